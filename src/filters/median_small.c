@@ -9,7 +9,7 @@
 
 /* Samples of a row at once, so that their planes stay in the first-level cache. */
 enum { CHUNK = 1024, SIDES_MAX = 2 * GF_MEDIAN_NETWORK_MAX + 1 };
-enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8 };
+enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 
 #define SAMPLE uint8_t
 #define SAMPLE_ANY uint8_t
@@ -28,6 +28,7 @@ enum { VECTOR = 64, SHORT = 3 * VECTOR, END = 256, SLOT = END + SHORT + END };
 struct work {
     const struct gf_view *in;
     int radius, border, sides;
+    int slot_count;                     /* the rows of FOUR windows */
     size_t row_bytes, pixel_bytes, pad; /* pad: bytes */
     unsigned char *slots, *zeros;
     void *planes;
@@ -43,10 +44,11 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
     *work = (struct work){.radius = median->radius,
                           .border = median->border,
                           .sides = sides,
+                          .slot_count = sides + FOUR - 1,
                           .row_bytes = gf_row_bytes(format),
                           .pixel_bytes = (size_t)(format.channels * format.bits / 8)};
     work->pad = (size_t)work->radius * work->pixel_bytes;
-    work->slots = gf_carve(&carver, (size_t)sides * SLOT);
+    work->slots = gf_carve(&carver, (size_t)work->slot_count * SLOT);
     work->zeros = gf_carve(&carver, work->row_bytes);
     work->room = (gf_samples(format) < CHUNK ? gf_samples(format) : CHUNK) + 2 * PAD_MAX;
     work->planes = gf_carve(&carver, (size_t)sides * work->room * (size_t)(format.bits / 8));
@@ -61,7 +63,7 @@ size_t gf_median_small_scratch(const struct gf_stage *stage)
 
 static unsigned char *slot(const struct work *work, int row)
 {
-    return work->slots + (size_t)((row + work->radius) % work->sides) * SLOT;
+    return work->slots + (size_t)((row + work->radius) % work->slot_count) * SLOT;
 }
 
 static const unsigned char *row_of(const struct work *work, int row)
@@ -154,15 +156,30 @@ static void part_of_row(const struct work *work, const unsigned char *const *row
     }
 }
 
-static void small_row(const struct work *work, int y, unsigned char *out)
+static struct gf_median_rows rows_from(const struct work *work, int first, int count)
 {
     struct gf_median_rows rows = {.end = is_short(work) ? 0 : last_end(work)};
-    for (int i = 0; i < work->sides; i++) {
-        const int row = y - work->radius + i;
-        rows.left[i] = slot(work, row);
+    for (int i = 0; i < count; i++) {
+        rows.left[i] = slot(work, first + i);
         rows.right[i] = is_short(work) ? rows.left[i] : rows.left[i] + END + SHORT;
-        rows.between[i] = row_of(work, row) + VECTOR - work->pad;
+        rows.between[i] = row_of(work, first + i) + VECTOR - work->pad;
     }
+    return rows;
+}
+
+static void four_rows(const struct work *work, int y, const struct gf_view *out)
+{
+    const struct gf_median_rows rows = rows_from(work, y - 1, FOUR + 2);
+    unsigned char *results[FOUR];
+    for (int i = 0; i < FOUR; i++)
+        results[i] = gf_view_row(out, y + i);
+    gf_median_simd_four(work->in->format.bits, &rows, results, work->row_bytes,
+                        (int)work->pixel_bytes);
+}
+
+static void small_row(const struct work *work, int y, unsigned char *out)
+{
+    const struct gf_median_rows rows = rows_from(work, y - work->radius, work->sides);
     if (gf_median_simd(work->radius, work->in->format.bits, &rows, out, work->row_bytes,
                        (int)work->pixel_bytes))
         return;
@@ -179,11 +196,17 @@ void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
     struct work work;
     carve(&work, scratch, stage);
     work.in = in;
-    memset(work.slots, 0, (size_t)work.sides * SLOT);
+    memset(work.slots, 0, (size_t)work.slot_count * SLOT);
     memset(work.zeros, 0, work.row_bytes);
     for (int row = out->y - work.radius; row < out->y + work.radius; row++)
         fill_slot(&work, row);
-    for (int y = out->y; y < out->y + out->rows; y++) {
+    int y = out->y;
+    for (; y + FOUR <= out->y + out->rows && work.radius == 1 && gf_median_has_simd(); y += FOUR) {
+        for (int i = 0; i < FOUR; i++)
+            fill_slot(&work, y + 1 + i);
+        four_rows(&work, y, out);
+    }
+    for (; y < out->y + out->rows; y++) {
         fill_slot(&work, y + work.radius);
         small_row(&work, y, gf_view_row(out, y));
     }

@@ -125,11 +125,121 @@ MEDIAN_ROW(3, 16)
 MEDIAN_ROW(5, 8)
 MEDIAN_ROW(5, 16)
 
+/* ---- four rows of 3x3 medians at once ---- */
+
+/* Three neighbours in a row of each of 64 bytes, sorted. */
+struct triple {
+    __m512i low, middle, high;
+};
+
+GF_VBMI_INLINE __m512i least(const int bits, __m512i a, __m512i b)
+{
+    return bits == 8 ? _mm512_min_epu8(a, b) : _mm512_min_epu16(a, b);
+}
+
+GF_VBMI_INLINE __m512i largest(const int bits, __m512i a, __m512i b)
+{
+    return bits == 8 ? _mm512_max_epu8(a, b) : _mm512_max_epu16(a, b);
+}
+
+GF_VBMI_INLINE __m512i middle_of(const int bits, __m512i a, __m512i b, __m512i c)
+{
+    return bits == 8 ? net_middle_8(a, b, c) : net_middle_16(a, b, c);
+}
+
+GF_VBMI_INLINE struct triple sort_neighbours(const int bits, const unsigned char *at, int step)
+{
+    __m512i v[3];
+    for (int k = 0; k < 3; k++)
+        v[k] = _mm512_loadu_si512(at + k * step);
+    if (bits == 8)
+        net_sort3_8(v);
+    else
+        net_sort3_16(v);
+    return (struct triple){v[0], v[1], v[2]};
+}
+
+/* The middle of the largest low, the middle middle and the smallest high, of a pair of rows that
+ * two windows share and of a third one. */
+GF_VBMI_INLINE __m512i median_of(const int bits, const struct triple pair[2],
+                                 const struct triple *third)
+{
+    const __m512i low = largest(bits, largest(bits, pair[0].low, pair[1].low), third->low);
+    const __m512i high = least(bits, least(bits, pair[0].high, pair[1].high), third->high);
+    const __m512i middle = middle_of(bits, pair[0].middle, pair[1].middle, third->middle);
+    return middle_of(bits, low, middle, high);
+}
+
+/* 64 bytes of each of the four results. */
+GF_VBMI_INLINE void four_medians(const int bits, const unsigned char *const *rows, size_t at,
+                                 int step, __m512i found[4])
+{
+    struct triple row[6];
+    for (int i = 0; i < 6; i++)
+        row[i] = sort_neighbours(bits, rows[i] + at, step);
+    found[0] = median_of(bits, row + 1, row);
+    found[1] = median_of(bits, row + 1, row + 3);
+    found[2] = median_of(bits, row + 3, row + 2);
+    found[3] = median_of(bits, row + 3, row + 5);
+}
+
+GF_VBMI_INLINE void four_rows(const int bits, const struct gf_median_rows *rows,
+                              unsigned char *const *out, size_t size, int step)
+{
+    const struct gf_median_rows at = *rows; /* stores could change *rows, for all compilers know */
+    unsigned char *const to[4] = {out[0], out[1], out[2], out[3]};
+    const uintptr_t ahead_in = 4 * ((uintptr_t)at.between[3] - (uintptr_t)at.between[2]);
+    const uintptr_t ahead_out = 4 * ((uintptr_t)to[1] - (uintptr_t)to[0]);
+    __m512i found[4];
+    for (size_t i = 0; i < at.end; i += BYTES) {
+        /* What the next four rows need: processors see no pattern in rows side by side. */
+        for (int k = 0; k < 4; k++) {
+            _mm_prefetch((const char *)((uintptr_t)at.between[k + 2] + ahead_in + i), _MM_HINT_T0);
+            __builtin_prefetch((const void *)((uintptr_t)to[k] + ahead_out + i), 1);
+        }
+        if (i)
+            four_medians(bits, at.between, i - BYTES, step, found);
+        else
+            four_medians(bits, at.left, 0, step, found);
+        for (int k = 0; k < 4; k++)
+            _mm512_storeu_si512(to[k] + i, found[k]);
+    }
+    for (size_t i = at.end; i < size; i += BYTES) {
+        const __mmask64 some = size - i < BYTES ? ((__mmask64)1 << (size - i)) - 1 : ~(__mmask64)0;
+        four_medians(bits, at.right, i - at.end, step, found);
+        for (int k = 0; k < 4; k++)
+            _mm512_mask_storeu_epi8(to[k] + i, some, found[k]);
+    }
+}
+
+GF_VBMI static void four_rows_8(const struct gf_median_rows *rows, unsigned char *const *out,
+                                size_t size, int step)
+{
+    four_rows(8, rows, out, size, step);
+}
+
+GF_VBMI static void four_rows_16(const struct gf_median_rows *rows, unsigned char *const *out,
+                                 size_t size, int step)
+{
+    four_rows(16, rows, out, size, step);
+}
+
+bool gf_median_has_simd(void)
+{
+    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vbmi");
+}
+
+void gf_median_simd_four(int bits, const struct gf_median_rows *rows, unsigned char *const *out,
+                         size_t size, int step)
+{
+    (bits == 8 ? four_rows_8 : four_rows_16)(rows, out, size, step);
+}
+
 bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
                     size_t size, int step)
 {
-    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512vbmi"))
+    if (!gf_median_has_simd())
         return false;
     if (radius == 1)
         (bits == 8 ? median3_8 : median3_16)(rows, out, size, step);
@@ -138,6 +248,17 @@ bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, uns
     return true;
 }
 #else
+bool gf_median_has_simd(void)
+{
+    return false;
+}
+
+void gf_median_simd_four(int bits, const struct gf_median_rows *rows, unsigned char *const *out,
+                         size_t size, int step)
+{
+    (void)bits, (void)rows, (void)out, (void)size, (void)step;
+}
+
 bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
                     size_t size, int step)
 {

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rows of the window, from a radius left of the first result on. Byte i of row k, counted from
- * there, is left[k][i] up to 64, between[k][i - 64] from there up to end + 64, a multiple of 64,
- * and right[k][i - end] behind; with an `end` of 0 it is right[k][i]. */
-enum { GF_MEDIAN_ROWS = 5 };
+/* The rows of the window, or of four windows one below the other, from a radius left of the first
+ * result on. Byte i of row k, counted from there, is left[k][i] up to 64, between[k][i - 64] from
+ * there up to end + 64, a multiple of 64, and right[k][i - end] behind; with an `end` of 0 it is
+ * right[k][i]. */
+enum { GF_MEDIAN_ROWS = 6 };
 struct gf_median_rows {
     const unsigned char *left[GF_MEDIAN_ROWS], *between[GF_MEDIAN_ROWS], *right[GF_MEDIAN_ROWS];
     size_t end;
@@ -21,5 +22,13 @@ struct gf_median_rows {
  * instructions for it, or gf_cpu_allow_intrinsics() forbids them. */
 bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
                     size_t size, int step);
+
+/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
+bool gf_median_has_simd(void);
+
+/* Four rows of medians of 3x3 samples of six rows, with such instructions; else as
+ * gf_median_simd(). */
+void gf_median_simd_four(int bits, const struct gf_median_rows *rows, unsigned char *const *out,
+                         size_t size, int step);
 
 #endif
