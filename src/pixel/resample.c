@@ -71,8 +71,9 @@ void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample
                         int i1, int *first, int *end)
 {
     if (kernel != GF_RESAMPLE_NEAREST) {
-        *first = window_of(kernel, axis, i0).first;
-        *end = window_of(kernel, axis, i1 - 1).end;
+        const struct window window = window_of(kernel, axis, i0);
+        *first = window.first;
+        *end = i1 - i0 == 1 ? window.end : window_of(kernel, axis, i1 - 1).end;
         return;
     }
     /* The steps add up to within one of the product. */

@@ -127,8 +127,8 @@ GF_AVX512_INLINE void advance(struct track *track, const bool is_straight)
     track->second = _mm512_add_epi64(track->second, track->third);
 }
 
-/* Sixteen positions: whole pixels to `whole`, the parts to `part`. Returns those that are not sure,
- * bit 2 i standing for pixel i, and bit 2 i + 1 for pixel 8 + i. */
+/* Sixteen positions: whole pixels to `whole`, the parts to `part`, unless that is NULL. Returns
+ * those that are not sure, bit 2 i standing for pixel i, and bit 2 i + 1 for pixel 8 + i. */
 GF_AVX512_INLINE unsigned next(struct track *track, const bool is_straight, __m512i twice_unsure,
                                int32_t *whole, uint16_t *part)
 {
@@ -140,8 +140,9 @@ GF_AVX512_INLINE unsigned next(struct track *track, const bool is_straight, __m5
     advance(track, is_straight);
     const __m512i at = _mm512_permutex2var_epi32(low, odd, high);
     _mm512_storeu_si512(whole, _mm512_srai_epi32(at, 12));
-    _mm256_storeu_si256((void *)part,
-                        _mm512_cvtepi32_epi16(_mm512_and_si512(at, _mm512_set1_epi32(4095))));
+    if (part)
+        _mm256_storeu_si256((void *)part,
+                            _mm512_cvtepi32_epi16(_mm512_and_si512(at, _mm512_set1_epi32(4095))));
     if (is_straight)
         return 0;
     const unsigned first = _mm512_mask_cmplt_epu32_mask(0x5555, low, twice_unsure);
@@ -173,10 +174,11 @@ GF_AVX512 static bool straight_steps(const struct gf_warp *warp, int x, int y, i
     if (u < -most || u > most || v < -most || v > most || u1 < -most || u1 > most || v1 < -most ||
         v1 > most)
         return false;
+    const bool has_parts = warp->kernel != GF_WARP_NEAREST;
     struct track across = straight(u, warp->ux), down = straight(v, warp->vx);
     for (int k = 0; k < count; k += EACH) {
-        next(&across, true, _mm512_setzero_si512(), run->x + k, run->f + k);
-        next(&down, true, _mm512_setzero_si512(), run->y + k, run->g + k);
+        next(&across, true, _mm512_setzero_si512(), run->x + k, has_parts ? run->f + k : NULL);
+        next(&down, true, _mm512_setzero_si512(), run->y + k, has_parts ? run->g + k : NULL);
     }
     return true;
 }

@@ -5,25 +5,25 @@
 #include "base/target_clones.h"
 #include "pixel/warp_near_simd.h"
 
-/* Whether the window lies in the picture, and some columns more: vectors are longer than its rows.
- */
-static bool is_inside(const struct gf_warp *warp, const struct gf_warp_run *run, int k)
-{
-    const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0;
-    const int x = run->x[k] - before, y = run->y[k] - before;
-    return x >= 0 && y >= 0 && x <= warp->in_width - warp->taps - GF_WARP_BESIDE &&
-           y <= warp->in_height - warp->taps;
-}
-
-/* Whether the window lies wholly outside the picture. */
-static bool is_outside(const struct gf_warp *warp, const struct gf_warp_run *run, int k)
-{
-    const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0;
-    const int x = run->x[k] - before, y = run->y[k] - before;
-    return x <= -warp->taps || y <= -warp->taps || x >= warp->in_width || y >= warp->in_height;
-}
-
+/* A window that lies in the picture with some columns more, as vectors are longer than its rows;
+ * wholly outside; on the edge. Of runs: some of each. */
 enum place { INSIDE, OUTSIDE, MIXED };
+
+/* Of each pixel of a run. */
+GF_TARGET_CLONES static void find_places(const struct gf_warp *warp, const struct gf_warp_run *run,
+                                         int count, unsigned char *places)
+{
+    const int taps = warp->taps, before = taps > 1 ? taps / 2 - 1 : 0, width = warp->in_width,
+              height = warp->in_height;
+    const int right = width - taps - GF_WARP_BESIDE, bottom = height - taps;
+    const unsigned char outside = warp->edge ? MIXED : OUTSIDE;
+    for (int k = 0; k < count; k++) {
+        const int x = run->x[k] - before, y = run->y[k] - before;
+        const bool is_in = (x >= 0) & (y >= 0) & (x <= right) & (y <= bottom);
+        const bool is_out = (x <= -taps) | (y <= -taps) | (x >= width) | (y >= height);
+        places[k] = is_in ? INSIDE : is_out ? outside : MIXED;
+    }
+}
 
 struct extremes {
     int left, right, top, bottom;
@@ -138,21 +138,21 @@ static void fill_beyond(const struct gf_warp_sampler *s, int count, unsigned cha
 void gf_warp_stretches(const struct gf_warp_sampler *s, gf_warp_maker *maker,
                        const struct gf_warp_run *run, int count, unsigned char *out)
 {
-    const struct gf_warp *const warp = s->warp;
-    const enum place place = place_of(warp, run, count);
+    const enum place place = place_of(s->warp, run, count);
+    unsigned char places[GF_WARP_RUN];
+    if (place == MIXED)
+        find_places(s->warp, run, count, places);
     for (int k = 0, first = 0; first < count; first = k) {
-        while (k < count && (place == INSIDE || (place == MIXED && is_inside(warp, run, k))))
+        const enum place here = place == MIXED ? (enum place)places[first] : place;
+        unsigned char *const to = out + (size_t)first * s->pixel_bytes;
+        k = place == MIXED ? first + 1 : count;
+        while (k < count && places[k] == here)
             k++;
-        const int rest =
-            first + make_inside(s, run, first, k - first, out + (size_t)first * s->pixel_bytes);
-        const int outside = k;
-        while (k < count && (place == OUTSIDE || (!warp->edge && is_outside(warp, run, k))))
-            k++;
-        maker(s, run, rest, outside, out, NULL);
-        fill_beyond(s, k - outside, out + (size_t)outside * s->pixel_bytes);
-        const int between = k;
-        while (k < count && !is_inside(warp, run, k) && (warp->edge || !is_outside(warp, run, k)))
-            k++;
-        maker(s, run, between, k, out, NULL);
+        if (here == OUTSIDE)
+            fill_beyond(s, k - first, to);
+        else
+            maker(s, run,
+                  here == INSIDE ? first + make_inside(s, run, first, k - first, to) : first, k,
+                  out, NULL);
     }
 }
