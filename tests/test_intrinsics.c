@@ -36,6 +36,8 @@ static const char *const chains[] = {
     "grayscale",
     "grayscale=bt709",
     "threshold=0.3",
+    "invert",
+    "brightness=-0.3",
     "hue=70",
     "colormatrix=sepia",
     "colormatrix=9 -30 100/-1 1 0.3/0.5 0 0.2", /* sums far beyond a byte */

@@ -5,6 +5,7 @@
 #include "pixel/histogram.h"
 #include "pixel/map_simd.h"
 #include "pixel/point.h"
+#include "pixel/point_words.h"
 #include "pixel/premultiply.h"
 #include "chain/chain.h"
 
@@ -428,22 +429,51 @@ static void test_planes_simd(void **state)
     }
 }
 
+static uint16_t limited(int v)
+{
+    return (uint16_t)(v < 0 ? 0 : v > 65535 ? 65535 : v);
+}
+
+/* What is computed in place of a table of 16 bits is what the table has, for each level. */
+static void test_words(void **state)
+{
+    (void)state;
+    static const int offsets[] = {0, 1, -1, 13107, -30000, 32767};
+    static const int levels[] = {0, 1, 32768, 65535};
+    static uint16_t table[65536], all[65536], found[65536];
+    struct gf_point_op op;
+    for (int v = 0; v < 65536; v++)
+        all[v] = (uint16_t)v;
+    for (int k = 0; k < 16; k++) {
+        for (int v = 0; v < 65536; v++)
+            table[v] = k < 6    ? limited(v + offsets[k])
+                       : k < 12 ? limited(65535 - v + offsets[k - 6])
+                                : (uint16_t)(v >= levels[k - 12] ? 65535 : 0);
+        assert_true(gf_words_recognise(table, &op));
+        for (size_t n = 65536; n > 65500; n -= 17) {
+            memset(found, 77, sizeof found);
+            gf_words_map(&op, all, found, n);
+            assert_memory_equal(found, table, n * sizeof *found);
+        }
+        table[1000 + k] ^= 1;
+        assert_false(gf_words_recognise(table, &op));
+    }
+    memset(table, 0, sizeof table); /* no level is enough */
+    assert_true(gf_words_recognise(table, &op));
+    gf_words_map(&op, all, found, 65536);
+    assert_memory_equal(found, table, sizeof table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_map_simd),
-        cmocka_unit_test(test_planes_simd),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_luma),
-        cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_gray_stays_gray),
-        cmocka_unit_test(test_alpha),
-        cmocka_unit_test(test_alpha_round_trip),
-        cmocka_unit_test(test_histograms),
-        cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_lightness_steps),
+        cmocka_unit_test(test_map_simd),   cmocka_unit_test(test_planes_simd),
+        cmocka_unit_test(test_tables),     cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_luma),       cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_runs),       cmocka_unit_test(test_gray_stays_gray),
+        cmocka_unit_test(test_alpha),      cmocka_unit_test(test_alpha_round_trip),
+        cmocka_unit_test(test_histograms), cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_words),      cmocka_unit_test(test_lightness_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

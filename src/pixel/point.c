@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "pixel/histogram.h"
 #include "pixel/point_builder.h"
+#include "pixel/point_words.h"
 
 /* Reserves bytes at the end of the block and returns where they begin. */
 static unsigned place(size_t *end, size_t size)
@@ -68,13 +69,16 @@ static int rounded(double v)
 }
 
 static void write_samples(const struct gf_point_builder *builder, struct gf_format in,
-                          const struct gf_point_program *program, char *block)
+                          struct gf_point_program *program, char *block)
 {
+    struct gf_point_op op;
     uint8_t *const bytes = (uint8_t *)(block + program->table_at);
     uint16_t *const words = (uint16_t *)(block + program->table_at);
     if (in.bits == 16) {
         for (int i = 0; i < builder->tables * builder->bins; i++)
             words[i] = (uint16_t)rounded(builder->value[i]);
+        if (builder->tables == 1 && gf_words_recognise(words, &op))
+            program->op[0] = op;
         return;
     }
     const int colours = gf_colour_channels(in);

@@ -4,6 +4,7 @@
 
 #include "base/target_clones.h"
 #include "pixel/point_planes.h"
+#include "pixel/point_words.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -103,15 +104,30 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-/* The pixels at the beginning of a row of RGB of 8 bits that go from bytes to bytes in registers.
- */
+/* A row of RGB of 16 bits: all of it or nothing. */
+static int evaluate_words(const struct gf_stage *stage, const void *in, void *out, int width)
+{
+    const struct gf_point_program *const program = stage->constants;
+    const struct gf_point_op *const op = program->op;
+    const size_t n = (size_t)width;
+    const bool mixes = program->count == 3 && op->kind == GF_POINT_MATRIX;
+    if (mixes && stage->out.bits == 16 && stage->out.channels == 3)
+        return gf_words_matrix(op, in, n, out) ? width : 0;
+    const bool grays = program->count == 1 && op->kind == GF_POINT_GRAY;
+    return grays && stage->out.bits == 16 && gf_words_gray(op, in, n, out) ? width : 0;
+}
+
+/* The pixels at the beginning of a row of RGB that go from bytes to bytes, or from words to words,
+ * in registers. */
 static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
     const struct gf_point_op *const op = program->op;
     const bool is_gray = stage->out.channels == 1 && stage->out.bits == 8;
-    if (program->table == GF_POINT_FLOATS || !is_rgb8(stage->in))
+    if (program->table == GF_POINT_FLOATS || stage->in.channels != 3)
         return 0;
+    if (stage->in.bits == 16)
+        return evaluate_words(stage, in, out, width);
     if (program->count == 3 && op[0].kind == GF_POINT_MATRIX && is_rgb8(stage->out))
         return gf_planes_matrix_rgb8(op, in, width, out);
     const bool ends = program->count == 1 || (program->count == 2 && op[1].kind == GF_POINT_STEP);

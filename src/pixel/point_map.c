@@ -4,6 +4,7 @@
 #include "pixel/map_simd.h"
 #include "pixel/point_bytes.h"
 #include "pixel/point_planes.h"
+#include "pixel/point_words.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -61,6 +62,10 @@ void gf_point_map_samples(const struct gf_point_program *program, struct gf_form
     const int bits = format.bits, tables = program->tables;
     if (bits == 8 && gf_map_simd(in, out, width * (size_t)format.channels, format.channels, table))
         return;
+    if (bits == 16 && program->op[0].max > 0 && format.channels % 2) {
+        gf_words_map(&program->op[0], in, out, width * (size_t)format.channels);
+        return;
+    }
     switch (format.channels) {
     case 1:
         map_any(bits, in, out, width, 1, table, tables);

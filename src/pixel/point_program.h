@@ -75,7 +75,8 @@ enum {
 
 enum gf_point_table {
     GF_POINT_NO_TABLE,
-    GF_POINT_SAMPLES, /* holds the results: there are no operations */
+    GF_POINT_SAMPLES, /* holds the results: there are no operations. If op[0].max is not 0, op[0]
+                         does the same (point_words.h) */
     GF_POINT_FLOATS   /* holds what the operations start from */
 };
 
