@@ -34,6 +34,8 @@ class Case:
         self.library, self.pair, self.other = library, pair, other
         self.chain = pair.chain
         self.height, self.width = picture.shape[:2]
+        self.has_alpha, self.most = picture.shape[2:] == (4,), numpy.iinfo(picture.dtype).max
+        self.kind = picture.dtype
         self.made = {}
 
     def once(self, name, make):
@@ -42,9 +44,16 @@ class Case:
         return self.made[name]
 
     def table(self):
-        """The table of a filter of each sample by itself, for cv2.LUT: 256 levels, of each channel."""
-        ramp = numpy.repeat(numpy.arange(256, dtype=numpy.uint8)[None, :, None], 3, 2)
-        return self.once("table", lambda: self.library.run(self.chain, ramp).copy())
+        """The table of a filter of each sample by itself, for cv2.LUT: all levels, of each channel; alpha stays."""
+        def make():
+            levels = numpy.arange(self.most + 1, dtype=self.kind)[None, :, None]
+            colours = self.library.run(self.chain, numpy.repeat(levels, 3, 2))
+            return numpy.dstack([colours, levels] if self.has_alpha else [colours])
+        return self.once("table", make)
+
+    def each(self, colour, alpha=0):
+        """A number for each channel of colour, and one for alpha, if there is one."""
+        return [colour] * 3 + [alpha] * self.has_alpha
 
     def kernel(self, height=4096.0):
         """The weights of a stencil, from its answer to one bright pixel."""
@@ -77,6 +86,7 @@ class Case:
 
 REPLICATE = cv2.BORDER_REPLICATE if cv2 else 0
 SEPIA = [[.393, .769, .189], [.349, .686, .168], [.272, .534, .131]]
+ALL = "rgb gray rgba rgb16 gray16"
 LUMA = [77 / 256, 150 / 256, 29 / 256]
 
 
@@ -160,7 +170,8 @@ def threshold(value, flag=0):
     def opencv(p, d, c):
         if p.ndim == 3:
             p = c.made["gray"] = cv2.cvtColor(p, cv2.COLOR_RGB2GRAY, dst=c.made.get("gray"))
-        return cv2.threshold(p, value, 255, cv2.THRESH_BINARY | flag, dst=d)[1]
+        least, most = (value, 255) if p.dtype == numpy.uint8 else (257 * value + 128, 65535)
+        return cv2.threshold(p, least, most, cv2.THRESH_BINARY | flag, dst=d)[1]
     return opencv
 
 
@@ -206,14 +217,16 @@ def lut(chain, **more):
     def vips(v, c):
         import pyvips
         table = c.once("vips", lambda: pyvips.Image.new_from_array(numpy.ascontiguousarray(c.table())))
-        return v.maplut(table if v.bands == 3 else table[0])
-    return Pair(chain, opencv, vips, level=0, **more)
+        return v.maplut(table if v.bands >= 3 else table[0])
+    return Pair(chain, opencv, vips, level=0, **{"formats": ALL, **more})
 
 
 def matrix(chain, weights):
-    def opencv(p, d, c):
-        return cv2.transform(p, numpy.array(weights, numpy.float32), d)
-    return Pair(chain, opencv, lambda v, c: v.recomb(weights).cast("uchar"), formats="rgb", level=1)
+    def of(c):
+        return c.once("weights", lambda: numpy.array([row + [0] for row in weights] + [[0, 0, 0, 1]], numpy.float32)
+                      if c.has_alpha else numpy.array(weights, numpy.float32))
+    return Pair(chain, lambda p, d, c: cv2.transform(p, of(c), d), lambda v, c: v.recomb(of(c).tolist()).cast(v.format),
+                formats="rgb rgba rgb16", level=1)
 
 
 def duotone(p, d, c):

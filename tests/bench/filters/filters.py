@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+FORMATS = "rgb gray rgba rgb16 gray16"
 PEERS = {"opencv": "cv2", "vips": "pyvips"}
 
 
@@ -49,7 +50,9 @@ def pictures(program, paths, small):
     rgb, gray, other = (read_pnm(subprocess.run(
         [program, "-q", "--device=cpu", "-i", path, "-o", "-", "--format=pnm", chain + more], check=True,
         capture_output=True).stdout) for path, more in ((paths[0], ""), (paths[0], ",grayscale"), (paths[1], "")))
-    return {"rgb": rgb, "gray": gray, "rgba": numpy.dstack([rgb, gray[::-1]])}, other
+    made = {"rgb": rgb, "gray": gray, "rgba": numpy.dstack([rgb, gray[::-1]])}
+    words = {name + "16": made[name].astype(numpy.uint16) << 8 | made[name][::-1] for name in ("rgb", "gray")}
+    return {**made, **words}, other
 
 
 def agreement(pair, ours, theirs):
@@ -60,7 +63,7 @@ def agreement(pair, ours, theirs):
         return f"{theirs.shape} instead of {ours.shape}", None
     inner = slice(pair.edge, -pair.edge or None)
     far = numpy.abs(ours[inner, inner].astype(int) - theirs[inner, inner])
-    beyond = 100 * float((far > pair.level).mean())
+    beyond = 100 * float((far > pair.level * (257 if ours.dtype == numpy.uint16 else 1)).mean())
     why = f"{beyond:.2g} % of the samples differ by more than {pair.level}" if beyond > pair.share else ""
     return why, [int(far.max()), round(float(far.mean()), 4)]
 
@@ -131,7 +134,7 @@ def measure(program, library, picture, other, threads, absent):
     import pairs
     gpufilter = binding.Library(library)
     sizes = {small: pictures(program, (picture, other), small) for small in (False, True)}
-    wanted, formats = os.environ.get("BENCH_ROWS", "").split(), os.environ.get("BENCH_FORMATS", "rgb gray rgba").split()
+    wanted, formats = os.environ.get("BENCH_ROWS", "").split(), os.environ.get("BENCH_FORMATS", FORMATS).split()
     with tempfile.NamedTemporaryFile(suffix=".ppm") as file:
         file.write(b"P6 %d %d 255\n" % sizes[False][1].shape[1::-1] + sizes[False][1].tobytes())
         file.flush()
