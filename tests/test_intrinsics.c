@@ -1,4 +1,5 @@
-/* Filters whose CPU code has vector instructions of its own give the same pictures without them. */
+/* Filters whose CPU code has vector instructions of its own give the same pictures without them,
+ * and with those of older processors. */
 #include "base/cpu.h"
 #include "gpufilter/gpufilter.h"
 #include "support.h"
@@ -86,7 +87,42 @@ static struct gf_image run_chain(const char *chain, const struct gf_image *in)
     return out;
 }
 
-static void run_both(const char *chain, const struct gf_image *in)
+#if defined(__x86_64__) && defined(__gnu_linux__)
+/* What __builtin_cpu_supports() reads, of libgcc and of compiler-rt. */
+extern struct {
+    unsigned vendor, type, subtype, features;
+} __cpu_model;
+enum { BELOW_AVX512 = (1 << 15) - 1, BELOW_AVX2 = (1 << 9) - 1 };
+
+/* As on a processor that has no more than these instructions. */
+static void run_older(const char *label, unsigned features, const char *chain,
+                      const struct gf_image *in, const struct gf_image *expected)
+{
+    const unsigned all = __cpu_model.features;
+    __cpu_model.features = all & features;
+    assert_false(__builtin_cpu_supports("avx512bw"));
+    struct gf_image older = run_chain(chain, in);
+    __cpu_model.features = all;
+    assert_same(label, &older, expected);
+    picture_free(&older);
+}
+
+static void run_all_older(const char *label, const char *chain, const struct gf_image *in,
+                          const struct gf_image *expected)
+{
+    __builtin_cpu_init();
+    run_older(label, BELOW_AVX512, chain, in, expected);
+    run_older(label, BELOW_AVX2, chain, in, expected);
+}
+#else
+static void run_all_older(const char *label, const char *chain, const struct gf_image *in,
+                          const struct gf_image *expected)
+{
+    (void)label, (void)chain, (void)in, (void)expected;
+}
+#endif
+
+static void run_all(const char *chain, const struct gf_image *in)
 {
     char label[100];
     snprintf(label, sizeof label, "%s, %dx%d, %d channels of %d bits", chain, in->format.width,
@@ -96,6 +132,7 @@ static void run_both(const char *chain, const struct gf_image *in)
     struct gf_image plain = run_chain(chain, in);
     gf_cpu_allow_intrinsics(true);
     assert_same(label, &fast, &plain);
+    run_all_older(label, chain, in, &plain);
     picture_free(&plain);
     picture_free(&fast);
 }
@@ -109,7 +146,7 @@ static void test_same_without(void **state)
                 const int channels = 1 + format % 4, bits = format < 4 ? 8 : 16;
                 struct gf_image in =
                     picture_random(format_of(sizes[i][0], sizes[i][1], channels, bits), 2, 7 + i);
-                run_both(chains[c], &in);
+                run_all(chains[c], &in);
                 picture_free(&in);
             }
         }
