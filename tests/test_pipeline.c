@@ -396,7 +396,7 @@ static void test_budget(void **state)
     assert_int_equal(way.first_band_rows, 1);
     assert_same("budget", &output, &expected);
     picture_free(&output);
-    way.memory_bytes = 64 * 3 * 5 * 20; /* 5 slots of input */
+    way.memory_bytes = 64 * 3 * 7 * 20; /* 7 slots of input, or less beside the scratch memory */
     assert_ok("budget", run_way("median,equalize,boxblur=3", &way, &input, &output, &error),
               &error);
     assert_in_range(way.first_band_rows, 4, 18);
