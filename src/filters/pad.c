@@ -119,15 +119,22 @@ static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_fo
     }
 }
 
-/* What is there doubles with each copy. */
+/* The input's row is read again: what has just been written would be waited for. Of a narrow row
+ * what is there doubles with each copy instead. */
 static void repeat_rows(const struct gf_view *in, const struct gf_view *out)
 {
     const size_t width = gf_row_bytes(in->format), whole = gf_row_bytes(out->format);
+    const bool narrow = width < 512;
     for (int y = out->y; y < out->y + out->rows; y++) {
+        const unsigned char *const from = gf_view_row(in, y % in->format.height);
         unsigned char *const to = gf_view_row(out, y);
-        memcpy(to, gf_view_row(in, y % in->format.height), width);
-        for (size_t done = width; done < whole; done *= 2)
-            memcpy(to + done, to, done < whole - done ? done : whole - done);
+        memcpy(to, from, width);
+        for (size_t done = width, piece; done < whole; done += piece) {
+            piece = narrow ? done : width;
+            if (piece > whole - done)
+                piece = whole - done;
+            memcpy(to + done, narrow ? to : from, piece);
+        }
     }
 }
 
