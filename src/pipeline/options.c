@@ -1,11 +1,9 @@
 /* The options' defaults and ranges. */
-#include "pipeline/options.h"
-
-#include "icc/icc.h"
-#include "pipeline/pipeline_internal.h"
-
 #include <stdint.h>
 #include <string.h>
+
+#include "icc/icc.h"
+#include "pipeline/pipeline_state.h"
 
 static const struct gf_options defaults = {
     .size = sizeof defaults,

@@ -9,7 +9,6 @@
 #include "base/cpu.h"
 #include "base/version.h"
 #include "chain/chain.h"
-#include "pipeline/options.h"
 
 enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 

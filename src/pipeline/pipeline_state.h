@@ -131,6 +131,10 @@ void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task 
 /* Runs the picture, with further attempts where the device fails. */
 enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                     struct gf_error *error) GF_CHECKED;
+/* Copies the options, with defaults for members that the caller's version does not have, and checks
+ * them. given may be NULL: the defaults. (options.c) */
+enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
+                                struct gf_error *error) GF_CHECKED;
 /* Parses the chain and checks the options. */
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,
@@ -179,13 +183,11 @@ struct gf_device_images {
 
 /* Decodes the input on the device if its coders can, and allocates the result there if they can
  * encode it for the sink. Without stages both are the same image. */
-enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
-                                              const struct gf_picture_task *task,
-                                              const struct gf_plan *plan,
-                                              const struct gf_source *source,
-                                              const struct gf_sink *sink,
-                                              struct gf_device_images *device_images,
-                                              struct gf_error *error) GF_CHECKED;
+enum gf_status
+gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                               const struct gf_plan *plan, const struct gf_source *source,
+                               const struct gf_sink *sink, struct gf_device_images *device_images,
+                               struct gf_error *error) GF_CHECKED;
 /* Returns them, but for the task's own. */
 void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
                                     const struct gf_picture_task *task,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 
@@ -66,30 +67,34 @@ static int open_path(struct gf_input *input, const char *path)
     return fd;
 }
 
+/* Without bytes yet. NULL: out of memory. */
+static struct gf_input *new_input(const char *name)
+{
+    struct gf_input *const input = malloc(sizeof *input);
+    if (!input)
+        return NULL;
+    memset(input, 0, offsetof(struct gf_input, buffer));
+    input->fd = input->spool = input->page = -1;
+    input->size = -1;
+    input->name = strdup(name);
+    if (input->name)
+        return input;
+    free(input);
+    return NULL;
+}
+
 enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input **input,
                              struct gf_error *error)
 {
-    struct gf_input *const opened = malloc(sizeof *opened);
+    const bool is_stdin = !strcmp(path, "-");
+    struct gf_input *const opened = new_input(is_stdin ? "stdin" : path);
     if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    memset(opened, 0, offsetof(struct gf_input, buffer));
-    opened->opened = strcmp(path, "-") != 0;
-    opened->size = -1;
-    opened->spool = -1;
-    opened->fd = STDIN_FILENO;
-    opened->page = -1;
-    opened->name = strdup(opened->opened ? path : "stdin");
-    enum gf_status status = GF_OK;
-    if (!opened->name) {
-        opened->opened = false;
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    } else if (opened->opened) {
-        opened->fd = open_path(opened, path);
-        if (opened->fd < 0)
-            status = gf_input_fail(opened, error);
-    }
-    if (!status)
-        status = identify(opened, opened->opened ? 0 : lseek(opened->fd, 0, SEEK_CUR), error);
+        return gf_fail_memory(error);
+    opened->opened = !is_stdin;
+    opened->fd = is_stdin ? STDIN_FILENO : open_path(opened, path);
+    const enum gf_status status =
+        opened->fd < 0 ? gf_input_fail(opened, error)
+                       : identify(opened, is_stdin ? lseek(opened->fd, 0, SEEK_CUR) : 0, error);
     if (status) {
         gf_input_close(opened);
         return status;
@@ -107,19 +112,12 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
 {
     if (!size)
         return gf_fail(error, GF_ERROR_INPUT, "%s: no bytes", name);
-    struct gf_input *const opened = malloc(sizeof *opened);
+    struct gf_input *const opened = new_input(name);
     if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    memset(opened, 0, offsetof(struct gf_input, buffer));
-    opened->fd = opened->spool = opened->page = -1;
+        return gf_fail_memory(error);
     opened->regular = true;
     opened->memory = data;
     opened->size = (int64_t)size;
-    opened->name = strdup(name);
-    if (!opened->name) {
-        gf_input_close(opened);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    }
     *input = opened;
     return GF_OK;
 }
@@ -127,22 +125,15 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
 enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
                                         struct gf_input **input, struct gf_error *error)
 {
-    struct gf_input *const opened = malloc(sizeof *opened);
+    struct gf_input *const opened = new_input(name);
     if (!opened) {
         close(descriptor);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     }
-    memset(opened, 0, offsetof(struct gf_input, buffer));
     opened->fd = descriptor;
     opened->page = page;
     opened->opened = true;
-    opened->size = opened->spool = -1;
-    opened->name = strdup(name);
-    enum gf_status status = GF_OK;
-    if (!opened->name)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (!status)
-        status = identify(opened, offset, error);
+    enum gf_status status = identify(opened, offset, error);
     if (!status && !opened->regular)
         status = gf_fail(error, GF_ERROR_INPUT, "%s: is not a regular file", name);
     if (status)

@@ -141,39 +141,43 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     return open_beside(output, error);
 }
 
+/* Without a place for its bytes yet. NULL: out of memory. */
+static struct gf_output *new_output(const char *name)
+{
+    struct gf_output *const output = malloc(sizeof *output);
+    if (!output)
+        return NULL;
+    memset(output, 0, offsetof(struct gf_output, buffer));
+    output->fd = -1;
+    output->name = strdup(name);
+    if (output->name)
+        return output;
+    free(output);
+    return NULL;
+}
+
 enum gf_status gf_output_open(const char *path, struct gf_output **output, struct gf_error *error)
 {
-    struct gf_output *const opened = malloc(sizeof *opened);
+    const bool to_stdout = !strcmp(path, "-");
+    struct gf_output *const opened = new_output(to_stdout ? "stdout" : path);
     if (!opened)
         return gf_fail_memory(error);
-    memset(opened, 0, offsetof(struct gf_output, buffer));
-    opened->fd = -1;
-    opened->to_stdout = !strcmp(path, "-");
-    opened->name = strdup(opened->to_stdout ? "stdout" : path);
-    const enum gf_status status =
-        opened->name ? open_path(opened, path, error) : gf_fail_memory(error);
-    if (status) {
+    opened->to_stdout = to_stdout;
+    const enum gf_status status = open_path(opened, path, error);
+    if (status)
         gf_output_close(opened);
-        return status;
-    }
-    *output = opened;
-    return GF_OK;
+    else
+        *output = opened;
+    return status;
 }
 
 enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
                                      struct gf_error *error)
 {
-    struct gf_output *const opened = malloc(sizeof *opened);
+    struct gf_output *const opened = new_output(name);
     if (!opened)
         return gf_fail_memory(error);
-    memset(opened, 0, offsetof(struct gf_output, buffer));
-    opened->fd = -1;
     opened->in_memory = true;
-    opened->name = strdup(name);
-    if (!opened->name) {
-        gf_output_close(opened);
-        return gf_fail_memory(error);
-    }
     *output = opened;
     return GF_OK;
 }

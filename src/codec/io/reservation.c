@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "codec/io/crew.h"
+#include "codec/io/transfer.h"
 
 enum {
     MAPPED_FROM_BYTES = 4 << 20,

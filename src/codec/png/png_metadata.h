@@ -1,9 +1,10 @@
-/* Finds the metadata in a PNG's chunks. */
+/* Metadata as a PNG's chunks. */
 #ifndef GF_CODEC_PNG_PNG_METADATA_H
 #define GF_CODEC_PNG_PNG_METADATA_H
 
 #include "codec/common/metadata.h"
 #include "codec/io/input.h"
+#include "codec/io/output.h"
 
 struct gf_png_chunk {
     const char *type; /* four letters and a zero */
@@ -21,6 +22,11 @@ bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk
  * damaged there is no more. False when out of memory. */
 bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
                               const struct gf_options *options);
+
+/* Writes the chunks, which stand between the header and the pixels. metadata is that of
+ * gf_metadata_for_output. */
+enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_metadata *metadata,
+                                     struct gf_error *error) GF_CHECKED;
 
 enum { GF_PNG_METADATA_CHUNK_MAX = GF_METADATA_MAX + 4096 }; /* a longer chunk is skipped */
 

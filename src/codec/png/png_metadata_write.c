@@ -1,4 +1,4 @@
-#include "codec/png/png_metadata_write.h"
+#include "codec/png/png_metadata.h"
 
 #include <math.h>
 #include <stdlib.h>

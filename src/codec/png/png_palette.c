@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/png/png_chunk.h"
-#include "codec/png/png_metadata_write.h"
+#include "codec/png/png_metadata.h"
 #include "codec/png/png_stripes.h"
 
 enum { COLOURS_MOST = 256, TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS, PALETTE_TYPE = 3 };

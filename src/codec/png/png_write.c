@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "codec/common/metadata.h"
+#include "codec/common/opening.h"
 #include "codec/common/source.h"
 #include "codec/io/output.h"
-#include "codec/png/png.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_mark.h"
-#include "codec/png/png_metadata_write.h"
+#include "codec/png/png_metadata.h"
 #include "codec/png/png_pack.h"
 #include "codec/png/png_palette.h"
 #include "codec/png/png_stripes.h"
