@@ -4,6 +4,7 @@
  *     #define WEBP_CALLS(CALL) CALL(WebPDecode) CALL(WebPEncode)
  *     struct webp_calls { WEBP_CALLS(GF_LIBRARY_CALL) };
  *     extern struct webp_calls webp;       then it calls webp.WebPDecode(...)
+ *     struct gf_library library = GF_LIBRARY(webp, WEBP_CALLS, "libwebp.so.7");
  */
 #ifndef GF_BASE_LIBRARY_H
 #define GF_BASE_LIBRARY_H
@@ -29,6 +30,13 @@ struct gf_library {
     int state; /* 0: not tried yet; 1: loaded; -1: not there */
     char why[200];
 };
+
+/* Initialises a struct gf_library: the struct of pointers, the list of functions, the files. */
+#define GF_LIBRARY(calls_, LIST, ...) \
+    { \
+        .file = {__VA_ARGS__}, .names = (const char *const[]){LIST(GF_LIBRARY_NAME) NULL}, \
+        .calls = (void **)&(calls_), .lock = PTHREAD_MUTEX_INITIALIZER \
+    }
 
 /* Loads the library, if it is not there yet. A failure has that status and says what `subject` (a
  * file or a format) needs; any thread may call. */

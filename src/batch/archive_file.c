@@ -11,11 +11,8 @@
 #include "batch/archive_calls.h"
 
 struct gf_archive_calls gf_archive_calls;
-static const char *const names[] = {GF_ARCHIVE_CALLS(GF_LIBRARY_NAME) NULL};
-static struct gf_library library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_archive)},
-                                    .names = names,
-                                    .calls = (void **)&gf_archive_calls,
-                                    .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct gf_library library =
+    GF_LIBRARY(gf_archive_calls, GF_ARCHIVE_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_archive));
 
 enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
 {

@@ -9,7 +9,6 @@
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
-#include "codec/foreign.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"

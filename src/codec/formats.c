@@ -5,26 +5,6 @@
 #include <strings.h>
 
 #include "codec/jpeg/jpeg.h"
-#include "codec/png/png.h"
-#include "codec/pnm/pnm.h"
-#ifdef GF_LIBRARY_avif
-#include "codec/avif/avif.h"
-#endif
-#ifdef GF_LIBRARY_gif
-#include "codec/gif/gif.h"
-#endif
-#ifdef GF_LIBRARY_heif
-#include "codec/heif/heif.h"
-#endif
-#ifdef GF_LIBRARY_jxl
-#include "codec/jxl/jxl.h"
-#endif
-#ifdef GF_LIBRARY_tiff
-#include "codec/tiff/tiff.h"
-#endif
-#ifdef GF_LIBRARY_webp
-#include "codec/webp/webp.h"
-#endif
 
 /* ---- what a format's own functions lack of the table's ---- */
 
@@ -46,24 +26,6 @@ static enum gf_status create_jpeg(struct gf_output *output, struct gf_format for
                                   struct gf_error *error)
 {
     return gf_jpeg_sink_open(output, format, metadata, options, 0, sink, error);
-}
-
-static enum gf_status create_pnm(struct gf_output *output, struct gf_format format,
-                                 const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_sink **sink,
-                                 struct gf_error *error)
-{
-    (void)metadata; /* there is no place for it */
-    return gf_pnm_sink_open(output, GF_FILE_PNM, format, options, sink, error);
-}
-
-static enum gf_status create_pam(struct gf_output *output, struct gf_format format,
-                                 const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_sink **sink,
-                                 struct gf_error *error)
-{
-    (void)metadata;
-    return gf_pnm_sink_open(output, GF_FILE_PAM, format, options, sink, error);
 }
 
 /* "mif1" leaves open what codes the picture: the list of brands behind it tells. */
@@ -93,8 +55,8 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #define OWN_png \
     .open = gf_png_source_open, .create = gf_png_sink_open, .sink_memory = gf_png_sink_memory
 #define OWN_jpeg .open = open_jpeg, .create = create_jpeg, .sink_memory = gf_jpeg_sink_memory
-#define OWN_pnm .open = gf_pnm_source_open, .create = create_pnm
-#define OWN_pam .open = gf_pnm_source_open, .create = create_pam
+#define OWN_pnm .open = gf_pnm_source_open, .create = gf_pnm_sink_open
+#define OWN_pam .open = gf_pnm_source_open, .create = gf_pam_sink_open
 #define READS(name) .library = &gf_##name##_library, .open = gf_##name##_source_open
 #define READS_AND_WRITES(name) \
     READS(name), .create = gf_##name##_sink_open, .sink_memory = gf_##name##_sink_memory
@@ -118,16 +80,15 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #else
 #define OWN_jxl .open = NULL
 #endif
-#ifdef GF_LIBRARY_webp
-#define OWN_webp READS_AND_WRITES(webp)
-#else
-#define OWN_webp .open = NULL
-#endif
-
 #ifdef GF_LIBRARY_tiff
 #define OWN_tiff READS_AND_WRITES(tiff)
 #else
 #define OWN_tiff .open = NULL
+#endif
+#ifdef GF_LIBRARY_webp
+#define OWN_webp READS_AND_WRITES(webp)
+#else
+#define OWN_webp .open = NULL
 #endif
 
 /* clang-format off */
@@ -164,4 +125,44 @@ bool gf_word_in_list(const char *list, const char *word)
         list += next + (list[next] == ' ');
     }
     return false;
+}
+
+/* ---- formats that are not read ---- */
+
+static const struct {
+    const char *name;
+    const char *bytes;
+    size_t length;
+} foreign[] = {
+#define FOREIGN(name_, bytes_) {name_, bytes_, sizeof(bytes_) - 1}
+    FOREIGN("JPEG 2000", "\0\0\0\x0cjP  "),
+    FOREIGN("JPEG 2000", "\xff\x4f\xff\x51"),
+    FOREIGN("JPEG XR", "II\xbc\x01"),
+    FOREIGN("OpenEXR", "\x76\x2f\x31\x01"),
+    FOREIGN("Radiance HDR", "#?RADIANCE"),
+    FOREIGN("Photoshop", "8BPS"),
+    FOREIGN("PDF", "%PDF-"),
+    FOREIGN("PostScript", "%!PS"),
+    FOREIGN("QOI", "qoif"),
+    FOREIGN("DDS", "DDS "),
+    FOREIGN("FITS", "SIMPLE  ="),
+    FOREIGN("Windows icon", "\0\0\1\0"),
+    FOREIGN("MNG", "\x8aMNG"),
+    FOREIGN("PFM", "PF\n"),
+    FOREIGN("PFM", "Pf\n"),
+#undef FOREIGN
+};
+
+const char *gf_foreign_format(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        if (size >= foreign[i].length && !memcmp(bytes, foreign[i].bytes, foreign[i].length))
+            return foreign[i].name;
+    }
+    /* "BM", the size of the file, two zeros that are reserved. */
+    if (size >= 14 && !memcmp(bytes, "BM", 2) && !memcmp(bytes + 6, "\0\0\0\0", 4))
+        return "BMP";
+    if (size && *bytes == '<' && memmem(bytes, size, "<svg", 4))
+        return "SVG";
+    return NULL;
 }

@@ -6,13 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/library.h"
-#include "codec/common/metadata.h"
-#include "codec/common/source.h"
-#include "codec/io/input.h"
-#include "codec/io/output.h"
-#include "gpufilter/image.h"
-#include "gpufilter/options.h"
+#include "codec/common/opening.h"
 
 enum gf_lossy {
     GF_LOSSY_NEVER,
@@ -24,16 +18,6 @@ struct gf_magic {
     size_t offset, length; /* length 0: unused */
     const char *bytes;
 };
-
-typedef enum gf_status gf_source_opener(struct gf_input *input, const struct gf_options *options,
-                                        struct gf_source **source, struct gf_error *error);
-/* metadata is that of gf_metadata_for_output. */
-typedef enum gf_status gf_sink_opener(struct gf_output *output, struct gf_format format,
-                                      const struct gf_metadata *metadata,
-                                      const struct gf_options *options, struct gf_sink **sink,
-                                      struct gf_error *error);
-typedef struct gf_codec_memory gf_sink_memory_call(struct gf_format format,
-                                                   const struct gf_options *options);
 
 struct gf_file_type {
     enum gf_file_format format;
@@ -61,6 +45,9 @@ struct gf_file_type {
 const struct gf_file_type *gf_file_type_at(int index);
 /* The type of a format; NULL for GF_FILE_AUTO. */
 const struct gf_file_type *gf_file_type(enum gf_file_format format);
+/* The name of a format that is not read ("PDF"), by a file's first bytes, of which 256 are enough;
+ * NULL: they are of none that is known. */
+const char *gf_foreign_format(const unsigned char *bytes, size_t size);
 /* Whether one of the words in a list such as "jpg jpeg jpe" is that word, in capitals or not. */
 bool gf_word_in_list(const char *list, const char *word);
 

@@ -18,13 +18,9 @@
 
 #ifdef GF_LIBRARY_freetype
 struct gf_text_calls gf_text;
-
-static const char *const names[] = {GF_TEXT_CALLS(GF_LIBRARY_NAME) NULL};
-static struct gf_library library = {
-    .file = {GF_LIBRARY_TEXT(GF_LIBRARY_freetype), GF_LIBRARY_TEXT(GF_LIBRARY_harfbuzz)},
-    .names = names,
-    .calls = (void **)&gf_text,
-    .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct gf_library library =
+    GF_LIBRARY(gf_text, GF_TEXT_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_freetype),
+               GF_LIBRARY_TEXT(GF_LIBRARY_harfbuzz));
 
 enum gf_status gf_text_available(struct gf_error *error)
 {

@@ -1,15 +1,10 @@
 #include "codec/avif/avif_calls.h"
 
-#include "codec/avif/avif.h"
+#include "codec/common/opening.h"
 
 struct gf_avif_calls gf_avif;
-
-static const char *const names[] = {GF_AVIF_CALLS(GF_LIBRARY_NAME) NULL};
-
-struct gf_library gf_avif_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_avif)},
-                                     .names = names,
-                                     .calls = (void **)&gf_avif,
-                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+struct gf_library gf_avif_library =
+    GF_LIBRARY(gf_avif, GF_AVIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_avif));
 
 /* Quarter turns against the clock, then exchanged: 0 top and bottom, 1 left and right (ISO/IEC
  * 23008-12, 6.5.10 and 6.5.12). */

@@ -7,15 +7,15 @@
 
 #include "base/library.h"
 
+/* clang-format off */
 #define GF_AVIF_CALLS(CALL) \
-    CALL(avifDecoderCreate) \
-    CALL(avifDecoderDestroy) \
-    CALL(avifDecoderSetIOMemory) CALL(avifDecoderParse) CALL(avifDecoderNthImage) \
-        CALL(avifRGBImageSetDefaults) CALL(avifImageYUVToRGB) CALL(avifResultToString) \
-            CALL(avifImageCreate) CALL(avifImageDestroy) CALL(avifImageAllocatePlanes) \
-                CALL(avifImageRGBToYUV) CALL(avifEncoderCreate) CALL(avifEncoderDestroy) \
-                    CALL(avifEncoderWrite) CALL(avifRWDataFree) CALL(avifImageSetProfileICC) \
-                        CALL(avifImageSetMetadataExif) CALL(avifImageSetMetadataXMP)
+    CALL(avifDecoderCreate) CALL(avifDecoderDestroy) CALL(avifDecoderSetIOMemory) \
+    CALL(avifDecoderParse) CALL(avifDecoderNthImage) CALL(avifRGBImageSetDefaults) \
+    CALL(avifImageYUVToRGB) CALL(avifResultToString) CALL(avifImageCreate) CALL(avifImageDestroy) \
+    CALL(avifImageAllocatePlanes) CALL(avifImageRGBToYUV) CALL(avifEncoderCreate) \
+    CALL(avifEncoderDestroy) CALL(avifEncoderWrite) CALL(avifRWDataFree) \
+    CALL(avifImageSetProfileICC) CALL(avifImageSetMetadataExif) CALL(avifImageSetMetadataXMP)
+/* clang-format on */
 
 struct gf_avif_calls {
     GF_AVIF_CALLS(GF_LIBRARY_CALL)

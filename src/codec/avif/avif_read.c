@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "codec/avif/avif.h"
 #include "codec/avif/avif_calls.h"
+#include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
@@ -101,10 +101,10 @@ static bool read_metadata(struct avif_source *avif)
     return true;
 }
 
-static enum gf_status read_header(struct avif_source *avif, struct gf_error *error)
+static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     const double library_bytes = 8; /* of a pixel, measured: planes, frames of the AV1 decoder */
-    struct gf_whole_source *const whole = &avif->whole;
+    struct avif_source *const avif = (struct avif_source *)whole;
     avif->decoder = gf_avif.avifDecoderCreate();
     if (!avif->decoder)
         return gf_fail_memory(error);
@@ -133,18 +133,7 @@ static enum gf_status read_header(struct avif_source *avif, struct gf_error *err
 enum gf_status gf_avif_source_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error)
 {
-    struct avif_source *const avif = calloc(1, sizeof *avif);
-    if (!avif)
-        return gf_fail_memory(error);
-    avif->whole.decode = avif_decode;
-    avif->whole.release = avif_release;
-    enum gf_status status = gf_whole_source_begin(&avif->whole, input, options, error);
-    if (!status)
-        status = read_header(avif, error);
-    if (status) {
-        gf_whole_source_close(&avif->whole.base);
-        return status;
-    }
-    *source = &avif->whole.base;
-    return GF_OK;
+    static const struct gf_whole_calls own = {sizeof(struct avif_source), read_header, avif_decode,
+                                              avif_release};
+    return gf_whole_source_open(&own, input, options, source, error);
 }

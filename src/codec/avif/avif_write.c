@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/avif/avif.h"
 #include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
+#include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 
@@ -176,8 +176,6 @@ enum gf_status gf_avif_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_options *options, struct gf_sink **sink,
                                  struct gf_error *error)
 {
-    const enum gf_status status = gf_whole_sink_check_size(output, format, "AVIF", SIDE_MAX, error);
-    return status ? status
-                  : gf_whole_sink_open(output, format, format, metadata, options, avif_encode, sink,
-                                       error);
+    static const struct gf_whole_encoder encoder = {"AVIF", SIDE_MAX, avif_encode};
+    return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
 }

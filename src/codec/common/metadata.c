@@ -16,6 +16,14 @@ void gf_metadata_free(struct gf_metadata *metadata)
     *metadata = (struct gf_metadata){.orientation = 1};
 }
 
+static uint32_t get_be(const unsigned char *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
 /* ---- EXIF: a TIFF structure in either byte order ---- */
 
 enum {
@@ -181,6 +189,14 @@ bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t
     return true;
 }
 
+bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size)
+{
+    if (size < 4)
+        return true;
+    const size_t offset = get_be(box, 4);
+    return offset > size - 4 || gf_metadata_add_exif(metadata, box + 4 + offset, size - 4 - offset);
+}
+
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size)
 {
     if (size >= sizeof GF_APP1_EXIF && !memcmp(data, GF_APP1_EXIF, sizeof GF_APP1_EXIF))
@@ -199,14 +215,6 @@ enum { RESOURCE_HEAD = 12, IPTC_RESOURCE = 0x0404, IPTC_TAG = 0x1c };
 static size_t even(size_t size)
 {
     return size + size % 2;
-}
-
-static uint32_t get_be(const unsigned char *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
 }
 
 /* Makes the resource of these records. It has no name. */

@@ -35,6 +35,8 @@ enum { GF_METADATA_MAX = 255 * 65519 };
 /* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. It is ignored where
  * it is not a TIFF structure, or not the file's first. False when out of memory. */
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
+/* Adds EXIF from a box of HEIF or JPEG XL, where the offset of its TIFF structure stands first. */
+bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
 /* Adds EXIF or XMP from the payload of a JPEG's APP1 segment, likewise. */
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
 

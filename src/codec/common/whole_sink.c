@@ -33,7 +33,7 @@ static enum gf_status whole_write(struct gf_sink *base, int rows, const unsigned
 static enum gf_status whole_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
-    return sink->encode(sink, error);
+    return sink->encoder->encode(sink, error);
 }
 
 static void whole_close(struct gf_sink *base)
@@ -44,12 +44,16 @@ static void whole_close(struct gf_sink *base)
     free(sink);
 }
 
-enum gf_status
-gf_whole_sink_open(struct gf_output *output, struct gf_format format, struct gf_format in_file,
-                   const struct gf_metadata *metadata, const struct gf_options *options,
-                   enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error),
-                   struct gf_sink **sink, struct gf_error *error)
+enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct gf_output *output,
+                                  struct gf_format format, struct gf_format in_file,
+                                  const struct gf_metadata *metadata,
+                                  const struct gf_options *options, struct gf_sink **sink,
+                                  struct gf_error *error)
 {
+    if (format.width > encoder->side_most || format.height > encoder->side_most)
+        return gf_fail(
+            error, GF_ERROR_OUTPUT, "%s: %dx%d is too large for %s, whose sides end at %d",
+            gf_output_name(output), format.width, format.height, encoder->name, encoder->side_most);
     struct gf_whole_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
@@ -59,7 +63,7 @@ gf_whole_sink_open(struct gf_output *output, struct gf_format format, struct gf_
     opened->options = *options;
     opened->rows = format;
     opened->format = in_file;
-    opened->encode = encode;
+    opened->encoder = encoder;
     opened->pixels = malloc(gf_row_bytes(in_file) * (size_t)in_file.height);
     /* What was once chosen for an output stays as it is. */
     const enum gf_status status =
@@ -80,15 +84,6 @@ struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double lib
     return (struct gf_codec_memory){
         (uint64_t)(pixels * (in_file.channels * in_file.bits / 8 + library_bytes)),
         "it is encoded as a whole"};
-}
-
-enum gf_status gf_whole_sink_check_size(const struct gf_output *output, struct gf_format format,
-                                        const char *name, int most, struct gf_error *error)
-{
-    if (format.width <= most && format.height <= most)
-        return GF_OK;
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: %dx%d is too large for %s, whose sides end at %d",
-                   gf_output_name(output), format.width, format.height, name, most);
 }
 
 int gf_library_threads(const struct gf_options *options)

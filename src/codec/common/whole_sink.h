@@ -8,8 +8,19 @@
 #include "codec/io/output.h"
 #include "gpufilter/options.h"
 
+struct gf_whole_sink;
+
+/* What a format does. */
+struct gf_whole_encoder {
+    const char *name; /* "JPEG XL" */
+    int side_most;    /* pixels */
+    /* Writes the whole file to the output. */
+    enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error);
+};
+
 struct gf_whole_sink {
     struct gf_sink base;
+    const struct gf_whole_encoder *encoder;
     struct gf_output *output;
     struct gf_options options;
     struct gf_metadata metadata;
@@ -18,22 +29,17 @@ struct gf_whole_sink {
         format; /* that the library takes: of 8 bits where those have 16, RGB where they are gray */
     unsigned char *pixels; /* rows without gaps, in that format */
     int row;
-    /* Writes the whole file to the output. */
-    enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error);
 };
 
-/* `format` is that of the rows, `in_file` what the library takes. The metadata is copied. */
-enum gf_status
-gf_whole_sink_open(struct gf_output *output, struct gf_format format, struct gf_format in_file,
-                   const struct gf_metadata *metadata, const struct gf_options *options,
-                   enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error),
-                   struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
+/* `format` is that of the rows, `in_file` what the library takes. The metadata is copied.
+ * GF_ERROR_OUTPUT for sides that are too long. */
+enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct gf_output *output,
+                                  struct gf_format format, struct gf_format in_file,
+                                  const struct gf_metadata *metadata,
+                                  const struct gf_options *options, struct gf_sink **sink,
+                                  struct gf_error *error) GF_CHECKED;
 /* library_bytes: what the library itself takes for a pixel. */
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes);
-/* GF_ERROR_OUTPUT for sides over `most`. */
-enum gf_status gf_whole_sink_check_size(const struct gf_output *output, struct gf_format format,
-                                        const char *name, int most,
-                                        struct gf_error *error) GF_CHECKED;
 /* The number of threads that a library may use. */
 int gf_library_threads(const struct gf_options *options);
 

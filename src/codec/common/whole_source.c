@@ -46,22 +46,12 @@ enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *op
     return file->data ? gf_input_copy(input, file->data, error) : gf_fail_memory(error);
 }
 
-enum gf_status gf_whole_source_begin(struct gf_whole_source *source, struct gf_input *input,
-                                     const struct gf_options *options, struct gf_error *error)
-{
-    source->base.metadata.orientation = 1;
-    source->options = *options;
-    source->name = gf_input_name(input);
-    source->page = gf_input_page(input);
-    return gf_whole_file(input, options, &source->file, error);
-}
-
 /* ---- rows ---- */
 
 static void release(struct gf_whole_source *source)
 {
-    if (!source->released && source->release)
-        source->release(source);
+    if (!source->released && source->calls->release)
+        source->calls->release(source);
     source->released = true;
     free(source->file.data);
     source->file = (struct gf_blob){0};
@@ -73,7 +63,7 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     source->pixels = malloc(gf_row_bytes(format) * (size_t)format.height);
     if (!source->pixels)
         return gf_fail_memory(error);
-    const enum gf_status status = source->decode(source, source->pixels, error);
+    const enum gf_status status = source->calls->decode(source, source->pixels, error);
     release(source);
     return status;
 }
@@ -92,7 +82,7 @@ static enum gf_status whole_read(struct gf_source *base, int rows, unsigned char
     return GF_OK;
 }
 
-void gf_whole_source_close(struct gf_source *base)
+static void whole_close(struct gf_source *base)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
     release(source);
@@ -115,9 +105,30 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
     base->memory = (struct gf_codec_memory){
         source->file.size + (uint64_t)(pixels * (channels * bits / 8 + library_bytes)),
         "it is decoded as a whole"};
-    base->read = whole_read;
-    base->close = gf_whole_source_close;
     return GF_OK;
+}
+
+enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
+                                    const struct gf_options *options, struct gf_source **source,
+                                    struct gf_error *error)
+{
+    struct gf_whole_source *const opened = calloc(1, calls->size);
+    if (!opened)
+        return gf_fail_memory(error);
+    opened->base = (struct gf_source){
+        .metadata = {.orientation = 1}, .read = whole_read, .close = whole_close};
+    opened->calls = calls;
+    opened->options = *options;
+    opened->name = gf_input_name(input);
+    opened->page = gf_input_page(input);
+    enum gf_status status = gf_whole_file(input, options, &opened->file, error);
+    if (!status)
+        status = calls->read_header(opened, error);
+    if (status)
+        whole_close(&opened->base);
+    else
+        *source = &opened->base;
+    return status;
 }
 
 enum gf_status gf_choose_page(const char *name, int wanted, int count,

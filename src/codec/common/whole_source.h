@@ -1,6 +1,5 @@
-/* A source of a format whose library decodes a picture only as a whole, from bytes in memory. The
- * format parses the header when it is opened and decodes when the first row is asked for, after the
- * caller has seen how much memory that takes. */
+/* A source of a format whose library decodes a picture only as a whole, from bytes in memory: when
+ * the first row is asked for, after the caller has seen how much memory that takes. */
 #ifndef GF_CODEC_COMMON_WHOLE_SOURCE_H
 #define GF_CODEC_COMMON_WHOLE_SOURCE_H
 
@@ -8,34 +7,43 @@
 #include "codec/io/input.h"
 #include "gpufilter/options.h"
 
-/* The first member of a format's own struct, which is from calloc. */
+struct gf_whole_source;
+
+/* What a format does. Its own struct has `size` bytes, first a struct gf_whole_source, then zeros.
+ */
+struct gf_whole_calls {
+    size_t size;
+    /* Reads the header and the metadata, by gf_whole_source_describe() and gf_choose_page(). */
+    enum gf_status (*read_header)(struct gf_whole_source *source, struct gf_error *error);
+    /* Fills the picture, rows without gaps, in base.format. */
+    enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
+                             struct gf_error *error);
+    /* Frees what the format holds beside the struct itself, even after a failed open; may be NULL.
+     */
+    void (*release)(struct gf_whole_source *source);
+};
+
 struct gf_whole_source {
     struct gf_source base;
+    const struct gf_whole_calls *calls;
     struct gf_options options;
     const char *name; /* of the input */
     int page;         /* the picture asked for, from 0; -1: none */
     struct gf_blob file;
-    /* Fills the picture, rows without gaps, in base.format. */
-    enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
-                             struct gf_error *error);
-    /* Frees what the format holds beside the struct itself, even after a failed open. */
-    void (*release)(struct gf_whole_source *source);
     unsigned char *pixels; /* NULL until the first row is read */
     bool released;
     int row;
 };
 
-/* Reads the file into memory. After a failure, here or later in the format's open, the caller ends
- * the source with gf_whole_source_close. */
-enum gf_status gf_whole_source_begin(struct gf_whole_source *source, struct gf_input *input,
-                                     const struct gf_options *options,
-                                     struct gf_error *error) GF_CHECKED;
+/* Reads the file into memory, and its header. */
+enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
+                                    const struct gf_options *options, struct gf_source **source,
+                                    struct gf_error *error) GF_CHECKED;
 /* Checks the size, and sets the format and the memory. library_bytes: what the library itself takes
  * for a pixel. */
 enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t width,
                                         uint64_t height, int channels, int bits,
                                         double library_bytes, struct gf_error *error) GF_CHECKED;
-void gf_whole_source_close(struct gf_source *source);
 /* Which of `count` pictures is to be decoded, where `wanted` was asked for; warns where several are
  * there and wanted is -1. */
 enum gf_status gf_choose_page(const char *name, int wanted, int count,

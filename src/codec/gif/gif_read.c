@@ -4,27 +4,21 @@
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
-#include "codec/gif/gif.h"
 
+/* clang-format off */
 #define GIF_CALLS(CALL) \
-    CALL(DGifOpen) \
-    CALL(DGifCloseFile) \
-    CALL(DGifGetRecordType) \
-    CALL(DGifGetImageDesc) CALL(DGifGetLine) CALL(DGifGetCode) CALL(DGifGetCodeNext) \
-        CALL(DGifGetExtension) CALL(DGifGetExtensionNext) CALL(DGifExtensionToGCB) \
-            CALL(GifErrorString)
+    CALL(DGifOpen) CALL(DGifCloseFile) CALL(DGifGetRecordType) CALL(DGifGetImageDesc) \
+    CALL(DGifGetLine) CALL(DGifGetCode) CALL(DGifGetCodeNext) CALL(DGifGetExtension) \
+    CALL(DGifGetExtensionNext) CALL(DGifExtensionToGCB) CALL(GifErrorString)
+/* clang-format on */
 
 static struct {
     GIF_CALLS(GF_LIBRARY_CALL)
 } calls;
 
-static const char *const names[] = {GIF_CALLS(GF_LIBRARY_NAME) NULL};
-
-struct gf_library gf_gif_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_gif)},
-                                    .names = names,
-                                    .calls = (void **)&calls,
-                                    .lock = PTHREAD_MUTEX_INITIALIZER};
+struct gf_library gf_gif_library = GF_LIBRARY(calls, GIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_gif));
 
 struct gif_source {
     struct gf_whole_source whole;
@@ -280,9 +274,9 @@ static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
     return true;
 }
 
-static enum gf_status read_header(struct gif_source *gif, struct gf_error *error)
+static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    struct gf_whole_source *const whole = &gif->whole;
+    struct gif_source *const gif = (struct gif_source *)whole;
     const int wanted = whole->page;
     int count = 0;
     bool alpha = false;
@@ -306,17 +300,7 @@ static enum gf_status read_header(struct gif_source *gif, struct gf_error *error
 enum gf_status gf_gif_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    struct gif_source *const gif = calloc(1, sizeof *gif);
-    if (!gif)
-        return gf_fail_memory(error);
-    gif->whole.decode = gif_decode;
-    enum gf_status status = gf_whole_source_begin(&gif->whole, input, options, error);
-    if (!status)
-        status = read_header(gif, error);
-    if (status) {
-        gf_whole_source_close(&gif->whole.base);
-        return status;
-    }
-    *source = &gif->whole.base;
-    return GF_OK;
+    static const struct gf_whole_calls own = {sizeof(struct gif_source), read_header, gif_decode,
+                                              NULL};
+    return gf_whole_source_open(&own, input, options, source, error);
 }

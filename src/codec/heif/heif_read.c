@@ -5,48 +5,36 @@
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
-#include "codec/heif/heif.h"
 
+/* clang-format off */
 #define HEIF_CALLS(CALL) \
-    CALL(heif_init) \
-    CALL(heif_context_alloc) \
-    CALL(heif_context_free) \
+    CALL(heif_init) CALL(heif_context_alloc) CALL(heif_context_free) \
     CALL(heif_context_read_from_memory_without_copy) CALL(heif_context_set_max_decoding_threads) \
-        CALL(heif_context_get_number_of_top_level_images) \
-            CALL(heif_context_get_list_of_top_level_image_IDs) \
-                CALL(heif_context_get_primary_image_handle) CALL(heif_context_get_image_handle) \
-                    CALL(heif_image_handle_release) CALL(heif_image_handle_get_width) CALL( \
-                        heif_image_handle_get_height) CALL(heif_image_handle_has_alpha_channel) \
-                        CALL(heif_image_handle_is_premultiplied_alpha) \
-                            CALL(heif_image_handle_get_luma_bits_per_pixel) \
-                                CALL(heif_image_handle_get_list_of_metadata_block_IDs) CALL( \
-                                    heif_image_handle_get_metadata_type) \
-                                    CALL(heif_image_handle_get_metadata_content_type) CALL( \
-                                        heif_image_handle_get_metadata_size) \
-                                        CALL(heif_image_handle_get_metadata) CALL( \
-                                            heif_image_handle_get_raw_color_profile_size) \
-                                            CALL(heif_image_handle_get_raw_color_profile) CALL( \
-                                                heif_image_handle_get_nclx_color_profile) \
-                                                CALL(heif_nclx_color_profile_free) CALL( \
-                                                    heif_decode_image) CALL(heif_image_get_width) \
-                                                    CALL(heif_image_get_height) \
-                                                        CALL(heif_image_get_bits_per_pixel_range) \
-                                                            CALL(heif_image_get_plane_readonly) \
-                                                                CALL(heif_image_release)
+    CALL(heif_context_get_number_of_top_level_images) \
+    CALL(heif_context_get_list_of_top_level_image_IDs) CALL(heif_context_get_primary_image_handle) \
+    CALL(heif_context_get_image_handle) CALL(heif_image_handle_release) \
+    CALL(heif_image_handle_get_width) CALL(heif_image_handle_get_height) \
+    CALL(heif_image_handle_has_alpha_channel) CALL(heif_image_handle_is_premultiplied_alpha) \
+    CALL(heif_image_handle_get_luma_bits_per_pixel) \
+    CALL(heif_image_handle_get_list_of_metadata_block_IDs) \
+    CALL(heif_image_handle_get_metadata_type) CALL(heif_image_handle_get_metadata_content_type) \
+    CALL(heif_image_handle_get_metadata_size) CALL(heif_image_handle_get_metadata) \
+    CALL(heif_image_handle_get_raw_color_profile_size) \
+    CALL(heif_image_handle_get_raw_color_profile) CALL(heif_image_handle_get_nclx_color_profile) \
+    CALL(heif_nclx_color_profile_free) CALL(heif_decode_image) CALL(heif_image_get_width) \
+    CALL(heif_image_get_height) CALL(heif_image_get_bits_per_pixel_range) \
+    CALL(heif_image_get_plane_readonly) CALL(heif_image_release)
+/* clang-format on */
 
 static struct {
     HEIF_CALLS(GF_LIBRARY_CALL)
 } calls;
 
-static const char *const names[] = {HEIF_CALLS(GF_LIBRARY_NAME) NULL};
-
-struct gf_library gf_heif_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_heif)},
-                                     .names = names,
-                                     .calls = (void **)&calls,
-                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+struct gf_library gf_heif_library = GF_LIBRARY(calls, HEIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_heif));
 
 enum { BLOCKS_MAX = 32, PICTURES_MAX = 4096 };
 
@@ -146,17 +134,12 @@ static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char 
 
 /* ---- the header ---- */
 
-/* EXIF begins with the offset of its TIFF structure. */
 static bool add_block(struct gf_metadata *metadata, bool is_exif, const unsigned char *data,
                       size_t size)
 {
-    if (!is_exif)
-        return metadata->xmp.size || gf_blob_set(&metadata->xmp, data, size);
-    if (size < 4)
-        return true;
-    const size_t offset = (size_t)data[0] << 24 | data[1] << 16 | data[2] << 8 | data[3];
-    return offset > size - 4 ||
-           gf_metadata_add_exif(metadata, data + 4 + offset, size - 4 - offset);
+    if (is_exif)
+        return gf_metadata_add_exif_box(metadata, data, size);
+    return metadata->xmp.size || gf_blob_set(&metadata->xmp, data, size);
 }
 
 static bool read_blocks(struct heif_source *heif)
@@ -232,11 +215,11 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
     return status;
 }
 
-static enum gf_status read_header(struct heif_source *heif, struct gf_error *error)
+static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     const double library_bytes = 12; /* of a pixel: planes, RGB, frames of the decoder */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct gf_whole_source *const whole = &heif->whole;
+    struct heif_source *const heif = (struct heif_source *)whole;
     pthread_once(&once, start);
     heif->context = calls.heif_context_alloc();
     if (!heif->context)
@@ -266,18 +249,7 @@ static enum gf_status read_header(struct heif_source *heif, struct gf_error *err
 enum gf_status gf_heif_source_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error)
 {
-    struct heif_source *const heif = calloc(1, sizeof *heif);
-    if (!heif)
-        return gf_fail_memory(error);
-    heif->whole.decode = heif_decode;
-    heif->whole.release = heif_release;
-    enum gf_status status = gf_whole_source_begin(&heif->whole, input, options, error);
-    if (!status)
-        status = read_header(heif, error);
-    if (status) {
-        gf_whole_source_close(&heif->whole.base);
-        return status;
-    }
-    *source = &heif->whole.base;
-    return GF_OK;
+    static const struct gf_whole_calls own = {sizeof(struct heif_source), read_header, heif_decode,
+                                              heif_release};
+    return gf_whole_source_open(&own, input, options, source, error);
 }

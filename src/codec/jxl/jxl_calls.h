@@ -9,32 +9,26 @@
 
 #include "base/library.h"
 
+/* clang-format off */
 #define GF_JXL_CALLS(CALL) \
-    CALL(JxlDecoderCreate) \
-    CALL(JxlDecoderDestroy) \
-    CALL(JxlDecoderSetParallelRunner) CALL(JxlDecoderSubscribeEvents) \
-        CALL(JxlDecoderSetKeepOrientation) CALL(JxlDecoderSetUnpremultiplyAlpha) CALL( \
-            JxlDecoderSetDecompressBoxes) CALL(JxlDecoderSetInput) CALL(JxlDecoderCloseInput) \
-            CALL(JxlDecoderProcessInput) CALL(JxlDecoderGetBasicInfo) CALL( \
-                JxlDecoderSetPreferredColorProfile) CALL(JxlDecoderGetColorAsEncodedProfile) \
-                CALL(JxlDecoderGetICCProfileSize) CALL(JxlDecoderGetColorAsICCProfile) CALL( \
-                    JxlDecoderGetBoxType) CALL(JxlDecoderSetBoxBuffer) \
-                    CALL(JxlDecoderReleaseBoxBuffer) CALL(JxlDecoderSkipFrames) CALL( \
-                        JxlDecoderImageOutBufferSize) CALL(JxlDecoderSetImageOutBuffer) \
-                        CALL(JxlColorEncodingSetToSRGB) CALL(JxlThreadParallelRunner) CALL( \
-                            JxlThreadParallelRunnerCreate) CALL(JxlThreadParallelRunnerDestroy) \
-                            CALL(JxlEncoderCreate) CALL(JxlEncoderDestroy) CALL( \
-                                JxlEncoderSetParallelRunner) CALL(JxlEncoderInitBasicInfo) \
-                                CALL(JxlEncoderSetBasicInfo) CALL(JxlEncoderSetColorEncoding) \
-                                    CALL(JxlEncoderSetICCProfile) \
-                                        CALL(JxlEncoderFrameSettingsCreate) CALL( \
-                                            JxlEncoderSetFrameLossless) \
-                                            CALL(JxlEncoderSetFrameDistance) CALL( \
-                                                JxlEncoderAddImageFrame) CALL(JxlEncoderUseBoxes) \
-                                                CALL(JxlEncoderAddBox) CALL(JxlEncoderCloseInput) \
-                                                    CALL(JxlEncoderProcessOutput) \
-                                                        CALL(JxlEncoderGetRequiredCodestreamLevel) \
-                                                            CALL(JxlEncoderSetCodestreamLevel)
+    CALL(JxlDecoderCreate) CALL(JxlDecoderDestroy) CALL(JxlDecoderSetParallelRunner) \
+    CALL(JxlDecoderSubscribeEvents) CALL(JxlDecoderSetKeepOrientation) \
+    CALL(JxlDecoderSetUnpremultiplyAlpha) CALL(JxlDecoderSetDecompressBoxes) \
+    CALL(JxlDecoderSetInput) CALL(JxlDecoderCloseInput) CALL(JxlDecoderProcessInput) \
+    CALL(JxlDecoderGetBasicInfo) CALL(JxlDecoderSetPreferredColorProfile) \
+    CALL(JxlDecoderGetColorAsEncodedProfile) CALL(JxlDecoderGetICCProfileSize) \
+    CALL(JxlDecoderGetColorAsICCProfile) CALL(JxlDecoderGetBoxType) CALL(JxlDecoderSetBoxBuffer) \
+    CALL(JxlDecoderReleaseBoxBuffer) CALL(JxlDecoderSkipFrames) CALL(JxlDecoderImageOutBufferSize) \
+    CALL(JxlDecoderSetImageOutBuffer) CALL(JxlColorEncodingSetToSRGB) \
+    CALL(JxlThreadParallelRunner) CALL(JxlThreadParallelRunnerCreate) \
+    CALL(JxlThreadParallelRunnerDestroy) CALL(JxlEncoderCreate) CALL(JxlEncoderDestroy) \
+    CALL(JxlEncoderSetParallelRunner) CALL(JxlEncoderInitBasicInfo) CALL(JxlEncoderSetBasicInfo) \
+    CALL(JxlEncoderSetColorEncoding) CALL(JxlEncoderSetICCProfile) \
+    CALL(JxlEncoderFrameSettingsCreate) CALL(JxlEncoderSetFrameLossless) \
+    CALL(JxlEncoderSetFrameDistance) CALL(JxlEncoderAddImageFrame) CALL(JxlEncoderUseBoxes) \
+    CALL(JxlEncoderAddBox) CALL(JxlEncoderCloseInput) CALL(JxlEncoderProcessOutput) \
+    CALL(JxlEncoderGetRequiredCodestreamLevel) CALL(JxlEncoderSetCodestreamLevel)
+/* clang-format on */
 
 struct gf_jxl_calls {
     GF_JXL_CALLS(GF_LIBRARY_CALL)

@@ -46,16 +46,6 @@ static bool is_type(const JxlBoxType type, const char *name)
     return !memcmp(type, name, 4);
 }
 
-/* EXIF begins with the offset of its TIFF structure. */
-static bool add_exif(struct gf_metadata *metadata, const unsigned char *data, size_t size)
-{
-    if (size < 4)
-        return true;
-    const size_t offset = (size_t)data[0] << 24 | data[1] << 16 | data[2] << 8 | data[3];
-    return offset > size - 4 ||
-           gf_metadata_add_exif(metadata, data + 4 + offset, size - 4 - offset);
-}
-
 static void end_box(struct walk *walk)
 {
     if (!walk->in_box)
@@ -64,7 +54,7 @@ static void end_box(struct walk *walk)
     walk->in_box = false;
     bool done = true;
     if (size && is_type(walk->type, "Exif"))
-        done = add_exif(walk->metadata, walk->box.data, size);
+        done = gf_metadata_add_exif_box(walk->metadata, walk->box.data, size);
     else if (size && !walk->metadata->xmp.size)
         done = gf_blob_set(&walk->metadata->xmp, walk->box.data, size);
     walk->out_of_memory |= !done;

@@ -1,10 +1,14 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "codec/common/opening.h"
 #include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
-#include "codec/jxl/jxl.h"
 #include "codec/jxl/jxl_header.h"
+
+struct gf_jxl_calls gf_jxl;
+struct gf_library gf_jxl_library = GF_LIBRARY(gf_jxl, GF_JXL_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_jxl),
+                                              GF_LIBRARY_TEXT(GF_LIBRARY_jxl_threads));
 
 struct jxl_source {
     struct gf_whole_source whole;
@@ -74,10 +78,10 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
     return why ? gf_whole_source_fail(source, why, error) : GF_OK;
 }
 
-static enum gf_status read_header(struct jxl_source *jxl, struct gf_error *error)
+static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     const double library_bytes = 12; /* of a pixel, measured: 5, more in pictures of many layers */
-    struct gf_whole_source *const whole = &jxl->whole;
+    struct jxl_source *const jxl = (struct jxl_source *)whole;
     bool out_of_memory;
     const char *const why =
         gf_jxl_read_header(&whole->file, &jxl->header, &whole->base.metadata, &out_of_memory);
@@ -98,17 +102,7 @@ static enum gf_status read_header(struct jxl_source *jxl, struct gf_error *error
 enum gf_status gf_jxl_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    struct jxl_source *const jxl = calloc(1, sizeof *jxl);
-    if (!jxl)
-        return gf_fail_memory(error);
-    jxl->whole.decode = jxl_decode;
-    enum gf_status status = gf_whole_source_begin(&jxl->whole, input, options, error);
-    if (!status)
-        status = read_header(jxl, error);
-    if (status) {
-        gf_whole_source_close(&jxl->whole.base);
-        return status;
-    }
-    *source = &jxl->whole.base;
-    return GF_OK;
+    static const struct gf_whole_calls own = {sizeof(struct jxl_source), read_header, jxl_decode,
+                                              NULL};
+    return gf_whole_source_open(&own, input, options, source, error);
 }

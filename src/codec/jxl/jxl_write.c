@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/common/opening.h"
 #include "codec/common/whole_sink.h"
-#include "codec/jxl/jxl.h"
 #include "codec/jxl/jxl_calls.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
@@ -151,9 +151,6 @@ enum gf_status gf_jxl_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    const enum gf_status status =
-        gf_whole_sink_check_size(output, format, "JPEG XL", SIDE_MAX, error);
-    return status ? status
-                  : gf_whole_sink_open(output, format, format, metadata, options, jxl_encode, sink,
-                                       error);
+    static const struct gf_whole_encoder encoder = {"JPEG XL", SIDE_MAX, jxl_encode};
+    return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
 }

@@ -8,10 +8,10 @@
 #include "base/pages.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
+#include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
-#include "codec/png/png.h"
 #include "codec/png/png_libpng.h"
 
 enum { DEFLATE_RATIO_MAX = 1032 }; /* the most that deflate can: 258 bytes from two bits */

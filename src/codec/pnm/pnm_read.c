@@ -1,4 +1,5 @@
 /* Reads PNM (P1 to P6) and PAM (P7), as netpbm's manual pages describe them. */
+#include "codec/common/opening.h"
 #include "codec/pnm/pnm_header.h"
 
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "codec/common/samples.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
-#include "codec/pnm/pnm.h"
 
 struct pnm_source {
     struct gf_source base;

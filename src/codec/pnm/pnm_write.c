@@ -4,10 +4,10 @@
 
 #include "base/cpu.h"
 #include "codec/common/checks.h"
+#include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/source.h"
 #include "codec/io/output.h"
-#include "codec/pnm/pnm.h"
 
 struct pnm_sink {
     struct gf_sink base;
@@ -85,7 +85,7 @@ static enum gf_status write_header(const struct pnm_sink *pnm, enum gf_file_form
     return gf_output_write(pnm->output, header, (size_t)length, error);
 }
 
-enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format file_format,
+static enum gf_status open_sink(struct gf_output *output, enum gf_file_format file_format,
                                 struct gf_format format, const struct gf_options *options,
                                 struct gf_sink **sink, struct gf_error *error)
 {
@@ -116,4 +116,22 @@ enum gf_status gf_pnm_sink_open(struct gf_output *output, enum gf_file_format fi
                      options->threads > 0 ? options->threads : gf_cpu_count());
     *sink = &pnm->base;
     return GF_OK;
+}
+
+enum gf_status gf_pnm_sink_open(struct gf_output *output, struct gf_format format,
+                                const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    (void)metadata; /* there is no place for it */
+    return open_sink(output, GF_FILE_PNM, format, options, sink, error);
+}
+
+enum gf_status gf_pam_sink_open(struct gf_output *output, struct gf_format format,
+                                const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    (void)metadata;
+    return open_sink(output, GF_FILE_PAM, format, options, sink, error);
 }

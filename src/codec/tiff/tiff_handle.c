@@ -4,16 +4,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/tiff/tiff.h"
+#include "codec/common/opening.h"
 
 struct gf_tiff_calls gf_tiff;
-
-static const char *const names[] = {GF_TIFF_CALLS(GF_LIBRARY_NAME) NULL};
-
-struct gf_library gf_tiff_library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_tiff)},
-                                     .names = names,
-                                     .calls = (void **)&gf_tiff,
-                                     .lock = PTHREAD_MUTEX_INITIALIZER};
+struct gf_library gf_tiff_library =
+    GF_LIBRARY(gf_tiff, GF_TIFF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_tiff));
 
 /* ---- what libtiff calls ---- */
 

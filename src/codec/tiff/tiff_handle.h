@@ -11,22 +11,19 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 
+/* clang-format off */
 #define GF_TIFF_CALLS(CALL) \
-    CALL(TIFFClientOpenExt) \
-    CALL(TIFFOpenOptionsAlloc) \
-    CALL(TIFFOpenOptionsFree) \
-    CALL(TIFFOpenOptionsSetErrorHandlerExtR) \
-    CALL(TIFFOpenOptionsSetWarningHandlerExtR) \
+    CALL(TIFFClientOpenExt) CALL(TIFFOpenOptionsAlloc) CALL(TIFFOpenOptionsFree) \
+    CALL(TIFFOpenOptionsSetErrorHandlerExtR) CALL(TIFFOpenOptionsSetWarningHandlerExtR) \
     CALL(TIFFClose) CALL(TIFFGetField) CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) \
-        CALL(TIFFSetDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) \
-            CALL(TIFFTileSize64) CALL(TIFFScanlineSize64) CALL(TIFFTileRowSize64) \
-                CALL(TIFFReadScanline) CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) \
-                    CALL(TIFFComputeStrip) CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) \
-                        CALL(TIFFGetStrileByteCount) CALL(TIFFGetStrileOffset) \
-                            CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
-                                CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) \
-                                    CALL(TIFFCurrentDirOffset) CALL(TIFFIsBigEndian) \
-                                        CALL(TIFFIsBigTIFF)
+    CALL(TIFFSetDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
+    CALL(TIFFScanlineSize64) CALL(TIFFTileRowSize64) CALL(TIFFReadScanline) \
+    CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \
+    CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) CALL(TIFFGetStrileByteCount) \
+    CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
+    CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
+    CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF)
+/* clang-format on */
 
 struct gf_tiff_calls {
     GF_TIFF_CALLS(GF_LIBRARY_CALL)

@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/tiff/tiff.h"
+#include "codec/common/opening.h"
 #include "codec/tiff/tiff_handle.h"
 #include "codec/tiff/tiff_metadata.h"
 

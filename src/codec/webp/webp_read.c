@@ -3,15 +3,20 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/common/opening.h"
 #include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
-#include "codec/webp/webp.h"
 #include "codec/webp/webp_calls.h"
+
+struct gf_webp_calls gf_webp;
+struct gf_library gf_webp_library =
+    GF_LIBRARY(gf_webp, GF_WEBP_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_webp),
+               GF_LIBRARY_TEXT(GF_LIBRARY_webpdemux), GF_LIBRARY_TEXT(GF_LIBRARY_webpmux));
 
 struct webp_source {
     struct gf_whole_source whole;
     WebPDemuxer *demuxer;
-    int page, pages;
+    int page;
     bool animated, alpha;
 };
 
@@ -111,12 +116,12 @@ static bool read_metadata(struct webp_source *webp)
            set_chunk(webp->demuxer, "EXIF", metadata) && set_chunk(webp->demuxer, "XMP ", metadata);
 }
 
-static enum gf_status read_header(struct webp_source *webp, struct gf_error *error)
+static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     /* What libwebp takes for a pixel, measured: lossless pictures are decoded to 32 bits and with
      * tables, animations on two canvases. */
     const double still_bytes = 6, animated_bytes = 12;
-    struct gf_whole_source *const whole = &webp->whole;
+    struct webp_source *const webp = (struct webp_source *)whole;
     const WebPData data = {whole->file.data, whole->file.size};
     WebPDemuxState state = WEBP_DEMUX_PARSE_ERROR;
     webp->demuxer = gf_webp.WebPDemuxInternal(&data, 1, &state, WEBP_DEMUX_ABI_VERSION);
@@ -127,17 +132,17 @@ static enum gf_status read_header(struct webp_source *webp, struct gf_error *err
     const uint32_t flags = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FORMAT_FLAGS);
     webp->animated = flags & ANIMATION_FLAG;
     webp->alpha = webp->animated || flags & ALPHA_FLAG;
-    webp->pages = (int)gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FRAME_COUNT);
+    const int pages = (int)gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FRAME_COUNT);
     enum gf_status status = gf_size_check(
         whole->name, gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),
         gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_HEIGHT), &whole->options, error);
     if (!status && state != WEBP_DEMUX_DONE)
         return gf_whole_source_fail(whole, "it is truncated", error);
-    if (!status && webp->pages < 1)
+    if (!status && pages < 1)
         return gf_whole_source_fail(whole, "it holds no picture", error);
     if (!status)
-        status = gf_choose_page(whole->name, whole->page, webp->pages, &whole->options, &webp->page,
-                                error);
+        status =
+            gf_choose_page(whole->name, whole->page, pages, &whole->options, &webp->page, error);
     if (!status)
         status = gf_whole_source_describe(
             whole, gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),
@@ -151,18 +156,7 @@ static enum gf_status read_header(struct webp_source *webp, struct gf_error *err
 enum gf_status gf_webp_source_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error)
 {
-    struct webp_source *const webp = calloc(1, sizeof *webp);
-    if (!webp)
-        return gf_fail_memory(error);
-    webp->whole.decode = webp_decode;
-    webp->whole.release = webp_release;
-    enum gf_status status = gf_whole_source_begin(&webp->whole, input, options, error);
-    if (!status)
-        status = read_header(webp, error);
-    if (status) {
-        gf_whole_source_close(&webp->whole.base);
-        return status;
-    }
-    *source = &webp->whole.base;
-    return GF_OK;
+    static const struct gf_whole_calls own = {sizeof(struct webp_source), read_header, webp_decode,
+                                              webp_release};
+    return gf_whole_source_open(&own, input, options, source, error);
 }

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "codec/common/opening.h"
 #include "codec/common/whole_sink.h"
-#include "codec/webp/webp.h"
 #include "codec/webp/webp_calls.h"
 
 static enum gf_status fail(const struct gf_whole_sink *sink, const char *why,
@@ -114,9 +114,7 @@ enum gf_status gf_webp_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_options *options, struct gf_sink **sink,
                                  struct gf_error *error)
 {
-    const enum gf_status status =
-        gf_whole_sink_check_size(output, format, "WebP", WEBP_MAX_DIMENSION, error);
-    return status ? status
-                  : gf_whole_sink_open(output, format, in_file(format), metadata, options,
-                                       webp_encode, sink, error);
+    static const struct gf_whole_encoder encoder = {"WebP", WEBP_MAX_DIMENSION, webp_encode};
+    return gf_whole_sink_open(&encoder, output, format, in_file(format), metadata, options, sink,
+                              error);
 }
