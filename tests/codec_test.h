@@ -32,7 +32,6 @@ static struct gf_error failure; /* of the last call */
 
 __attribute__((unused)) static int make_folder(void **state)
 {
-    (void)state;
     const char *const base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/gpufilter-test.XXXXXX", base && *base ? base : "/tmp");
     return mkdtemp(folder) ? 0 : -1;
@@ -40,7 +39,6 @@ __attribute__((unused)) static int make_folder(void **state)
 
 __attribute__((unused)) static int remove_folder(void **state)
 {
-    (void)state;
     DIR *const entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
         unlinkat(dirfd(entries), entry->d_name, 0);
@@ -70,7 +68,6 @@ __attribute__((unused)) static int entries_in_folder(void)
 
 static void take_warning(void *context, const char *text)
 {
-    (void)context;
     warnings++;
     snprintf(last_warning, sizeof last_warning, "%s", text);
 }

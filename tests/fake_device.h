@@ -103,7 +103,6 @@ static void fake_close(struct gf_backend *backend)
 
 static void fake_describe(struct gf_backend *backend, char *text, size_t size)
 {
-    (void)backend;
     snprintf(text, size, "fake:0");
 }
 
@@ -187,7 +186,6 @@ static enum gf_pinning fake_pin(struct gf_backend *backend, void *data, size_t s
 {
     struct fake_device *const device = (struct fake_device *)backend;
     bool pinned = false;
-    (void)size;
     fake_check_thread(device, "pin");
     if (device->pageable)
         return GF_NOT_PINNED;
@@ -256,7 +254,6 @@ static enum gf_status fake_lane_open(struct gf_backend *backend, int index, stru
 {
     struct fake_device *const device = (struct fake_device *)backend;
     struct fake_lane *const opened = calloc(1, sizeof *opened);
-    (void)error;
     assert_non_null(opened);
     opened->base = (struct gf_lane){.backend = backend, .spans = spans, .index = index};
     device->lanes_open++;
@@ -320,7 +317,6 @@ static enum gf_status fake_load(struct gf_backend *backend, struct gf_lane *lane
                                 const struct gf_stage *stage, const void **constants,
                                 struct gf_error *error)
 {
-    (void)error;
     if (!stage->constants_size)
         return GF_OK;
     void *const data = fake_new_block((struct fake_device *)backend, stage->constants_size, stage);
@@ -353,7 +349,6 @@ static enum gf_status fake_upload(struct gf_lane *lane, const struct gf_view *ds
                                   const struct gf_view *src, struct gf_error *error)
 {
     struct fake_device *const device = fake_of(lane);
-    (void)error;
     fake_check_view(device, dst, "upload");
     pthread_mutex_lock(&device->lock);
     device->uploads++;
@@ -367,7 +362,6 @@ static enum gf_status fake_download(struct gf_lane *lane, const struct gf_view *
                                     const struct gf_view *src, struct gf_error *error)
 {
     struct fake_device *const device = fake_of(lane);
-    (void)error;
     fake_check_view(device, src, "download");
     pthread_mutex_lock(&device->lock);
     device->downloads++;
@@ -416,7 +410,6 @@ static enum gf_status fake_statistic_open(struct gf_lane *lane, const struct gf_
                                           struct gf_error *error)
 {
     struct fake_lane *const fake = (struct fake_lane *)lane;
-    (void)error;
     fake->statistic = gf_stage_statistic(stage);
     fake->histogram = (struct gf_histogram){
         .channels = gf_statistic_channels(fake->statistic, stage->in), .bins = 1 << stage->in.bits};
@@ -429,7 +422,6 @@ static enum gf_status fake_statistic_open(struct gf_lane *lane, const struct gf_
 static enum gf_status fake_statistic_add(struct gf_lane *lane, const struct gf_view *view,
                                          struct gf_error *error)
 {
-    (void)error;
     fake_check_view(fake_of(lane), view, "histogram");
     fake_queue(lane, (struct fake_op){.kind = FAKE_STATISTIC, .in = *view});
     return GF_OK;
@@ -526,7 +518,6 @@ static enum gf_status fake_statistic_take(struct gf_lane *lane, struct gf_histog
 
 static void fake_measure(struct gf_backend *backend, struct gf_profile *profile)
 {
-    (void)backend;
     profile->device_copy_peak = profile->upload_peak = profile->download_peak = 1e9;
 }
 

@@ -58,8 +58,6 @@ static inline void jpeg_write_rows(struct jpeg_compress_struct *jpeg, const stru
 /* Quality 1 without jpeg_set_quality's limit makes quantisers of 16 bits, of which it warns. */
 static inline void jpeg_ignore_message(j_common_ptr jpeg, int level)
 {
-    (void)jpeg;
-    (void)level;
 }
 
 static inline void jpeg_begin(struct jpeg_compress_struct *jpeg, struct jpeg_error_mgr *errors,

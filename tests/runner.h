@@ -87,7 +87,6 @@ static inline enum gf_status memory_write(struct gf_sink *sink, int rows, const 
 static inline enum gf_status memory_sink_finish(struct gf_sink *sink, struct gf_error *error)
 {
     struct memory_sink *const memory = (struct memory_sink *)sink;
-    (void)error;
     memory->finished++;
     return GF_OK;
 }

@@ -52,7 +52,6 @@ static inline enum gf_status open_simulated(void *context, const char *chain,
                                             struct gf_pipeline **pipeline, struct gf_error *error)
 {
     struct gf_options own = *options;
-    (void)context;
     own.device = GF_DEVICE_CPU;
     const enum gf_status status = gf_pipeline_open(chain, &own, pipeline, error);
     if (status)
@@ -337,7 +336,6 @@ static inline struct seen run_alone(const char *chain, const char *in, const cha
 /* The folder, where servers are looked for too, with a picture and its result. */
 static inline int make_world(void **state)
 {
-    (void)state;
     const char *const more = getenv("GF_SERVER_SECONDS"); /* for tests that are asked to do more */
     alarm(more && atoi(more) > 0 ? (unsigned)atoi(more) : TEST_SECONDS);
     gf_server_patience_ms = 1000 * DEADLINE_S;
@@ -355,7 +353,6 @@ static inline int make_world(void **state)
 /* A test that failed has left its server. */
 static inline int end_test(void **state)
 {
-    (void)state;
     if (server)
         kill_server();
     gf_server_patience_ms = 1000 * DEADLINE_S;

@@ -31,14 +31,12 @@ static inline void write_ppm(const char *path, const struct gf_image *image, siz
 
 static inline int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static inline int remove_folder(void **state)
 {
     char command[500];
-    (void)state;
     snprintf(command, sizeof command, "rm -r %s", folder);
     return system(command);
 }

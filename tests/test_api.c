@@ -12,7 +12,6 @@ static void assert_usage(enum gf_status status, const char *words)
 
 static void test_unknown_numbers(void **state)
 {
-    (void)state;
     assert_string_equal(gf_status_name(GF_ERROR_INPUT), "GF_ERROR_INPUT");
     for (int number = -1; number < 100; number += 100) {
         assert_string_equal(gf_status_name((enum gf_status)number), "unknown status");
@@ -28,8 +27,6 @@ static void test_unknown_numbers(void **state)
 
 static void line_ignored(void *context, const char *text)
 {
-    (void)context;
-    (void)text;
 }
 
 #define ASSERT_NULL_REFUSED(function, argument, ...) \
@@ -46,7 +43,6 @@ static void test_null_arguments(void **state)
     size_t size;
     int architecture;
     bool built_in;
-    (void)state;
     ASSERT_NULL_REFUSED(gf_pipeline_open, pipeline, "", NULL, NULL);
     assert_int_equal(gf_pipeline_open(NULL, NULL, &pipeline, NULL), GF_OK);
     ASSERT_NULL_REFUSED(gf_pipeline_run_file, pipeline, NULL, "a", "b");
@@ -77,7 +73,6 @@ static void test_null_allowed(void **state)
 {
     const struct gf_filter *const blur = gf_filter_find("blur");
     struct gf_pipeline *pipeline = (void *)1;
-    (void)state;
     gf_pipeline_close(NULL);
     gf_image_free(NULL);
     gf_free(NULL);
@@ -116,7 +111,6 @@ static void assert_option_refused(const struct gf_options *options, const char *
 
 static void test_wrong_options(void **state)
 {
-    (void)state;
     ASSERT_OPTION_REFUSED(device, (enum gf_device_kind)3, "3 is outside 0..2");
     ASSERT_OPTION_REFUSED(device_index, -1, "-1 is outside 0..1023");
     ASSERT_OPTION_REFUSED(lanes, -3, "-3 is outside 0..64");
@@ -151,7 +145,6 @@ static void test_options_of_other_versions(void **state)
     struct older_options *const older =
         malloc(sizeof *older); /* its end is the end of the memory */
     struct gf_pipeline *pipeline;
-    (void)state;
     assert_int_equal(now.size, sizeof now);
     assert_int_equal(offsetof(struct gf_options, threads), sizeof *older);
     gf_options_init((void *)older, sizeof *older);
@@ -231,7 +224,6 @@ static void assert_same_bytes(struct bytes a, struct bytes b)
 static void test_bytes_are_the_files(void **state)
 {
     struct gf_pipeline *const pipeline = open_cpu("blur,equalize,transpose", GF_FILE_AUTO);
-    (void)state;
     for (int i = 0; i < KINDS; i++) {
         char in[20];
         snprintf(in, sizeof in, "in.%s", kinds[i].extension);
@@ -266,7 +258,6 @@ static void test_bytes_keep_metadata(void **state)
     struct gf_pipeline *const pipeline = open_cpu("invert", GF_FILE_AUTO);
     struct bytes from = make_file("meta.png"), to = run_bytes(pipeline, from, GF_FILE_JPEG);
     struct picture back;
-    (void)state;
     save(in_folder("meta.jpg"), to.data, to.size);
     assert_int_equal(decode(in_folder("meta.jpg"), &options, &back), GF_OK);
     assert_int_equal(back.metadata.icc.size, 200);
@@ -281,7 +272,6 @@ static void test_format_of_the_result(void **state)
 {
     struct gf_pipeline *const pipeline = open_cpu("", GF_FILE_JPEG);
     struct bytes from = make_file("format.png"), to = run_bytes(pipeline, from, GF_FILE_AUTO);
-    (void)state;
     assert_int_equal(gf_file_format_of(to.data, to.size), GF_FILE_JPEG);
     gf_free(to.data);
     to = run_bytes(pipeline, from, GF_FILE_PAM);
@@ -298,7 +288,6 @@ static void test_format_of_the_result(void **state)
 /* The size of a trimmed picture is known only when it is made. */
 static void test_size_by_pixels(void **state)
 {
-    (void)state;
     const struct gf_format format = {.width = 9, .height = 7, .channels = 1, .bits = 8};
     unsigned char pixels[63] = {[3 * 9 + 2] = 200, [4 * 9 + 5] = 100};
     const struct gf_image image = {.format = format, .pitch = 9, .data = pixels};
@@ -339,7 +328,6 @@ static void assert_bytes_refused(struct gf_pipeline *pipeline, const void *data,
 static void test_bad_bytes(void **state)
 {
     struct gf_pipeline *const pipeline = open_cpu("blur,equalize", GF_FILE_AUTO);
-    (void)state;
     assert_bytes_refused(pipeline, "", 0, GF_ERROR_INPUT, "input: no bytes");
     assert_bytes_refused(pipeline, "what?!", 6, GF_ERROR_INPUT,
                          "input: not a picture of a known format");
@@ -364,7 +352,6 @@ static void test_several_pictures_in_bytes(void **state)
 {
     static const char two[] = "P5 2 1 255\nabP5 2 1 255\ncd", more[] = "P5 2 1 255\nabx";
     struct gf_pipeline *const pipeline = open_cpu("invert", GF_FILE_AUTO);
-    (void)state;
     assert_bytes_refused(pipeline, two, sizeof two - 1, GF_ERROR_OUTPUT,
                          "output: the input holds more than one picture");
     assert_int_equal(warnings, 0);
@@ -383,7 +370,6 @@ static void test_large_bytes(void **state)
     struct gf_pipeline *const pipeline = open_cpu("", GF_FILE_AUTO);
     const struct gf_options options = plain_options();
     struct picture picture = random_picture(2000, 1000, 3, 8);
-    (void)state;
     assert_int_equal(encode(in_folder("large.ppm"), &picture, &options), GF_OK);
     struct bytes from = load(in_folder("large.ppm"));
     struct bytes png = run_bytes(pipeline, from, GF_FILE_PNG);

@@ -48,7 +48,6 @@ static enum gf_status open_fake(void *context, const char *text, const struct gf
 {
     struct gf_options own = *options;
     const int index = options->device_index;
-    (void)context;
     own.device = GF_DEVICE_CPU;
     pthread_mutex_lock(&world.lock);
     if (world.replaced)
@@ -77,7 +76,6 @@ static enum gf_status open_fake(void *context, const char *text, const struct gf
 
 static void note(void *context, enum gf_message_kind kind, const char *text)
 {
-    (void)context;
     snprintf(world.said[(world.warnings + world.errors) % 64], sizeof world.said[0], "%s", text);
     world.warnings += kind == GF_MESSAGE_WARNING;
     world.errors += kind == GF_MESSAGE_ERROR;
@@ -85,8 +83,6 @@ static void note(void *context, enum gf_message_kind kind, const char *text)
 
 static void warn(void *context, const char *text)
 {
-    (void)context;
-    (void)text;
 }
 
 static struct gf_image make_picture(int seed)
@@ -186,7 +182,6 @@ static void reset_world(void)
 
 static void test_devices_share_the_work(void **state)
 {
-    (void)state;
     struct gf_batch_state batch;
     struct gf_error error = {0};
     reset_world();
@@ -205,7 +200,6 @@ static void test_devices_share_the_work(void **state)
 /* What the batch has read to check its chain serves all workers. */
 static void test_a_second_picture_is_read_once(void **state)
 {
-    (void)state;
     struct gf_batch_state batch;
     struct gf_error error = {0};
     char path[300], text[320];
@@ -225,7 +219,6 @@ static void test_a_second_picture_is_read_once(void **state)
 /* Whenever a device fails, here at the n-th stage of a pipeline, the others do its pictures. */
 static void test_a_failing_device(void **state)
 {
-    (void)state;
     for (int fail_run = 1; fail_run < 30; fail_run += 4) {
         for (int failing = 0; failing < 2; failing++) {
             struct gf_batch_state batch;
@@ -247,7 +240,6 @@ static void test_a_failing_device(void **state)
 
 static void test_all_devices_fail(void **state)
 {
-    (void)state;
     struct gf_batch_state batch;
     struct gf_error error = {0};
     reset_world();
@@ -268,7 +260,6 @@ static void test_all_devices_fail(void **state)
 
 static void test_a_device_that_is_not_there(void **state)
 {
-    (void)state;
     struct gf_batch_state batch;
     struct gf_error error = {0};
     reset_world();
@@ -287,7 +278,6 @@ static void test_a_device_that_is_not_there(void **state)
  */
 static void test_a_device_that_is_too_small(void **state)
 {
-    (void)state;
     struct gf_batch_state batch;
     struct gf_error error = {0};
     reset_world();
@@ -332,7 +322,6 @@ static void *visit(void *argument)
 
 static void test_memory_budget(void **state)
 {
-    (void)state;
     static const uint64_t bytes[] = {10, 30, 60, 100, 250, 1};
     enum { VISITORS = sizeof bytes / sizeof *bytes };
     struct gf_memory_budget memory_budget;

@@ -63,7 +63,6 @@ static void check(const struct gf_image *in, const void *context)
 
 static void test_definition(void **state)
 {
-    (void)state;
     static const struct {
         struct parameters p;
         double samples_most;
@@ -78,7 +77,6 @@ static void test_definition(void **state)
 /* Rows wider than what is computed at once, and of several channels. */
 static void test_wide(void **state)
 {
-    (void)state;
     static const struct parameters p = {1, 0.2};
     for (int k = 0; k < 8; k++) {
         struct gf_image in =
@@ -150,7 +148,6 @@ static void check_margin(const char *text, const struct gf_image *in)
 
 static void test_margin(void **state)
 {
-    (void)state;
     static const char *const chains[] = {"bilateral=2:0.1", "bilateral=3:0.05", "bilateral=1:10",
                                          "bilateral=0.4:0.5", "bilateral=2.5:0.02"};
     for (int channels = 1; channels <= 3; channels += 2) {

@@ -255,7 +255,6 @@ static void compare_all(enum gf_device_kind device)
 
 static void test_cpu(void **state)
 {
-    (void)state;
     if (getenv("GF_BITS_WRITE"))
         write_all(getenv("GF_BITS_WRITE"));
     else
@@ -265,7 +264,6 @@ static void test_cpu(void **state)
 static void test_gpu(void **state)
 {
     const char *why = NULL;
-    (void)state;
     if (!gf_device_count(&why)) {
         print_message("no GPU: %s\n", why);
         skip();

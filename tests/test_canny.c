@@ -98,7 +98,6 @@ static void draw_spiral(const struct gf_image *image, int dark)
 
 static void test_spirals(void **state)
 {
-    (void)state;
     for (int bits = 8; bits <= 16; bits += 8) {
         for (int channels = 1; channels <= 3; channels += 2) {
             struct gf_image image = picture_new(format_of(150, 150, channels, bits), 0);
@@ -115,7 +114,6 @@ static void test_spirals(void **state)
 
 static void test_noise(void **state)
 {
-    (void)state;
     static const int widths[] = {1, 31, 64, 65, 200};
     for (int i = 0; i < 5; i++) {
         for (int bits = 8; bits <= 16; bits += 8) {

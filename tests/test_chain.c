@@ -75,7 +75,6 @@ static void assert_colour(const char *text, double red, double green, double blu
 
 static void test_colours(void **state)
 {
-    (void)state;
     assert_colour("flatten", 1, 1, 1);
     assert_colour("flatten=black", 0, 0, 0);
     assert_colour("flatten=colour=orange", 1, 165 / 255.0, 0);
@@ -98,7 +97,6 @@ static void test_colours(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     static const char *const empty[] = {NULL, "", "  ", "\t\n"};
     for (int i = 0; i < 4; i++) {
         parse(empty[i]);
@@ -115,7 +113,6 @@ static void test_names(void **state)
 
 static void test_positions(void **state)
 {
-    (void)state;
     assert_number("blur=2.5", 0, "sigma", 2.5);
     assert_number("blur=2.5:wrap", 0, "border", GF_BORDER_WRAP);
     assert_number("blur= 2.5 : wrap ", 0, "sigma", 2.5);
@@ -132,7 +129,6 @@ static void test_positions(void **state)
 
 static void test_quotes(void **state)
 {
-    (void)state;
     assert_number("blur='2':\"wrap\"", 0, "sigma", 2);
     assert_number("blur=sigma='2.25'", 0, "sigma", 2.25);
     assert_number("blur=\\2", 0, "sigma", 2);
@@ -148,7 +144,6 @@ static void test_quotes(void **state)
 
 static void test_defaults(void **state)
 {
-    (void)state;
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         char text[200];
@@ -179,7 +174,6 @@ static void test_defaults(void **state)
 
 static void test_registry(void **state)
 {
-    (void)state;
     const struct gf_filter *filter;
     int count = 0;
     for (; (filter = gf_filter_at(count)); count++) {
@@ -199,7 +193,6 @@ static void test_registry(void **state)
 
 static void test_words(void **state)
 {
-    (void)state;
     parse("threshold=otsu");
     assert_true(isnan(number(0, "value")));
     gf_chain_free(&chain);
@@ -220,7 +213,6 @@ static void assert_length(const char *text, const char *name, double value, enum
 
 static void test_lengths(void **state)
 {
-    (void)state;
     assert_length("crop=20:30%", "w", 20, GF_PIXELS);
     assert_length("crop=20:30%", "h", 30, GF_PERCENT);
     assert_length("crop=20:30%", "x", 0, GF_UNSET);
@@ -234,7 +226,6 @@ static void test_lengths(void **state)
 
 static void test_matrices(void **state)
 {
-    (void)state;
     static const char *const same[] = {
         "convolve=1 2 3/4 5 6/7 8 9", "convolve=kernel='1 2 3|4 5 6|7 8 9'",
         "convolve= 1  2 3 / 4 5 6 /\t7 8 9 ", "convolve=1 2 3/4 5 6|7 8 9:1"};
@@ -267,7 +258,6 @@ static void test_matrices(void **state)
 /* 31 x 31 numbers, written at length, and one more column, and one more row. */
 static void test_largest_matrix(void **state)
 {
-    (void)state;
     for (int more = 0; more < 3; more++) {
         const int columns = 31 + 2 * (more == 1), rows = 31 + 2 * (more == 2);
         char *const text = calloc(1, 40000), *end = text;
@@ -293,7 +283,6 @@ static void test_largest_matrix(void **state)
 
 static void test_errors(void **state)
 {
-    (void)state;
     assert_error("blur=sigma=999", "blur: sigma=999 is outside 0.1..250");
     assert_error("blur=0", "blur: sigma=0 is outside 0.1..250");
     assert_error("blur=two", "blur: sigma=two is not a number");
@@ -329,7 +318,6 @@ static void test_errors(void **state)
 /* Every variant can be chosen by a name of its own and has a summary. */
 static void test_variants(void **state)
 {
-    (void)state;
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         const struct gf_variant *variant;
@@ -364,7 +352,6 @@ static void test_variants(void **state)
 
 static void test_suggestions(void **state)
 {
-    (void)state;
     assert_error("blurr", "unknown filter 'blurr'; did you mean 'blur'?");
     assert_error("qualize", "unknown filter 'qualize'; did you mean 'equalize'?");
     assert_error("equalise", "unknown filter 'equalise'; did you mean 'equalize'?");
@@ -401,7 +388,6 @@ static void try_text(const char *text)
 /* Scraps of chains at random, and chains with a few bytes changed. */
 static void test_fuzz(void **state)
 {
-    (void)state;
     static const char *const scraps[] = {
         "blur",   "crop", "convolve", "threshold", "unsharp", "resize",   "=",    ":", ",", "'",
         "\"",     "\\",   " ",        "1",         "-",       ".5",       "%",    "/", "|", "sigma",
@@ -426,7 +412,6 @@ static void test_fuzz(void **state)
 /* Values and names of any length. */
 static void test_long_texts(void **state)
 {
-    (void)state;
     static const char *const heads[] = {
         "", "blur=", "blur=sigma=", "blur=border=", "convolve=", "crop=", "'"};
     char *const text = malloc(100100);

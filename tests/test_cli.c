@@ -63,7 +63,6 @@ static void test_files_and_chain(void **state)
         "--input=a.png --output=b.png blur",
         "--input a.png blur --output b.png",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const struct gf_command command = parsed(lines[i]);
         assert_int_equal(command.action, GF_ACTION_RUN);
@@ -84,7 +83,6 @@ static void test_files_and_chain(void **state)
 
 static void test_values(void **state)
 {
-    (void)state;
     const struct gf_command command = parsed(
         "-i a -o b --quality 77 --png-level=9 --subsampling=444 --format=jpg --progressive --strip "
         "--no-autorotate --allow-truncated --lanes=3 -vq");
@@ -105,7 +103,6 @@ static void test_values(void **state)
 /* Of several outputs each has what stands behind it, and else what stands before the first. */
 static void test_outputs(void **state)
 {
-    (void)state;
     struct gf_command command = parsed(
         "--quality=70 --strip sobel --to-icc=srgb -i a -o b --quality=80 --threads=3 blur -o c "
         "--lossless --to-icc=display-p3 -o d --format=jpg --png-level=5 invert");
@@ -142,7 +139,6 @@ static void test_outputs(void **state)
 /* An option that the table gives to an output is one that an output has for itself. */
 static void test_options_of_outputs(void **state)
 {
-    (void)state;
     const struct gf_option *option;
     int found = 0;
     for (int i = 0; (option = gf_option_at(i)); i++) {
@@ -160,7 +156,6 @@ static void test_options_of_outputs(void **state)
 
 static void test_sizes(void **state)
 {
-    (void)state;
     assert_true(parsed("-i a -o b --memory=512M").options.memory_bytes == 512ull << 20);
     assert_true(parsed("-i a -o b --memory=1.5g").options.memory_bytes == 1536ull << 20);
     assert_true(parsed("-i a -o b --memory 2GiB").options.memory_bytes == 2ull << 30);
@@ -174,7 +169,6 @@ static void test_sizes(void **state)
 
 static void test_device(void **state)
 {
-    (void)state;
     assert_int_equal(parsed("-i a -o b").options.device, GF_DEVICE_AUTO);
     assert_int_equal(parsed("-i a -o b --device=cpu").options.device, GF_DEVICE_CPU);
     assert_int_equal(parsed("-i a -o b --device=cuda").options.device_index, 0);
@@ -186,7 +180,6 @@ static void test_device(void **state)
 
 static void test_actions(void **state)
 {
-    (void)state;
     assert_int_equal(parsed("--help").action, GF_ACTION_HELP);
     assert_null(parsed("--help").topic);
     assert_string_equal(parsed("--help blur").topic, "blur");
@@ -218,7 +211,6 @@ static void test_actions(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     assert_refused("", "-i FILE is missing: the picture to read (--help explains)");
     assert_refused("-i a blur", "-o FILE is missing: the picture to write");
     assert_refused("-i a -i b", "-o FILE is missing: the picture to write");
@@ -319,7 +311,6 @@ static void test_refusals(void **state)
 static void test_table(void **state)
 {
     const struct gf_option *option;
-    (void)state;
     for (int i = 0; (option = gf_option_at(i)); i++) {
         char usage[120], limits[80], line[160];
         assert_non_null(option->help);
@@ -397,7 +388,6 @@ static void test_report(void **state)
 {
     static const char *const names[] = {"decode", "upload", "blur", "equalize histogram", "encode"};
     static const double busy_ms[] = {2, 2, 3, 0.5, 3};
-    (void)state;
     struct gf_profile_report report = report_of(&profile);
     assert_int_equal(report.count, 5);
     for (int i = 0; i < 5; i++) {
@@ -423,7 +413,6 @@ static void test_report(void **state)
 
 static void test_report_of_nothing(void **state)
 {
-    (void)state;
     const struct gf_profile empty = {.device = "cpu, 1 thread"};
     struct gf_profile_report report = report_of(&empty);
     assert_int_equal(report.count, 0);
@@ -462,7 +451,6 @@ static void text_free(struct text *text)
 
 static void test_table_form(void **state)
 {
-    (void)state;
     struct gf_profile_report report = report_of(&profile);
     struct text *const text = text_begin();
     gf_profile_report_table(&report, &profile, text->file);
@@ -488,7 +476,6 @@ static void test_bytes(void **state)
     } cases[] = {{0, "0 B"},        {999, "999 B"},     {1000, "1.0 kB"},   {99949, "99.9 kB"},
                  {99950, "100 kB"}, {999400, "999 kB"}, {999600, "1.0 MB"}, {99532800, "99.5 MB"},
                  {1.5e9, "1.5 GB"}, {2e12, "2.0 TB"},   {3e15, "3000 TB"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
         gf_text_bytes(cases[i].bytes, text, sizeof text);
@@ -499,7 +486,6 @@ static void test_bytes(void **state)
 static void test_json(void **state)
 {
     const struct gf_key_help *key;
-    (void)state;
     struct gf_profile_report report = report_of(&profile);
     struct text *const text = text_begin();
     gf_profile_report_json(&report, &profile, text->file);
@@ -534,7 +520,6 @@ static int count_of(const char *text, const char *part)
 static void test_trace(void **state)
 {
     struct gf_error error;
-    (void)state;
     struct text *const text = text_begin();
     assert_int_equal(gf_trace_write(&profile, text->file, &error), GF_OK);
     const char *const trace = text_end(text);
@@ -559,7 +544,6 @@ static void test_trace_layers(void **state)
     };
     struct gf_profile crossed = profile;
     struct gf_error error;
-    (void)state;
     crossed.spans = crossing;
     crossed.span_count = 3;
     struct text *const text = text_begin();
@@ -576,7 +560,6 @@ static void test_help(void **state)
 {
     const struct gf_option *option;
     const struct gf_filter *filter;
-    (void)state;
     struct text *const text = text_begin();
     gf_help_print(text->file);
     for (int i = 0; (filter = gf_filter_at(i)); i++)
@@ -607,7 +590,6 @@ static void test_program_words(void **state)
         {"options.png: not a PNG", "options.png: not a PNG"},
         {"", ""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         char text[100];
         strcpy(text, messages[i][0]);
@@ -618,7 +600,6 @@ static void test_program_words(void **state)
 
 static void test_exit_statuses(void **state)
 {
-    (void)state;
     assert_int_equal(gf_exit_status(GF_OK), 0);
     assert_int_equal(gf_exit_status(GF_ERROR_DEVICE), 1);
     assert_int_equal(gf_exit_status(GF_ERROR_USAGE), 2);
@@ -630,7 +611,6 @@ static void test_exit_statuses(void **state)
 static void test_filter_examples(void **state)
 {
     const struct gf_filter *filter;
-    (void)state;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         struct gf_pipeline *pipeline;
         struct gf_options cpu = gf_options_default();
@@ -648,7 +628,6 @@ static void test_manual(void **state)
 {
     const struct gf_option *option;
     const struct gf_filter *filter;
-    (void)state;
     struct text *const text = text_begin();
     gf_man_print(text->file);
     const char *const manual = text_end(text);
@@ -669,7 +648,6 @@ static void test_manual(void **state)
 
 static void test_markup(void **state)
 {
-    (void)state;
     struct text *const text = text_begin();
     gf_man_text(text->file, ".a-b\\c\n'd");
     assert_string_equal(text_end(text), "\\&.a\\-b\\ec\n\\&'d");
@@ -679,7 +657,6 @@ static void test_markup(void **state)
 static void test_list(void **state)
 {
     const struct gf_filter *filter;
-    (void)state;
     struct text *const text = text_begin();
     gf_help_list(text->file, GF_LIST_MARKDOWN);
     const char *const list = text_end(text);
@@ -697,7 +674,6 @@ static void test_list(void **state)
 
 static void test_batch_options(void **state)
 {
-    (void)state;
     const struct gf_command command =
         parsed("-i a -i b -i @c -o d -r0n --shard=2/3 --log=e --update --sync --progress=json");
     assert_int_equal(command.inputs, 3);
@@ -720,7 +696,6 @@ static void test_batch_options(void **state)
 
 static void test_devices(void **state)
 {
-    (void)state;
     struct gf_command command = parsed("-i a -o b --device=cuda:2,0,11");
     assert_int_equal(command.devices, 3);
     assert_int_equal(command.device[0], 2);
@@ -764,7 +739,6 @@ static void assert_shown(enum gf_progress_form form, const struct gf_batch_state
 
 static void test_progress(void **state)
 {
-    (void)state;
     struct gf_batch_state batch = {.files = 200,
                                    .done = 45,
                                    .failed = 5,

@@ -33,7 +33,6 @@ static void check_round_trip(const char *name, int width, int height, int channe
 
 static void test_round_trips(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int channels = 1; channels <= 4; channels++)
             for (int bits = 8; bits <= 16; bits += 8) {
@@ -56,7 +55,6 @@ static unsigned sample_of(const struct picture *picture, int x, int y, int c)
 
 static void test_alpha_is_left_out_of_pnm(void **state)
 {
-    (void)state;
     for (int channels = 2; channels <= 4; channels += 2)
         for (int bits = 8; bits <= 16; bits += 8) {
             const struct gf_options options = plain_options();
@@ -76,7 +74,6 @@ static void test_alpha_is_left_out_of_pnm(void **state)
 
 static void test_narrowing_rounds(void **state)
 {
-    (void)state;
     for (unsigned v = 0; v < 65536; v++) {
         const uint16_t wide = (uint16_t)v;
         unsigned char narrow;
@@ -104,7 +101,6 @@ static void assert_near(const struct picture *picture, const struct picture *bac
 
 static void test_jpeg_round_trips(void **state)
 {
-    (void)state;
     for (int channels = 1; channels <= 4; channels++)
         for (int bits = 8; bits <= 16; bits += 8)
             for (int subsampling = GF_SUBSAMPLING_420; subsampling <= GF_SUBSAMPLING_444;
@@ -127,7 +123,6 @@ static void test_jpeg_round_trips(void **state)
 
 static void test_too_large_for_jpeg(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     for (int tall = 0; tall <= 1; tall++) {
         struct picture picture = random_picture(tall ? 1 : 65501, tall ? 65501 : 1, 1, 8), back;
@@ -163,7 +158,6 @@ static void check_sampling(enum gf_subsampling subsampling, bool progressive, in
 
 static void test_jpeg_options(void **state)
 {
-    (void)state;
     for (int progressive = 0; progressive <= 1; progressive++) {
         check_sampling(GF_SUBSAMPLING_420, progressive, 0x22);
         check_sampling(GF_SUBSAMPLING_422, progressive, 0x21);
@@ -225,7 +219,6 @@ static void check_cmyk(J_COLOR_SPACE stored, bool adobe, bool progressive)
 
 static void test_jpeg_colour_spaces(void **state)
 {
-    (void)state;
     for (int progressive = 0; progressive <= 1; progressive++) {
         check_cmyk(JCS_CMYK, true, progressive);
         check_cmyk(JCS_CMYK, false, progressive);
@@ -356,7 +349,6 @@ static void check_png(struct png_case test)
 
 static void test_png_types(void **state)
 {
-    (void)state;
     static const int depths[][6] = {[PNG_COLOR_TYPE_GRAY] = {1, 2, 4, 8, 16},
                                     [PNG_COLOR_TYPE_RGB] = {8, 16},
                                     [PNG_COLOR_TYPE_PALETTE] = {1, 2, 4, 8},
@@ -393,7 +385,6 @@ static void check_pnm(const char *file, size_t size, struct gf_format format, co
 
 static void test_pnm_variants(void **state)
 {
-    (void)state;
     CHECK_PNM("P1\n# one\n3 2\n1 0 1\n0 1 0\n", 3, 2, 1, 8, SAMPLES8(0, 255, 0, 255, 0, 255));
     CHECK_PNM("P1 3 2 101010", 3, 2, 1, 8, SAMPLES8(0, 255, 0, 255, 0, 255));
     CHECK_PNM("P2\n2 2\n# a comment 7\n3\n0 1\n2 3", 2, 2, 1, 8, SAMPLES8(0, 85, 170, 255));
@@ -414,7 +405,6 @@ static void test_pnm_variants(void **state)
  * over the maxval, or nobody knows whether there are enough, they have to be read. */
 static void test_pnm_rows_passed_over(void **state)
 {
-    (void)state;
     enum { WIDTH = 301, HEIGHT = 700 };
     static const int steps[] = {1, 3, 200, 400, 90}; /* passed over, each before a row that is read */
     static unsigned char rows[HEIGHT][WIDTH], row[WIDTH];
@@ -454,7 +444,6 @@ static void test_pnm_rows_passed_over(void **state)
 
 static void test_pam_variants(void **state)
 {
-    (void)state;
     CHECK_PNM("P7\nWIDTH 2\nHEIGHT 1\nDEPTH 1\nMAXVAL 1\nTUPLTYPE BLACKANDWHITE\nENDHDR\n\0\1", 2,
               1, 1, 8, SAMPLES8(0, 255));
     CHECK_PNM(
@@ -475,7 +464,6 @@ static void check_bad_pnm(const char *text, const char *words)
 
 static void test_bad_pnm(void **state)
 {
-    (void)state;
     check_bad_pnm("P5 2 1 100\nde", "over the maxval 100 in row 1");
     check_bad_pnm("P2 2 1 100 5 101 ", "sample 101 over the maxval 100");
     check_bad_pnm("P1 2 1 1 2", "neither 0 nor 1");
@@ -518,7 +506,6 @@ static struct gf_blob make_exif(bool big, unsigned orientation)
 
 static void test_exif_orientation(void **state)
 {
-    (void)state;
     for (int big = 0; big <= 1; big++)
         for (unsigned orientation = 0; orientation <= 9; orientation++) {
             struct gf_blob exif = make_exif(big, orientation);
@@ -572,7 +559,6 @@ static void check_exif_size(bool big, unsigned width, unsigned height, unsigned 
 
 static void test_exif_states_the_size(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     for (int big = 0; big <= 1; big++) {
         check_exif_size(big, 640, 480, 3);
@@ -594,7 +580,6 @@ static void test_exif_states_the_size(void **state)
 
 static void test_xmp_orientation(void **state)
 {
-    (void)state;
     gf_xmp_set_upright(&(struct gf_blob){0}); /* clang's UBSan: nothing is added to NULL */
     char text[] =
         "<x tiff:Orientation=\"6\"/><tiff:Orientation>8</tiff:Orientation> tiff:Orientation";
@@ -703,7 +688,6 @@ static void write_spliced(const struct picture *picture, const struct gf_options
 static void test_splice(void **state)
 {
     static const size_t icc_sizes[] = {200, 65519, 65520, 300000};
-    (void)state;
     for (int i = 0; i < 4 * 2 * 3; i++) {
         struct gf_options options = plain_options();
         struct picture picture = with_metadata(i / 4 % 2 ? 3 : 1, icc_sizes[i % 4], 1);
@@ -725,7 +709,6 @@ static void test_splice(void **state)
 
 static void test_metadata_is_kept(void **state)
 {
-    (void)state;
     static const size_t icc_sizes[] = {200, 65519, 65520, 300000};
     static const char *const names[] = {"a.png", "a.jpg"};
     for (size_t i = 0; i < 4; i++)
@@ -790,7 +773,6 @@ static struct picture with_raw_profile(struct bytes png, const char *type, struc
 
 static void test_raw_profiles(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct picture plain = smooth_picture(5, 5, 1, 8), picture;
     struct gf_blob tiff = make_exif(true, 6);
@@ -832,7 +814,6 @@ static void test_raw_profiles(void **state)
 /* Photoshop's resources with another before, records alone: both become the same, and travel. */
 static void test_iptc(void **state)
 {
-    (void)state;
     static const char resource[] = "8BIM\4\4\0\0\0\0\0\7\x1c\2\5\0\2Hi\0";
     static const char resources[] = "8BIM\4\1\1a\0\0\0\3abc\0"
                                     "8BIM\4\4\0\0\0\0\0\7\x1c\2\5\0\2Hi\0";
@@ -885,7 +866,6 @@ static void test_iptc(void **state)
 
 static void test_metadata_is_stripped(void **state)
 {
-    (void)state;
     static const char *const names[] = {"a.png", "a.jpg"};
     for (int n = 0; n < 2; n++) {
         struct gf_options options = plain_options();
@@ -904,7 +884,6 @@ static void test_metadata_is_stripped(void **state)
 
 static void test_profiles_of_other_colours_are_left_out(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     static const char *const spaces[] = {"GRAY", "CMYK"};
     for (int i = 0; i < 2; i++) {
@@ -921,7 +900,6 @@ static void test_profiles_of_other_colours_are_left_out(void **state)
 
 static void test_metadata_too_large_for_jpeg(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct picture picture = with_metadata(3, 500, 1), back;
     picture.metadata.xmp.data = realloc(picture.metadata.xmp.data, 70000);
@@ -938,7 +916,6 @@ static void test_metadata_too_large_for_jpeg(void **state)
 
 static void test_icc_parts_in_any_order(void **state)
 {
-    (void)state;
     static const char *const segments[] = {"ICC_PROFILE\0\3\3c", "ICC_PROFILE\0\1\3a",
                                            "ICC_PROFILE\0\2\3b"};
     struct gf_icc_parts parts = {0};
@@ -963,7 +940,6 @@ static void test_icc_parts_in_any_order(void **state)
 
 static void test_recognition_is_by_content(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct picture picture = random_picture(5, 4, 3, 8), back;
     assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
@@ -981,7 +957,6 @@ static void test_recognition_is_by_content(void **state)
 /* A .pgm with colours in it would be read as gray by its name, and as RGB by its contents. */
 static void test_colours_do_not_go_into_a_pgm(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = random_picture(5, 4, 3, 8), gray = random_picture(5, 4, 2, 8);
     unlink(in_folder("a.pgm"));
@@ -997,7 +972,6 @@ static void test_colours_do_not_go_into_a_pgm(void **state)
 
 static void test_format_by_name(void **state)
 {
-    (void)state;
     static const struct {
         const char *path;
         enum gf_file_format format;

@@ -157,13 +157,11 @@ static void check_faults(const char *name)
 
 static void test_png(void **state)
 {
-    (void)state;
     check_faults("a.png");
 }
 
 static void test_jpeg(void **state)
 {
-    (void)state;
     check_faults("a.jpg");
 }
 

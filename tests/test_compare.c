@@ -18,31 +18,23 @@
 
 static int launches_nothing(const struct gf_launch *launch)
 {
-    (void)launch;
     return 0;
 }
 
 static int counts_nothing(const struct gf_view *view, enum gf_statistic statistic,
                           unsigned long long *count, const void *tables, void *stream)
 {
-    (void)view;
-    (void)statistic;
-    (void)count;
-    (void)tables;
-    (void)stream;
     return 0;
 }
 
 static const char *always_refuses(const struct gf_stage *stage)
 {
-    (void)stage;
     return "takes nothing at all";
 }
 
 static void invert_cpu(const struct gf_stage *stage, const struct gf_view *in,
                        const struct gf_view *out, void *scratch)
 {
-    (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
         for (size_t i = 0; i < gf_row_bytes(stage->out); i++)
             gf_view_row(out, y)[i] = (unsigned char)~gf_view_row(in, y)[i];
@@ -51,7 +43,6 @@ static void invert_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 static enum gf_statistic of_channels(const void *params)
 {
-    (void)params;
     return GF_STATISTIC_CHANNELS;
 }
 
@@ -66,8 +57,6 @@ static enum gf_status prepare_for_kernel(struct gf_stage *stage, struct gf_error
 
 static size_t no_scratch(const struct gf_stage *stage, int rows)
 {
-    (void)stage;
-    (void)rows;
     return 0;
 }
 
@@ -117,8 +106,6 @@ static double seconds_of(const struct gf_stage_work *work, bool cold)
 static enum gf_status fake_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                                 int runs, double *seconds, struct gf_error *error)
 {
-    (void)lane;
-    (void)error;
     if (work->stage->filter == &variants)
         assert_memory_equal(work->constants, &work->stage->variant, sizeof work->stage->variant);
     for (int i = 0; i < runs; i++)
@@ -130,8 +117,6 @@ static enum gf_status fake_inspect(struct gf_lane *lane, const struct gf_stage_w
                                    struct gf_kernel_info *use, int capacity, int *count,
                                    struct gf_error *error)
 {
-    (void)lane;
-    (void)error;
     assert_true(capacity >= 2);
     fake_check_view((struct fake_device *)lane->backend, &work->in, "inspect");
     use[0] = (struct gf_kernel_info){.name = "first<3>",
@@ -219,7 +204,6 @@ static const struct gf_compare_row *row_of(const struct gf_compare_group *group,
 
 static void test_rows_of_a_stage(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = compare_of(&variants, NULL);
     assert_int_equal(comparison.groups, 1);
     const struct gf_compare_group *const group = &comparison.group[0];
@@ -245,7 +229,6 @@ static void test_rows_of_a_stage(void **state)
 
 static void test_what_cannot_run_says_why(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = compare_of(&variants, "plain");
     const struct gf_compare_group *const group = &comparison.group[0];
     assert_string_equal(row_of(group, "never")->refused, "takes nothing at all");
@@ -259,7 +242,6 @@ static void test_what_cannot_run_says_why(void **state)
 
 static void test_a_picture_that_does_not_fit(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = compare_on(8000, &variants, NULL);
     assert_int_equal(comparison.group[0].rows, 1);
     assert_non_null(strstr(row_of(&comparison.group[0], "all")->refused,
@@ -270,7 +252,6 @@ static void test_a_picture_that_does_not_fit(void **state)
 
 static void test_the_kernel_of_least_occupancy(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = compare_of(&variants, NULL);
     const struct gf_compare_row *const fast = row_of(&comparison.group[0], "fast");
     assert_int_equal(fast->kernels, 2);
@@ -281,7 +262,6 @@ static void test_the_kernel_of_least_occupancy(void **state)
 
 static void test_rows_of_a_histogram(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = compare_of(&counting, NULL);
     assert_int_equal(comparison.groups, 2);
     const struct gf_compare_group *const counts = &comparison.group[0];
@@ -302,7 +282,6 @@ static void test_rows_of_a_histogram(void **state)
 
 static void test_times(void **state)
 {
-    (void)state;
     double even[] = {4, 1, 3, 2}, odd[] = {9, 1, 5};
     assert_int_equal(gf_timing_runs(0.2, 0.1), 1);
     assert_int_equal(gf_timing_runs(0.09, 0.1), 3);
@@ -316,7 +295,6 @@ static void test_times(void **state)
 
 static void test_estimate(void **state)
 {
-    (void)state;
     assert_true(gf_compare_estimate(1, 4, 1) == 5);
     assert_true(gf_compare_estimate(1, 4, 4) == 4.25);
     assert_true(gf_compare_estimate(8, 4, 2) == 10);
@@ -361,7 +339,6 @@ static void assert_spot(int bits, int channels, int width, int height, int x, in
 
 static void test_spots(void **state)
 {
-    (void)state;
     for (int bits = 8; bits <= 16; bits += 8) {
         assert_spot(bits, 3, 100, 90, 50, 45);
         assert_spot(bits, 4, 100, 90, 99, 89);
@@ -373,7 +350,6 @@ static void test_spots(void **state)
 
 static void test_differences(void **state)
 {
-    (void)state;
     for (int bits = 8; bits <= 16; bits += 8) {
         struct gf_image a = picture_random((struct gf_format){31, 9, 2, bits}, 2, 3);
         struct gf_image b = picture_random((struct gf_format){31, 9, 2, bits}, 6, 3);
@@ -405,7 +381,6 @@ static void check_switch(const struct gf_stage *stage, const struct gf_view *in,
 {
     const bool fastest = gf_gauss_simd_best() != gf_gauss_simd_level(0);
     const bool possible = gf_gauss_simd_level(1) || gf_gauss_simd_level(2);
-    (void)scratch;
     memcpy(gf_view_row(out, out->y), gf_view_row(in, out->y),
            gf_row_bytes(stage->out) * (size_t)out->rows);
     assert_int_equal(fastest, possible && gf_cpu_intrinsics_allowed());
@@ -445,7 +420,6 @@ static void test_rows_without_intrinsics(void **state)
         {.name = "none", .kind = GF_GEOMETRY, .cpu = check_switch}};
     static const char *const names[] = {"no intrinsics, 1 thread", "no intrinsics, 3 threads",
                                         "1 thread", "2 threads", "3 threads"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct gf_chain_item item = {.filter = &filters[i]};
         const struct gf_chain chain = {.item = &item, .count = 1};
@@ -485,7 +459,6 @@ static void test_every_row_makes_the_same_picture(void **state)
                                          "crop=20:20:1:1",
                                          "saturation=1.5",
                                          "gamma=2.2"};
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof chains / sizeof *chains; i++) {
         const struct gf_format format = {53, 47, i % 2 ? 4 : 3, i % 2 ? 16 : 8};
         struct gf_chain chain;
@@ -517,7 +490,6 @@ static void test_more_threads_than_processors(void **state)
     const struct gf_stage stage = {.filter = &slow, .in = in.format, .out = out.format};
     const struct gf_compare_subject subject = {.stage = &stage, .in = &in, .out = &out};
     struct gf_timing timing;
-    (void)state;
     assert_ok("slow",
               gf_compare_cpu_time(&subject, 2 * gf_cpu_count() + 6, 1, &out, NULL, &timing, &error),
               &error);
@@ -541,7 +513,6 @@ static const struct gf_compare_run *run_of(const struct gf_comparison *compariso
 
 static void test_settings_of_the_cpu(void **state)
 {
-    (void)state;
     struct gf_image picture = picture_random((struct gf_format){64, 640, 3, 8}, 0, 1);
     struct gf_options options = gf_options_default();
     struct gf_comparison comparison = {.threads = 3, .in = picture.format, .out = picture.format};
@@ -575,7 +546,6 @@ static void test_settings_of_the_cpu(void **state)
 
 static void test_judgement(void **state)
 {
-    (void)state;
     struct gf_compare_row row[] = {{.name = "first", .difference = NAN},
                                    {.name = "second", .difference = 1, .tolerance = 1}};
     struct gf_compare_group group = {.name = "sobel", .row = row, .rows = 2};
@@ -635,7 +605,6 @@ static struct gf_comparison whole_comparison(void)
 
 static void test_json(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = whole_comparison();
     struct written json = write_form(gf_compare_json, &comparison);
     const struct gf_key_help *key;
@@ -677,7 +646,6 @@ static int commas_of(const char *line)
 
 static void test_csv(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = whole_comparison();
     struct written csv = write_form(gf_compare_csv, &comparison);
     static const char header[] = "kind,name,variant,chosen,refused,runs,median_ms,least_ms,most_ms,"
@@ -702,7 +670,6 @@ static void test_csv(void **state)
 
 static void test_table(void **state)
 {
-    (void)state;
     struct gf_comparison comparison = whole_comparison();
     struct written table = write_form(gf_compare_table, &comparison);
     assert_non_null(strstr(table.text, "\n* fast"));
@@ -753,7 +720,6 @@ static struct gf_explanation explanation_of(struct fake_device *device, const ch
 
 static void test_explanation(void **state)
 {
-    (void)state;
     struct fake_device device;
     open_probe(&device);
     /* With radius 2 a band of 10 rows reads 14 rows, or 12 at an edge. */
@@ -788,7 +754,6 @@ static void test_explanation(void **state)
 
 static void test_explanation_without_memory(void **state)
 {
-    (void)state;
     struct fake_device device;
     open_probe(&device);
     device.memory_bytes = 8000; /* less than a picture, which then lies in host memory */

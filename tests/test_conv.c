@@ -56,7 +56,6 @@ static void check_blur(const struct gf_image *in, int border, double sigma)
 
 static void test_blur(void **state)
 {
-    (void)state;
     static const double sigmas[] = {0.1, 0.5, 1, 1.5, 2.2, 5, 20, 250};
     for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++)
         each_picture(10 * sigmas[i], check_blur, sigmas[i]);
@@ -87,7 +86,6 @@ static void check_box(const struct gf_image *in, int border, double value)
 
 static void test_boxblur(void **state)
 {
-    (void)state;
     static const int radii[] = {0, 1, 2, 7, 60, 500};
     for (size_t i = 0; i < sizeof radii / sizeof *radii; i++)
         each_picture((2 * radii[i] + 1) * (2 * radii[i] + 1), check_box, radii[i]);
@@ -96,7 +94,6 @@ static void test_boxblur(void **state)
 /* A white picture stays white: the sums are at their largest. */
 static void test_white(void **state)
 {
-    (void)state;
     static const char *const filters[] = {"boxblur=500", "blur=250",
                                           "blur=0.1",    "blur=2:wrap",
                                           "unsharp=250", "convolve=1 1 1/1 1 1/1 1 1"};
@@ -150,7 +147,6 @@ static void check_unsharp(const struct gf_image *in, int border, double sigma)
 
 static void test_unsharp(void **state)
 {
-    (void)state;
     static const double sigmas[] = {0.1, 1, 6, 250};
     for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++)
         each_picture(60 * sigmas[i], check_unsharp, sigmas[i]);
@@ -212,7 +208,6 @@ static void check_convolve(const struct gf_image *in, int border, double value)
 
 static void test_convolve(void **state)
 {
-    (void)state;
     for (int i = 0; i < KERNELS; i++)
         each_picture(35, check_convolve, i);
 }
@@ -220,7 +215,6 @@ static void test_convolve(void **state)
 /* The largest kernel: a single 1 in a corner moves the picture. */
 static void test_convolve_largest(void **state)
 {
-    (void)state;
     char text[31 * 62 + 100] = "convolve=";
     struct gf_image in = picture_random(format_of(77, 55, 3, 16), 0, 3),
                     expected = picture_new(in.format, 0);
@@ -280,7 +274,6 @@ static void check_sobel(const struct gf_image *in, int border, double scale)
 
 static void test_sobel(void **state)
 {
-    (void)state;
     each_picture(12, check_sobel, 1);
     each_picture(12, check_sobel, 0.125);
     each_picture(12, check_sobel, 0);
@@ -289,7 +282,6 @@ static void test_sobel(void **state)
 
 static double height_of(const struct gf_image *in, int x, int y, int c, int border)
 {
-    (void)c;
     if (in->format.channels < 3)
         return sample(in, x, y, 0, border) / most(in);
     return (77 * sample(in, x, y, 0, border) + 150 * sample(in, x, y, 1, border) +
@@ -325,7 +317,6 @@ static void check_normalmap(const struct gf_image *in, int border, double streng
 
 static void test_normalmap(void **state)
 {
-    (void)state;
     each_picture(12, check_normalmap, 1);
     each_picture(12, check_normalmap, 0);
     each_picture(12, check_normalmap, 30);
@@ -367,7 +358,6 @@ static bool both_ways(const struct gf_convolve *convolve, const unsigned char *w
  * CPU's, they are in doubt, and the CPU's result lies between the ends. */
 static void test_doubts(void **state)
 {
-    (void)state;
     static const int sides[] = {3, 5, 7, 15, 31};
     static struct gf_convolve convolve;
     unsigned char window[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];

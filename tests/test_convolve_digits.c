@@ -65,7 +65,6 @@ static void try_windows(const struct gf_convolve *convolve, int digits, uint64_t
 /* Decimals, which become whole numbers of one byte, and numbers that do not. */
 static void test_digits(void **state)
 {
-    (void)state;
     struct tally tally[2] = {{0}};
     uint64_t random = 1;
     for (int round = 0; round < 200; round++) {
@@ -96,7 +95,6 @@ static void test_digits(void **state)
 /* Matrices that have no such numbers. */
 static void test_none(void **state)
 {
-    (void)state;
     short number[25];
     struct gf_convolve_digits end;
     struct gf_convolve convolve = {.width = 5, .height = 5, .divisor = 1};

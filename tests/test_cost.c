@@ -51,7 +51,6 @@ static void test_filters(void **state)
                     {"median=10", 97},     {"bilateral=2", 75}, {"equalize", 1.18},
                     {"saturation=2", 8.5}, {"transpose", 1.29}, {"resize=50%:50%", 3.3},
                     {"invert", 0.78},      {"sobel", 0.84},     {"bilateral=6", 365}};
-    (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const double ns = filter_ns(measured[i].chain, frame);
         if (ns > 2.2 * measured[i].ns || ns < measured[i].ns / 2.2)
@@ -63,7 +62,6 @@ static void test_filters(void **state)
 
 static void test_one_picture(void **state)
 {
-    (void)state;
     /* 8K PNM, 16 processors: 0.09 s on the CPU, 0.33 s on the GPU. */
     assert_int_equal(decide("blur=2,equalize", frame, 1, 0.5, 1, 16), GF_DEVICE_CPU);
     assert_int_equal(decide("blur=2", hd, 1, 5, 4.2, 2), GF_DEVICE_CPU);
@@ -77,7 +75,6 @@ static void test_one_picture(void **state)
 
 static void test_many_pictures(void **state)
 {
-    (void)state;
     assert_int_equal(decide("blur=2,equalize", hd, 10, 5, 4.2, 16), GF_DEVICE_CPU);
     assert_int_equal(decide("blur=2,equalize", hd, 100000, 5, 4.2, 2), GF_DEVICE_CUDA);
     /* More of the same never goes back to the CPU. */
@@ -101,7 +98,6 @@ static void test_device_codec(void **state)
                                 .cuda_ns = 0.15,
                                 .processors = 16};
     char reason[160];
-    (void)state;
     work.files = 200;
     assert_int_equal(gf_cost_decide(&work, reason, sizeof reason), GF_DEVICE_CPU);
     const double plain_s = gf_cost_cuda_s(&work);
@@ -146,7 +142,6 @@ static void test_figures(void **state)
 {
     struct gf_figures quick = {0}, slow = {0};
     char reason[160];
-    (void)state;
     assert_true(gf_figure_calibrate(&quick, GF_FIGURE_CUDA_START, 50));
     assert_true(gf_figure_calibrate(&slow, GF_FIGURE_CUDA_START, 2000));
     const size_t declared = turning_point(NULL, false);
@@ -161,7 +156,6 @@ static void test_figures(void **state)
 /* A server has started the GPU: few pictures are enough. */
 static void test_server(void **state)
 {
-    (void)state;
     assert_true(turning_point(NULL, true) < turning_point(NULL, false) / 10);
     struct gf_cost_work work = jpegs(1, NULL);
     const double alone_s = gf_cost_cuda_s(&work);
@@ -189,7 +183,6 @@ static void test_shared(void **state)
                                 .filter_ns = 10,
                                 .codec = {.decode_ns = 5, .encode_ns = 5, .alone_ns = 2},
                                 .processors = 10};
-    (void)state;
     const double fixed_s =
                      (gf_figure(NULL, GF_FIGURE_PROCESS) + gf_figure(NULL, GF_FIGURE_FILE)) * 1e-3,
                  threads_s = gf_figure(NULL, GF_FIGURE_THREADS) * 1e-3,
@@ -215,7 +208,6 @@ static void test_shared(void **state)
 
 static void test_one_thread_each(void **state)
 {
-    (void)state;
     assert_false(
         gf_batch_one_thread_each(1, 1)); /* reading and writing have threads of their own */
     assert_true(gf_batch_one_thread_each(16, 16));
@@ -243,7 +235,6 @@ static int workers_for(size_t pictures, bool unpacks)
 /* More workers than for JPEGs are worth their start for many PNGs alone. */
 static void test_workers(void **state)
 {
-    (void)state;
     assert_int_equal(workers_for(5, true), 5);
     assert_int_equal(workers_for(150, true), workers_for(150, false));
     assert_int_equal(workers_for(4000, false), workers_for(150, false));
@@ -271,7 +262,6 @@ static void test_text(void **state)
     struct gf_figures figures = {0};
     struct lines lines = {0}, cpu = {0};
     struct gf_cost_work work = jpegs(1, &figures);
-    (void)state;
     work.uses[GF_FIGURE_JPEG_DECODE] = work.uses[GF_FIGURE_CUDA_DECODE] = true;
     assert_true(gf_figure_calibrate(&figures, GF_FIGURE_CUDA_START, 156));
     assert_true(gf_figure_learn(&figures, GF_FIGURE_JPEG_DECODE, 5));
@@ -300,7 +290,6 @@ static void test_text(void **state)
 /* The first pictures of an archive stand for all that are expected. */
 static void test_members(void **state)
 {
-    (void)state;
     enum { WIDTH = 64, HEIGHT = 48 };
     static unsigned char file[32 + 3 * WIDTH * HEIGHT];
     const int header = sprintf((char *)file, "P6\n%d %d\n255\n", WIDTH, HEIGHT);
@@ -334,7 +323,6 @@ static void test_radii(void **state)
                     {"bilateral=2", "bilateral=5", 4.25},
                     {"bilateral=3", "bilateral=10", 8.8},
                     {"median=5", "median=10", 5.2}};
-    (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const double times =
             filter_ns(measured[i].large, frame) / filter_ns(measured[i].small, frame);
@@ -347,7 +335,6 @@ static void test_radii(void **state)
 /* A single PNG whose stripes are marked is the CPU's, unless the GPU is awake. */
 static void test_marked_png(void **state)
 {
-    (void)state;
     enum { SIDE = 700 };
     struct gf_error error = {0};
     static unsigned char pixels[3 * SIDE * SIDE];
@@ -385,7 +372,6 @@ static void test_marked_png(void **state)
 /* Of several outputs the decoding counts once, where they take the same fraction of the size. */
 static void test_several_outputs(void **state)
 {
-    (void)state;
     static unsigned char file[] = "P6\n2 2\n255\n012345678901";
     struct gf_input_name name = {.path = (char *)"a.ppm", .data = file, .size = sizeof file - 1};
     const struct gf_inputs inputs = {.item = &name, .count = 1};
@@ -411,7 +397,6 @@ static void test_several_outputs(void **state)
  * started for it. */
 static void test_without_the_server(void **state)
 {
-    (void)state;
     static unsigned char file[32 + 3 * 1000 * 1000];
     const int header = sprintf((char *)file, "P6\n1000 1000\n255\n");
     struct gf_input_name name = {

@@ -7,7 +7,6 @@
 
 static void test_reads(void **state)
 {
-    (void)state;
     static const char text[] = "\xef\xbb\xbf";
     struct gf_cube cube;
     struct gf_error error = {0};
@@ -32,7 +31,6 @@ static void test_reads(void **state)
 
 static void test_refuses(void **state)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"", "it has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no .cube file"},
         {"0 0 0\n", "line 1: a colour before LUT_1D_SIZE or LUT_3D_SIZE"},
@@ -84,7 +82,6 @@ static void write_curve(const char *path, const char *last)
 static void test_read_once(void **state)
 {
     char path[400];
-    (void)state;
     snprintf(path, sizeof path, "%s", in_folder("curve.cube"));
     struct gf_error error = {0};
     const struct gf_cube *first, *second, *changed;
@@ -115,7 +112,6 @@ static void test_read_once(void **state)
  * the edges and diagonals of its cells. */
 static void test_interpolation(void **state)
 {
-    (void)state;
     enum { SIDE = 4 };
     uint32_t nodes[2 * SIDE * SIDE * SIDE];
     for (int i = 0; i < SIDE * SIDE * SIDE; i++) {

@@ -66,7 +66,6 @@ static void check_cuts(const char *name, struct bytes file, size_t until, bool m
 
 static void test_truncated_files(void **state)
 {
-    (void)state;
     struct bytes file = encoded("a.png", 300, 200, 3, false);
     check_cuts("a.png", file, file.size, true);
     file = interlaced_png();
@@ -88,7 +87,6 @@ static void test_truncated_files(void **state)
 
 static void test_messages_name_the_row(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct bytes file = encoded("a.pgm", 10, 9, 1, false);
     save(in_folder("a.pgm"), file.data, file.size - 51);
@@ -115,7 +113,6 @@ static void test_messages_name_the_row(void **state)
 
 static void test_allowed_truncation_keeps_what_is_there(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture noise = random_picture(100, 500, 3, 8), back;
     assert_int_equal(encode(in_folder("a.png"), &noise, &options), GF_OK);
@@ -133,7 +130,6 @@ static void test_allowed_truncation_keeps_what_is_there(void **state)
 
 static void test_empty_and_missing(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     save(in_folder("a.png"), "", 0);
     assert_refused(in_folder("a.png"), &options, "a.png: empty file");
@@ -167,7 +163,6 @@ static void check_flipped(struct bytes file, size_t at, const char *name, const 
 
 static void test_corrupt_png(void **state)
 {
-    (void)state;
     struct bytes png = encoded("a.png", 64, 64, 3, false);
     const size_t idat = (size_t)(find_chunk(png, "IDAT") - png.data);
     const size_t end = idat + 8 + get_be32(png.data + idat);
@@ -192,7 +187,6 @@ static struct bytes with_idat(struct bytes png, const void *data, size_t size)
 
 static void test_idat_of_the_wrong_length(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct bytes png = encoded("a.png", 8, 8, 1, false), other;
     unsigned char rows[8 * 9 + 100] = {0}, packed[200];
@@ -224,7 +218,6 @@ static void test_idat_of_the_wrong_length(void **state)
 /* The stream's checksum counts, however much lies between the last row and it. */
 static void test_idat_of_far_too_much(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct bytes png = encoded("a.png", 8, 8, 1, false);
     unsigned char *const rows = calloc(1, 300000), packed[2000];
@@ -251,7 +244,6 @@ static void test_idat_of_far_too_much(void **state)
 
 static void test_zlib_window_too_large(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct bytes png = encoded("a.png", 8, 8, 1, false);
     unsigned char rows[8 * 9] = {0}, packed[200];
@@ -268,7 +260,6 @@ static void test_zlib_window_too_large(void **state)
 
 static void test_corrupt_jpeg(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture noise = random_picture(64, 64, 3, 8), back;
     assert_int_equal(encode(in_folder("a.jpg"), &noise, &options), GF_OK);
@@ -300,7 +291,6 @@ static unsigned char *frame_header(struct bytes jpeg)
 
 static void test_unsupported_jpeg(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct bytes jpeg = encoded("a.jpg", 16, 16, 3, false);
     unsigned char *const header = frame_header(jpeg);
@@ -391,7 +381,6 @@ static void check_bomb(const char *name, struct bytes file, const char *words,
 
 static void test_header_bombs(void **state)
 {
-    (void)state;
     check_bomb("a.png", png_of_size(30000, 30000, false), "truncated: 30000x30000", "corrupt");
     check_bomb("a.png", png_of_size(30000, 30000, true), "truncated: 30000x30000", "corrupt");
     check_bomb("a.png", png_of_size(70000, 30000, false),
@@ -412,7 +401,6 @@ static void test_header_bombs(void **state)
 
 static void test_max_pixels(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = random_picture(10, 10, 1, 8), back;
     static const char *const names[] = {"a.png", "a.jpg", "a.pgm", "a.pam"};
@@ -471,7 +459,6 @@ static void check_chunk_bomb(const char *chunk, const char *header, size_t heade
 
 static void test_chunk_bombs(void **state)
 {
-    (void)state;
     check_chunk_bomb("zTXt", "Comment\0", 9, 1);
     check_chunk_bomb("iTXt", "Comment\0\1\0\0", 12, 1);
     check_chunk_bomb("iTXt", "XML:com.adobe.xmp\0\1\0\0", 22, 1);
@@ -480,7 +467,6 @@ static void test_chunk_bombs(void **state)
 
 static void test_damaged_metadata_is_left_out(void **state)
 {
-    (void)state;
     static const struct {
         const char *chunk, *data;
         size_t size;
@@ -521,7 +507,6 @@ static void test_damaged_metadata_is_left_out(void **state)
 /* Hundreds of scans that repeat the same data. */
 static void test_scan_bomb(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct bytes jpeg = encoded("a.jpg", 16, 16, 3, true), bomb = {0};
     size_t scan = jpeg.size - 2;
@@ -557,7 +542,6 @@ static int orientation_of(const char *path, size_t *exif_size)
 
 static void test_metadata_with_a_wrong_checksum(void **state)
 {
-    (void)state;
     struct bytes png = encoded("a.png", 8, 8, 3, false);
     struct bytes file = with_chunk(png, "eXIf", exif_of_6, sizeof exif_of_6 - 1);
     size_t exif_size;
@@ -614,7 +598,6 @@ static void check_refused(struct bytes png, const char *words)
 
 static void test_header_behind_another_chunk(void **state)
 {
-    (void)state;
     struct bytes png = signature();
     append_chunk(&png, "tEXt", "Comment\0a", 9);
     append_chunk(&png, "IHDR", gray_header, 13);
@@ -638,7 +621,6 @@ static void check_trailing(const char *chunk, bool wrong_crc, bool with_palette,
 
 static void test_critical_chunks_behind_the_pixels(void **state)
 {
-    (void)state;
     for (int palette = 0; palette < 2; palette++) {
         check_trailing("BABa", false, palette, "corrupt after row 20 of 20");
         check_trailing("IDAT", true, palette, "IDAT: CRC error");
@@ -656,7 +638,6 @@ static void test_critical_chunks_behind_the_pixels(void **state)
 /* The stream refers to what is 1000 bytes back and states a window of 256. */
 static void test_zlib_window_too_small(void **state)
 {
-    (void)state;
     unsigned char rows[2000], packed[3000];
     uLongf size = sizeof packed;
     struct bytes png = signature();
@@ -671,7 +652,6 @@ static void test_zlib_window_too_small(void **state)
 
 static void test_transparency_with_a_wrong_checksum(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct picture picture;
     struct bytes png = signature();
@@ -739,7 +719,6 @@ static void check_late_exif(struct bytes png)
 
 static void test_exif_behind_the_pixels(void **state)
 {
-    (void)state;
     check_late_exif(encoded("a.png", 300, 200, 3, false));
     check_late_exif(interlaced_png());
 }
@@ -790,7 +769,6 @@ static void check_budget(const char *from, const char *to, const char *words)
 /* Whatever the codec needs is refused where it is more than the caller allows, with its size. */
 static void test_memory_of_codecs(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = smooth_picture(2500, 2500, 3, 8);
     options.progressive = true;
@@ -806,7 +784,6 @@ static void test_memory_of_codecs(void **state)
 /* A picture of one long row takes that row in the codec and once with its reader. */
 static void test_memory_of_a_wide_picture(void **state)
 {
-    (void)state;
     enum { WIDTH = 16000000 };
     const struct gf_options options = plain_options();
     struct gf_input *input = NULL;
@@ -835,7 +812,6 @@ static void test_memory_of_a_wide_picture(void **state)
 /* Of an interlaced picture of 300 bytes as much as of a large one: all passes before the cut. */
 static void test_allowed_truncation_of_an_interlaced_picture(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct bytes png = interlaced_png();
     struct picture whole, part;

@@ -435,7 +435,6 @@ static struct gf_device_coders *opened;
 static enum gf_status open_coders(struct gf_backend *backend, struct gf_device_coders **coders,
                                   struct gf_error *error)
 {
-    (void)backend;
     const enum gf_status status =
         opened ? GF_OK : gf_device_coders_open(0, fake.lent_bytes, &opened, error);
     *coders = opened;
@@ -478,7 +477,6 @@ struct trial {
 
 static void count_warning(void *context, const char *text)
 {
-    (void)text;
     ++*(int *)context;
 }
 
@@ -625,7 +623,6 @@ static void test_nothing_crosses(void **state)
 {
     static const char *const chains[] = {"invert",    "blur,equalize", "transpose,resize=50%:50%",
                                          "grayscale", "equalize",      "normalize,rotate=180"};
-    (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         for (int serial = 0; serial < 2; serial++) {
             struct trial trial = {.chain = chains[i], .serial = serial};
@@ -641,7 +638,6 @@ static void test_nothing_crosses(void **state)
 
 static void test_one_end(void **state)
 {
-    (void)state;
     struct trial down = {.output = "out.ppm"}, up = {.input = "in.ppm"};
     run_trial(&down);
     assert_same_result(&down);
@@ -657,7 +653,6 @@ static void test_one_end(void **state)
 
 static void test_conversion(void **state)
 {
-    (void)state;
     struct trial trial = {.chain = ""};
     run_trial(&trial);
     assert_same_result(&trial);
@@ -681,7 +676,6 @@ static void test_sizes(void **state)
                                          "pad=200:160:colour=transparent,blur",
                                          "chromakey=#808080:0.3",
                                          "resize=100:100:fit=contain:colour=transparent"};
-    (void)state;
     reset_fake();
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         struct trial trial = {.chain = chains[i]};
@@ -705,7 +699,6 @@ static void test_sizes(void **state)
 /* A second attempt reads the bytes and writes the result from the start. */
 static void test_in_memory(void **state)
 {
-    (void)state;
     struct trial trial = {.in_memory = true}, failing = {.in_memory = true};
     run_trial(&trial);
     assert_same_result(&trial);
@@ -719,7 +712,6 @@ static void test_in_memory(void **state)
 /* What the device's codec cannot do, libjpeg does. */
 static void test_gives_way(void **state)
 {
-    (void)state;
     struct trial declined = {.chain = "blur"};
     fake.declines = true;
     run_trial(&declined);
@@ -761,7 +753,6 @@ static void test_png(void **state)
                                          "wide.ppm", "in.png",   "wide.png"};
     static const char *const chains[] = {"blur", "grayscale,equalize", "transpose",
                                          "pad=200:160:colour=transparent,invert"};
-    (void)state;
     reset_fake();
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         for (size_t k = 0; k < sizeof chains / sizeof *chains; k++) {
@@ -781,7 +772,6 @@ static void test_png(void **state)
 /* What level 1 does not write without a palette is the CPU's, and what fails on the device. */
 static void test_png_gives_way(void **state)
 {
-    (void)state;
     reset_fake();
     struct trial trials[] = {{.png_level = 2},
                              {.png_palette = true, .chain = "posterize=2,blur"},
@@ -831,7 +821,6 @@ static void test_png_gives_way(void **state)
 /* The codec's memory: what one picture needs for each of its four threads. */
 static void test_lent_memory(void **state)
 {
-    (void)state;
     for (uint64_t pictures = 0; pictures < 3; pictures++) {
         struct trial trial = {.chain = "blur"};
         fake.lent_bytes = 4 * PICTURE_BYTES * pictures + 4;
@@ -849,7 +838,6 @@ static void test_lent_memory(void **state)
 static void test_little_memory(void **state)
 {
     int done = 0, refused = 0;
-    (void)state;
     for (uint64_t bytes = 4096; bytes < 4 << 20; bytes += bytes / 3) {
         struct trial trial = {.chain = "blur", .device_bytes = bytes};
         run_trial(&trial);
@@ -941,7 +929,6 @@ static void test_groups(void **state)
     size_t size[2];
     struct gf_image picture[2];
     struct gf_error error = {0};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         file[i] = read_file(i ? "in.jpg" : "gray.jpg", &size[i]);
         on_cpu("", i ? "in.jpg" : "gray.jpg", i ? "cpu.ppm" : "cpu.pgm", GF_SUBSAMPLING_420);
@@ -993,10 +980,6 @@ static enum gf_status choose_name(void *context, int number, enum gf_file_format
                                   struct gf_format result, const char **path,
                                   struct gf_error *error)
 {
-    (void)number;
-    (void)content;
-    (void)result;
-    (void)error;
     *path = context;
     return GF_OK;
 }
@@ -1044,7 +1027,6 @@ static void run_several(const char *input, bool serial, uint64_t device_bytes, s
 static void test_several_outputs(void **state)
 {
     enum { BYTES = 150 * 110 * 3 };
-    (void)state;
     for (int serial = 0; serial < 2; serial++) {
         size_t crossed;
         run_several("in.jpg", serial, 0, &crossed);

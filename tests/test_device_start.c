@@ -22,7 +22,6 @@ static void pass_gate(void)
 
 static enum gf_status start_well(int device, struct gf_error *error)
 {
-    (void)error;
     pass_gate();
     begun[device]++;
     return GF_OK;
@@ -54,7 +53,6 @@ static void *wait_main(void *argument)
 /* Many begin it and all wait for it, but it is done once. */
 static void test_once(void **state)
 {
-    (void)state;
     enum { WAITERS = 16, DEVICE = 3 };
     struct waiter waiter[WAITERS];
     for (int i = 0; i < WAITERS; i++) {
@@ -80,7 +78,6 @@ static void test_once(void **state)
 /* Whoever waits gets the error; whoever begins again tries again. */
 static void test_failure(void **state)
 {
-    (void)state;
     enum { DEVICE = 5 };
     struct gf_error error = {0};
     assert_int_equal(gf_device_start(DEVICE, start_badly, NULL), GF_OK);
@@ -100,7 +97,6 @@ static void test_failure(void **state)
 /* One device's start does not wait for another's. */
 static void test_several(void **state)
 {
-    (void)state;
     struct gf_error error;
     assert_int_equal(gf_device_start(0, start_well, NULL), GF_OK);
     assert_int_equal(gf_device_start(1, start_badly, NULL), GF_OK);
@@ -209,7 +205,6 @@ static void use(size_t least, size_t most, size_t limit)
 
 static void test_arena(void **state)
 {
-    (void)state;
     use(10000, 100000, 10000000); /* in chunks */
     use(2000, 6000, 10000000);    /* some pieces have memory of their own */
     use(0, 0, 10000000);          /* all have */
@@ -219,7 +214,6 @@ static void test_arena(void **state)
 /* A piece is given the memory that freed neighbours leave together, without another chunk. */
 static void test_arena_joins(void **state)
 {
-    (void)state;
     enum { EACH = 1024, COUNT = 8 };
     struct heap heap = {.limit = COUNT * EACH};
     struct gf_arena arena =
@@ -262,7 +256,6 @@ static void *use_main(void *argument)
 
 static void test_arena_shared(void **state)
 {
-    (void)state;
     enum { USERS = 4 };
     struct heap heap = {.limit = 10000000};
     struct gf_arena arena = GF_ARENA_INITIAL(heap_take, heap_give, &heap, 10000, 100000);
@@ -281,7 +274,6 @@ static void test_arena_shared(void **state)
 
 static void test_times(void **state)
 {
-    (void)state;
     char text[160];
     gf_start_origin();
     const double now_s = gf_now();

@@ -27,7 +27,6 @@ static void assert_failure(const char *chain, struct way way, enum gf_status exp
 
 static void test_truncated_source(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         for (int row = 0; row < 60; row += row < 8 ? 1 : 17) {
             for (int lanes = 1; lanes <= 4; lanes += 3) {
@@ -56,7 +55,6 @@ static void test_truncated_source(void **state)
 
 static void test_full_disk(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         for (int row = 0; row < 40; row += 13) {
             struct fake_device device;
@@ -76,7 +74,6 @@ static void test_full_disk(void **state)
 
 static void test_failing_device(void **state)
 {
-    (void)state;
     for (int run = 1; run < 40; run += 7) {
         for (int late = 0; late < 2; late++) {
             struct fake_device device;
@@ -97,7 +94,6 @@ static void test_failing_device(void **state)
 
 static void test_device_out_of_memory(void **state)
 {
-    (void)state;
     for (uint64_t bytes = 1; bytes < 20000; bytes = 2 * bytes + 1) {
         struct fake_device device;
         fake_open(&device);
@@ -172,7 +168,6 @@ static void assert_result(struct gf_pipeline *pipeline, const char *chain,
 
 static void test_smaller_bands(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(40, 600, 3, 8), 0, 1);
     struct warnings warnings = {0};
     struct fake_device device;
@@ -199,7 +194,6 @@ static void test_smaller_bands(void **state)
 
 static void test_device_too_small(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(40, 300, 3, 8), 0, 1);
     struct warnings warnings = {0};
     struct fake_device device;
@@ -229,7 +223,6 @@ static void test_device_too_small(void **state)
 
 static void test_redone_on_cpu(void **state)
 {
-    (void)state;
     static const char chain[] = "blur,equalize,rotate=90";
     struct gf_image input = picture_random(format_of(40, 300, 3, 8), 0, 1), output = {0};
     struct gf_error error = {0};
@@ -259,7 +252,6 @@ static void test_redone_on_cpu(void **state)
 
 static void test_no_device(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(40, 30, 1, 8), 0, 1), output = {0};
     struct gf_error error = {0};
     struct warnings warnings = {0};
@@ -298,7 +290,6 @@ static int files_in_folder(bool remove_them)
 
 static void test_no_partial_output(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(50, 80, 3, 8), 0, 1);
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline;
@@ -354,7 +345,6 @@ static void *feed_pipe(void *argument)
 
 static void test_read_again(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(50, 80, 3, 8), 0, 1);
     struct gf_image expected = reference("blur,vflip", &input, 0);
     struct gf_error error = {0};

@@ -21,7 +21,6 @@ static bool is_near(double a, double b)
 
 static void test_table(void **state)
 {
-    (void)state;
     const int count = gf_figure_count();
     assert_true(count > GF_FIGURE_NAMED && count <= GF_FIGURES_MAX);
     /* There is room for every filter. */
@@ -45,7 +44,6 @@ static void test_sources(void **state)
     struct gf_figures figures = {0};
     char text[GF_FIGURE_SOURCE_SIZE];
     const int f = GF_FIGURE_JPEG_DECODE;
-    (void)state;
     assert_string_equal(gf_figure_source(NULL, f, text), "declared");
     assert_string_equal(gf_figure_source(&figures, f, text), "declared");
     assert_true(gf_figure_calibrate(&figures, f, 8));
@@ -65,7 +63,6 @@ static void test_one_run_moves_little(void **state)
     struct gf_figures figures = {0};
     const int f = GF_FIGURE_PNG_DECODE;
     const double declared = gf_figure(NULL, f);
-    (void)state;
     assert_true(gf_figure_learn(&figures, f, 30 * declared));
     assert_true(gf_figure(&figures, f) <= 1.42 * declared);
     /* Many runs find the value, and then one that took long hardly matters. */
@@ -85,7 +82,6 @@ static void test_starts(void **state)
 {
     struct gf_figures figures = {0};
     const int f = GF_FIGURE_CUDA_START;
-    (void)state;
     for (int i = 0; i < 400; i++)
         assert_true(gf_figure_learn(&figures, f, i % 2 ? 300 : 200));
     assert_true(gf_figure(&figures, f) > 200 && gf_figure(&figures, f) < 225);
@@ -98,7 +94,6 @@ static void test_impossible_values(void **state)
 {
     static const double values[] = {0, -1, NAN, INFINITY, 1e300, 1e-300};
     struct gf_figures figures = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         assert_false(gf_figure_learn(&figures, GF_FIGURE_FILE, values[i]));
         assert_false(gf_figure_calibrate(&figures, GF_FIGURE_FILE, values[i]));
@@ -156,7 +151,6 @@ static struct gf_figures_file found(void)
 static void test_file(void **state)
 {
     struct stat stat_of;
-    (void)state;
     use_cache("a/deeper");
     assert_false(loads(1));
     assert_int_equal(mkdir(in_folder("a"), 0700), 0);
@@ -174,14 +168,12 @@ static void test_file(void **state)
 
 static bool change_nothing(struct gf_figures *figures, void *context)
 {
-    (void)context;
     memset(figures, 0, sizeof *figures);
     return false;
 }
 
 static void test_no_change(void **state)
 {
-    (void)state;
     use_cache("unchanged");
     assert_true(keep(0.5));
     assert_true(gf_figures_change(change_nothing, NULL, NULL));
@@ -210,7 +202,6 @@ static void write_whole(const char *path, const char *text, size_t size)
 static void test_damage(void **state)
 {
     static char text[40000], damaged[40000];
-    (void)state;
     use_cache("damage");
     assert_true(keep(0.5));
     const struct gf_figures_file file = found();
@@ -260,7 +251,6 @@ static void test_wrong_contents(void **state)
     };
     struct gf_figures figures;
     char text[3000];
-    (void)state;
     use_cache("contents");
     assert_true(keep(0.5));
     const struct gf_figures_file file = found();
@@ -286,7 +276,6 @@ static void test_wrong_kinds(void **state)
 {
     struct gf_error why = {0};
     double half = 0.5;
-    (void)state;
     use_cache("kinds");
     assert_true(keep(0.5));
     const struct gf_figures_file file = found();
@@ -324,7 +313,6 @@ static void test_unwritable(void **state)
 {
     struct gf_error why = {0};
     double half = 0.5;
-    (void)state;
     use_cache("readonly");
     assert_int_equal(mkdir(in_folder("readonly"), 0500), 0);
     if (geteuid()) {
@@ -353,7 +341,6 @@ static int files_in(const char *path)
 static void test_full(void **state)
 {
     int result = -1;
-    (void)state;
     use_cache("full");
     assert_true(keep(0.5));
     const pid_t child = fork();
@@ -375,7 +362,6 @@ static void test_places(void **state)
     struct gf_error why = {0};
     char *const home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
     double half = 0.5;
-    (void)state;
     assert_int_equal(setenv("XDG_CACHE_HOME", "relative", 1), 0);
     assert_int_equal(setenv("HOME", in_folder("home"), 1), 0);
     assert_true(gf_figures_file_find(&file));
@@ -397,7 +383,6 @@ static void test_places(void **state)
 static void test_old_files(void **state)
 {
     const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-    (void)state;
     use_cache("old");
     assert_int_equal(mkdir(in_folder("old"), 0700), 0);
     assert_int_equal(mkdir(in_folder("old/gpufilter"), 0700), 0);
@@ -417,7 +402,6 @@ static void test_concurrent(void **state)
 {
     enum { WRITERS = 6, TURNS = 60 };
     pid_t child[WRITERS];
-    (void)state;
     use_cache("concurrent");
     assert_true(keep(0.5));
     for (int i = 0; i < WRITERS; i++) {

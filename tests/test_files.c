@@ -111,7 +111,6 @@ static void check_end(struct gf_input *input)
 
 static void test_input_of_a_file(void **state)
 {
-    (void)state;
     unsigned char *const text = long_text();
     struct gf_input *input = NULL;
     save(in_folder("in"), text, LONG_BYTES);
@@ -164,7 +163,6 @@ static void check_pipe(bool keep)
 /* More bytes than one thread's piece, from an odd offset on, and beyond the end. */
 static void test_large_input_by_several_threads(void **state)
 {
-    (void)state;
     enum { COPIES = 19, BYTES = COPIES * LONG_BYTES, BEFORE = 4097 };
     unsigned char *const text = long_text();
     unsigned char *const large = malloc(BYTES), *const back = malloc(BYTES);
@@ -194,14 +192,12 @@ static void test_large_input_by_several_threads(void **state)
 
 static void test_input_of_a_pipe(void **state)
 {
-    (void)state;
     check_pipe(true);
     check_pipe(false);
 }
 
 static void test_empty_pipe(void **state)
 {
-    (void)state;
     struct feed feed = {in_folder("pipe"), NULL, 0};
     pthread_t thread;
     struct picture picture;
@@ -247,7 +243,6 @@ static mode_t mode_of(const char *path)
 /* Every test of outputs runs with and without a name for what is being written. */
 static int with_names(void **state)
 {
-    (void)state;
     named_only = true;
     return 0;
 }
@@ -256,14 +251,12 @@ static char whole_folder[sizeof folder];
 
 static int without_names(void **state)
 {
-    (void)state;
     named_only = false;
     return 0;
 }
 
 static void test_output_appears_by_commit(void **state)
 {
-    (void)state;
     const char *const path = in_folder("out");
     const mode_t mask = umask(027);
     struct gf_output *output = opened(path);
@@ -282,7 +275,6 @@ static void test_output_appears_by_commit(void **state)
 
 static void test_output_that_is_abandoned(void **state)
 {
-    (void)state;
     const char *const path = in_folder("out");
     for (int exists = 0; exists <= 1; exists++) {
         if (exists)
@@ -299,7 +291,6 @@ static void test_output_that_is_abandoned(void **state)
 
 static void test_output_over_another(void **state)
 {
-    (void)state;
     const char *const path = in_folder("out");
     save(path, "old", 3);
     chmod(path, 0604);
@@ -319,7 +310,6 @@ static void test_output_over_another(void **state)
 /* Nobody may open what will replace a private file, not even for a moment. */
 static void test_permissions_while_it_is_written(void **state)
 {
-    (void)state;
     const char *const path = in_folder("out");
     save(path, "old", 3);
     chmod(path, 0640);
@@ -337,7 +327,6 @@ static void test_permissions_while_it_is_written(void **state)
 
 static void test_last_close_fails(void **state)
 {
-    (void)state;
     const char *const path = in_folder("out");
     for (int exists = 0; exists <= 1; exists++) {
         if (exists)
@@ -359,7 +348,6 @@ static void test_last_close_fails(void **state)
 
 static void test_long_output(void **state)
 {
-    (void)state;
     unsigned char *const text = long_text();
     struct gf_output *output = opened(in_folder("out"));
     static const size_t pieces[] = {1, 5000, LONG_BYTES, 333333, LONG_BYTES - 1, 17};
@@ -382,7 +370,6 @@ static void test_long_output(void **state)
 /* What was allocated ahead and not written is given back. */
 static void test_output_shorter_than_expected(void **state)
 {
-    (void)state;
     enum { EXPECTED = 64 << 20 };
     unsigned char *const text = long_text();
     struct stat file;
@@ -413,7 +400,6 @@ static void test_output_shorter_than_expected(void **state)
 /* In memory, large parts go through a mapping as soon as their place is allocated. */
 static void test_large_output_in_memory(void **state)
 {
-    (void)state;
     enum { PARTS = 5, PART_BYTES = (9 << 20) + 77 };
     char path[64];
     struct statvfs system;
@@ -445,7 +431,6 @@ static void test_large_output_in_memory(void **state)
 
 static void test_output_through_a_link(void **state)
 {
-    (void)state;
     for (int dangling = 0; dangling <= 1; dangling++) {
         if (!dangling)
             save(in_folder("real"), "old", 3);
@@ -478,7 +463,6 @@ static void check_unwritable(const char *path, const char *words)
 
 static void test_unwritable_outputs(void **state)
 {
-    (void)state;
     check_unwritable(in_folder("none/out.png"), strerror(ENOENT));
     check_unwritable(folder, "is a directory");
     check_unwritable(in_folder("out/"), strerror(ENOENT));
@@ -498,7 +482,6 @@ static void test_unwritable_outputs(void **state)
 
 static void test_full_disk(void **state)
 {
-    (void)state;
     const struct rlimit small = {100000, RLIM_INFINITY};
     struct rlimit before;
     struct gf_options options = plain_options();
@@ -526,7 +509,6 @@ static void test_full_disk(void **state)
 
 static void test_input_and_output_may_be_the_same(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct picture picture = random_picture(40, 30, 3, 8), back;
     assert_int_equal(encode(in_folder("a.ppm"), &picture, &options), GF_OK);
@@ -545,7 +527,6 @@ static void test_input_and_output_may_be_the_same(void **state)
 
 static void test_abandoned_names_are_removed(void **state)
 {
-    (void)state;
     named_only = true;
     struct gf_output *outputs[262]; /* more than there are slots: those go by close */
     for (int i = 0; i < 262; i++)
@@ -604,7 +585,6 @@ static void be_killed_writing(const char *path)
 
 static void test_leftovers_of_the_killed_are_removed(void **state)
 {
-    (void)state;
     be_killed_writing(in_folder("out"));
     assert_int_equal(entries_in_folder(), 1);
     write_in_another_process(in_folder("other"));
@@ -659,7 +639,6 @@ static bool is_removed(const char *path)
 
 static void test_only_what_is_dead_is_removed(void **state)
 {
-    (void)state;
     static const char other_boot[] = "0123456789abcdef0123456789abcdef";
     const int two_days = 2 * 24 * 60 * 60;
     const pid_t dead = dead_process();
@@ -717,7 +696,6 @@ static void restore_stdout(int saved)
 
 static void test_stdout_comes_out_by_commit(void **state)
 {
-    (void)state;
     int ends[2];
     char text[20];
     assert_int_equal(pipe(ends), 0);
@@ -751,7 +729,6 @@ static void *drain_main(void *argument)
 
 static void test_stdout_that_does_not_block(void **state)
 {
-    (void)state;
     int ends[2];
     unsigned char *const text = long_text();
     assert_int_equal(pipe(ends), 0);
@@ -776,7 +753,6 @@ static void test_stdout_that_does_not_block(void **state)
 
 static void test_closed_pipe(void **state)
 {
-    (void)state;
     int ends[2];
     signal(SIGPIPE, SIG_IGN);
     assert_int_equal(pipe(ends), 0);
@@ -818,7 +794,6 @@ static void test_a_replaced_file_is_kept(void **state)
 {
     enum { LARGE = 17 << 20 };
     unsigned char *const old = malloc(LARGE);
-    (void)state;
     assert_non_null(old);
     memset(old, 7, LARGE);
     assert_false(keeps_after(old, LARGE));

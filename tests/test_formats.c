@@ -67,7 +67,6 @@ static void test_lossless_round_trips(void **state)
         int width, height;
     } sizes[] = {{1, 1}, {1, 9}, {9, 1}, {77, 55}};
     const struct gf_file_type *type;
-    (void)state;
     for (int index = 0; (type = next_type(&index));)
         for (int kind = 0; kind < 32; kind++) {
             struct gf_options options = plain_options();
@@ -95,7 +94,6 @@ static void test_lossless_round_trips(void **state)
 static void test_quality(void **state)
 {
     const struct gf_file_type *type;
-    (void)state;
     for (int index = 0; (type = next_type(&index));)
         for (int kind = 0; type->lossy && kind < 8; kind++) {
             struct gf_options options = plain_options();
@@ -149,7 +147,6 @@ static void test_metadata_is_kept(void **state)
     unsigned char profile[GF_ICC_MADE_MOST];
     const struct gf_colour_tags tags = {.has_gamma = true, .gamma = 55555};
     const size_t profile_bytes = gf_colour_tags_profile(&tags, false, profile);
-    (void)state;
     for (int index = 0; (type = next_type(&index));) {
         struct gf_options options = plain_options();
         struct picture picture = smooth_picture(40, 30, 3, 8), back;
@@ -200,7 +197,6 @@ static void test_cuts(void **state)
 {
     enum { STEP = 100 };
     const struct gf_file_type *type;
-    (void)state;
     for (int index = 0; (type = next_type(&index));) {
         const struct gf_options options = plain_options();
         struct picture picture = random_picture(60, 40, 3, 8), back;
@@ -225,7 +221,6 @@ static void test_cuts(void **state)
 static void test_flips(void **state)
 {
     const struct gf_file_type *type;
-    (void)state;
     for (int index = 0; (type = next_type(&index));) {
         const struct gf_options options = plain_options();
         struct picture picture = random_picture(20, 20, 3, 8), back;
@@ -248,7 +243,6 @@ static void test_flips(void **state)
 static void test_limits(void **state)
 {
     const struct gf_file_type *type;
-    (void)state;
     for (int index = 0; (type = next_type(&index));) {
         struct gf_options options = plain_options();
         struct picture picture = random_picture(20, 10, 3, 8);
@@ -263,7 +257,6 @@ static void test_limits(void **state)
 static void test_page_of_a_name(void **state)
 {
     int page = -1;
-    (void)state;
     assert_int_equal(gf_input_split_page("a.gif[3]", &page), 5);
     assert_int_equal(page, 3);
     assert_int_equal(gf_input_split_page("a.gif[]", &page), 0);
@@ -288,7 +281,6 @@ static void test_lossless_is_refused(void **state)
 {
     struct gf_options options = plain_options();
     struct picture picture = random_picture(4, 4, 4, 8);
-    (void)state;
     options.lossless = true;
     assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_ERROR_OUTPUT);
     assert_failure_says("JPEG is never lossless");

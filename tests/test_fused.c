@@ -33,7 +33,6 @@ static void check_chain(const char *chain, const struct gf_image *in)
 /* Tables that change black, which a constant border brings in as it is. */
 static void test_same_picture(void **state)
 {
-    (void)state;
     static const char *const stencils[] = {"blur=0.5:",
                                            "blur=2:",
                                            "blur=5:",
@@ -67,7 +66,6 @@ static void test_same_picture(void **state)
 
 static void test_parts(void **state)
 {
-    (void)state;
     struct gf_chain chain;
     struct gf_plan plan;
     struct gf_error error = {0};

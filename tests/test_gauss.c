@@ -10,7 +10,6 @@
 
 static void test_taps(void **state)
 {
-    (void)state;
     struct gf_gauss gauss;
     for (double sigma = 0.1; sigma <= 250; sigma = sigma < 10 ? sigma + 0.01 : sigma * 1.05) {
         gf_gauss_init(&gauss, sigma);
@@ -61,7 +60,6 @@ static void gauss_sums(const struct gf_gauss *gauss, const struct gf_gauss_simd 
 /* Every instruction set makes the same sums. */
 static void test_levels(void **state)
 {
-    (void)state;
     static const int widths[] = {1, 7, 8, 31, 33, 64, 100, 683, 2050};
     static const double sigmas[] = {0.1, 0.7, 2, 11, 100};
     for (int level = 1; level <= 2; level++) {
@@ -89,7 +87,6 @@ static void test_levels(void **state)
 
 static void test_box_mean(void **state)
 {
-    (void)state;
     uint64_t seed = 5;
     struct gf_image in = picture_new(format_of(1, 1, 1, 8), 0);
     for (int radius = 0; radius <= 500; radius++) {

@@ -10,15 +10,12 @@ typedef void source_of(int x, int y, int width, int height, int *from_x, int *fr
 
 static void of_transpose(int x, int y, int width, int height, int *from_x, int *from_y)
 {
-    (void)width;
-    (void)height;
     *from_x = y;
     *from_y = x;
 }
 
 static void of_quarter(int x, int y, int width, int height, int *from_x, int *from_y)
 {
-    (void)width;
     *from_x = y;
     *from_y = height - 1 - x;
 }
@@ -31,21 +28,18 @@ static void of_half(int x, int y, int width, int height, int *from_x, int *from_
 
 static void of_three_quarters(int x, int y, int width, int height, int *from_x, int *from_y)
 {
-    (void)height;
     *from_x = width - 1 - y;
     *from_y = x;
 }
 
 static void of_hflip(int x, int y, int width, int height, int *from_x, int *from_y)
 {
-    (void)height;
     *from_x = width - 1 - x;
     *from_y = y;
 }
 
 static void of_vflip(int x, int y, int width, int height, int *from_x, int *from_y)
 {
-    (void)width;
     *from_x = x;
     *from_y = height - 1 - y;
 }
@@ -58,8 +52,6 @@ static void of_transverse(int x, int y, int width, int height, int *from_x, int 
 
 static void of_nothing(int x, int y, int width, int height, int *from_x, int *from_y)
 {
-    (void)width;
-    (void)height;
     *from_x = x;
     *from_y = y;
 }
@@ -102,7 +94,6 @@ static void check_filters(const struct gf_image *in, const void *context)
         {"vflip", false, of_vflip},
         {"flip", false, of_vflip},
     };
-    (void)context;
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         struct gf_image out = chain_result(filters[i].text, in);
         assert_moved(filters[i].text, in, &out, filters[i].swaps, filters[i].source);
@@ -112,7 +103,6 @@ static void check_filters(const struct gf_image *in, const void *context)
 
 static void test_filters(void **state)
 {
-    (void)state;
     each_stage_picture(1e9, check_filters, NULL);
 }
 
@@ -121,7 +111,6 @@ static void check_orient(const struct gf_image *in, const void *context)
     static source_of *const sources[] = {of_nothing,        of_hflip,     of_vflip,
                                          of_half,           of_transpose, of_quarter,
                                          of_three_quarters, of_transverse};
-    (void)context;
     for (int i = 0; i < 8; i++) {
         const struct gf_orient orient = {.transpose = i & 4, .mirror_x = i & 1, .mirror_y = i & 2};
         struct gf_stage stage;
@@ -135,7 +124,6 @@ static void check_orient(const struct gf_image *in, const void *context)
 
 static void test_orient(void **state)
 {
-    (void)state;
     each_stage_picture(20000, check_orient, NULL);
 }
 
@@ -162,7 +150,6 @@ static void assert_crop(const char *text, const struct gf_image *in, int x, int 
 static void check_crop(const struct gf_image *in, const void *context)
 {
     const int width = in->format.width, height = in->format.height;
-    (void)context;
     assert_crop("crop=w=100%", in, 0, 0, width, height);
     assert_crop("crop=1:1", in, (width - 1) / 2, (height - 1) / 2, 1, 1);
     assert_crop("crop=w=100%:h=100%:x=0:y=0%", in, 0, 0, width, height);
@@ -176,14 +163,12 @@ static void check_crop(const struct gf_image *in, const void *context)
 
 static void test_crop(void **state)
 {
-    (void)state;
     each_stage_picture(1e9, check_crop, NULL);
 }
 
 /* Halves and thirds of any size fit side by side. */
 static void test_crop_percent(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"crop=50%:50%:50%:50%", "crop=29%:71%:71%:29%",
                                         "crop=33.3%:66.7%:66.7%:33.3%"};
     for (int size = 2; size < 120; size++) {
@@ -203,7 +188,6 @@ static void test_crop_percent(void **state)
 
 static void test_crop_refused(void **state)
 {
-    (void)state;
     assert_refused("crop=900:x=200", 1000, 100,
                    "crop: w=900 at x=200 is outside the picture's 1000 columns");
     assert_refused("crop=h=101", 1000, 100, "crop: h=101 at y=0 is outside the picture's 100 rows");

@@ -96,7 +96,6 @@ static void check(const char *name, int channels, const char *letters)
 static void test_still(void **state)
 {
     struct bytes gif;
-    (void)state;
     begin(&gif, 3, 2);
     add(&gif, (struct area){0, 0, 3, 2}, -1, 0, false, "\0\1\2\3\2\1");
     finish(&gif);
@@ -120,7 +119,6 @@ static void test_still(void **state)
 static void test_interlaced(void **state)
 {
     struct bytes gif;
-    (void)state;
     begin(&gif, 1, 9);
     add(&gif, (struct area){0, 0, 1, 9}, -1, 0, true, "\1\1\2\3\3\0\0\0\0");
     finish(&gif);
@@ -130,7 +128,6 @@ static void test_interlaced(void **state)
 static void test_animation(void **state)
 {
     struct bytes gif;
-    (void)state;
     begin(&gif, 3, 1);
     add(&gif, (struct area){0, 0, 3, 1}, -1, 1, false, "\1\1\1");
     add(&gif, (struct area){0, 0, 2, 1}, 0, 3, false, "\2\0"); /* then as before */
@@ -155,7 +152,6 @@ static void test_damage(void **state)
     struct bytes gif;
     char pixels[400];
     struct picture back;
-    (void)state;
     memset(pixels, 2, sizeof pixels);
     begin(&gif, 20, 20);
     add(&gif, (struct area){0, 0, 20, 20}, -1, 0, false, pixels);
@@ -179,7 +175,6 @@ static void test_is_not_written(void **state)
 {
     const struct gf_options options = plain_options();
     struct picture picture = random_picture(2, 2, 3, 8);
-    (void)state;
     assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_ERROR_USAGE);
     assert_failure_says("is read, not written");
     assert_string_equal(gf_file_format_extension(GF_FILE_GIF), "png");

@@ -73,7 +73,6 @@ static bool can_run(const char *chain)
 
 static void test_goldens(void **state)
 {
-    (void)state;
     char path[500];
     snprintf(path, sizeof path, "%slist.txt", folder());
     FILE *const list = fopen(path, "r");

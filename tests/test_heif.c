@@ -118,7 +118,6 @@ static void check(const char *name, bool turned, int blue)
 
 static void test_pictures(void **state)
 {
-    (void)state;
     write_heic(in_folder("a.heic"), 1, false);
     check(in_folder("a.heic"), false, 60);
     assert_int_equal(warnings, 0);
@@ -137,7 +136,6 @@ static void test_damage(void **state)
 {
     const struct gf_options options = plain_options();
     struct picture back;
-    (void)state;
     write_heic(in_folder("a.heic"), 1, false);
     struct bytes file = load(in_folder("a.heic"));
     for (size_t size = 16; size < file.size; size += 100) {

@@ -70,7 +70,6 @@ static cmsInt32Number to_lab(const cmsUInt16Number in[], cmsUInt16Number out[], 
 
 static cmsInt32Number from_lab(const cmsUInt16Number in[], cmsUInt16Number out[], void *cargo)
 {
-    (void)cargo;
     cmsCIELab lab;
     cmsLabEncoded2Float(&lab, in);
     const double l = lab.L / 100, v[3] = {l + lab.a / 200, l - lab.a / 220, l - lab.b / 200};
@@ -204,7 +203,6 @@ static void assert_close(const char *what, struct gf_icc_wish wish, bool shorten
 
 static void test_matrices(void **state)
 {
-    (void)state;
     const struct gf_icc srgb = gf_icc_named("srgb", false), p3 = gf_icc_named("display-p3", false);
     const struct gf_icc wide = matrix_profile(2.2, false, false),
                         tables = matrix_profile(1.8, true, true);
@@ -224,7 +222,6 @@ static void test_matrices(void **state)
 
 static void test_gray(void **state)
 {
-    (void)state;
     const struct gf_icc gray = gf_icc_named("srgb", true), p3 = gf_icc_named("display-p3", true),
                         colour = gf_icc_named("display-p3", false);
     assert_close("gray to gray", (struct gf_icc_wish){gray, p3, 1, 1, 8, 1, true}, true, 1);
@@ -234,7 +231,6 @@ static void test_gray(void **state)
 
 static void test_tables(void **state)
 {
-    (void)state;
     const struct gf_icc srgb = gf_icc_named("srgb", false);
     const struct gf_icc scanner = table_profile(3), press = table_profile(4);
     for (int intent = 0; intent <= GF_ICC_ABSOLUTE; intent++)
@@ -250,7 +246,6 @@ static void test_tables(void **state)
 /* The bytes that the project makes are what Little CMS makes of the same numbers. */
 static void test_made_profiles(void **state)
 {
-    (void)state;
     const struct gf_icc icc = gf_icc_named("srgb", false);
     cmsHPROFILE const own = cmsOpenProfileFromMem(icc.data, (cmsUInt32Number)icc.size),
                       theirs = cmsCreate_sRGBProfile();
@@ -362,7 +357,6 @@ static void check_press(J_COLOR_SPACE stored, bool adobe, struct gf_icc press)
 
 static void test_cmyk_jpegs(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     const struct gf_icc press = table_profile(4), srgb = gf_icc_named("srgb", false);
     struct picture inks = smooth_picture(61, 47, 4, 8), picture;
@@ -403,7 +397,6 @@ static void test_cmyk_jpegs(void **state)
 
 static void test_alpha_is_copied(void **state)
 {
-    (void)state;
     struct gf_icc_wish wish = {
         gf_icc_named("srgb", false), gf_icc_named("display-p3", false), 3, 3, 8, 1, true};
     struct gf_icc_transform *transform;
@@ -425,7 +418,6 @@ static void test_alpha_is_copied(void **state)
 
 static void test_files(void **state)
 {
-    (void)state;
     struct gf_icc icc;
     const struct gf_icc srgb = gf_icc_named("srgb", false);
     save(in_folder("srgb.icc"), srgb.data, srgb.size);

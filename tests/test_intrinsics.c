@@ -139,7 +139,6 @@ static void run_all(const char *chain, const struct gf_image *in)
 
 static void test_same_without(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             for (int format = 0; format < 8; format++) {

@@ -528,7 +528,6 @@ int main(void)
 
 static void test_without_cuda(void **state)
 {
-    (void)state;
     skip();
 }
 

@@ -171,7 +171,6 @@ static void need_gpu(void)
 
 static void test_qualities(void **state)
 {
-    (void)state;
     need_gpu();
     struct sample samples[GROUP];
     int count = 0;
@@ -189,7 +188,6 @@ static void test_sizes(void **state)
 {
     static const int sides[] = {1, 7, 8, 9, 15, 16, 17, 24, 33, 130};
     enum { SIDES = sizeof sides / sizeof *sides };
-    (void)state;
     need_gpu();
     struct sample samples[GROUP];
     int count = 0;
@@ -204,7 +202,6 @@ static void test_sizes(void **state)
 
 static void test_large(void **state)
 {
-    (void)state;
     need_gpu();
     struct sample samples[] = {
         sample_of(unless_small(3001, 301), unless_small(1999, 199), 0, 90, 4),
@@ -218,7 +215,6 @@ static void test_large(void **state)
 /* Noise takes more than the encoder expects, so that it is encoded twice. */
 static void test_long_scans(void **state)
 {
-    (void)state;
     need_gpu();
     struct sample samples[] = {sample_of(500, 300, 2, 100, 1), sample_of(500, 300, 0, 100, 0),
                                sample_of(70, 30, 0, 90, 3), sample_of(500, 300, 3, 100, 1)};
@@ -227,7 +223,6 @@ static void test_long_scans(void **state)
 
 static void test_little_memory(void **state)
 {
-    (void)state;
     need_gpu();
     struct sample samples[8];
     for (int i = 0; i < 8; i++)
@@ -241,7 +236,6 @@ static void test_little_memory(void **state)
 #else
 static void no_cuda(void **state)
 {
-    (void)state;
     skip();
 }
 #define test_qualities no_cuda

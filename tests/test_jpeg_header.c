@@ -64,7 +64,6 @@ static void expect_same(const struct jpeg_file *file, const struct gf_jpeg_heade
 
 static void test_made(void **state)
 {
-    (void)state;
     uint64_t seed = 11;
     for (int i = 0; i < 400; i++) {
         const struct jpeg_kind kind = jpeg_choose(SIDE, &seed);
@@ -86,7 +85,6 @@ static const struct jpeg_kind plain = {.width = 40,
 
 static void test_truncated(void **state)
 {
-    (void)state;
     uint64_t seed = 12;
     struct gf_jpeg_header header;
     struct jpeg_file file = jpeg_make(&plain, &seed);
@@ -101,7 +99,6 @@ static void test_truncated(void **state)
 /* Whatever stands in the segments: what is taken, libjpeg-turbo takes without a warning. */
 static void test_damaged(void **state)
 {
-    (void)state;
     uint64_t seed = 13;
     int taken = 0;
     for (int i = 0; i < 20000; i++) {
@@ -194,7 +191,6 @@ static size_t make_spectrum(struct jpeg_file *file)
 
 static void test_refused(void **state)
 {
-    (void)state;
     expect_refused(make_progressive);
     expect_refused(make_arithmetic);
     expect_refused(make_12_bits);
@@ -209,7 +205,6 @@ static void test_refused(void **state)
 /* Extended-Huffman frames, and bytes that fill before a marker. */
 static void test_unusual(void **state)
 {
-    (void)state;
     uint64_t seed = 15;
     struct gf_jpeg_header header;
     struct jpeg_file file = jpeg_make(&plain, &seed);

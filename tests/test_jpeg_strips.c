@@ -61,8 +61,6 @@ static void configure(struct jpeg_compress_struct *jpeg, const struct kind *kind
 
 static void ignore_message(j_common_ptr jpeg, int level)
 {
-    (void)jpeg;
-    (void)level;
 }
 
 static void make(struct kind *kind)
@@ -211,7 +209,6 @@ static int rows_by_strips(const struct kind *kind, int strip_rows)
 
 static void test_decoding(void **state)
 {
-    (void)state;
     enum { ROUNDS = 60 };
     int by_strips = 0;
     for (int i = 0; i < ROUNDS * SAMPLINGS; i++) {
@@ -231,7 +228,6 @@ static void test_decoding(void **state)
 /* Intervals of a row of units are what telephones write. */
 static void test_usual_kinds_come_by_strips(void **state)
 {
-    (void)state;
     struct kind kind = {.width = 100, .height = 133, .quality = 90, .h = {2, 1, 1}, .v = {2, 1, 1}};
     for (int i = 0; i < 4; i++) {
         kind.restart_interval = i & 1 ? 7 : 0;
@@ -245,7 +241,6 @@ static void test_usual_kinds_come_by_strips(void **state)
 /* Files that the ordinary way decodes, and pictures that are not worth the threads. */
 static void test_what_is_left_alone(void **state)
 {
-    (void)state;
     struct kind kind = {.width = 100, .height = 133, .quality = 90, .h = {2, 1, 1}, .v = {2, 1, 1}};
     make(&kind);
     assert_int_equal(rows_by_strips(&kind, 0), -1);
@@ -265,7 +260,6 @@ static void test_what_is_left_alone(void **state)
 
 static void test_truncated(void **state)
 {
-    (void)state;
     for (int i = 0; i < 2 * SAMPLINGS; i++) {
         struct kind kind = random_kind(i % SAMPLINGS);
         for (int cut = 0; cut < 12; cut++) {
@@ -280,7 +274,6 @@ static void test_truncated(void **state)
 
 static void test_damaged(void **state)
 {
-    (void)state;
     enum { ROUNDS = 900 };
     for (int i = 0; i < ROUNDS; i++) {
         struct kind kind = random_kind(i % SAMPLINGS);
@@ -299,7 +292,6 @@ static void test_damaged(void **state)
  */
 static void test_more_bytes(void **state)
 {
-    (void)state;
     struct kind kind = {.width = 60, .height = 100, .quality = 90, .h = {2, 1, 1}, .v = {2, 1, 1}};
     make(&kind);
     struct bytes more = {0};
@@ -318,7 +310,6 @@ static void test_more_bytes(void **state)
  * and the differences add up. */
 static void test_dc_overflow(void **state)
 {
-    (void)state;
     struct kind kind = {.width = 8, .height = 400, .quality = 50, .h = {0}, .v = {0}};
     make(&kind);
     size_t scan = 2;
@@ -392,7 +383,6 @@ static void assert_encoded_alike(const struct picture *picture, const struct gf_
 
 static void test_encoding(void **state)
 {
-    (void)state;
     enum { ROUNDS = 800 };
     int by_strips = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -416,7 +406,6 @@ static void test_encoding(void **state)
 /* A profile that is larger than the sink's buffer, which then holds a part of the start only. */
 static void test_large_metadata(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = smooth_picture(60, 120, 3, 8);
     picture.metadata.icc.size = 200000;
@@ -429,7 +418,6 @@ static void test_large_metadata(void **state)
 /* Closing before the last row ends the threads. */
 static void test_left_early(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = smooth_picture(60, 120, 3, 8);
     struct gf_output *output = NULL;
@@ -460,7 +448,6 @@ static void test_left_early(void **state)
 /* Large pictures are cut without being asked, within the memory that is allowed. */
 static void test_large(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = random_picture(1300, 1000, 3, 8);
     fill(picture.data, 1300, 1000, 3);

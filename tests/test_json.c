@@ -40,7 +40,6 @@ static void assert_layout(enum gf_json_layout layout, const char *expected)
 
 static void test_layouts(void **state)
 {
-    (void)state;
     assert_layout(GF_JSON_COMPACT,
                   "{\"a\":1.2,\"b\":[true,{\"c\": 61.75, \"d\": null}],\"e\":[]}\n");
     assert_layout(GF_JSON_INLINE,
@@ -73,7 +72,6 @@ static void test_values(void **state)
                    {"\xff\xc3", "\"\\udcff\\udcc3\"\n"},
                    {"\xed\xa0\x80", "\"\\udced\\udca0\\udc80\"\n"}};
     static const double odd[] = {NAN, INFINITY, -INFINITY};
-    (void)state;
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
         char text[80] = "";
         FILE *const file = fmemopen(text, sizeof text, "w");
@@ -120,7 +118,6 @@ static void assert_refuses(const char *text, size_t size, const char *message)
 
 static void test_reads(void **state)
 {
-    (void)state;
     assert_reads(" 12 ", GF_JSON_NUMBER);
     assert_reads("-1.5e-3", GF_JSON_NUMBER);
     assert_reads("null", GF_JSON_NULL);
@@ -135,7 +132,6 @@ static void test_members(void **state)
         "{\"n\": 2.5, \"t\": \"x\", \"yes\": true, \"none\": null, \"list\": [1, 2, 3], \"n\": 9}";
     struct gf_json_tree tree;
     struct gf_error error = {0};
-    (void)state;
     assert_int_equal(gf_json_read("f", 1, text, strlen(text), &tree, &error), GF_OK);
     const struct gf_json_value *const root = tree.value;
     assert_true(gf_json_number_of(root, "n") == 2.5); /* the first of that name */
@@ -159,7 +155,6 @@ static void test_refusals(void **state)
         "<html>",    "[1}",      "{\"a\"]", "'a'",         "-",           "NaN",   ".5"};
     static const char *const torn[] = {"", " ", "[", "{\"a\"", "{\"a\":", "\"abc", "[1,", "tru"};
     char deep[200];
-    (void)state;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
         assert_refuses(damaged[i], strlen(damaged[i]), "f.json: line 1 is no JSON: damaged");
     for (size_t i = 0; i < sizeof torn / sizeof *torn; i++)
@@ -185,7 +180,6 @@ static void test_round_trip(void **state)
                                         "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
                                         "\xed\xa0\x80",
                                         "</script>"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *text = NULL;
         size_t size = 0;
@@ -210,7 +204,6 @@ static void test_escapes(void **state)
     static const char text[] = "\"\\u00e4\\u20ac\\ud83d\\ude00\\ud83dx\\udcff\\/\"";
     struct gf_json_tree tree;
     struct gf_error error = {0};
-    (void)state;
     assert_int_equal(gf_json_read("f", 1, text, strlen(text), &tree, &error), GF_OK);
     assert_string_equal(tree.value->text, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbdx\xff/");
     gf_json_tree_free(&tree);

@@ -42,7 +42,6 @@ static int first_value(const struct gf_lab_request *request)
 
 static void test_requests(void **state)
 {
-    (void)state;
     struct gf_lab_request request = parsed("offset");
     assert_string_equal(request.lab->name, "offset");
     assert_int_equal(first_value(&request), 256);
@@ -75,7 +74,6 @@ static void test_requests(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     assert_refused("ofset", "unknown lab 'ofset'; did you mean 'offset'?");
     assert_refused("al", "unknown lab 'al'; did you mean 'all'?");
     assert_refused("wobble", "unknown lab 'wobble' (--lab lists them)");
@@ -98,7 +96,6 @@ static void test_refusals(void **state)
 static void test_declarations(void **state)
 {
     const struct gf_lab *lab;
-    (void)state;
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
         struct gf_param params[GF_LAB_PARAMS_MAX];
         assert_ptr_equal(gf_lab_find(lab->name), lab);
@@ -170,7 +167,6 @@ static void test_table(void **state)
 {
     const struct gf_lab_result result = made_up();
     char *const table = text_of(gf_lab_table, &curve, &result);
-    (void)state;
     assert_string_equal(table, "made-up: a lab of the test\n"
                                "  guide 7, 1.2; Z80: 3 GB/s\n"
                                "  here  cuda:0 \"GPU\"; size=1 runs=2; 0.25 s\n"
@@ -192,7 +188,6 @@ static void test_json(void **state)
 {
     const struct gf_lab_result result = made_up();
     char *const json = text_of(gf_lab_json, &curve, &result);
-    (void)state;
     for (int i = 0; gf_lab_key_at(i); i++) {
         char quoted[64];
         const char *const dot = strrchr(gf_lab_key_at(i)->path, '.');
@@ -213,7 +208,6 @@ static void test_data(void **state)
 {
     const struct gf_lab_result result = made_up();
     char *const data = text_of(gf_lab_data, &curve, &result);
-    (void)state;
     /* The row without an x is left out. */
     assert_string_equal(data, "# made-up on cuda:0 \"GPU\"\n"
                               "# label, stride (floats), padded (GB/s), error (ulp)\n"
@@ -226,7 +220,6 @@ static void test_data(void **state)
 static void test_room(void **state)
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
-    (void)state;
     assert_non_null(result);
     for (int i = 0; i < GF_LAB_COLUMNS_MAX; i++)
         gf_lab_column(result, "a name that is much longer than what a column's name may take",
@@ -254,7 +247,6 @@ static void test_verdicts(void **state)
 {
     struct gf_lab_result result = made_up();
     struct gf_error error = {0};
-    (void)state;
     assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_OK);
     gf_lab_check(&result, false, "%d of 4 differ", 3);
     assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_ERROR_DEVICE);
@@ -267,14 +259,12 @@ static void test_verdicts(void **state)
 #ifdef GF_WITH_LABS
 static void test_running(void **state)
 {
-    (void)state;
     skip(); /* with CUDA the end of a lab waits for a real device */
 }
 #else
 static enum gf_status run_right(const struct gf_lab_run *run, struct gf_lab_result *result,
                                 struct gf_error *error)
 {
-    (void)error;
     gf_lab_row(result, NAN, "%d", run->runs);
     return GF_OK;
 }
@@ -282,8 +272,6 @@ static enum gf_status run_right(const struct gf_lab_run *run, struct gf_lab_resu
 static enum gf_status run_failing(const struct gf_lab_run *run, struct gf_lab_result *result,
                                   struct gf_error *error)
 {
-    (void)run;
-    (void)result;
     return gf_fail(error, GF_ERROR_DEVICE_MEMORY, "cuda:0: no memory");
 }
 
@@ -293,7 +281,6 @@ static void test_running(void **state)
     struct gf_lab lab = *gf_lab_find("offset");
     struct gf_lab_result *const result = calloc(1, sizeof *result);
     struct gf_error error = {0};
-    (void)state;
     assert_non_null(result);
     lab.run = run_right;
     assert_int_equal(gf_lab_run(&lab, &device, 7, NULL, result, &error), GF_OK);
@@ -313,7 +300,6 @@ static char folder[64];
 
 static int make_folder(void **state)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "/tmp/gf-lab-XXXXXX");
     return mkdtemp(folder) ? 0 : 1;
 }
@@ -322,7 +308,6 @@ static int remove_folder(void **state)
 {
     static const char *const names[] = {"gnuplot", "curve.png", "curve.svg", "curve.dat"};
     char path[128];
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);
@@ -372,7 +357,6 @@ static void test_plot_without_gnuplot(void **state)
 {
     char said[300] = "", wanted[300];
     struct gf_error error = {0};
-    (void)state;
     assert_int_equal(draw("curve.png", &curve, said, sizeof said, &error), GF_OK);
     snprintf(wanted, sizeof wanted,
              "made-up: there is no gnuplot to draw %s/curve.png; its data is in %s/curve.dat",
@@ -388,7 +372,6 @@ static void test_plot_script(void **state)
     struct gf_lab bars = curve;
     char said[300] = "";
     struct gf_error error = {0};
-    (void)state;
     stand_in("exec /bin/cat");
     assert_int_equal(draw("curve.png", &curve, said, sizeof said, &error), GF_OK);
     const char *script = content("curve.png");
@@ -413,7 +396,6 @@ static void test_plot_failing(void **state)
 {
     char said[300] = "";
     struct gf_error error = {0};
-    (void)state;
     stand_in("/bin/cat >/dev/null; echo >&2; echo 'line 3: no such terminal' >&2; exit 1");
     assert_int_equal(draw("curve.png", &curve, said, sizeof said, &error), GF_ERROR_OUTPUT);
     assert_non_null(strstr(error.text, "curve.png: gnuplot failed: line 3: no such terminal"));
@@ -429,7 +411,6 @@ static void test_plot_by_gnuplot(void **state)
     const struct gf_lab_result result = made_up();
     char said[300] = "";
     struct gf_error error = {0};
-    (void)state;
     if (system("gnuplot -V >/dev/null 2>&1"))
         skip();
     bars.axes.bars = true;

@@ -82,7 +82,6 @@ static void check_devices(const char *chain, struct gf_format format)
  * cover a part, all, or nothing. */
 static void test_formats(void **state)
 {
-    (void)state;
     static const char *const places[] = {"", ":x=5:y=-7:opacity=0.3", ":x=-33:mode=multiply",
                                          ":southeast:-16:4:mode=luminosity", ":x=500"};
     char chain[600];
@@ -106,7 +105,6 @@ static void test_formats(void **state)
 
 static void test_offsets(void **state)
 {
-    (void)state;
     char chain[600];
     const struct gf_format format = format_of(83, 9, 3, 8);
     const char *const path = write_pam("other.pam", format_of(64, 6, 3, 8), 3);
@@ -119,7 +117,6 @@ static void test_offsets(void **state)
 /* An opacity of 1 shows the other picture, one of 0 the picture itself. */
 static void test_ends(void **state)
 {
-    (void)state;
     const struct gf_format format = format_of(40, 10, 3, 8);
     struct gf_image in = picture_random(format, 0, 7), other = picture_random(format, 0, 3);
     struct gf_image shown = {0}, hidden = {0};
@@ -140,7 +137,6 @@ static void test_ends(void **state)
 /* Neighbours are one stage, as far as the pictures of one stage go. */
 static void test_runs(void **state)
 {
-    (void)state;
     char text[4000] = "invert,vignette";
     struct gf_chain chain;
     struct gf_plan plan;
@@ -161,7 +157,6 @@ static void test_runs(void **state)
 
 static void test_shares(void **state)
 {
-    (void)state;
     const char *const path = write_pam("other.pam", format_of(9, 7, 4, 16), 5);
     const struct gf_picture *first, *second, *half, *changed;
     struct gf_error error = {0};
@@ -183,7 +178,6 @@ static void test_shares(void **state)
 
 static void test_refuses(void **state)
 {
-    (void)state;
     struct gf_chain chain;
     struct gf_error error = {0};
     char text[600];
@@ -206,7 +200,6 @@ static void test_refuses(void **state)
 /* A second picture counts against the memory that a run may take. */
 static void test_memory(void **state)
 {
-    (void)state;
     const char *const path = write_pam("large.pam", format_of(3000, 2000, 3, 8), 5);
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline = NULL;

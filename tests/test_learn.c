@@ -82,7 +82,6 @@ static void test_serial(void **state)
     struct recorded recorded;
     struct gf_learning learning = learning_of(100, true, 1);
     struct gf_figures figures = {0};
-    (void)state;
     record_cpu(&recorded);
     for (int i = 0; i < 3; i++)
         gf_learning_add(&learning, &recorded.profile);
@@ -106,7 +105,6 @@ static void test_passed_over(void **state)
 {
     struct recorded recorded;
     struct gf_learning learning = learning_of(100, true, 1);
-    (void)state;
     record(&recorded, "cpu, 1 thread");
     add_span(&recorded, GF_SPAN_DECODE, -1, 0, 12, 3 * pixels / 2);
     add_span(&recorded, GF_SPAN_ENCODE, -1, 12, 9, 0);
@@ -120,7 +118,6 @@ static void test_share(void **state)
 {
     struct recorded recorded;
     struct gf_learning learning = learning_of(100, true, 16);
-    (void)state;
     record_cpu(&recorded);
     gf_learning_add(&learning, &recorded.profile);
     assert_true(is_near(found(&learning, GF_FIGURE_JPEG_ENCODE),
@@ -132,7 +129,6 @@ static void test_processor_time(void **state)
 {
     struct recorded recorded;
     struct gf_learning learning = learning_of(1, false, 16);
-    (void)state;
     record_cpu(&recorded);
     gf_learning_add(&learning, &recorded.profile);
     const double stages_s = 9e-3, expected_s = (gf_figure(NULL, GF_FIGURE_JPEG_DECODE) +
@@ -151,7 +147,6 @@ static void test_gpu_picture(void **state)
     struct recorded recorded;
     struct gf_learning learning = learning_of(1, false, 16);
     struct gf_figures figures = {0};
-    (void)state;
     record(&recorded, "cuda:0 NVIDIA H200");
     add_span(&recorded, GF_SPAN_START, -1, 0, 156, 0);
     add_span(&recorded, GF_SPAN_UPLOAD, -1, 160, 6, 200e6);
@@ -179,7 +174,6 @@ static void test_gpu_batch(void **state)
     enum { PICTURES = 1000 };
     struct recorded recorded;
     struct gf_learning learning = learning_of(PICTURES, true, 16);
-    (void)state;
     record(&recorded, "cuda:0 NVIDIA H200");
     recorded.profile.device_decoded = recorded.profile.device_encoded = true;
     for (int i = 0; i < PICTURES; i++) {
@@ -201,7 +195,6 @@ static void test_gpu_batch_of_pngs(void **state)
     enum { PICTURES = 200 };
     struct recorded recorded;
     struct gf_learning learning = learning_of(PICTURES, true, 16);
-    (void)state;
     record(&recorded, "cuda:0 NVIDIA H200");
     recorded.profile.device_decoded = recorded.profile.device_encoded = true;
     snprintf(recorded.profile.in_file, sizeof recorded.profile.in_file, "PNG");
@@ -225,7 +218,6 @@ static void test_gpu_batch_of_pngs(void **state)
 /* A PNG that the GPU encodes: what codes it and what writes it, unless the encoder had to start. */
 static void test_gpu_png(void **state)
 {
-    (void)state;
     for (int started = 0; started < 2; started++) {
         struct recorded recorded;
         struct gf_learning learning = learning_of(1, false, 1);
@@ -249,7 +241,6 @@ static void test_nothing(void **state)
 {
     struct recorded recorded;
     struct gf_figures figures = {0}, none = {0};
-    (void)state;
     /* Too little work to say anything. */
     struct gf_learning learning = learning_of(100, true, 1);
     record(&recorded, "cpu, 1 thread");
@@ -296,7 +287,6 @@ static void test_batch(void **state)
     struct gf_options options = gf_options_default();
     struct gf_image image = picture_new(format_of(640, 480, 3, 8), 0);
     char path[FILES][400];
-    (void)state;
     for (int i = 0; i < FILES; i++) {
         char file[20];
         snprintf(file, sizeof file, "in%d.ppm", i);

@@ -8,7 +8,6 @@
 
 static void test_when(void **state)
 {
-    (void)state;
     unsetenv("CUDA_INJECTION64_PATH");
     unsetenv("NVTX_INJECTION64_PATH");
     unsetenv("LD_PRELOAD");
@@ -41,7 +40,6 @@ static bool ends(int fd)
  * ends, which holds the other files. */
 static void test_handed_over(void **state)
 {
-    (void)state;
     enum { STATUS = 3 };
     int out[2], other[2], status = 0;
     assert_int_equal(pipe(out), 0);

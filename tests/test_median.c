@@ -47,7 +47,6 @@ static void check_radius(const struct gf_image *in, const void *context)
 
 static void test_radii(void **state)
 {
-    (void)state;
     static const int radii[] = {1, 2, 3, 6, 15};
     static const double samples_most[] = {20000, 10000, 5000, 4300, 150};
     for (int i = 0; i < 5; i++)
@@ -57,7 +56,6 @@ static void test_radii(void **state)
 /* A row wider than what is computed at once. */
 static void test_wide(void **state)
 {
-    (void)state;
     static const int radii[] = {1, 2, 3};
     for (int bits = 8; bits <= 16; bits += 8) {
         struct gf_image in = picture_random(format_of(1037, 3, 2, bits), 0, 5);
@@ -71,7 +69,6 @@ static void test_wide(void **state)
  */
 static void test_black_and_white(void **state)
 {
-    (void)state;
     static const int radii[] = {1, 2, 3, 5};
     for (int bits = 8; bits <= 16; bits += 8) {
         struct gf_image in = picture_new(format_of(40, 31, 3, bits), 0);
@@ -112,7 +109,6 @@ static void check_patterns(int side, int bits)
 
 static void test_patterns(void **state)
 {
-    (void)state;
     for (int bits = 8; bits <= 16; bits += 8) {
         check_patterns(3, bits);
         check_patterns(5, bits);
@@ -150,7 +146,6 @@ static void check_tile(const int count[6], unsigned top)
 /* By the 0-1 principle, a network that is right for these patterns is right for all samples. */
 static void test_tiles(void **state)
 {
-    (void)state;
     for (int n = 0; n < 5 * 5 * 5 * 5 * 5 * 5; n++) {
         int count[6];
         for (int x = 0, rest = n; x < 6; x++, rest /= 5)

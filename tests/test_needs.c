@@ -197,7 +197,6 @@ static struct gf_image check_stage(const char *chain, struct gf_stage *stage,
 
 static void check_chain(const char *text, void *context)
 {
-    (void)context;
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         struct gf_chain chain;
         struct gf_plan plan;
@@ -219,13 +218,11 @@ static void check_chain(const char *text, void *context)
 
 static void test_every_filter(void **state)
 {
-    (void)state;
     each_filter_chain(check_chain, NULL);
 }
 
 static void test_more_parameters(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof more_chains / sizeof *more_chains; i++)
         check_chain(more_chains[i], NULL);
 }
@@ -234,7 +231,6 @@ static void test_more_parameters(void **state)
  * edge. */
 static void check_wrap(const char *text, void *context)
 {
-    (void)context;
     struct gf_chain chain;
     struct gf_error error = {0};
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
@@ -255,7 +251,6 @@ static void check_wrap(const char *text, void *context)
 
 static void test_wrap_is_whole(void **state)
 {
-    (void)state;
     each_filter_chain(check_wrap, NULL);
 }
 

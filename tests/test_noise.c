@@ -31,7 +31,6 @@ static int limited(int v)
 static void test_noise_grows(void **state)
 {
     float before = -1e9f;
-    (void)state;
     for (int code = 0; code < CODES; code++) {
         const float z = gf_noise_normal(gf_noise_even((uint32_t)code << 8));
         if (z < before)
@@ -67,7 +66,6 @@ static void check_scale(float scale, int stride, double doubtful)
 
 static void test_sums(void **state)
 {
-    (void)state;
     check_scale(12.75f, 1, 0.001); /* addnoise without parameters */
     check_scale(0.5f, 7, 0.001);
     check_scale(2.55f, 7, 0.001);
@@ -77,7 +75,6 @@ static void test_sums(void **state)
 
 static void test_scales_without_cells(void **state)
 {
-    (void)state;
     assert_int_equal(gf_noise_cells(0, cells), 0);
     assert_int_equal(gf_noise_cells(1000, cells), 0);
 }

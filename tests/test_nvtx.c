@@ -48,7 +48,6 @@ static bool was_seen(const char *name)
 
 static void test_names(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(40, 30, 3, 8), 0, 1), output;
     struct gf_error error = {0};
     struct fake_device device;
@@ -72,7 +71,6 @@ static void test_names(void **state)
 #else
 static void test_names(void **state)
 {
-    (void)state;
     skip(); /* without the CUDA Toolkit's headers there are no ranges */
 }
 #endif

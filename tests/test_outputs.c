@@ -146,10 +146,6 @@ static enum gf_status choose(void *context, int number, enum gf_file_format cont
                              struct gf_format result, const char **path, struct gf_error *error)
 {
     struct made *const made = context;
-    (void)number;
-    (void)content;
-    (void)result;
-    (void)error;
     *path = made->path;
     return GF_OK;
 }
@@ -157,7 +153,6 @@ static enum gf_status choose(void *context, int number, enum gf_file_format cont
 static void done(void *context, int number, const char *path, const struct gf_profile *profile)
 {
     struct made *const made = context;
-    (void)number;
     assert_string_equal(path, made->path);
     assert_true(profile->out.width > 0 && profile->in.width > 0 && profile->out_bytes > 0);
     made->done++;
@@ -284,7 +279,6 @@ static void trial_of(struct trial *trial, uint64_t *seed)
 
 static void test_equal(void **state)
 {
-    (void)state;
     uint64_t seed = 1;
     for (int i = 0; i < unless_small(400, 20); i++) {
         struct trial trial;
@@ -295,7 +289,6 @@ static void test_equal(void **state)
 
 static void test_equal_on_device(void **state)
 {
-    (void)state;
     uint64_t seed = 2;
     for (int i = 0; i < unless_small(200, 10); i++) {
         struct trial trial;
@@ -309,7 +302,6 @@ static void test_equal_on_device(void **state)
 /* The device fails in the middle: all is done again, on the CPU. */
 static void test_failing_device(void **state)
 {
-    (void)state;
     uint64_t seed = 3;
     for (int i = 0; i < unless_small(60, 5); i++) {
         struct trial trial;
@@ -344,7 +336,6 @@ static int runs_of(const char *first, const char *second, size_t *upload_bytes)
 
 static void test_shared_stages(void **state)
 {
-    (void)state;
     size_t bytes;
     assert_int_equal(runs_of("blur=2,median", NULL, &bytes), 2);
     assert_int_equal(bytes,
@@ -360,7 +351,6 @@ static void test_shared_stages(void **state)
 
 static void test_common_plans(void **state)
 {
-    (void)state;
     static const struct {
         const char *a, *b;
         int expected;
@@ -421,7 +411,6 @@ static void simple(struct trial *trial)
 /* Each output in turn cannot be written: the others are the files that they would be. */
 static void test_one_fails(void **state)
 {
-    (void)state;
     for (int bad = 0; bad < 6; bad++) {
         struct trial trial;
         simple(&trial);
@@ -449,7 +438,6 @@ static void test_one_fails(void **state)
 /* A picture that is damaged fails all of them, and leaves nothing. */
 static void test_damaged(void **state)
 {
-    (void)state;
     struct trial trial;
     simple(&trial);
     size_t size;
@@ -468,7 +456,6 @@ static void test_damaged(void **state)
  * for another reason, wherever that one stops reading. */
 static void test_two_pictures(void **state)
 {
-    (void)state;
     size_t size;
     unsigned char *const data = read_whole(in_folder("in.ppm"), &size);
     FILE *const file = fopen(in_folder("two.ppm"), "wb");
@@ -511,7 +498,6 @@ static void test_two_pictures(void **state)
 static void bytes_done(void *context, int number, const char *path,
                        const struct gf_profile *profile)
 {
-    (void)number;
     assert_null(path);
     assert_true(profile->out_bytes > 0);
     ++*(int *)context;
@@ -570,14 +556,12 @@ static void check_memory(bool on_device)
 
 static void test_memory(void **state)
 {
-    (void)state;
     check_memory(false);
     check_memory(true);
 }
 
 static void test_left_out(void **state)
 {
-    (void)state;
     struct gf_pipeline_output output[2];
     struct gf_destination destination[2];
     struct gf_pipeline *pipeline;

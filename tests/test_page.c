@@ -56,7 +56,6 @@ static void assert_html(const char *text, const char *expected)
 
 static void test_text_stays_text(void **state)
 {
-    (void)state;
     assert_html("plain", "plain");
     assert_html("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;");
     assert_html("\"' onload=x & &lt;", "&quot;&#39; onload=x &amp; &amp;lt;");
@@ -71,7 +70,6 @@ static void test_text_stays_text(void **state)
 
 static void test_conversions(void **state)
 {
-    (void)state;
     struct page page = page_begin();
     FILE *const file = page_file(&page);
     gf_html(file, "%d|%5.1f|%.*f|%zu|%g|%%|%s|%x", -3, 2.25, 3, 0.5, (size_t)7, 1e-9, "<", 255u);
@@ -84,7 +82,6 @@ static void test_base64(void **state)
 {
     static const char *const cases[][2] = {
         {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"\xff\xfe\xfd\xfc", "//79/A=="}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct page page = page_begin();
         FILE *const file = page_file(&page);
@@ -97,7 +94,6 @@ static void test_base64(void **state)
 
 static void test_frame(void **state)
 {
-    (void)state;
     struct page page = page_begin();
     FILE *const file = page_file(&page);
     gf_html_begin(file, "</title><script>", "");
@@ -152,7 +148,6 @@ static struct page page_of(const struct gf_profile *profile)
 
 static void test_run(void **state)
 {
-    (void)state;
     const struct gf_profile profile = profile_of(10);
     struct page page = page_of(&profile);
     assert_int_equal(count_of(page.text, "<rect "), 10);
@@ -169,7 +164,6 @@ static void test_run(void **state)
 /* So many spans that they are joined: the page stays small, and says so. */
 static void test_many_spans(void **state)
 {
-    (void)state;
     const struct gf_profile profile = profile_of(SPANS);
     struct page page = page_of(&profile);
     assert_in_range(count_of(page.text, "<rect "), 2, 2400);
@@ -180,7 +174,6 @@ static void test_many_spans(void **state)
 
 static void test_nothing(void **state)
 {
-    (void)state;
     const struct gf_profile profile = {.device = "cpu, 1 thread"};
     struct page page = page_of(&profile);
     assert_null(strstr(page.text, "<svg"));

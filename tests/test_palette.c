@@ -50,7 +50,6 @@ static void test_counted_colours(void **state)
     static const struct {
         int colours, bits;
     } cases[] = {{1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 4}, {16, 4}, {17, 8}, {256, 8}};
-    (void)state;
     for (int channels = 1; channels <= 4; channels++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             for (int level = 0; level <= 6; level += 3) {
@@ -69,7 +68,6 @@ static void test_counted_colours(void **state)
 static void test_too_many_colours(void **state)
 {
     struct gf_options options = plain_options();
-    (void)state;
     options.png_palette = true;
     for (int channels = 3; channels <= 4; channels++) {
         struct picture picture = picture_of(257, channels);
@@ -96,7 +94,6 @@ static void test_palette_is_kept(void **state)
 {
     struct gf_options options = plain_options();
     struct picture picture = picture_of(9, 4), back;
-    (void)state;
     options.png_palette = true;
     assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
     options.png_palette = false;

@@ -78,7 +78,6 @@ static void check_chain(const char *chain, void *context)
 
 static void test_every_filter(void **state)
 {
-    (void)state;
     int checked = 0;
     each_filter_chain(check_chain, &checked);
     assert_true(checked > 1000);
@@ -103,7 +102,6 @@ static const char *const chains[] = {
 
 static void test_chains(void **state)
 {
-    (void)state;
     int checked = 0;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
         check_chain(chains[i], &checked);
@@ -113,7 +111,6 @@ static void test_chains(void **state)
  * whole run there too. */
 static void test_whole_pictures_on_the_host(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         const struct gf_format format = format_of(61, 1000, 3, 8);
         struct gf_format out;
@@ -140,7 +137,6 @@ static void test_whole_pictures_on_the_host(void **state)
 
 static void test_orientations(void **state)
 {
-    (void)state;
     for (int orientation = 1; orientation <= 8; orientation++) {
         struct gf_image input = picture_random(format_of(19, 12, 3, 8), 0, 3);
         struct gf_image expected = reference("blur", &input, orientation);
@@ -170,7 +166,6 @@ static void test_orientations(void **state)
  * pixel goes. */
 static void test_orientation_of_pixels(void **state)
 {
-    (void)state;
     enum { W = 4, H = 3 };
     struct gf_image input = picture_random(format_of(W, H, 1, 8), 0, 3);
     for (int orientation = 1; orientation <= 8; orientation++) {
@@ -198,7 +193,6 @@ static void test_orientation_of_pixels(void **state)
 /* Rows that no band needs are read too, above and below those that are needed. */
 static void test_skipped_rows(void **state)
 {
-    (void)state;
     static const char *const crops[] = {"crop=5:1:0:0", "crop=5:1:3:49", "crop=9:4:3:23",
                                         "crop=9:4:3:46,blur"};
     for (size_t i = 0; i < 4; i++) {
@@ -273,7 +267,6 @@ static void check_spans(struct fake_device *device, bool on_device)
 
 static void test_spans(void **state)
 {
-    (void)state;
     struct fake_device device;
     fake_open(&device);
     check_spans(NULL, false);
@@ -282,7 +275,6 @@ static void test_spans(void **state)
 
 static void test_profile(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output = {0};
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline;
@@ -322,7 +314,6 @@ static void test_profile(void **state)
 /* The rows that neighbouring bands share are decoded once, and uploaded with each. */
 static void test_halos(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output;
     struct gf_error error = {0};
     struct fake_device device;
@@ -345,7 +336,6 @@ static void test_halos(void **state)
  * it does not lie as kernels want it. */
 static void test_zero_copy(void **state)
 {
-    (void)state;
     for (int odd = 0; odd < 2; odd++) {
         struct gf_image input = picture_random(format_of(64, 40, 3, 8), 0, 1), output;
         struct gf_error error = {0};
@@ -367,7 +357,6 @@ static void test_zero_copy(void **state)
 /* A picture that lies on the device is not copied. */
 static void test_on_device(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(64, 40, 3, 8), 0, 1), output;
     struct gf_error error = {0};
     struct fake_device device;
@@ -382,7 +371,6 @@ static void test_on_device(void **state)
 
 static void test_budget(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(64, 100, 3, 8), 0, 5);
     struct gf_image expected = reference("median,equalize,boxblur=3", &input, 0), output;
     struct gf_error error = {0};
@@ -408,7 +396,6 @@ static void test_budget(void **state)
 /* A pipeline is opened once and run on pictures of any size, on any number of threads. */
 static void test_reuse(void **state)
 {
-    (void)state;
     struct gf_pipeline *pipeline[2];
     struct gf_error error = {0};
     for (int i = 0; i < 2; i++) {
@@ -437,7 +424,6 @@ static void test_reuse(void **state)
 /* Impossible pictures in memory are errors. */
 static void test_bad_pictures(void **state)
 {
-    (void)state;
     struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output = {0};
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline;
@@ -473,7 +459,6 @@ static void test_bad_pictures(void **state)
 static void test_tapered(void **state)
 {
     static const char *const of_bands[] = {"sobel", "blur=1", "invert", "vflip"};
-    (void)state;
     for (size_t i = 0; i < sizeof of_bands / sizeof *of_bands; i++) {
         struct gf_image input = picture_random(format_of(5, 401, 3, 8), 0, 11 + i);
         check_ways(of_bands[i], &input);
@@ -489,7 +474,6 @@ static void test_queued(void **state)
 {
     static const char *const of_segments[] = {"blur=1,invert", "blur=1,equalize,median"};
     enum { BANDS = 40, LANES = 3, SEGMENTS_MOST = 2 };
-    (void)state;
     for (int pageable = 0; pageable < 2; pageable++) {
         for (int segments = 1; segments <= SEGMENTS_MOST; segments++) {
             const char *const chain = of_segments[segments - 1];
@@ -515,7 +499,6 @@ static void test_queued(void **state)
 
 static void test_queued_failures(void **state)
 {
-    (void)state;
     for (int run = 1; run <= 40; run += 13) {
         for (int late = 0; late < 2; late++) {
             struct gf_image input = picture_random(format_of(17, 120, 3, 8), 0, 9), output;
@@ -536,7 +519,6 @@ static void test_queued_failures(void **state)
 static void test_serial_waits(void **state)
 {
     static const char chain[] = "blur,equalize";
-    (void)state;
     struct gf_image input = picture_random(format_of(40, 30, 3, 8), 0, 3),
                     expected = reference(chain, &input, 0);
     struct gf_options options = gf_options_default();

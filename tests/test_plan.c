@@ -62,7 +62,6 @@ static void assert_plan(const char *chain_text, int channels, const char *expect
 /* A point filter whose variant was chosen stands alone, and all do where fusing is off. */
 static void test_apart(void **state)
 {
-    (void)state;
     assert_plan("invert,gamma=2:variant=vectors,invert,invert", 3, "invert gamma invert+invert");
     struct gf_error error = {0};
     assert_ok("parse", gf_chain_parse("invert,gamma=2,blur", &chain, &error), &error);
@@ -75,7 +74,6 @@ static void test_apart(void **state)
 
 static void test_segments(void **state)
 {
-    (void)state;
     assert_plan("", 3, "");
     assert_plan("blur", 3, "blur");
     assert_plan("blur,sobel,crop=10:10", 3, "blur sobel crop");
@@ -92,7 +90,6 @@ static void test_segments(void **state)
 
 static void test_fusing(void **state)
 {
-    (void)state;
     assert_plan("gamma=2,invert,contrast=2", 3, "gamma+invert+contrast");
     assert_plan("invert,blur,invert,invert", 3, "invert+blur+invert+invert");
     assert_plan("gamma=2,equalize,invert,brightness=0.1", 3, "gamma|equalize+invert+brightness");
@@ -104,7 +101,6 @@ static void test_fusing(void **state)
  */
 static void test_fused_stencils(void **state)
 {
-    (void)state;
     assert_plan("gamma=2,blur,contrast=2", 3, "gamma+blur+contrast");
     assert_plan("gamma=2,invert,sobel", 1, "gamma+invert+sobel");
     assert_plan("median,invert", 3, "median+invert");
@@ -130,7 +126,6 @@ static void test_fused_stencils(void **state)
 
 static void test_alpha(void **state)
 {
-    (void)state;
     for (int channels = 2; channels <= 4; channels += 2) {
         assert_plan("invert", channels, "invert");
         assert_plan("hflip", channels, "hflip");
@@ -168,7 +163,6 @@ static void test_alpha(void **state)
 
 static void test_long_chains(void **state)
 {
-    (void)state;
     char text[4000] = "invert", name[96];
     for (int i = 1; i < 40; i++)
         strcat(text, ",invert");
@@ -198,7 +192,6 @@ static void test_long_chains(void **state)
  * rounded, and only where the chain leaves alpha. */
 static void test_opaque(void **state)
 {
-    (void)state;
     static const struct {
         const char *chain;
         int channels;
@@ -225,7 +218,6 @@ static void test_opaque(void **state)
 
 static void test_orientation(void **state)
 {
-    (void)state;
     for (int orientation = 0; orientation <= 9; orientation++) {
         make_plan("invert", format_of(40, 30, 3, 8), orientation);
         const bool turned = orientation >= 5 && orientation <= 8;
@@ -243,7 +235,6 @@ static void test_orientation(void **state)
 
 static void test_impossible(void **state)
 {
-    (void)state;
     struct gf_error error = {0};
     assert_ok("parse", gf_chain_parse("blur,crop=50:50,blur", &chain, &error), &error);
     assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 4, 8), 1, &plan, &error),
@@ -267,7 +258,6 @@ static void assert_refused(const char *text, int bits, const char *expected)
 /* A variant that cannot give the default's picture says so, and only then. */
 static void test_refusals(void **state)
 {
-    (void)state;
     assert_refused(
         "normalize=clip=1:variant=warp", 8,
         "normalize: variant=warp takes clip=0 only: it finds the lowest and the highest level, "
@@ -318,7 +308,6 @@ static void assert_counting(const char *text, int bits, const char *name, bool e
 /* What counts: a variant, or normalize's search for extremes, where there is nothing to clip. */
 static void test_counters(void **state)
 {
-    (void)state;
 #ifdef GF_WITH_CUDA
     assert_counting("normalize", 8, "atomic-ref", true);
     assert_counting("normalize,invert", 16, "atomic-ref", true);
@@ -349,7 +338,6 @@ static void assert_rows(int y0, int y1, int cut, int first, int end)
 
 static void test_rows(void **state)
 {
-    (void)state;
     make_plan("boxblur=2,invert,boxblur=3", format_of(20, 100, 1, 8), 1);
     assert_rows(50, 60, 2, 47, 63);
     assert_rows(50, 60, 1, 47, 63);
@@ -374,8 +362,6 @@ static void test_rows(void **state)
 
 static size_t no_scratch(const struct gf_stage *stage, int rows)
 {
-    (void)stage;
-    (void)rows;
     return 0;
 }
 
@@ -407,7 +393,6 @@ static void check_bands(const struct gf_backend *backend, int rows, int lanes, u
 
 static void test_bands(void **state)
 {
-    (void)state;
     struct gf_backend_calls calls = {
         .unified = true, .band_bytes_least = 4096, .band_bytes_most = 65536, .scratch = no_scratch};
     const struct gf_backend backend = {.calls = &calls};
@@ -437,7 +422,6 @@ static int rows_of(const struct gf_bands *bands, int b)
 /* A device gets small bands first and last, where nobody has chosen their rows. */
 static void test_tapered_bands(void **state)
 {
-    (void)state;
     struct gf_backend_calls calls = {
         .band_bytes_least = 6000, .band_bytes_most = 6000, .scratch = no_scratch};
     const struct gf_backend backend = {.calls = &calls};
@@ -478,7 +462,6 @@ static void test_tapered_bands(void **state)
  * down to single rows for it. */
 static void test_whole_pictures_are_free(void **state)
 {
-    (void)state;
     struct gf_backend_calls calls = {
         .band_bytes_least = 1 << 20, .band_bytes_most = 8 << 20, .scratch = no_scratch};
     const struct gf_backend backend = {.calls = &calls};

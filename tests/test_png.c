@@ -83,7 +83,6 @@ static void check_filter(const struct gf_png_filters *filters, struct row_test *
 
 static void test_filters(void **state)
 {
-    (void)state;
     static const int pixels[] = {1, 2, 3, 4, 6, 8};
     unsigned seed = 77;
     struct row_test test;
@@ -103,7 +102,6 @@ static void test_filters(void **state)
 
 static void test_every_paeth(void **state)
 {
-    (void)state;
     const struct gf_png_filters *filters;
     for (int level = 0; (filters = gf_png_filters_level(level)); level++)
         for (int corner = 0; corner < 256; corner += 3)
@@ -132,7 +130,6 @@ static void test_every_paeth(void **state)
  * order. */
 static void test_undoing_rows(void **state)
 {
-    (void)state;
     static const int pixels[] = {1, 2, 3, 4, 6, 8};
     enum { ROWS = 60, WIDTH = 13, ROW = WIDTH * 8 };
     const struct gf_png_filters *filters;
@@ -187,7 +184,6 @@ static void check_lengths(const uint32_t *frequency, int symbols, int longest)
 
 static void test_prefix_codes(void **state)
 {
-    (void)state;
     uint32_t frequency[GF_HUFFMAN_SYMBOLS] = {1, 1};
     unsigned seed = 5;
     for (int s = 2; s < 30; s++)
@@ -238,7 +234,6 @@ enum { DEFLATE_BYTES = 200000 };
 
 static void test_deflate_fast(void **state)
 {
-    (void)state;
     uint8_t *const data = malloc(DEFLATE_BYTES);
     unsigned seed = 9;
     memset(data, 7, DEFLATE_BYTES);
@@ -266,7 +261,6 @@ static void test_deflate_fast(void **state)
 
 static void test_adler(void **state)
 {
-    (void)state;
     enum { SIZE = 1000003 };
     uint8_t *const data = malloc(SIZE);
     memset(data, 255, SIZE);
@@ -362,7 +356,6 @@ static void check_file(const struct picture *picture, int level)
 
 static void test_files(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {1, 9}, {9, 1}, {3, 3}, {77, 55}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int channels = 1; channels <= 4; channels++)
@@ -378,7 +371,6 @@ static void test_files(void **state)
  * row. */
 static void test_stripes(void **state)
 {
-    (void)state;
     static const struct gf_format formats[] = {
         {700, 400, 3, 8},  {301, 290, 4, 16}, {999, 1311, 1, 8}, {257, 601, 2, 8},
         {40000, 17, 1, 8}, {20000, 23, 3, 8}, {150000, 5, 2, 8}, {1, 140000, 1, 16},
@@ -396,7 +388,6 @@ static void test_stripes(void **state)
 /* Stripes refer to what is before them: what repeats costs nothing at their joints. */
 static void test_stripes_know_the_window(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = random_picture(100, 60000, 3, 8);
     const size_t row = gf_row_bytes(picture.format);
@@ -415,7 +406,6 @@ static void test_stripes_know_the_window(void **state)
 /* A source that is closed after some rows ends its threads and leaves nothing. */
 static void test_closing_early(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = random_picture(700, 2000, 3, 8);
     const size_t row = gf_row_bytes(picture.format);
@@ -438,7 +428,6 @@ static void test_closing_early(void **state)
 /* A full disk, in the midst of it. */
 static void test_failing_output(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture picture = random_picture(700, 2000, 3, 8);
     struct rlimit before;
@@ -491,7 +480,6 @@ static int64_t size_of(const char *path)
  * than what libpng writes: with runs alone it would be twice as large. */
 static void test_drawings(void **state)
 {
-    (void)state;
     const struct gf_options options = plain_options();
     struct picture picture = random_picture(1200, 900, 3, 8),
                    letters = random_picture(1200, 12, 3, 8);
@@ -514,7 +502,6 @@ static void test_drawings(void **state)
 
 static void test_reading_filters(void **state)
 {
-    (void)state;
     static const int filters[] = {PNG_FILTER_NONE, PNG_FILTER_SUB,   PNG_FILTER_UP,
                                   PNG_FILTER_AVG,  PNG_FILTER_PAETH, PNG_ALL_FILTERS};
     for (int channels = 1; channels <= 4; channels++)
@@ -535,7 +522,6 @@ static void test_reading_filters(void **state)
 /* The same rows come, and the same message, whether a thread unpacks or the caller. */
 static void test_damage_by_threads(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct picture noise = random_picture(400, 700, 3, 8), back[2];
     assert_int_equal(encode(in_folder("a.png"), &noise, &options), GF_OK);
@@ -645,7 +631,6 @@ static void check_surplus(unsigned char filter, bool sound)
 
 static void test_odd_files(void **state)
 {
-    (void)state;
     check_endless_stream();
     check_surplus(0, true);
     check_surplus(5, false);

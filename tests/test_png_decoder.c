@@ -226,7 +226,6 @@ static void test_own_files(void **state)
 {
     static const int sides[][2] = {{1, 1}, {1, 70}, {33, 1}, {31, 33}, {64, 65}, {100, 40}};
     enum { SIZES = sizeof sides / sizeof *sides };
-    (void)state;
     need_gpu();
     struct file files[GROUP];
     int count = 0;
@@ -244,7 +243,6 @@ static void test_own_files(void **state)
 /* Several stripes of the usual size, among them a drawing with repeats. */
 static void test_large(void **state)
 {
-    (void)state;
     need_gpu();
     struct file files[] = {write_own(format_of(700, 300, 3, 8), PNG_PHOTOGRAPH),
                            write_own(format_of(700, 300, 4, 8), PNG_DRAWING),
@@ -264,7 +262,6 @@ static void test_other_stripes(void **state)
 {
     uint64_t random = 11;
     int decoded = 0, all = 0;
-    (void)state;
     need_gpu();
     for (int round = 0; round < 8; round++) {
         struct file files[GROUP];
@@ -294,7 +291,6 @@ static void test_damage(void **state)
 {
     uint64_t random = 5;
     int decoded = 0;
-    (void)state;
     need_gpu();
     for (int round = 0; round < 12; round++) {
         struct file files[GROUP];
@@ -321,7 +317,6 @@ static void test_damage(void **state)
 /* All is right but a chunk's checksum: the CPU names it. */
 static void test_checksums(void **state)
 {
-    (void)state;
     need_gpu();
     struct file files[GROUP];
     for (int i = 0; i < GROUP; i++) {
@@ -338,7 +333,6 @@ static void test_checksums(void **state)
 /* Pictures go through one after another; one that is too large is left. */
 static void test_little_memory(void **state)
 {
-    (void)state;
     need_gpu();
     struct file files[6];
     for (int i = 0; i < 6; i++)
@@ -355,7 +349,6 @@ static void test_little_memory(void **state)
 #else
 static void no_cuda(void **state)
 {
-    (void)state;
     skip();
 }
 #define test_own_files no_cuda

@@ -159,7 +159,6 @@ static void need_gpu(void)
 
 static void test_formats(void **state)
 {
-    (void)state;
     need_gpu();
     struct gf_png_encoder *const encoder = create(FITS);
     struct sample samples[GROUP];
@@ -177,7 +176,6 @@ static void test_sizes(void **state)
 {
     static const int sides[] = {1, 2, 3, 5, 8, 16, 33, 127};
     enum { SIDES = sizeof sides / sizeof *sides };
-    (void)state;
     need_gpu();
     struct gf_png_encoder *const encoder = create(FITS);
     struct sample samples[GROUP];
@@ -197,7 +195,6 @@ static void test_sizes(void **state)
  * within a cell; several turns of the download. */
 static void test_large(void **state)
 {
-    (void)state;
     need_gpu();
     struct sample samples[] = {
         sample_of(format_of(unless_small(3001, 701), 301, 3, 8), 8, 1),
@@ -231,7 +228,6 @@ static void keep_part(void *context, const unsigned char *part, size_t size)
 /* A large picture alone is handed on while it is encoded, a small one is not. */
 static void test_arrival(void **state)
 {
-    (void)state;
     need_gpu();
     struct gf_png_encoder *const encoder = create(FITS);
     for (int large = 0; large < 2; large++) {
@@ -259,7 +255,6 @@ static void test_arrival(void **state)
 
 static void test_little_memory(void **state)
 {
-    (void)state;
     need_gpu();
     struct sample samples[8];
     for (int i = 0; i < 8; i++)
@@ -273,7 +268,6 @@ static void test_little_memory(void **state)
 
 static void test_random(void **state)
 {
-    (void)state;
     need_gpu();
     struct gf_png_encoder *const encoder = create(FITS);
     struct sample samples[GROUP];
@@ -294,7 +288,6 @@ static void test_random(void **state)
 #else
 static void no_cuda(void **state)
 {
-    (void)state;
     skip();
 }
 #define test_formats no_cuda

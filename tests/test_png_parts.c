@@ -85,7 +85,6 @@ static int check_parts(const uint8_t *data, size_t size, const uint8_t *packed, 
 
 static void test_streams(void **state)
 {
-    (void)state;
     enum { SIZE = 200000 };
     uint8_t *const data = malloc(SIZE);
     unsigned seed = 61;
@@ -111,7 +110,6 @@ static void test_streams(void **state)
 /* Whatever the bits are: the memory holds, and what is taken is what zlib unpacks. */
 static void test_damaged_streams(void **state)
 {
-    (void)state;
     enum { SIZE = 20000, ROUNDS = 800 };
     static struct gf_inflate_decoder decoder;
     uint8_t *const data = malloc(SIZE), *const back = malloc(SIZE);
@@ -234,7 +232,6 @@ static int rows_of_parts(const struct bytes *file, size_t part_bytes, int thread
 
 static void test_reader(void **state)
 {
-    (void)state;
     static const size_t chunk[] = {300, 8192, 10000000};
     for (int i = 0; i < 16; i++) {
         const int channels = 1 + i % 4, bits = i % 8 < 4 ? 8 : 16, height = 400 + i;
@@ -254,7 +251,6 @@ static void test_reader(void **state)
 /* Bits that flip, with the chunks' checksums as they were and right for them; cuts. */
 static void test_damage(void **state)
 {
-    (void)state;
     struct picture picture = grainy_picture(900, 500, 3, 8);
     struct bytes file = written_by_libpng(&picture, 6, 10000000);
     const size_t begin = 8 + 25 + 8, size = gf_png_get_be32(file.data + 33);
@@ -280,7 +276,6 @@ static void test_damage(void **state)
  * the last may end with the picture's last row. */
 static void test_surplus(void **state)
 {
-    (void)state;
     struct picture picture = grainy_picture(900, 500, 3, 8);
     struct bytes file = written_by_libpng(&picture, 6, 10000000);
     for (int height = 60; height < 260; height++) {
@@ -297,7 +292,6 @@ static void test_surplus(void **state)
  * the pixels, the verdict and the warnings are those of one thread. */
 static void test_large_files(void **state)
 {
-    (void)state;
     struct picture picture = random_picture(3000, 2800, 3, 8), one, several;
     struct gf_options options = plain_options();
     for (size_t i = 0; i < picture_bytes(picture.format); i++)

@@ -79,7 +79,6 @@ static void check_stream(const uint8_t *data, size_t size, bool last)
 
 static void test_streams(void **state)
 {
-    (void)state;
     enum { MOST = 300000 };
     uint8_t *const data = malloc(MOST);
     unsigned seed = 41;
@@ -99,7 +98,6 @@ static void test_streams(void **state)
 /* What repeats gets small although nothing of it is a run; what does not repeat is stored. */
 static void test_repeats(void **state)
 {
-    (void)state;
     enum { SIZE = 200000, PERIOD = 111, ROW = 1601 };
     uint8_t *const data = malloc(SIZE), *const packed = malloc(gf_deflate_fast_bound(SIZE));
     void *const scratch = malloc(gf_deflate_fast_scratch(SIZE));
@@ -117,7 +115,6 @@ static void test_repeats(void **state)
 /* What zlib writes and what is damaged: where both take it they give the same. */
 static void test_foreign_streams(void **state)
 {
-    (void)state;
     enum { SIZE = 3000, ROUNDS = 400 };
     uint8_t data[SIZE], packed[2 * SIZE], back[SIZE + GF_INFLATE_STRIPE_MARGIN];
     unsigned seed = 43;
@@ -220,7 +217,6 @@ static void check_file(const struct picture *picture)
 /* GF_PNG_PICTURES=10000 tries that many. One in 50 has several stripes. */
 static void test_random_pictures(void **state)
 {
-    (void)state;
     const char *const wanted = getenv("GF_PNG_PICTURES");
     const int count = wanted ? atoi(wanted) : 400;
     unsigned seed = 47;
@@ -238,7 +234,6 @@ static void test_random_pictures(void **state)
 
 static void test_rows_of_stripes(void **state)
 {
-    (void)state;
     assert_int_equal(gf_png_mark_rows(1, 1), 1);
     assert_int_equal(gf_png_mark_rows(299, 100), 100);
     assert_int_equal(gf_png_mark_rows(299, 20000), 873);
@@ -392,7 +387,6 @@ static struct bytes marked_file(int level, int rows)
 
 static void test_false_marks(void **state)
 {
-    (void)state;
     static const uint32_t rows[] = {0, 1, 99, 123, 125, 400, 401, 0x7fffffff, 0xffffffff};
     struct bytes file = marked_file(1, 0);
     struct chunks chunks = chunks_of(&file);
@@ -427,7 +421,6 @@ static void test_false_marks(void **state)
 /* The same stream in other chunks. */
 static void test_other_chunks(void **state)
 {
-    (void)state;
     struct bytes file = marked_file(1, 0);
     const char *const type = "IDAT";
     for (int change = 0; change < 7; change++) {
@@ -480,7 +473,6 @@ static void put_mark_out(struct bytes *file)
  * files that end too early. */
 static void test_damage(void **state)
 {
-    (void)state;
     struct bytes file = marked_file(1, 0);
     unsigned seed = 53;
     for (int round = 0; round < 60; round++) {
@@ -539,7 +531,6 @@ static int rows_of_stripes(const struct bytes *file, int stripe_rows, const stru
 
 static void test_reader_of_stripes(void **state)
 {
-    (void)state;
     struct gf_options options = plain_options();
     struct bytes file = marked_file(1, 0);
     struct picture picture;
@@ -568,7 +559,6 @@ static void test_reader_of_stripes(void **state)
 /* A small budget, a pipe, and a file that is closed early. */
 static void test_other_ways_in(void **state)
 {
-    (void)state;
     struct bytes file = marked_file(1, 0);
     struct gf_options options = plain_options();
     struct picture whole, back;

@@ -139,7 +139,6 @@ static void check_cases(const struct point_case *tests, int count_)
 
 static void test_tables(void **state)
 {
-    (void)state;
     static const struct point_case tests[] = {
         {"invert", 0, 0},         {"gamma", 0, 0},
         {"gamma=0.01", 0, 0},     {"gamma=2.2", 0, 0},
@@ -154,7 +153,6 @@ static void test_tables(void **state)
 
 static void test_levels(void **state)
 {
-    (void)state;
     /* equalize of 8 bits has OpenCV's arithmetic: a half may go either way, in a table of L* too.
      */
     static const struct point_case tests[] = {
@@ -173,7 +171,6 @@ static void test_levels(void **state)
 
 static void test_luma(void **state)
 {
-    (void)state;
     static const struct point_case tests[] = {
         {"grayscale", 0, 0},      {"grayscale=bt709", 0, 0.01},       {"threshold", 0, 0},
         {"threshold=0", 0, 0},    {"threshold=0.25", 0, 0},           {"threshold=1", 0, 0},
@@ -184,7 +181,6 @@ static void test_luma(void **state)
 
 static void test_saturation(void **state)
 {
-    (void)state;
     static const struct point_case tests[] = {
         {"saturation", 0, 0},        {"saturation=0", 0.15, 4},  {"saturation=0.5", 0.15, 1},
         {"saturation=1.8", 0.15, 1}, {"saturation=10", 0.3, 40},
@@ -194,7 +190,6 @@ static void test_saturation(void **state)
 
 static void test_runs(void **state)
 {
-    (void)state;
     static const struct point_case tests[] = {
         {"gamma=2,grayscale,gamma=0.5,contrast=1.2", 0.001, 0.1},
         {"invert,saturation=1.5", 0.15, 1},
@@ -209,7 +204,6 @@ static void test_runs(void **state)
 /* Colour without saturation has no tint. */
 static void test_gray_stays_gray(void **state)
 {
-    (void)state;
     static const char *const chains[] = {"saturation=0", "saturation=0,gamma=2"};
     for (int t = 0; t < 4; t++) {
         struct gf_image in = picture_random(format_of(301, 40, 3, t % 2 ? 16 : 8), 0, 3);
@@ -275,7 +269,6 @@ static void check_alpha(struct gf_format format)
 
 static void test_alpha(void **state)
 {
-    (void)state;
     for (int s = 0; s < SIZES; s++) {
         for (int channels = 2; channels <= 4; channels += 2) {
             check_alpha(format_of(sizes[s][0], sizes[s][1], channels, 8));
@@ -287,7 +280,6 @@ static void test_alpha(void **state)
 /* Every value at every alpha. */
 static void test_alpha_round_trip(void **state)
 {
-    (void)state;
     const struct gf_unpremultiply straight = {.bits = 8};
     const struct gf_filter *const filters[] = {&gf_premultiply, &gf_unpremultiply};
     const void *const params[] = {NULL, &straight};
@@ -331,7 +323,6 @@ static void check_histogram(struct gf_format format, enum gf_statistic statistic
 
 static void test_histograms(void **state)
 {
-    (void)state;
     for (int s = 0; s < SIZES; s++) {
         for (int channels = 1; channels <= 4; channels++) {
             for (int statistic = 1; statistic < GF_STATISTIC_KINDS; statistic++) {
@@ -345,7 +336,6 @@ static void test_histograms(void **state)
 /* A picture of one level, or all transparent, stays as it is. */
 static void test_flat(void **state)
 {
-    (void)state;
     static const char *const chains[] = {"equalize",       "equalize=channel",
                                          "equalize=joint", "equalize=lightness",
                                          "normalize",      "normalize=5:luma"};
@@ -364,7 +354,6 @@ static void test_flat(void **state)
 /* The look-up of the device makes the bin that interpolation makes. */
 static void test_lightness_steps(void **state)
 {
-    (void)state;
     size_t size;
     struct gf_lightness *const tables = gf_lightness_tables(8, &size);
     assert_non_null(tables);
@@ -380,7 +369,6 @@ static void test_lightness_steps(void **state)
  * is left alone. */
 static void test_map_simd(void **state)
 {
-    (void)state;
     enum { ROOM = 500 };
     uint64_t seed = 7;
     uint8_t table[4 * 256], in[ROOM], out[ROOM];
@@ -414,7 +402,6 @@ static void test_map_simd(void **state)
  * width, and nothing beyond a row is written. */
 static void test_planes_simd(void **state)
 {
-    (void)state;
     static const int widths[] = {1, 7, 8, 9, 10, 11, 17, 18, 19, 511, 512, 513, 530, 1100};
     for (int i = 0; i < (int)(sizeof widths / sizeof *widths); i++) {
         struct gf_image in = picture_random(format_of(widths[i], 3, 3, 8), 1, (uint64_t)i + 1);
@@ -437,7 +424,6 @@ static uint16_t limited(int v)
 /* What is computed in place of a table of 16 bits is what the table has, for each level. */
 static void test_words(void **state)
 {
-    (void)state;
     static const int offsets[] = {0, 1, -1, 13107, -30000, 32767};
     static const int levels[] = {0, 1, 32768, 65535};
     static uint16_t table[65536], all[65536], found[65536];

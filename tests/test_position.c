@@ -23,7 +23,6 @@ static double down(const void *context, int y)
 
 static double square(const void *context, double sum)
 {
-    (void)context;
     return sum * sum;
 }
 
@@ -45,26 +44,22 @@ static const double thresholds[4] = {0, 0.5, 0.75, 0.25};
 
 static double odd_column(const void *context, int x)
 {
-    (void)context;
     return x % 2 / (double)GF_POINT_CURVE_STEPS;
 }
 
 static double odd_row(const void *context, int y)
 {
-    (void)context;
     return y % 2 * 2 / (double)GF_POINT_CURVE_STEPS;
 }
 
 static double threshold(const void *context, double sum)
 {
-    (void)context;
     return thresholds[(int)(sum * GF_POINT_CURVE_STEPS) % 4];
 }
 
 static enum gf_status append_dither(const struct gf_stage *stage, struct gf_point_builder *builder,
                                     struct gf_error *error)
 {
-    (void)stage;
     const struct gf_point_field field = {odd_column, odd_row, threshold, NULL};
     return gf_point_add(builder, &field, 1.0 / 16, error);
 }
@@ -137,7 +132,6 @@ static void check(struct gf_format format)
 
 static void test_definition(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {9, 1}, {1, 9}, {77, 55}, {512, 3}, {1111, 7}};
     for (int s = 0; s < 6; s++) {
         for (int k = 0; k < 8; k++)
@@ -148,7 +142,6 @@ static void test_definition(void **state)
 /* As many fields as a run has filters. */
 static void test_many_fields(void **state)
 {
-    (void)state;
     struct gf_point_run run = {.count = GF_POINT_RUN_MAX};
     for (int i = 0; i < GF_POINT_RUN_MAX; i++)
         run.item[i].filter = &mix;

@@ -137,7 +137,6 @@ static void check_kernels(const struct gf_image *in, const void *context)
 {
     const int w = in->format.width, h = in->format.height;
     const int sizes[][2] = {{w, h}, {(w + 1) / 2, (h + 1) / 2}, {w + 7, h * 2}, {1, 1}, {10, 4}};
-    (void)context;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int kernel = 0; kernel < 4; kernel++) {
             const struct sizes s = {sizes[i][0], sizes[i][1], sizes[i][0], sizes[i][1]};
@@ -150,14 +149,12 @@ static void check_kernels(const struct gf_image *in, const void *context)
 
 static void test_kernels(void **state)
 {
-    (void)state;
     each_stage_picture(9000, check_kernels, NULL);
 }
 
 static void check_linear(const struct gf_image *in, const void *context)
 {
     const struct sizes small = {20, 13, 20, 13}, large = {31, 90, 31, 90};
-    (void)context;
     if (gf_has_alpha(in->format))
         return;
     assert_resized("resize=20:13:light=linear", in, &small, 0, true);
@@ -166,7 +163,6 @@ static void check_linear(const struct gf_image *in, const void *context)
 
 static void test_linear_light(void **state)
 {
-    (void)state;
     each_stage_picture(13000, check_linear, NULL);
 }
 
@@ -174,7 +170,6 @@ static void test_linear_light(void **state)
  * there has no colour. */
 static void test_linear_alpha(void **state)
 {
-    (void)state;
     struct gf_image rgb = picture_random(format_of(30, 20, 3, 16), 0, 4);
     struct gf_image rgba = picture_new(format_of(30, 20, 4, 16), 0);
     for (int y = 0; y < 20; y++) {
@@ -236,7 +231,6 @@ static void check_nearest(int in, int out)
 
 static void check_nearest_formats(const struct gf_image *in, const void *context)
 {
-    (void)context;
     char text[80];
     snprintf(text, sizeof text, "resize=%d:%d:nearest:linear", 3 * in->format.width,
              5 * in->format.height); /* the light makes no difference */
@@ -252,7 +246,6 @@ static void check_nearest_formats(const struct gf_image *in, const void *context
 
 static void test_nearest(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {7, 1}, {1, 7}, {30, 9}, {9, 30}, {64, 33}, {90, 91}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         check_nearest(sizes[i][0], sizes[i][1]);
@@ -263,7 +256,6 @@ static void test_nearest(void **state)
 
 static void test_sizes(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int in_width, in_height, width, height;
@@ -301,7 +293,6 @@ static void test_sizes(void **state)
 
 static void test_cover(void **state)
 {
-    (void)state;
     struct gf_image in = picture_random(format_of(60, 31, 3, 8), 0, 8);
     const struct sizes wide = {20, 20, 39, 20}, tall = {50, 10, 50, 26};
     assert_resized("resize=20:20:fit=cover", &in, &wide, 0, false);
@@ -313,7 +304,6 @@ static void test_cover(void **state)
  * row, which sanitizers watch. */
 static void test_last_vector(void **state)
 {
-    (void)state;
     struct gf_image in = picture_random(format_of(97, 1, 1, 8), 0, 5);
     const struct sizes half = {49, 1, 49, 1};
     assert_resized("resize=50%", &in, &half, 0, false);
@@ -322,7 +312,6 @@ static void test_last_vector(void **state)
 
 static void test_longest(void **state)
 {
-    (void)state;
     struct gf_image in = picture_random(format_of(7, 3, 1, 8), 0, 8);
     const struct sizes wide = {65535, 1, 65535, 1}, tall = {1, 65535, 1, 65535};
     assert_resized("resize=w=65535:h=1", &in, &wide, 0, false);
@@ -332,7 +321,6 @@ static void test_longest(void **state)
 
 static void test_refused(void **state)
 {
-    (void)state;
     assert_refused("resize", 40, 30, "resize: w or h is missing: pixels, or per cent as in 50%");
     assert_refused("resize=kernel=area", 40, 30,
                    "resize: w or h is missing: pixels, or per cent as in 50%");
@@ -363,7 +351,6 @@ static struct gf_stage prepared(const char *text, struct gf_format format, struc
 /* Around every change of the sample, and at the ends of cells. */
 static void test_encode_table(void **state)
 {
-    (void)state;
     struct gf_chain chain;
     struct gf_stage stage = prepared("resize=50%:light=linear", format_of(64, 64, 3, 8), &chain);
     const struct gf_resample *const resample = stage.constants;

@@ -218,7 +218,6 @@ static void assert_round_trip(void (*write)(FILE *file, const void *what), const
 
 static void test_round_trips(void **state)
 {
-    (void)state;
     const struct gf_comparison comparison = comparison_of(1);
     struct gf_lab_result *const lab = calloc(1, sizeof *lab);
     assert_non_null(lab);
@@ -231,7 +230,6 @@ static void test_round_trips(void **state)
 
 static void test_a_list_of_labs(void **state)
 {
-    (void)state;
     struct gf_lab_result *const lab = calloc(1, sizeof *lab);
     assert_non_null(lab);
     fill_lab(lab);
@@ -270,7 +268,6 @@ static char *comparison_page(const struct gf_comparison *comparison)
  */
 static void test_counters(void **state)
 {
-    (void)state;
     static const char csv[] =
         "==PROF== Connected to process 1\n"
         "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid "
@@ -304,7 +301,6 @@ static void test_counters(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     assert_refused("", "is empty");
     assert_refused("hello", "line 1 is no JSON");
     assert_refused("{\"version\": \"0.1.0\",\n \"stages\": [", "line 2 is no JSON: the file ends");
@@ -324,7 +320,6 @@ static void test_refusals(void **state)
 static void test_spans(void **state)
 {
     static struct gf_span many[GF_PROFILE_SPANS_SAVED + 1];
-    (void)state;
     char *text = text_of(write_run, &profile);
     struct gf_saved saved = read_file(put_file("run.json", text));
     free(text);
@@ -360,7 +355,6 @@ static void test_odd_values(void **state)
         "{\"lab\": \"none\", \"rows\": []}",
         "{\"wall_ms\": 1, \"stages\": [{\"name\": \"a\"}], \"spans\": [[0, 1e9, 5, 1, -1], 3, [], "
         "[-7, 1, 1e300, null], [9, 0, 2, 3, 4, 5, 6]]}"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gf_saved saved = read_file(put_file("odd.json", texts[i]));
         struct gf_error error = {0};
@@ -382,7 +376,6 @@ static void test_changes(void **state)
 {
     const struct gf_timing a = {5, 10, 9, 11}, near = {5, 12, 10.9, 13}, slower = {5, 12, 11.5, 13},
                            faster = {5, 8, 7, 8.9}, once = {1, 20, 20, 20};
-    (void)state;
     assert_int_equal(gf_change_of(&a, &a), GF_CHANGE_NONE);
     assert_int_equal(gf_change_of(&a, &near), GF_CHANGE_NONE);
     assert_int_equal(gf_change_of(&near, &a), GF_CHANGE_NONE);
@@ -411,7 +404,6 @@ static char *page_of(const struct gf_saved *saved, int count)
 
 static void test_sides(void **state)
 {
-    (void)state;
     struct gf_saved saved[2];
     for (int i = 0; i < 2; i++) {
         const struct gf_comparison comparison = comparison_of(i ? 0.5 : 1);
@@ -442,7 +434,6 @@ static void test_sides(void **state)
 
 static void test_comparison_page(void **state)
 {
-    (void)state;
     const struct gf_comparison comparison = comparison_of(1);
     char *text = text_of(write_comparison, &comparison);
     struct gf_saved saved = read_file(put_file("c.json", text));
@@ -466,7 +457,6 @@ static void test_comparison_page(void **state)
 static void test_wrong_result(void **state)
 {
     static struct gf_compare_spot spot = {.x = 7, .y = 9, .width = 2, .height = 1};
-    (void)state;
     const struct gf_comparison comparison = comparison_of(1);
     comparison.group->row[0].difference = 3;
     comparison.group->row[0].spot = &spot;
@@ -486,7 +476,6 @@ static void test_wrong_result(void **state)
 
 static void test_lab_page(void **state)
 {
-    (void)state;
     struct gf_lab_result *const lab = calloc(1, sizeof *lab);
     assert_non_null(lab);
     fill_lab(lab);
@@ -539,7 +528,6 @@ static void put_line(FILE *file, int index, const char *status, const char *mess
 /* 100 pictures in 10 s, of which two are slow, three that failed and two torn lines. */
 static void write_log(FILE *file, const void *what)
 {
-    (void)what;
     for (int i = 1; i <= 100; i++)
         put_line(file, i, "ok", "", i == 7 ? 900 : i == 8 ? 400 : 100, 0.1 * i);
     put_line(file, 101, "failed", "truncated", 0, 5);
@@ -551,7 +539,6 @@ static void write_log(FILE *file, const void *what)
 
 static void test_batch(void **state)
 {
-    (void)state;
     char *const text = text_of(write_log, NULL);
     struct gf_saved saved = read_file(put_file("run.log", text));
     const struct gf_batch_report *const batch = &saved.batch;
@@ -591,7 +578,6 @@ static void test_many_outliers(void **state)
 {
     struct gf_batch_report report = {0};
     struct gf_error error = {0};
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         const struct gf_batch_log_entry entry = {
             .input = "a.png",

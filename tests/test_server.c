@@ -11,7 +11,6 @@
 
 static void test_messages(void **state)
 {
-    (void)state;
     int pair[2], got[GF_SERVER_DESCRIPTORS];
     union gf_server_message message, back;
     struct gf_remote_work work = {
@@ -54,7 +53,6 @@ static void test_messages(void **state)
 
 static void test_bad_messages(void **state)
 {
-    (void)state;
     union gf_server_message message;
     struct gf_remote_work work = {.chain = "", .options = gf_options_default()};
     const size_t size = sizeof message.request;
@@ -91,7 +89,6 @@ static void test_bad_messages(void **state)
 
 static void test_cgroups(void **state)
 {
-    (void)state;
     char session[] = "0::/user.slice/user-7.slice/session-3.scope\n",
          other[] = "0::/user.slice/user-77.slice/session-3.scope\n",
          job[] = "0::/slurm/uid_7/job_5/step_0\n";
@@ -105,7 +102,6 @@ static void test_cgroups(void **state)
 
 static void test_runs_that_no_server_may_do(void **state)
 {
-    (void)state;
     struct gf_options options = gf_options_default();
     assert_true(gf_server_may_run("blur", &options));
     assert_true(gf_server_may_run(NULL, &options));
@@ -121,7 +117,6 @@ static void test_runs_that_no_server_may_do(void **state)
 
 static void test_a_picture(void **state)
 {
-    (void)state;
     start_server((struct server_role){0});
     const struct seen seen = run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm"));
     assert_ok("picture", seen.status, &seen.error);
@@ -138,7 +133,6 @@ static void test_a_picture(void **state)
 
 static void test_formats_and_errors(void **state)
 {
-    (void)state;
     static const char *const outputs[] = {"a.png", "a.jpg", "a.pam", "nowhere/a.png"};
     start_server((struct server_role){0});
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
@@ -180,10 +174,6 @@ static enum gf_status choose_numbered(void *context, int number, enum gf_file_fo
                                       struct gf_error *error)
 {
     static char name[500];
-    (void)context;
-    (void)content;
-    (void)result;
-    (void)error;
     snprintf(name, sizeof name, "%s/picture.%d.ppm", folder, number);
     *path = name;
     return GF_OK;
@@ -191,7 +181,6 @@ static enum gf_status choose_numbered(void *context, int number, enum gf_file_fo
 
 static void test_several_pictures_in_a_file(void **state)
 {
-    (void)state;
     struct gf_error error = {0};
     struct gf_pipeline *pipeline = NULL;
     struct told told = {0};
@@ -231,13 +220,11 @@ static enum gf_remote_outcome take_nothing(struct gf_remote *remote,
 
 static void close_nothing(struct gf_remote *remote)
 {
-    (void)remote;
 }
 
 /* There is no device of that number: only the CPU can have done it. */
 static void test_the_cpu_for_a_server(void **state)
 {
-    (void)state;
     struct gf_error error = {0};
     struct gf_pipeline *pipeline = NULL;
     struct gf_remote remote = {take_nothing, close_nothing};
@@ -297,7 +284,6 @@ static struct seen run_piped(const char *name, const char *out)
 
 static void test_pipes(void **state)
 {
-    (void)state;
     assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
     const struct seen made = run_alone("", in_folder("in.ppm"), in_folder("in.png"));
     assert_ok("in.png", made.status, &made.error);
@@ -323,7 +309,6 @@ static int warnings_of_batch;
 
 static void note_message(void *context, enum gf_message_kind kind, const char *text)
 {
-    (void)context;
     assert_int_equal(kind, GF_MESSAGE_WARNING);
     assert_non_null(strstr(text, "the server does not answer"));
     warnings_of_batch++;
@@ -361,7 +346,6 @@ static void run_batch(enum gf_server_use use)
 
 static void test_a_batch_of_one(void **state)
 {
-    (void)state;
     start_server((struct server_role){0});
     run_batch(GF_SERVER_AUTO);
     assert_int_equal(opened_here, 0);
@@ -389,7 +373,6 @@ static void test_a_batch_of_one(void **state)
 
 static void test_a_second_server(void **state)
 {
-    (void)state;
     char parent[20];
     snprintf(parent, sizeof parent, "%d", (int)getpid());
     char *words[] = {"test", "serve", parent, "0", "0", "0", "0", "0", "1", NULL};
@@ -401,7 +384,6 @@ static void test_a_second_server(void **state)
 
 static void test_the_end_waits_for_work(void **state)
 {
-    (void)state;
     start_server((struct server_role){.delay_us = 20000});
     const pid_t process =
         start_client(test_chain, in_folder("in.ppm"), in_folder("late"), 1, 1000 * DEADLINE_S);
@@ -413,7 +395,6 @@ static void test_the_end_waits_for_work(void **state)
 
 static void test_signals_end_it(void **state)
 {
-    (void)state;
     start_server((struct server_role){0});
     const pid_t process = server;
     server = 0;
@@ -424,7 +405,6 @@ static void test_signals_end_it(void **state)
 
 static void test_it_ends_without_work(void **state)
 {
-    (void)state;
     start_server((struct server_role){.idle_s = 1});
     const pid_t process = server;
     server = 0;
@@ -434,7 +414,6 @@ static void test_it_ends_without_work(void **state)
 /* As --server=start does: the server holds nothing of the process that starts it. */
 static void test_a_server_in_the_background(void **state)
 {
-    (void)state;
     const double end_s = gf_now() + DEADLINE_S;
     char parent[20], path[60], link[400] = "";
     struct gf_server_welcome found;
@@ -462,7 +441,6 @@ static void test_a_server_in_the_background(void **state)
 /* The socket stays when the server ends, and the next one goes on with it. */
 static void test_activation(void **state)
 {
-    (void)state;
     char parent[20];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(parent, sizeof parent, "%d", (int)getpid());
@@ -507,7 +485,6 @@ static unsigned long long processor_ticks(pid_t process)
 /* While it waits nothing in it runs, also with a client that is connected and says nothing. */
 static void test_an_idle_server_sleeps(void **state)
 {
-    (void)state;
     start_server((struct server_role){.rest_ms = 20});
     struct gf_remote *const remote = gf_server_connect(0, NULL);
     assert_non_null(remote);
@@ -521,7 +498,6 @@ static void test_an_idle_server_sleeps(void **state)
 
 static void test_idle_memory_is_given_back(void **state)
 {
-    (void)state;
     const double end_s = gf_now() + DEADLINE_S;
     start_server((struct server_role){.rest_ms = 20});
     const struct seen seen = run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm"));

@@ -21,7 +21,6 @@ static int from_environment(const char *name, int usual)
 
 static void test_folders(void **state)
 {
-    (void)state;
     const int fd = gf_server_folder_open(in_folder("own"), true);
     assert_true(fd >= 0);
     close(fd);
@@ -53,7 +52,6 @@ static void test_folders(void **state)
 
 static void test_a_bad_folder(void **state)
 {
-    (void)state;
     assert_int_equal(gf_server_folder_open(in_folder("gpufilter"), true) >= 0, true);
     assert_int_equal(chmod(in_folder("gpufilter"), 0755), 0);
     char parent[20];
@@ -67,7 +65,6 @@ static void test_a_bad_folder(void **state)
 /* A socket without a server: those that were killed leave one. */
 static void test_stale_sockets(void **state)
 {
-    (void)state;
     start_server((struct server_role){0});
     assert_int_equal(kill_server(), 128 + SIGKILL);
     bool silent = true;
@@ -121,7 +118,6 @@ static uint32_t verdict_on(const struct gf_server_identity *identity, int device
 
 static void test_others_are_refused(void **state)
 {
-    (void)state;
     struct gf_server_identity own, other;
     start_server((struct server_role){0});
     gf_server_identify(&own);
@@ -193,7 +189,6 @@ static bool takes(int in, int out)
 
 static void test_descriptors(void **state)
 {
-    (void)state;
     int pipes[2];
     start_server((struct server_role){0});
     const int in = open(in_folder("in.ppm"), O_RDONLY),
@@ -221,7 +216,6 @@ static void test_descriptors(void **state)
 
 static void test_nonsense(void **state)
 {
-    (void)state;
     union gf_server_message message;
     uint64_t random = 7;
     start_server((struct server_role){0});
@@ -280,7 +274,6 @@ static void end_run(struct run *run, const char *why)
 
 static void test_a_server_that_is_killed(void **state)
 {
-    (void)state;
     struct run run = {0};
     start_server((struct server_role){.delay_us = 1000000});
     begin_run(&run);
@@ -291,7 +284,6 @@ static void test_a_server_that_is_killed(void **state)
 /* It goes on later, and writes to a file that is nobody's any more. */
 static void test_a_server_that_stands_still(void **state)
 {
-    (void)state;
     struct run run = {0};
     start_server((struct server_role){.delay_us = 50000});
     gf_server_patience_ms = 2000;
@@ -311,7 +303,6 @@ static void test_a_server_that_stands_still(void **state)
 
 static void test_memory_runs_out(void **state)
 {
-    (void)state;
     start_server((struct server_role){.memory_bytes = 256});
     for (int i = 0; i < 3; i++) {
         const struct seen seen = run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm"));
@@ -327,7 +318,6 @@ static void test_memory_runs_out(void **state)
 /* What the server warned of before it failed is warned of here, when it is done again, and once. */
 static void test_warnings_of_a_failure(void **state)
 {
-    (void)state;
     const struct seen made = run_client("round=9", in_folder("in.ppm"), in_folder("alpha.png"));
     assert_ok("alpha", made.status, &made.error);
     const struct seen alone = run_client(test_chain, in_folder("alpha.png"), in_folder("1.jpg"));
@@ -348,7 +338,6 @@ static void test_warnings_of_a_failure(void **state)
 /* The server ends, so that the next one finds the device as it is then. */
 static void test_a_device_that_fails(void **state)
 {
-    (void)state;
     start_server((struct server_role){.fail_run = 2});
     const struct seen seen = run_client(test_chain, in_folder("in.ppm"), in_folder("out.ppm"));
     assert_ok("picture", seen.status, &seen.error);
@@ -364,7 +353,6 @@ static void test_a_device_that_fails(void **state)
 
 static void test_a_client_that_dies(void **state)
 {
-    (void)state;
     start_server((struct server_role){.delay_us = 400000}); /* a picture takes a minute and more */
     const pid_t process =
         start_client(test_chain, in_folder("in.ppm"), in_folder("dead"), 1, 1000 * DEADLINE_S);
@@ -380,7 +368,6 @@ static void test_a_client_that_dies(void **state)
 /* The result waits for it, however long it is stopped. */
 static void test_a_client_that_stands_still(void **state)
 {
-    (void)state;
     enum { PATIENCE_MS = 2000 };
     start_server((struct server_role){.delay_us = 2000});
     const pid_t process =
@@ -400,7 +387,6 @@ static void test_a_client_that_stands_still(void **state)
 
 static void test_connections_without_number(void **state)
 {
-    (void)state;
     enum { MANY = 500 };
     static struct gf_remote *remote[MANY];
     start_server((struct server_role){0});
@@ -417,7 +403,6 @@ static void test_connections_without_number(void **state)
 
 static void test_a_crowd(void **state)
 {
-    (void)state;
     enum { MOST = 1000 };
     static pid_t process[MOST];
     const int count = from_environment("GF_SERVER_CROWD", 40);
@@ -460,7 +445,6 @@ static int count_results(const char *name)
 
 static void test_kills_at_any_moment(void **state)
 {
-    (void)state;
     enum { CLIENTS = 8, PICTURES = 3, LEAST = 5, MOST = 200, SECONDS = 20 };
     const int asked = from_environment("GF_SERVER_KILLS", 0);
     const double begin_s = gf_now();

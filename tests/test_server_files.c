@@ -69,7 +69,6 @@ static void write_font(const char *name)
 
 static void test_chains_with_files(void **state)
 {
-    (void)state;
     unsigned char profile[GF_ICC_MADE_MOST];
     const int before = start_elsewhere();
     write_text("layer.ppm", "P6\n2 2\n255\nabcdefghijkl");
@@ -95,7 +94,6 @@ static void test_chains_with_files(void **state)
 /* The server keeps nothing under a name. */
 static void test_files_that_change(void **state)
 {
-    (void)state;
     const int before = start_elsewhere();
     for (int i = 0; i < 3; i++) {
         char layer[40];
@@ -111,7 +109,6 @@ static void test_files_that_change(void **state)
 /* What cannot be handed over is done here, and what is wrong is said as ever. */
 static void test_files_that_stay_here(void **state)
 {
-    (void)state;
     const struct gf_options options = gf_options_default();
     char chain[400] = "invert";
     const int before = start_elsewhere();
@@ -136,7 +133,6 @@ static void test_files_that_stay_here(void **state)
 
 static void test_handed_files(void **state)
 {
-    (void)state;
     char got[8] = "";
     write_text(in_folder("a.txt"), "file a");
     const int fd = open(in_folder("a.txt"), O_RDONLY | O_CLOEXEC);

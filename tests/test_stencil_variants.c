@@ -103,7 +103,6 @@ static const struct {
 
 static void test_refusals(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct gf_format format =
             format_of(cases[i].width, cases[i].height, cases[i].channels, cases[i].bits);
@@ -125,7 +124,6 @@ static void test_refusals(void **state)
  * largest of these. */
 static void test_whole_weights(void **state)
 {
-    (void)state;
     static const struct {
         float weight[3];
         int whole, most;
@@ -160,7 +158,6 @@ static size_t scratch_of(const char *text, struct gf_format format, int rows)
 /* What the variants write between their kernels fits, also where the default needs nothing. */
 static void test_scratch(void **state)
 {
-    (void)state;
     const struct gf_format format = format_of(101, 300, 3, 8), deep = format_of(101, 300, 3, 16);
     assert_int_equal(scratch_of("blur=2", format, 40), 0);
     assert_true(scratch_of("blur=2:variant=separable", format, 40) >= (size_t)101 * 3 * 2 * 40);

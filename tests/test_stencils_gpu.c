@@ -164,7 +164,6 @@ static void check_large(int width, int height, int channels, int bits)
 
 static void test_wide(void **state)
 {
-    (void)state;
     check_large(4099, 5, 3, 8);
     check_large(4099, 5, 1, 8);
     check_large(2050, 3, 4, 16);
@@ -172,38 +171,32 @@ static void test_wide(void **state)
 
 static void test_tall(void **state)
 {
-    (void)state;
     check_large(37, 1300, 3, 8);
     check_large(9, 1300, 1, 16);
 }
 
 static void test_gray8(void **state)
 {
-    (void)state;
     check_format(1, 8);
 }
 
 static void test_rgb8(void **state)
 {
-    (void)state;
     check_format(3, 8);
 }
 
 static void test_rgb16(void **state)
 {
-    (void)state;
     check_format(3, 16);
 }
 
 static void test_gray_alpha16(void **state)
 {
-    (void)state;
     check_format(2, 16);
 }
 
 static void test_rgba8(void **state)
 {
-    (void)state;
     check_format(4, 8);
 }
 

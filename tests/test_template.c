@@ -84,7 +84,6 @@ static void test_names(void **state)
         {"out/{dir}/{stem}.ppm", "../../a.png", "out/a.ppm"},
         {"{dir}/{stem}{n:3}.ppm", "a.png", "a007.ppm"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *path = NULL;
         assert_int_equal(expand(cases[i].output, cases[i].input, &path), GF_OK);
@@ -95,7 +94,6 @@ static void test_names(void **state)
 
 static void test_out_of_memory(void **state)
 {
-    (void)state;
     if (OWN_ALLOCATOR)
         skip();
     const struct gf_input_name name = {.path = (char *)"a.png"};

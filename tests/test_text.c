@@ -44,7 +44,6 @@ static void assert_refused(const char *font, const char *text, const struct gf_t
 /* At 10 pixels an em each square of the font is a pixel. */
 static void test_squares(void **state)
 {
-    (void)state;
     static const char *const expected[] = {
         "............", ".###........", "#...#.......", "#...#..####.", "#####.#...#.",
         "#...#.#...#.", "#...#.#...#.", "#...#..####.", "..........#.", "#......###.."};
@@ -63,7 +62,6 @@ static void test_squares(void **state)
 
 static void test_lines(void **state)
 {
-    (void)state;
     skip_without_libraries();
     struct gf_text_style style = plain;
     style.colour = 0xff8000;
@@ -95,7 +93,6 @@ static void test_lines(void **state)
 
 static void test_refused(void **state)
 {
-    (void)state;
     skip_without_libraries();
     struct gf_text_style style = plain;
     assert_refused("", "a\xc3\xa9", &style, "the font has no glyph for U+00E9");
@@ -136,7 +133,6 @@ static const char *write_font(const char *path, const unsigned char *bytes, size
 /* A damaged font draws something or is refused by a line that names it. */
 static void test_damaged(void **state)
 {
-    (void)state;
     skip_without_libraries();
     unsigned char *font = NULL;
     size_t size = 0;
@@ -171,7 +167,6 @@ static void test_damaged(void **state)
 /* The font that is made is a font for others, too. */
 static void test_file_and_sharing(void **state)
 {
-    (void)state;
     unsigned char *font = NULL;
     size_t size = 0;
     struct gf_error error = {0};
@@ -202,7 +197,6 @@ static void test_file_and_sharing(void **state)
 /* In the tests' text capitals stand for Hebrew letters; levels are digits. */
 static void test_levels(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"abc", "000"},
         {"ABC", "111"},
@@ -240,7 +234,6 @@ static void test_levels(void **state)
 #else
 static void test_levels(void **state)
 {
-    (void)state;
     const struct gf_picture *picture;
     struct gf_error error = {0};
     assert_int_equal(gf_text_load("", "a", &plain, &picture, &error), GF_ERROR_UNAVAILABLE);

@@ -129,7 +129,6 @@ static void assert_comment(const char *name, int number, const char *wanted)
 
 static void test_texts_travel(void **state)
 {
-    (void)state;
     static const char international[] = "Author\0\0\0fr\0Auteur\0\xe2\x82\xac\xc3\xa9";
     char packed[200] = "Long\0";
     uLongf size = sizeof packed - 6;
@@ -174,7 +173,6 @@ static void test_texts_travel(void **state)
 /* From JPEG to JPEG a comment's bytes stay as they are, whatever they are. */
 static void test_comments_stay(void **state)
 {
-    (void)state;
     static const unsigned char comment[] = {0xff, 0xfe, 0, 9, 'a', 0, 0xe9, 0xff, 'b', 0, 0xfe};
     store(plain_png(3));
     convert_to("in.png", "plain.jpg", false, 0);
@@ -199,7 +197,6 @@ static void test_comments_stay(void **state)
 
 static void test_long_texts(void **state)
 {
-    (void)state;
     char text[70000] = "Title\0";
     memset(text + 6, 'x', sizeof text - 6);
     store(add_chunk(plain_png(1), "tEXt", text, sizeof text));
@@ -251,7 +248,6 @@ static void assert_made(const struct gf_icc_space *space, bool gray)
 
 static void test_colour_chunks_stay(void **state)
 {
-    (void)state;
     struct bytes png = add_chunk(plain_png(3), "gAMA", "\0\0\xb1\x8f", 4);
     store(add_chunk(png, "sRGB", "\1", 1));
     convert_to("in.png", "out.png", false, 0);
@@ -282,7 +278,6 @@ static void test_colour_chunks_stay(void **state)
 /* cICP, then iCCP, then sRGB, then gAMA and cHRM. */
 static void test_precedence(void **state)
 {
-    (void)state;
     struct gf_icc_space space = gf_icc_display_p3;
     space.name = "gAMA and cHRM of a PNG";
     space.curve = GF_ICC_POWER;
@@ -319,7 +314,6 @@ static void test_precedence(void **state)
 
 static void test_spaces_that_are_none(void **state)
 {
-    (void)state;
     unsigned char made[GF_ICC_MADE_MOST];
     struct gf_icc_space space = gf_icc_srgb;
     assert_in_range(gf_icc_make(&space, false, made), 400, GF_ICC_MADE_MOST);

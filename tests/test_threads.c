@@ -30,7 +30,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 static void test_engine(void **state)
 {
     static const char *const chains[] = {"", "blur", "blur,equalize,transpose", "crop=20:5:1:3"};
-    (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         struct gf_image input = picture_random(format_of(40, 60, 3, 8), 0, i);
         struct gf_image expected = reference(chains[i], &input, 0);
@@ -72,7 +71,6 @@ static void test_kept(void **state)
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline;
     struct gf_error error = {0};
-    (void)state;
     options.device = GF_DEVICE_CPU;
     options.threads = 3;
     assert_ok("open", gf_pipeline_open("blur,equalize", &options, &pipeline, &error), &error);
@@ -102,7 +100,6 @@ static void test_kept(void **state)
 static void test_files(void **state)
 {
     struct gf_image picture = picture_random(format_of(500, 900, 3, 8), 0, 1);
-    (void)state;
     write_ppm(in_folder("in.ppm"), &picture, picture_bytes(&picture));
     for (int threads = 0; threads < 9; threads++) {
         static const char *const steps[][2] = {
@@ -132,7 +129,6 @@ static void test_files(void **state)
 static void test_batch(void **state)
 {
     const char *const input = in_folder("in.ppm"), *inputs_of[8];
-    (void)state;
     for (int i = 0; i < 8; i++)
         inputs_of[i] = input;
     const struct gf_inputs_request named = {.argument = inputs_of, .count = 8};

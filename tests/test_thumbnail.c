@@ -22,7 +22,6 @@ static int reduction_of(const char *text, int width, int height, int orientation
 
 static void test_reduction(void **state)
 {
-    (void)state;
     static const struct {
         const char *chain;
         int width, height, orientation, expected;
@@ -76,7 +75,6 @@ static struct gf_format size_of_plan(const struct gf_chain *chain, int width, in
 /* A reduced picture is made as large as the whole one, though its sides are rounded. */
 static void test_sizes(void **state)
 {
-    (void)state;
     static const char *const chains[] = {"thumbnail=37",
                                          "thumbnail=31:17:fit=cover",
                                          "thumbnail=12%",
@@ -168,7 +166,6 @@ static void check_rows(const struct jpeg_kind *kind, uint64_t *seed)
 
 static void test_rows(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {17, 9}, {333, 217}, {1500, 1100}};
     uint64_t seed = 9;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

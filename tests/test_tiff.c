@@ -136,7 +136,6 @@ static void test_gray(void **state)
 {
     static const uint16_t wide[] = {0, 1, 65535, 256, 40000, 7},
                           turned[] = {65535, 65534, 0, 65279, 25535, 65528};
-    (void)state;
     check(&(struct kind){1, 8, 1, 0, false, NULL}, 3, "abcdef", 6, 1, "abcdef");
     check(&(struct kind){0, 8, 1, 0, false, NULL}, 3, "\0\1\2\375\376\377", 6, 1,
           "\377\376\375\2\1\0");
@@ -153,7 +152,6 @@ static void test_colour(void **state)
 {
     static const uint16_t wide[] = {1, 2, 3, 400, 500, 600, 7, 8, 9, 65535, 0, 30000},
                           planes[] = {1, 400, 7, 65535, 2, 500, 8, 0, 3, 600, 9, 30000};
-    (void)state;
     check(&(struct kind){2, 8, 3, 0, false, NULL}, 2, "abcdefghijkl", 12, 3, "abcdefghijkl");
     check(&(struct kind){2, 8, 3, 0, true, NULL}, 2, "adgjbehkcfil", 12, 3, "abcdefghijkl");
     check(&(struct kind){2, 16, 3, 0, false, NULL}, 2, wide, sizeof wide, 3, wide);
@@ -164,7 +162,6 @@ static void test_palette(void **state)
 {
     static const unsigned palette[] = {0, 65535, 257, 2570, 1, 65535, 0, 0, 65535, 65535, 65535, 0},
                           narrow[] = {0, 255, 1, 10, 1, 255, 0, 0, 255, 255, 255, 0};
-    (void)state;
     check(&(struct kind){3, 2, 1, 0, false, palette}, 2, "\x10\xb0", 2, 3,
           "\0\0\377\377\377\377\1\0\377\12\0\0");
     check(&(struct kind){3, 2, 1, 0, false, narrow}, 2, "\x10\xb0", 2, 3,
@@ -175,7 +172,6 @@ static void test_alpha(void **state)
 {
     static const uint16_t wide[] = {100, 200, 0, 0, 32768, 65535, 5, 2},
                           undone[] = {32768, 200, 0, 0, 32768, 65535, 65535, 2};
-    (void)state;
     check(&(struct kind){1, 8, 2, 2, false, NULL}, 2, "abcdefgh", 8, 2, "abcdefgh");
     check(&(struct kind){2, 8, 4, 2, false, NULL}, 1, "abcdefgh", 8, 4, "abcdefgh");
     check(&(struct kind){1, 8, 2, 1, false, NULL}, 2, "\100\200\0\0\12\377\17\12", 8, 2,
@@ -188,7 +184,6 @@ static void test_unknown_samples(void **state)
 {
     const struct gf_options options = plain_options();
     struct picture back;
-    (void)state;
     write_tiff(&(struct kind){2, 8, 4, 0, false, NULL}, false, false, 1, "abcdefgh", 8);
     assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
     assert_int_equal(back.format.channels, 3);
@@ -201,7 +196,6 @@ static void test_unknown_samples(void **state)
 static void test_refusals(void **state)
 {
     const struct gf_options options = plain_options();
-    (void)state;
     write_tiff(&(struct kind){5, 8, 4, 0, false, NULL}, false, false, 1, "abcdefgh", 8);
     assert_refused(in_folder("a.tif"), &options, "photometric interpretation 5, which is not read");
     write_tiff(&(struct kind){1, 12, 1, 0, false, NULL}, false, false, 2, "abcdef", 6);
@@ -211,7 +205,6 @@ static void test_refusals(void **state)
 /* What is written with each compression comes back, in bands of any size. */
 static void test_compressions(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < 24; kind++) {
         struct gf_options options = plain_options();
         struct picture picture = random_picture(300, 700, kind % 4 + 1, kind & 4 ? 16 : 8), back;

@@ -41,7 +41,6 @@ static void assert_bytes(const unsigned char *bytes, size_t first, size_t size)
 
 static void test_reading(void **state)
 {
-    (void)state;
     static const struct {
         size_t first, size;
         int threads;
@@ -96,7 +95,6 @@ static void *read_often(void *argument)
 
 static void test_side_by_side(void **state)
 {
-    (void)state;
     struct reader reader[4];
     const int fd = make_file(in_folder("many"));
     for (int i = 0; i < 4; i++) {
@@ -113,7 +111,6 @@ static void test_side_by_side(void **state)
 /* Each band goes to its place by the mapping, where the file lies in memory, else by write(). */
 static void test_writing(void **state)
 {
-    (void)state;
     enum { BAND = 4 << 20, TAIL = 4321 };
     unsigned char *const bytes = malloc(BYTES);
     assert_non_null(bytes);
@@ -147,7 +144,6 @@ static void test_writing(void **state)
  * its turn, and says why it fails. */
 static void test_writing_without_pages(void **state)
 {
-    (void)state;
     unsigned char *const bytes = calloc(1, BYTES);
     const int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     assert_non_null(bytes);
@@ -170,7 +166,6 @@ static void test_writing_without_pages(void **state)
 /* A file that must not grow: nothing is reserved. */
 static void test_reserving_in_vain(void **state)
 {
-    (void)state;
     const int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_true(fd >= 0);
     assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);

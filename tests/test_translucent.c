@@ -67,7 +67,6 @@ static int chain_difference(const char *first, const char *second, int bits, int
  * of 128 a premultiplied step is two straight ones. A gradient makes up to 12 of each. */
 static void test_translucent(void **state)
 {
-    (void)state;
     assert_in_range(chain_difference("sobel=4", "blur=2", 8, 128), 0, 2);
     assert_in_range(chain_difference("unsharp=2:amount=3", "resize=50%", 8, 128), 0, 2);
     assert_in_range(chain_difference("unsharp=2:amount=3", "sobel", 8, 128), 0, 24);
@@ -80,7 +79,6 @@ static void test_opaque(void **state)
     static const char *const filters[] = {"sobel=4",    "unsharp=2:amount=3", "blur=2",
                                           "median",     "resize=50%",         "normalmap",
                                           "bilateral=1"};
-    (void)state;
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         for (size_t k = 0; k < sizeof filters / sizeof *filters; k++)
             assert_int_equal(chain_difference(filters[i], filters[k], 16, 65535), 0);

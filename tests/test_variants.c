@@ -48,7 +48,6 @@ static void assert_taken(const char *text, struct gf_format in)
 
 static void test_points_refuse_rotation(void **state)
 {
-    (void)state;
     const struct gf_format in = format_of(40, 30, 3, 8);
     assert_refused("rotate=180:variant=naive", in,
                    "rotate: variant=naive takes angles of 90 and 270 only");
@@ -65,7 +64,6 @@ static void test_points_refuse_rotation(void **state)
 
 static void test_points_refuse_gamma(void **state)
 {
-    (void)state;
     assert_refused(
         "gamma=2:variant=intrinsic", format_of(40, 30, 3, 16),
         "gamma: variant=intrinsic takes 8 bits only: its error can exceed a step of 16 bits");
@@ -75,7 +73,6 @@ static void test_points_refuse_gamma(void **state)
 
 static void test_points_refuse_gray(void **state)
 {
-    (void)state;
     const struct gf_format gray = format_of(40, 30, 2, 8), colour = format_of(40, 30, 4, 16);
     assert_refused("saturation=2:variant=powf", gray,
                    "saturation: variant=powf takes pictures with colour only");
@@ -89,7 +86,6 @@ static void test_points_refuse_gray(void **state)
 
 static void test_points_refuse_resize(void **state)
 {
-    (void)state;
     static const char *const variants[] = {"direct", "texture", "separable", "shared"};
     const struct gf_format in = format_of(40, 30, 3, 8);
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
@@ -131,7 +127,6 @@ static void assert_scratch_suffices(const char *text, struct gf_format in)
 
 static void test_points_resize_scratch(void **state)
 {
-    (void)state;
     static const char *const kernels[] = {"lanczos3", "cubic", "linear", "area"};
     static const char *const sizes[] = {"7:9", "23:29", "40:31", "64:97", "33:200"};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
@@ -148,7 +143,6 @@ static void test_points_resize_scratch(void **state)
  */
 static void test_points_resize_tables(void **state)
 {
-    (void)state;
     size_t size[2];
     static const char *const chains[] = {"resize=50%", "resize=50%:variant=shared"};
     for (int i = 0; i < 2; i++) {
@@ -164,7 +158,6 @@ static void test_points_resize_tables(void **state)
 /* Of the point filters each has gf_point's variants and its own, whose kernel its stage gets. */
 static void test_points_kernels(void **state)
 {
-    (void)state;
     static const char *const chains[] = {"invert=variant=pixel", "gamma=2:variant=bytes",
                                          "gamma=2:variant=powf", "threshold=variant=branch-free"};
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {

@@ -71,7 +71,6 @@ static void test_steps(void **state)
 {
     uint32_t random = 5;
     int done[3] = {0};
-    (void)state;
     for (int i = 0; i < MAPS; i++) {
         const struct gf_warp warp = warp_of(random_map(&random, i));
         done[i % 3] += compare_steps(&warp);
@@ -86,7 +85,6 @@ static void test_steps(void **state)
  * side. */
 static void test_steps_on_whole_parts(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < 3; kind++) {
         struct gf_warp warp = warp_of((struct gf_warp_map){
             .kind = kind,
@@ -102,7 +100,6 @@ static void test_steps_on_whole_parts(void **state)
 static void test_rows(void **state)
 {
     uint32_t random = 9;
-    (void)state;
     for (int i = 0; i < MAPS; i++) {
         struct gf_warp_params params = {
             .map = random_map(&random, i), .width = WIDTH, .height = HEIGHT};
