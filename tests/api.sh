@@ -6,19 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=$(dirname "${GPUFILTER:-$root/build/gpufilter}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0
-
-# result NAME PROBLEMS
-result()
-{
-    count=$((count + 1))
-    if [ -z "$2" ]; then
-        echo "ok $count - api: $1"
-    else
-        printf '%s\n' "$2" | sed 's/^/# /'
-        echo "not ok $count - api: $1"
-    fi
-}
+. "$(dirname "$0")/tap.sh"
 
 # The functions that the headers declare, a line each: the name, and before it MARKED where it has GF_API.
 echo '#include "gpufilter/gpufilter.h"' | ${CC:-cc} -E -P -DGF_API=MARKED -I"$root/include" -x c - | tr '\n' ' ' |
@@ -64,8 +52,7 @@ for linking in static shared; do
     if command -v "${cxx%% *}" >/dev/null; then
         example "the example in C++, $linking library" "$cxx" c++ "$@"
     else
-        count=$((count + 1))
-        echo "ok $count - api: the example in C++, $linking library # SKIP there is no $cxx"
+        skipped "the example in C++, $linking library" "there is no $cxx"
     fi
 done
-echo "1..$count"
+plan

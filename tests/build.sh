@@ -6,19 +6,7 @@ cd "$source" || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS V
-count=0
-
-# result NAME PROBLEMS
-result()
-{
-    count=$((count + 1))
-    if [ -z "$2" ]; then
-        echo "ok $count - build: $1"
-    else
-        printf '%s\n' "$2" | sed 's/^/# /'
-        echo "not ok $count - build: $1"
-    fi
-}
+. "$source/tests/tap.sh"
 
 # A superuser's make: nothing but the system's folders in PATH, no settings; libraries lie where they lay for the build.
 bare_make()
@@ -83,4 +71,4 @@ result "the program and the library are hardened" "$(
     done
     known -fcf-protection && has 'IBT, SHSTK' -n "$build/src/cli/main.o"
 )"
-echo "1..$count"
+plan

@@ -7,19 +7,7 @@ examples=$root/tests/example_filters
 pictures=$root/tests/goldens
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-count=0
-
-# result NAME PROBLEMS
-result()
-{
-    count=$((count + 1))
-    if [ -z "$2" ]; then
-        echo "ok $count - example filters: $1"
-    else
-        printf '%s\n' "$2" | sed 's/^/# /'
-        echo "not ok $count - example filters: $1"
-    fi
-}
+. "$(dirname "$0")/tap.sh"
 
 add_filters()
 {
@@ -131,10 +119,9 @@ result "the tutorial quotes these files" "$(awk -v blocks=0 '
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then
-    count=$((count + 1))
-    echo "ok $count - example filters: raise.cu compiles # SKIP there is no nvcc"
+    skipped "raise.cu compiles" "there is no nvcc"
 else
     result "raise.cu compiles" "$("$nvcc" -std=c++17 -fmad=false -Iinclude -Isrc -I. -c -o raise.o \
         cuda/filters/raise.cu 2>&1 || echo "nvcc failed")"
 fi
-echo "1..$count"
+plan

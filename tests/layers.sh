@@ -1,25 +1,12 @@
 #!/bin/sh
 # The order of the layers stands in src/README.md. No include points to a folder below its own in that list, every
 # folder with sources is in the list, and every header compiles by itself.
+. "$(dirname "$0")/tap.sh"
 root=${1:-$(cd "$(dirname "$0")/.." && pwd)}
 cd "$root" || exit 1
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 sed -n 's/^| `\([^`]*\)` |.*/\1/p' src/README.md >"$list"
-count=0 failed=0
-
-# result NAME PROBLEMS
-result()
-{
-    count=$((count + 1))
-    if [ -z "$2" ]; then
-        echo "ok $count - layers: $1"
-    else
-        printf '%s\n' "$2" | sed 's/^/# /'
-        echo "not ok $count - layers: $1"
-        failed=1
-    fi
-}
 
 sources=$(find src cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' | sort)
 
@@ -55,5 +42,4 @@ result "headers compile by themselves" "$(find src include -name '*.h' | sort | 
     [ -n "$lacking" ] && grep -rq "#include <$lacking>" src || printf '%s' "${said:+$said
 }"
 done)"
-echo "1..$count"
-exit $failed
+plan

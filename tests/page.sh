@@ -5,19 +5,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 : "${GPUFILTER:=$root/build/gpufilter}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0
-
-# result NAME PROBLEMS
-result()
-{
-    count=$((count + 1))
-    if [ -z "$2" ]; then
-        printf '%s\n' "ok $count - page: $1"
-    else
-        printf '%s\n' "$2" | sed 's/^/# /'
-        printf '%s\n' "not ok $count - page: $1"
-    fi
-}
+. "$(dirname "$0")/tap.sh"
 
 # make NAME ARGUMENT...: a page by the program; nothing if all went well
 make_page()
@@ -81,7 +69,6 @@ if [ -n "$browser" ] && command -v python3 >/dev/null; then
     cat "$work/tap"
     count=$((count + $(grep -c '^\(not \)\{0,1\}ok' "$work/tap")))
 else
-    count=$((count + 1))
-    echo "ok $count - page: in a browser # SKIP needs chromium and python3"
+    skipped "in a browser" "needs chromium and python3"
 fi
-echo "1..$count"
+plan

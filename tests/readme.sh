@@ -6,19 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 export GPUFILTER
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=0
-
-# result NAME PROBLEMS
-result()
-{
-    count=$((count + 1))
-    if [ -z "$2" ]; then
-        printf '%s\n' "ok $count - readme: $1"
-    else
-        printf '%s\n' "$2" | sed 's/^/# /'
-        printf '%s\n' "not ok $count - readme: $1"
-    fi
-}
+. "$(dirname "$0")/tap.sh"
 
 # The commands of a page, a line each.
 commands()
@@ -70,8 +58,7 @@ for page in README.md samples/README.md; do
         if [ "$1" = make ]; then
             result "$page: $command" "$(grep -q "^$2:.*##" "$root/Makefile" || echo "no target $2")"
         elif [ -n "$why" ]; then
-            count=$((count + 1))
-            printf '%s\n' "ok $count - readme: $page: $command # SKIP $why"
+            skipped "$page: $command" "$why"
         else
             result "$page: $command" "$problems"
         fi
@@ -110,9 +97,8 @@ far()
 tests/bench/readme.sh "$GPUFILTER" "$work/fresh" >"$work/log" 2>&1 || cat "$work/log"
 lacking=$("$GPUFILTER" --version | grep -E '^without (colours|text)' | head -n 1)
 if [ -n "$lacking" ]; then
-    count=$((count + 2))
-    echo "ok $((count - 1)) - readme: generated parts are fresh # SKIP $lacking"
-    echo "ok $count - readme: the gallery has a picture for each filter # SKIP $lacking"
+    skipped "generated parts are fresh" "$lacking"
+    skipped "the gallery has a picture for each filter" "$lacking"
 else
 result "generated parts are fresh (else: make readme)" "$(cd "$work/fresh" && find . -type f | sort | while read -r file; do
     case $file in
@@ -133,4 +119,4 @@ result "samples/harbour.png is what samples/harbour renders" "$({
         "$GPUFILTER" --device=cpu -q -i "$work/sample.ppm" -o "$work/sample.ppm.ppm" blur=1 || echo "it failed"
 } 2>&1
     far "$work/smooth.ppm" "$work/sample.ppm.ppm" 4)"
-echo "1..$count"
+plan
