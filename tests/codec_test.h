@@ -1,20 +1,12 @@
-/* What the tests of the codecs share: a folder of their own, pictures, whole files in memory. */
+/* What the tests of the codecs share: pictures that are encoded into files and decoded from them. */
 #ifndef CODEC_TEST_H
 #define CODEC_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "temp_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,38 +17,11 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 
-static char folder[200];
 static int warnings;
 static char last_warning[400];
 static struct gf_error failure; /* of the last call */
 
-__attribute__((unused)) static int make_folder(void **state)
-{
-    const char *const base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/gpufilter-test.XXXXXX", base && *base ? base : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-__attribute__((unused)) static int remove_folder(void **state)
-{
-    DIR *const entries = opendir(folder);
-    for (struct dirent *entry; entries && (entry = readdir(entries));)
-        unlinkat(dirfd(entries), entry->d_name, 0);
-    closedir(entries);
-    return rmdir(folder);
-}
-
-/* A path in the folder, good for the next seven calls. */
-__attribute__((unused)) static const char *in_folder(const char *name)
-{
-    static char paths[8][300];
-    static int next;
-    char *const path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-__attribute__((unused)) static int entries_in_folder(void)
+static inline int entries_in_folder(void)
 {
     int count = -2; /* . and .. */
     DIR *const entries = opendir(folder);
@@ -72,7 +37,7 @@ static void take_warning(void *context, const char *text)
     snprintf(last_warning, sizeof last_warning, "%s", text);
 }
 
-__attribute__((unused)) static struct gf_options plain_options(void)
+static inline struct gf_options plain_options(void)
 {
     warnings = 0;
     last_warning[0] = 0;
@@ -83,42 +48,13 @@ __attribute__((unused)) static struct gf_options plain_options(void)
                                .warn = take_warning};
 }
 
-struct bytes {
-    unsigned char *data;
-    size_t size;
-};
-
-__attribute__((unused)) static void append(struct bytes *bytes, const void *data, size_t size)
+static inline void append(struct bytes *bytes, const void *data, size_t size)
 {
     bytes->data = realloc(bytes->data, bytes->size + size + 1);
     assert_non_null(bytes->data);
     if (size)
         memcpy(bytes->data + bytes->size, data, size);
     bytes->size += size;
-}
-
-__attribute__((unused)) static void save(const char *path, const void *data, size_t size)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-__attribute__((unused)) static struct bytes load(const char *path)
-{
-    struct bytes bytes = {0};
-    size_t room = 1 << 16; /* doubled, since a sanitizer copies what grows */
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    for (size_t n = 1; n; room *= 2) {
-        bytes.data = realloc(bytes.data, room);
-        assert_non_null(bytes.data);
-        n = fread(bytes.data + bytes.size, 1, room - bytes.size, file);
-        bytes.size += n;
-    }
-    fclose(file);
-    return bytes;
 }
 
 /* ---- pictures ---- */
@@ -129,14 +65,14 @@ struct picture {
     struct gf_metadata metadata;
 };
 
-__attribute__((unused)) static void free_picture(struct picture *picture)
+static inline void free_picture(struct picture *picture)
 {
     free(picture->data);
     gf_metadata_free(&picture->metadata);
 }
 
 /* Noise by xorshift, in which deflate finds no repetition. */
-__attribute__((unused)) static unsigned next_random(unsigned *seed)
+static inline unsigned next_random(unsigned *seed)
 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 17;
@@ -144,12 +80,12 @@ __attribute__((unused)) static unsigned next_random(unsigned *seed)
     return *seed >> 8;
 }
 
-__attribute__((unused)) static size_t picture_bytes(struct gf_format format)
+static inline size_t picture_bytes(struct gf_format format)
 {
     return gf_row_bytes(format) * (size_t)format.height;
 }
 
-__attribute__((unused)) static struct picture random_picture(int width, int height, int channels,
+static inline struct picture random_picture(int width, int height, int channels,
                                                              int bits)
 {
     struct picture picture = {.format = {width, height, channels, bits},
@@ -163,7 +99,7 @@ __attribute__((unused)) static struct picture random_picture(int width, int heig
 }
 
 /* Soft gradients, which JPEG hardly changes. */
-__attribute__((unused)) static struct picture smooth_picture(int width, int height, int channels,
+static inline struct picture smooth_picture(int width, int height, int channels,
                                                              int bits)
 {
     struct picture picture = random_picture(width, height, channels, bits);
@@ -239,7 +175,7 @@ static enum gf_status decode_input(struct gf_input *input, const struct gf_optio
     return status;
 }
 
-__attribute__((unused)) static enum gf_status
+static inline enum gf_status
 decode(const char *path, const struct gf_options *options, struct picture *picture)
 {
     struct gf_input *input = NULL;
@@ -271,7 +207,7 @@ static enum gf_status encode_output(struct gf_output *output, const struct pictu
     return status;
 }
 
-__attribute__((unused)) static enum gf_status
+static inline enum gf_status
 encode(const char *path, const struct picture *picture, const struct gf_options *options)
 {
     struct gf_output *output = NULL;
@@ -289,7 +225,7 @@ encode(const char *path, const struct picture *picture, const struct gf_options 
     return status;
 }
 
-__attribute__((unused)) static void assert_same_pixels(const struct picture *a,
+static inline void assert_same_pixels(const struct picture *a,
                                                        const struct picture *b)
 {
     assert_memory_equal(&a->format, &b->format, sizeof a->format);
@@ -297,13 +233,13 @@ __attribute__((unused)) static void assert_same_pixels(const struct picture *a,
 }
 
 /* The message of the last failure is one line that names the file and contains the text. */
-__attribute__((unused)) static void assert_failure_says(const char *words)
+static inline void assert_failure_says(const char *words)
 {
     if (!strstr(failure.text, words) || strchr(failure.text, '\n'))
         fail_msg("\"%s\" does not say \"%s\"", failure.text, words);
 }
 
-__attribute__((unused)) static void
+static inline void
 assert_refused(const char *path, const struct gf_options *options, const char *words)
 {
     struct picture picture;
@@ -313,7 +249,7 @@ assert_refused(const char *path, const struct gf_options *options, const char *w
     assert_failure_says(strrchr(path, '/') + 1);
 }
 
-__attribute__((unused)) static long peak_kilobytes(void)
+static inline long peak_kilobytes(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -324,18 +260,18 @@ __attribute__((unused)) static long peak_kilobytes(void)
 
 #include <zlib.h>
 
-__attribute__((unused)) static void put_be32(unsigned char *to, uint32_t value)
+static inline void put_be32(unsigned char *to, uint32_t value)
 {
     for (int i = 0; i < 4; i++)
         to[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-__attribute__((unused)) static uint32_t get_be32(const unsigned char *from)
+static inline uint32_t get_be32(const unsigned char *from)
 {
     return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-__attribute__((unused)) static void append_chunk(struct bytes *png, const char *name,
+static inline void append_chunk(struct bytes *png, const char *name,
                                                  const void *data, size_t size)
 {
     unsigned char word[4];
@@ -350,7 +286,7 @@ __attribute__((unused)) static void append_chunk(struct bytes *png, const char *
 enum { PNG_HEADER_BYTES = 8 + 25 }; /* the signature and IHDR */
 
 /* The same file with one more chunk behind IHDR. */
-__attribute__((unused)) static struct bytes with_chunk(struct bytes png, const char *name,
+static inline struct bytes with_chunk(struct bytes png, const char *name,
                                                        const void *data, size_t size)
 {
     struct bytes more = {0};

@@ -283,4 +283,51 @@ static inline bool jpeg_decode(const struct jpeg_file *file, int width, int heig
     return !escape.warnings;
 }
 
+/* ---- what a program writes ---- */
+
+/* free() its data. */
+static inline struct jpeg_file jpeg_encoded(const struct gf_view *in, int quality,
+                                            enum gf_subsampling subsampling)
+{
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_file file = {NULL, 0};
+    unsigned long size = 0;
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &file.data, &size);
+    jpeg.image_width = (JDIMENSION)in->format.width;
+    jpeg.image_height = (JDIMENSION)in->format.height;
+    jpeg.input_components = in->format.channels;
+    jpeg.in_color_space = in->format.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_quality(&jpeg, quality, TRUE);
+    if (in->format.channels == 3) {
+        jpeg.comp_info[0].h_samp_factor = subsampling == GF_SUBSAMPLING_444 ? 1 : 2;
+        jpeg.comp_info[0].v_samp_factor = subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
+    }
+    jpeg_start_compress(&jpeg, TRUE);
+    while (jpeg.next_scanline < jpeg.image_height) {
+        JSAMPROW row = gf_view_row(in, (int)jpeg.next_scanline);
+        jpeg_write_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    file.size = size;
+    return file;
+}
+
+/* The scan of the file: behind its header, without the marker of the end. */
+static inline const unsigned char *jpeg_scan(const struct jpeg_file *file, size_t *size)
+{
+    size_t at = 2;
+    bool found = false;
+    while (!found) {
+        found = file->data[at + 1] == 0xda;
+        at += 2 + (size_t)(file->data[at + 2] << 8 | file->data[at + 3]);
+    }
+    *size = file->size - 2 - at;
+    return file->data + at;
+}
+
 #endif

@@ -2,6 +2,9 @@
 #ifndef GF_TESTS_PNG_PICTURES_H
 #define GF_TESTS_PNG_PICTURES_H
 
+#include "codec/codec.h"
+#include "codec/common/source.h"
+#include "codec/io/output.h"
 #include "support.h"
 
 enum png_content {
@@ -62,6 +65,43 @@ static inline struct gf_image png_picture(struct gf_format format, enum png_cont
         }
     }
     return image;
+}
+
+/* The file that one thread of the CPU writes at level 1; gf_free() it. */
+static inline unsigned char *png_encoded(const struct gf_image *image, size_t *size)
+{
+    struct gf_options options = gf_options_default();
+    const struct gf_metadata metadata = {.orientation = 1};
+    struct gf_output *output;
+    struct gf_sink *sink;
+    struct gf_error error = {0};
+    options.png_level = 1;
+    options.threads = 1;
+    assert_ok("output", gf_output_open_memory("picture", &output, &error), &error);
+    assert_ok("sink",
+              gf_sink_open(output, GF_FILE_PNG, image->format, &metadata, &options, &sink, &error),
+              &error);
+    assert_ok("write", sink->write(sink, image->format.height, image->data, image->pitch, &error),
+              &error);
+    assert_ok("finish", sink->finish(sink, &error), &error);
+    sink->close(sink);
+    assert_ok("commit", gf_output_commit(output, &error), &error);
+    unsigned char *const file = gf_output_take(output, size);
+    gf_output_close(output);
+    return file;
+}
+
+/* The chunks of the file from the first IDAT to the last. */
+static inline const unsigned char *png_chunks(const unsigned char *file, size_t file_size,
+                                              size_t *size)
+{
+    enum { SIGNATURE = 8, FRAME = 12 /* bytes of a chunk around its data */ };
+    size_t at = SIGNATURE;
+    while (memcmp(file + at + 4, "IDAT", 4))
+        at += FRAME + ((size_t)file[at] << 24 | (size_t)file[at + 1] << 16 |
+                       (size_t)file[at + 2] << 8 | file[at + 3]);
+    *size = file_size - FRAME - at;
+    return file + at;
 }
 
 #endif

@@ -300,22 +300,6 @@ static inline void stop_server(void)
 enum { WIDTH = 61, HEIGHT = 300 };
 static const char test_chain[] = "blur=1,equalize";
 
-/* Whether the file holds exactly the other's bytes. */
-static inline bool same_file(const char *a, const char *b)
-{
-    FILE *const first = fopen(a, "rb"), *const second = fopen(b, "rb");
-    int x = 0, y = first && second ? 0 : 1;
-    while (x == y && x != EOF) {
-        x = getc(first);
-        y = getc(second);
-    }
-    if (first)
-        fclose(first);
-    if (second)
-        fclose(second);
-    return x == y;
-}
-
 /* What the chain makes of the file without a server, with its warnings. */
 static inline struct seen run_alone(const char *chain, const char *in, const char *out)
 {

@@ -296,6 +296,37 @@ static inline struct gf_image netpbm_read(const char *path)
     return image;
 }
 
+/* Writes the first `bytes` bytes of the picture, RGB of 8 bits, behind a whole header. */
+static inline void write_ppm(const char *path, const struct gf_image *image, size_t bytes)
+{
+    FILE *const file = fopen(path, "wb");
+    assert_non_null(file);
+    fprintf(file, "P6\n%d %d\n255\n", image->format.width, image->format.height);
+    assert_int_equal(fwrite(image->data, 1, bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Writes noise as PAM, which holds every format; returns the path. */
+static inline const char *write_pam(const char *path, struct gf_format format, uint64_t seed)
+{
+    struct gf_image image = picture_random(format, 0, seed);
+    FILE *const file = fopen(path, "wb");
+    assert_non_null(file);
+    fprintf(file, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nENDHDR\n", format.width,
+            format.height, format.channels, format.bits == 8 ? 255 : 65535);
+    for (int y = 0; y < format.height; y++) {
+        for (int i = 0; i < format.width * format.channels; i++) {
+            const int v = sample_at(&image, i / format.channels, y, i % format.channels);
+            if (format.bits == 16)
+                putc(v >> 8, file);
+            putc(v & 255, file);
+        }
+    }
+    assert_int_equal(fclose(file), 0);
+    picture_free(&image);
+    return path;
+}
+
 /* `count`, or `small` where GF_TEST_SMALL is set: on a device that is emulated, which is slow. */
 static inline int unless_small(int count, int small)
 {

@@ -69,14 +69,6 @@ static void test_refuses(void **state)
     assert_string_equal(error.text, "line 2: a zero byte: it is no .cube file");
 }
 
-static void write_curve(const char *path, const char *last)
-{
-    FILE *const file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "LUT_1D_SIZE 2\n0 0 0\n%s\n", last);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* The same table for all who ask, also after none had it; another one where the file has changed.
  */
 static void test_read_once(void **state)
@@ -85,7 +77,7 @@ static void test_read_once(void **state)
     snprintf(path, sizeof path, "%s", in_folder("curve.cube"));
     struct gf_error error = {0};
     const struct gf_cube *first, *second, *changed;
-    write_curve(path, "1 1 1");
+    save_text(path, "LUT_1D_SIZE 2\n0 0 0\n1 1 1\n");
     assert_ok("first", gf_cube_load(path, &first, &error), &error);
     assert_ok("second", gf_cube_load(path, &second, &error), &error);
     assert_ptr_equal(first, second);
@@ -93,7 +85,7 @@ static void test_read_once(void **state)
     gf_cube_release(second);
     assert_ok("again", gf_cube_load(path, &second, &error), &error);
     assert_ptr_equal(first, second);
-    write_curve(path, "0.5 0.5 0.5");
+    save_text(path, "LUT_1D_SIZE 2\n0 0 0\n0.5 0.5 0.5\n");
     assert_ok("changed", gf_cube_load(path, &changed, &error), &error);
     assert_true(second->value[3] == 1 && changed->value[3] == 0.5f);
     gf_cube_release(second);
@@ -101,7 +93,7 @@ static void test_read_once(void **state)
     for (int i = 0; i < 9; i++) { /* more than are kept */
         char name[40];
         snprintf(name, sizeof name, "curve%d.cube", i);
-        write_curve(in_folder(name), "1 1 1");
+        save_text(in_folder(name), "LUT_1D_SIZE 2\n0 0 0\n1 1 1\n");
         assert_ok(name, gf_cube_load(in_folder(name), &first, &error), &error);
         gf_cube_release(first);
     }

@@ -327,25 +327,6 @@ static struct bytes png_of_size(uint32_t width, uint32_t height, bool interlaced
     return png;
 }
 
-struct feed {
-    const char *path;
-    struct bytes bytes;
-};
-
-static void *feed_main(void *argument)
-{
-    const struct feed *const feed = argument;
-    const int fd = open(feed->path, O_WRONLY);
-    for (size_t at = 0; at < feed->bytes.size;) {
-        const ssize_t n = write(fd, feed->bytes.data + at, feed->bytes.size - at);
-        if (n < 0)
-            break;
-        at += (size_t)n;
-    }
-    close(fd);
-    return NULL;
-}
-
 static void check_bomb(const char *name, struct bytes file, const char *words,
                        const char *words_of_pipe)
 {
@@ -354,10 +335,8 @@ static void check_bomb(const char *name, struct bytes file, const char *words,
     save(in_folder(name), file.data, file.size);
     assert_refused(in_folder(name), &options, words);
     assert_int_equal(unlink(in_folder(name)), 0);
-    assert_int_equal(mkfifo(in_folder(name), 0600), 0);
-    struct feed feed = {in_folder(name), file};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    struct feed feed;
+    feed_begin(&feed, in_folder(name), file);
     /* Not decode(): it would hold all of the pixels. */
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
@@ -373,8 +352,7 @@ static void check_bomb(const char *name, struct bytes file, const char *words,
     assert_int_equal(status, GF_ERROR_INPUT);
     assert_failure_says(words_of_pipe);
     gf_input_close(input);
-    pthread_join(thread, NULL);
-    unlink(in_folder(name));
+    feed_end(&feed);
     free(file.data);
     assert_in_range(peak_kilobytes() - before, 0, BOMB_KILOBYTES);
 }
@@ -704,15 +682,12 @@ static void check_late_exif(struct bytes png)
     assert_int_equal(warnings, 0);
     check_late_exif_in_memory(late);
     unlink(in_folder("a.png"));
-    assert_int_equal(mkfifo(in_folder("a.png"), 0600), 0);
-    struct feed feed = {in_folder("a.png"), late};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    struct feed feed;
+    feed_begin(&feed, in_folder("a.png"), late);
     assert_int_equal(orientation_of(feed.path, &exif_size), 1);
-    pthread_join(thread, NULL);
+    feed_end(&feed);
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(last_warning, "a.png: its EXIF stands behind the pixels"));
-    unlink(feed.path);
     free(late.data);
     free(png.data);
 }

@@ -10,6 +10,7 @@
 
 #include "batch/figures_cache.h"
 #include "batch/machine.h"
+#include "support.h"
 #include "temp_folder.h"
 
 static bool is_near(double a, double b)
@@ -180,53 +181,39 @@ static void test_no_change(void **state)
     assert_true(loads(0.5));
 }
 
-static size_t read_whole(const char *path, char *text, size_t size)
-{
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t got = fread(text, 1, size, file);
-    assert_true(got < size);
-    fclose(file);
-    return got;
-}
-
-static void write_whole(const char *path, const char *text, size_t size)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Every length that the file may be cut at, and a change of every byte. */
 static void test_damage(void **state)
 {
-    static char text[40000], damaged[40000];
+    enum { LONG = 40000 };
     use_cache("damage");
     assert_true(keep(0.5));
     const struct gf_figures_file file = found();
-    const size_t size = read_whole(file.path, text, sizeof text);
-    for (size_t length = 0; length < size; length += length < 200 ? 1 : 13) {
-        write_whole(file.path, text, length);
+    const struct bytes text = load(file.path);
+    unsigned char *const damaged = malloc(LONG);
+    assert_true(damaged && text.size < LONG);
+    for (size_t length = 0; length < text.size; length += length < 200 ? 1 : 13) {
+        save(file.path, text.data, length);
         assert_false(loads(0.5));
     }
-    for (size_t i = 0; i < size; i += i < 200 ? 1 : 7) {
-        memcpy(damaged, text, size);
-        damaged[i] ^= 1 << i % 8;
-        write_whole(file.path, damaged, size);
+    for (size_t i = 0; i < text.size; i += i < 200 ? 1 : 7) {
+        memcpy(damaged, text.data, text.size);
+        damaged[i] ^= (unsigned char)(1 << i % 8);
+        save(file.path, damaged, text.size);
         assert_false(loads(0.5));
     }
-    memset(damaged, 'x', sizeof damaged);
-    write_whole(file.path, damaged, sizeof damaged); /* longer than any */
+    memset(damaged, 'x', LONG);
+    save(file.path, damaged, LONG); /* longer than any */
     assert_false(loads(0.5));
     memset(damaged, 0, sizeof damaged);
-    write_whole(file.path, damaged, 3000);
+    save(file.path, damaged, 3000);
     assert_false(loads(0.5));
     /* The next run that has something to keep mends it. */
     assert_true(keep(0.5));
     assert_true(loads(0.5));
-    write_whole(file.path, text, size);
+    save(file.path, text.data, text.size);
     assert_true(loads(0.5));
+    free(text.data);
+    free(damaged);
 }
 
 /* Writes the file with a right check, whatever it says. */
@@ -237,7 +224,7 @@ static void write_checked(const char *path, const char *text)
     for (const char *at = text; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
     snprintf(whole, sizeof whole, "%scheck %016llx\n", text, (unsigned long long)hash);
-    write_whole(path, whole, strlen(whole));
+    save_text(path, whole);
 }
 
 static void test_wrong_contents(void **state)
@@ -386,9 +373,9 @@ static void test_old_files(void **state)
     use_cache("old");
     assert_int_equal(mkdir(in_folder("old"), 0700), 0);
     assert_int_equal(mkdir(in_folder("old/gpufilter"), 0700), 0);
-    write_whole(in_folder("old/gpufilter/figures-0"), "x", 1);
-    write_whole(in_folder("old/gpufilter/figures-1"), "x", 1);
-    write_whole(in_folder("old/gpufilter/other"), "x", 1);
+    save_text(in_folder("old/gpufilter/figures-0"), "x");
+    save_text(in_folder("old/gpufilter/figures-1"), "x");
+    save_text(in_folder("old/gpufilter/other"), "x");
     assert_int_equal(utimensat(AT_FDCWD, in_folder("old/gpufilter/figures-0"), old, 0), 0);
     assert_int_equal(utimensat(AT_FDCWD, in_folder("old/gpufilter/other"), old, 0), 0);
     assert_true(keep(0.5));

@@ -57,27 +57,6 @@ static unsigned char *long_text(void)
     return text;
 }
 
-struct feed {
-    const char *path;
-    const unsigned char *data;
-    size_t size;
-};
-
-static void *feed_main(void *argument)
-{
-    const struct feed *const feed = argument;
-    const int fd = open(feed->path, O_WRONLY);
-    for (size_t at = 0; at < feed->size;) {
-        const size_t piece = feed->size - at < 777 ? feed->size - at : 777;
-        const ssize_t n = write(fd, feed->data + at, piece);
-        if (n < 0)
-            break;
-        at += (size_t)n;
-    }
-    close(fd);
-    return NULL;
-}
-
 static void check_reading(struct gf_input *input, const unsigned char *text, size_t size)
 {
     unsigned char *const back = malloc(LONG_BYTES + 1);
@@ -132,10 +111,8 @@ static void check_pipe(bool keep)
 {
     unsigned char *const text = long_text();
     struct gf_input *input = NULL;
-    struct feed feed = {in_folder("pipe"), text, LONG_BYTES};
-    pthread_t thread;
-    assert_int_equal(mkfifo(feed.path, 0600), 0);
-    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    struct feed feed;
+    feed_begin(&feed, in_folder("pipe"), (struct bytes){text, LONG_BYTES});
     assert_int_equal(gf_input_open(feed.path, keep, &input, &failure), GF_OK);
     assert_int_equal(gf_input_size(input), -1);
     for (int i = 0; i < 4; i++) {
@@ -154,9 +131,8 @@ static void check_pipe(bool keep)
     size_t got = 1;
     while (got)
         assert_int_equal(gf_input_read(input, rest, sizeof rest, &got, &failure), GF_OK);
-    pthread_join(thread, NULL);
+    feed_end(&feed);
     gf_input_close(input);
-    unlink(feed.path);
     free(text);
 }
 
@@ -198,16 +174,13 @@ static void test_input_of_a_pipe(void **state)
 
 static void test_empty_pipe(void **state)
 {
-    struct feed feed = {in_folder("pipe"), NULL, 0};
-    pthread_t thread;
+    struct feed feed;
     struct picture picture;
     const struct gf_options options = plain_options();
-    assert_int_equal(mkfifo(feed.path, 0600), 0);
-    assert_int_equal(pthread_create(&thread, NULL, feed_main, &feed), 0);
+    feed_begin(&feed, in_folder("pipe"), (struct bytes){0});
     assert_int_equal(decode(feed.path, &options, &picture), GF_ERROR_INPUT);
     assert_failure_says("empty file");
-    pthread_join(thread, NULL);
-    unlink(feed.path);
+    feed_end(&feed);
 }
 
 /* ---- outputs ---- */

@@ -2,10 +2,11 @@
  * libjpeg-turbo has no complaint; what it leaves is damaged or rare. Skipped where there is no GPU.
  * GF_JPEG_DAMAGED is the number of damaged files; `make fuzz-jpeg-device` tries a million. With
  * GF_TEST_SMALL pictures are few, of less than 100,000 pixels: for an emulated device. */
-#include "jpeg_files.h"
+#include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
-#include <cuda_runtime_api.h>
+#include "jpeg_files.h"
+
 #include <pthread.h>
 #include <unistd.h>
 
@@ -523,18 +524,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
-
-#else
-
-static void test_without_cuda(void **state)
-{
-    skip();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_without_cuda)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 #endif

@@ -1,22 +1,19 @@
 /* JPEG encoded on a GPU against the scans that libjpeg-turbo writes: every quality, subsampling,
  * gray, sizes around those of blocks and MCUs, groups of unlike pictures, little memory. Skipped
  * where there is no GPU. */
-#include "support.h"
+#include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
-#include <cuda_runtime_api.h>
-#include <jpeglib.h>
-
 #include "cuda/jpeg/encoder.h"
+#include "jpeg_files.h"
 
-enum { CONTENTS = 5, PITCH_ALIGNMENT = 16, GROUP = 60, FITS = 1 << 28 };
+enum { CONTENTS = 5, GROUP = 60, FITS = 1 << 28 };
 
 struct sample {
     struct gf_image image;
     int quality;
     enum gf_subsampling subsampling;
-    unsigned char *file;
-    unsigned long file_size;
+    struct jpeg_file file;
     const unsigned char *scan; /* of the file */
     size_t size;
 };
@@ -51,49 +48,6 @@ static struct gf_image draw(int width, int height, int channels, int content, ui
     return image;
 }
 
-/* ---- libjpeg-turbo ---- */
-
-/* Behind the header of the scan, without the marker of the end. */
-static void find_scan(struct sample *sample)
-{
-    size_t at = 2;
-    bool found = false;
-    while (!found) {
-        found = sample->file[at + 1] == 0xda;
-        at += 2 + (size_t)(sample->file[at + 2] << 8 | sample->file[at + 3]);
-    }
-    sample->scan = sample->file + at;
-    sample->size = sample->file_size - 2 - at;
-}
-
-static void encode_on_cpu(struct sample *sample)
-{
-    struct jpeg_compress_struct jpeg;
-    struct jpeg_error_mgr errors;
-    const struct gf_format format = sample->image.format;
-    jpeg.err = jpeg_std_error(&errors);
-    jpeg_create_compress(&jpeg);
-    jpeg_mem_dest(&jpeg, &sample->file, &sample->file_size);
-    jpeg.image_width = (JDIMENSION)format.width;
-    jpeg.image_height = (JDIMENSION)format.height;
-    jpeg.input_components = format.channels;
-    jpeg.in_color_space = format.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&jpeg);
-    jpeg_set_quality(&jpeg, sample->quality, TRUE);
-    if (format.channels == 3) {
-        jpeg.comp_info[0].h_samp_factor = sample->subsampling == GF_SUBSAMPLING_444 ? 1 : 2;
-        jpeg.comp_info[0].v_samp_factor = sample->subsampling == GF_SUBSAMPLING_420 ? 2 : 1;
-    }
-    jpeg_start_compress(&jpeg, TRUE);
-    while (jpeg.next_scanline < jpeg.image_height) {
-        JSAMPROW row = sample->image.data + jpeg.next_scanline * sample->image.pitch;
-        jpeg_write_scanlines(&jpeg, &row, 1);
-    }
-    jpeg_finish_compress(&jpeg);
-    jpeg_destroy_compress(&jpeg);
-    find_scan(sample);
-}
-
 static struct sample sample_of(int width, int height, int kind, int quality, int content)
 {
     const int channels = kind == 3 ? 1 : 3;
@@ -101,29 +55,13 @@ static struct sample sample_of(int width, int height, int kind, int quality, int
     struct sample sample = {.image = draw(width, height, channels, content, seed),
                             .quality = quality,
                             .subsampling = (enum gf_subsampling)(kind % 3)};
-    encode_on_cpu(&sample);
+    const struct gf_view view = gf_image_view(&sample.image);
+    sample.file = jpeg_encoded(&view, quality, sample.subsampling);
+    sample.scan = jpeg_scan(&sample.file, &sample.size);
     return sample;
 }
 
 /* ---- comparing ---- */
-
-static void upload(const struct sample *sample, struct gf_jpeg_encode_picture *picture)
-{
-    const struct gf_image *const image = &sample->image;
-    const size_t row = gf_row_bytes(image->format);
-    struct gf_image there = {.format = image->format,
-                             .pitch =
-                                 (row + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT};
-    void *data;
-    assert_int_equal(cudaMalloc(&data, picture_bytes(&there)), cudaSuccess);
-    there.data = data;
-    assert_int_equal(cudaMemcpy2D(data, there.pitch, image->data, image->pitch, row,
-                                  (size_t)image->format.height, cudaMemcpyHostToDevice),
-                     cudaSuccess);
-    *picture = (struct gf_jpeg_encode_picture){.in = gf_image_view(&there),
-                                               .quality = sample->quality,
-                                               .subsampling = sample->subsampling};
-}
 
 static void check_scan(const struct sample *sample, const struct gf_jpeg_encode_picture *picture)
 {
@@ -143,7 +81,9 @@ static int check_group(struct sample *samples, int count, uint64_t memory, bool 
     struct gf_error error = {0};
     int encoded = 0;
     for (int i = 0; i < count; i++)
-        upload(samples + i, pictures + i);
+        pictures[i] = (struct gf_jpeg_encode_picture){.in = upload(&samples[i].image),
+                                                      .quality = samples[i].quality,
+                                                      .subsampling = samples[i].subsampling};
     assert_ok("create", gf_jpeg_encoder_create(0, memory, &encoder, &error), &error);
     assert_ok("run", gf_jpeg_encoder_run(encoder, pictures, count, &error), &error);
     for (int i = 0; i < count; i++) {
@@ -151,20 +91,11 @@ static int check_group(struct sample *samples, int count, uint64_t memory, bool 
             check_scan(samples + i, pictures + i);
         encoded += pictures[i].encoded;
         cudaFree(pictures[i].in.data);
-        free(samples[i].file);
+        free(samples[i].file.data);
         picture_free(&samples[i].image);
     }
     gf_jpeg_encoder_destroy(encoder);
     return encoded;
-}
-
-static void need_gpu(void)
-{
-    const char *why = NULL;
-    if (!gf_device_count(&why)) {
-        print_message("no GPU: %s\n", why);
-        skip();
-    }
 }
 
 /* ---- tests ---- */
@@ -233,18 +164,6 @@ static void test_little_memory(void **state)
     assert_int_equal(check_group(two, 2, largest, false), 1);
 }
 
-#else
-static void no_cuda(void **state)
-{
-    skip();
-}
-#define test_qualities no_cuda
-#define test_sizes no_cuda
-#define test_large no_cuda
-#define test_long_scans no_cuda
-#define test_little_memory no_cuda
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,3 +173,4 @@ int main(void)
     };
     return cmocka_run_group_tests_name("jpeg_encoder", tests, NULL, NULL);
 }
+#endif

@@ -1,19 +1,12 @@
 /* The labs without a GPU: requests, declarations, and the forms of a result. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "labs/lab.h"
 #include "report/lab_report.h"
 #include "cli/help.h"
+#include "temp_folder.h"
 
 static void assert_refused(const char *text, const char *message)
 {
@@ -296,38 +289,20 @@ static void test_running(void **state)
 
 /* ---- plots, with a script in the place of gnuplot ---- */
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    snprintf(folder, sizeof folder, "/tmp/gf-lab-XXXXXX");
-    return mkdtemp(folder) ? 0 : 1;
-}
-
-static int remove_folder(void **state)
+/* Fails where a plot has left another file. */
+static int remove_known(void **state)
 {
     static const char *const names[] = {"gnuplot", "curve.png", "curve.svg", "curve.dat"};
-    char path[128];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(in_folder(names[i]));
     return rmdir(folder);
-}
-
-static char *in_folder(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
 }
 
 static void stand_in(const char *script)
 {
-    FILE *const file = fopen(in_folder("gnuplot"), "w");
-    assert_non_null(file);
-    fprintf(file, "#!/bin/sh\n%s\n", script);
-    assert_int_equal(fclose(file), 0);
+    char text[200];
+    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+    save_text(in_folder("gnuplot"), text);
     assert_int_equal(chmod(in_folder("gnuplot"), 0755), 0);
 }
 
@@ -355,7 +330,7 @@ static const char *content(const char *name)
 
 static void test_plot_without_gnuplot(void **state)
 {
-    char said[300] = "", wanted[300];
+    char said[600] = "", wanted[600];
     struct gf_error error = {0};
     assert_int_equal(draw("curve.png", &curve, said, sizeof said, &error), GF_OK);
     snprintf(wanted, sizeof wanted,
@@ -436,10 +411,10 @@ int main(void)
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_running),
-        cmocka_unit_test_setup_teardown(test_plot_without_gnuplot, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_plot_script, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_plot_failing, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_plot_by_gnuplot, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_plot_without_gnuplot, make_folder, remove_known),
+        cmocka_unit_test_setup_teardown(test_plot_script, make_folder, remove_known),
+        cmocka_unit_test_setup_teardown(test_plot_failing, make_folder, remove_known),
+        cmocka_unit_test_setup_teardown(test_plot_by_gnuplot, make_folder, remove_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

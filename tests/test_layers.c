@@ -8,28 +8,6 @@
 #include "support.h"
 #include "temp_folder.h"
 
-/* PAM holds every format. */
-static const char *write_pam(const char *name, struct gf_format format, int seed)
-{
-    struct gf_image image = picture_random(format, 0, (uint64_t)seed);
-    const char *const path = in_folder(name);
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    fprintf(file, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nENDHDR\n", format.width,
-            format.height, format.channels, format.bits == 8 ? 255 : 65535);
-    for (int y = 0; y < format.height; y++) {
-        for (int i = 0; i < format.width * format.channels; i++) {
-            const int v = sample_at(&image, i / format.channels, y, i % format.channels);
-            if (format.bits == 16)
-                putc(v >> 8, file);
-            putc(v & 255, file);
-        }
-    }
-    assert_int_equal(fclose(file), 0);
-    picture_free(&image);
-    return path;
-}
-
 static enum gf_status run(const char *chain, enum gf_device_kind device, int band_rows,
                           const struct gf_image *in, struct gf_image *out, struct gf_error *error)
 {
@@ -90,7 +68,7 @@ static void test_formats(void **state)
         for (int j = 0; j < 8; j++) {
             const struct gf_format other =
                 format_of(70 - 9 * (j % 3), 20, 1 + j % 4, j < 4 ? 8 : 16);
-            const char *const path = write_pam("other.pam", other, j);
+            const char *const path = write_pam(in_folder("other.pam"), other, j);
             for (int i = 0; i < 5; i++) {
                 snprintf(chain, sizeof chain, "overlay=%s%s", path, places[i]);
                 check_devices(chain, own);
@@ -107,7 +85,7 @@ static void test_offsets(void **state)
 {
     char chain[600];
     const struct gf_format format = format_of(83, 9, 3, 8);
-    const char *const path = write_pam("other.pam", format_of(64, 6, 3, 8), 3);
+    const char *const path = write_pam(in_folder("other.pam"), format_of(64, 6, 3, 8), 3);
     for (int x = -40; x < 50; x++) {
         snprintf(chain, sizeof chain, "overlay=%s:northwest:%d:%d:0.7", path, x, x % 5);
         check_devices(chain, format);
@@ -122,7 +100,7 @@ static void test_ends(void **state)
     struct gf_image shown = {0}, hidden = {0};
     struct gf_error error = {0};
     char chain[600];
-    snprintf(chain, sizeof chain, "overlay=%s", write_pam("other.pam", format, 3));
+    snprintf(chain, sizeof chain, "overlay=%s", write_pam(in_folder("other.pam"), format, 3));
     assert_ok(chain, run(chain, GF_DEVICE_CPU, 0, &in, &shown, &error), &error);
     assert_same("shown", &shown, &other);
     strcat(chain, ":opacity=0");
@@ -157,7 +135,7 @@ static void test_runs(void **state)
 
 static void test_shares(void **state)
 {
-    const char *const path = write_pam("other.pam", format_of(9, 7, 4, 16), 5);
+    const char *const path = write_pam(in_folder("other.pam"), format_of(9, 7, 4, 16), 5);
     const struct gf_picture *first, *second, *half, *changed;
     struct gf_error error = {0};
     assert_ok("first", gf_picture_load(path, 1, &first, &error), &error);
@@ -167,7 +145,7 @@ static void test_shares(void **state)
     assert_true(half != first && half->id != first->id);
     assert_true(half->image.format.width == 5 && half->image.format.height == 4);
     gf_picture_release(second);
-    write_pam("other.pam", format_of(9, 8, 4, 16), 5);
+    write_pam(in_folder("other.pam"), format_of(9, 8, 4, 16), 5);
     assert_ok("changed", gf_picture_load(path, 1, &changed, &error), &error);
     assert_int_equal(changed->image.format.height, 8);
     assert_int_equal(first->image.format.height, 7);
@@ -181,10 +159,7 @@ static void test_refuses(void **state)
     struct gf_chain chain;
     struct gf_error error = {0};
     char text[600];
-    FILE *const file = fopen(in_folder("text.png"), "w");
-    assert_non_null(file);
-    fputs("no picture", file);
-    fclose(file);
+    save_text(in_folder("text.png"), "no picture");
     static const char *const bad[][2] = {{"none.png", "No such file or directory"},
                                          {"text.png", "not a picture of a known format"},
                                          {"", "it is not a regular file"}};
@@ -200,7 +175,7 @@ static void test_refuses(void **state)
 /* A second picture counts against the memory that a run may take. */
 static void test_memory(void **state)
 {
-    const char *const path = write_pam("large.pam", format_of(3000, 2000, 3, 8), 5);
+    const char *const path = write_pam(in_folder("large.pam"), format_of(3000, 2000, 3, 8), 5);
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline = NULL;
     struct gf_error error = {0};

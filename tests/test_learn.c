@@ -4,6 +4,7 @@
 #include "batch/batch.h"
 #include "batch/cost.h"
 #include "batch/figures_cache.h"
+#include "support.h"
 #include "temp_folder.h"
 
 enum { WIDTH = 1920, HEIGHT = 1080, SPANS_MAX = 32 };

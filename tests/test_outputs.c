@@ -72,40 +72,17 @@ static void convert(const char *input, const char *chain, const char *output,
     gf_pipeline_close(pipeline);
 }
 
-static void write_pam(const char *name, struct gf_format format)
-{
-    const struct gf_image image = picture_random(format, 0, 7);
-    static const char *const types[] = {"", "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
-    FILE *const file = fopen(in_folder(name), "wb");
-    assert_non_null(file);
-    fprintf(file, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n",
-            format.width, format.height, format.channels, format.bits == 8 ? 255 : 65535,
-            types[format.channels]);
-    for (int y = 0; y < format.height; y++) {
-        for (int x = 0; x < format.width; x++) {
-            for (int c = 0; c < format.channels; c++) {
-                const int value = sample_at(&image, x, y, c);
-                if (format.bits == 16)
-                    putc(value >> 8, file);
-                putc(value & 255, file);
-            }
-        }
-    }
-    assert_int_equal(fclose(file), 0);
-    picture_free((struct gf_image *)&image);
-}
-
 static int make_pictures(void **state)
 {
     if (make_folder(state))
         return -1;
     struct gf_options options = gf_options_default();
     options.device = GF_DEVICE_CPU;
-    write_pam("rgb.pam", format_of(61, 47, 3, 8));
-    write_pam("rgba.pam", format_of(61, 47, 4, 8));
-    write_pam("gray.pam", format_of(52, 66, 1, 8));
-    write_pam("deep.pam", format_of(41, 39, 3, 16));
-    write_pam("jpg.pam", format_of(130, 98, 3, 8));
+    write_pam(in_folder("rgb.pam"), format_of(61, 47, 3, 8), 7);
+    write_pam(in_folder("rgba.pam"), format_of(61, 47, 4, 8), 7);
+    write_pam(in_folder("gray.pam"), format_of(52, 66, 1, 8), 7);
+    write_pam(in_folder("deep.pam"), format_of(41, 39, 3, 16), 7);
+    write_pam(in_folder("jpg.pam"), format_of(130, 98, 3, 8), 7);
     convert("rgb.pam", "pad=71:57:colour=#102030", "rgb.png", &options);
     convert("rgba.pam", "", "rgba.png", &options);
     convert("gray.pam", "", "gray.png", &options);
@@ -201,25 +178,12 @@ static void run_together(struct trial *trial)
     }
 }
 
-static unsigned char *read_whole(const char *path, size_t *size)
-{
-    FILE *const file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    unsigned char *const data = malloc(1 << 20);
-    assert_non_null(data);
-    *size = fread(data, 1, 1 << 20, file);
-    fclose(file);
-    return data;
-}
-
 /* Output i is what a run of its own makes, or both fail with the same words. */
 static void check_alone(const struct trial *trial, int i)
 {
     struct gf_pipeline *pipeline;
     struct gf_error error = {0};
     char text[2000], path[500];
-    size_t size = 0, alone_size = 0;
     describe(trial, text, sizeof text);
     snprintf(path, sizeof path, "%s/alone.%s", folder, trial->extension[i]);
     unlink(path);
@@ -234,12 +198,9 @@ static void check_alone(const struct trial *trial, int i)
                  destination->error.text, status, error.text);
     assert_int_equal(destination->delivered, !status);
     assert_int_equal(trial->made[i].done, !status);
-    unsigned char *const made = read_whole(trial->made[i].path, &size);
-    unsigned char *const alone = read_whole(path, &alone_size);
-    if (status ? made || alone : !made || !alone || size != alone_size || memcmp(made, alone, size))
+    const bool made = !access(trial->made[i].path, F_OK), alone = !access(path, F_OK);
+    if (made != !status || alone != !status || (made && !same_file(trial->made[i].path, path)))
         fail_msg("%s: output %d differs", text, i);
-    free(made);
-    free(alone);
 }
 
 static void check(struct trial *trial)
@@ -440,13 +401,9 @@ static void test_damaged(void **state)
 {
     struct trial trial;
     simple(&trial);
-    size_t size;
-    unsigned char *const data = read_whole(in_folder("in.jpg"), &size);
-    FILE *const file = fopen(in_folder("cut.jpg"), "wb");
-    assert_true(data && file);
-    assert_int_equal(fwrite(data, 1, size / 2, file), size / 2);
-    fclose(file);
-    free(data);
+    struct bytes whole = load(in_folder("in.jpg"));
+    save(in_folder("cut.jpg"), whole.data, whole.size / 2);
+    free(whole.data);
     trial.input = "cut.jpg";
     check(&trial);
     assert_int_equal(trial.status, GF_ERROR_INPUT);
@@ -456,14 +413,12 @@ static void test_damaged(void **state)
  * for another reason, wherever that one stops reading. */
 static void test_two_pictures(void **state)
 {
-    size_t size;
-    unsigned char *const data = read_whole(in_folder("in.ppm"), &size);
-    FILE *const file = fopen(in_folder("two.ppm"), "wb");
-    assert_true(data && file);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(fwrite(data, 1, size, file), size);
-    fclose(file);
-    free(data);
+    struct bytes two = load(in_folder("in.ppm"));
+    two.data = realloc(two.data, 2 * two.size);
+    assert_non_null(two.data);
+    memcpy(two.data + two.size, two.data, two.size);
+    save(in_folder("two.ppm"), two.data, 2 * two.size);
+    free(two.data);
     for (int failing = -1; failing < 3; failing++) {
         struct trial trial;
         simple(&trial);
@@ -512,7 +467,6 @@ static void check_memory(bool on_device)
     struct fake_device device;
     struct trial trial;
     int calls = 0;
-    size_t size = 0;
     simple(&trial);
     for (int i = 0; i < 3; i++) {
         bytes[i] = (struct gf_bytes){.format = GF_FILE_PNG, .name = "bytes"};
@@ -526,7 +480,7 @@ static void check_memory(bool on_device)
                                                                 .several_hint = "",
                                                                 .context = &calls};
     }
-    unsigned char *const data = read_whole(in_folder("in.jpg"), &size);
+    struct bytes whole = load(in_folder("in.jpg"));
     assert_ok("open", gf_pipeline_open_outputs(output, 3, &pipeline, &trial.error), &trial.error);
     if (on_device) {
         fake_open(&device);
@@ -534,19 +488,16 @@ static void check_memory(bool on_device)
         gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
     }
     assert_ok("run",
-              gf_pipeline_run_memory_outputs(pipeline, data, size, "memory", trial.destination,
-                                             &trial.error),
+              gf_pipeline_run_memory_outputs(pipeline, whole.data, whole.size, "memory",
+                                             trial.destination, &trial.error),
               &trial.error);
     gf_pipeline_close(pipeline);
     if (on_device)
         fake_assert_clean("memory", &device);
-    free(data);
+    free(whole.data);
     assert_int_equal(calls, 2);
     for (int i = 0; i < 3; i += 2) {
-        FILE *const file = fopen(trial.made[i].path, "wb");
-        assert_non_null(file);
-        assert_int_equal(fwrite(bytes[i].data, 1, bytes[i].size, file), bytes[i].size);
-        fclose(file);
+        save(trial.made[i].path, bytes[i].data, bytes[i].size);
         free(bytes[i].data);
         trial.made[i].done = 1;
     }

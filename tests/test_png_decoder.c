@@ -1,10 +1,11 @@
 /* Marked PNGs decoded on a GPU: pictures of every format and content come back as they were
  * written, by the program's own coder and by zlib in stripes of any height; what is damaged is left
  * to the CPU or has its pixels. Skipped where there is no GPU. */
-#include "png_pictures.h"
+#include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
-#include <cuda_runtime_api.h>
+#include "png_pictures.h"
+
 #include <zlib.h>
 
 #include "codec/codec.h"
@@ -13,7 +14,7 @@
 #include "codec/png/png_mark.h"
 #include "cuda/png/decoder.h"
 
-enum { GROUP = 24, PITCH = 16, FITS = 1 << 28, MARGIN = GF_PNG_MARGIN };
+enum { GROUP = 24, FITS = 1 << 28, MARGIN = GF_PNG_MARGIN };
 
 struct file {
     struct gf_image image; /* what it shows; its rows have margins for the filters */
@@ -37,23 +38,8 @@ static void keep(struct file *file, const unsigned char *data, size_t size)
 static struct file write_own(struct gf_format format, enum png_content content)
 {
     struct file file = {.image = png_picture(format, content, 7)};
-    struct gf_options options = gf_options_default();
-    const struct gf_metadata metadata = {.orientation = 1};
-    struct gf_output *output;
-    struct gf_sink *sink;
-    struct gf_error error = {0};
     size_t size;
-    options.threads = 1;
-    assert_ok("open", gf_output_open_memory("memory", &output, &error), &error);
-    assert_ok("open", gf_sink_open(output, GF_FILE_PNG, format, &metadata, &options, &sink, &error),
-              &error);
-    assert_ok("write", sink->write(sink, format.height, file.image.data, file.image.pitch, &error),
-              &error);
-    assert_ok("finish", sink->finish(sink, &error), &error);
-    sink->close(sink);
-    assert_ok("commit", gf_output_commit(output, &error), &error);
-    unsigned char *const data = gf_output_take(output, &size);
-    gf_output_close(output);
+    unsigned char *const data = png_encoded(&file.image, &size);
     keep(&file, data, size);
     gf_free(data);
     if (!gf_png_marked_read(file.data, file.size, &file.header))
@@ -146,16 +132,10 @@ static struct file write_zlib(struct gf_format format, enum png_content content,
 
 static struct gf_png_decode_picture picture_of(const struct file *file)
 {
-    struct gf_image there = {.format = file->image.format,
-                             .pitch =
-                                 (gf_row_bytes(file->image.format) + PITCH - 1) / PITCH * PITCH};
-    void *data;
-    assert_int_equal(cudaMalloc(&data, picture_bytes(&there)), cudaSuccess);
-    there.data = data;
     return (struct gf_png_decode_picture){.header = &file->header,
                                           .data = file->data,
                                           .size = file->size,
-                                          .out = gf_image_view(&there)};
+                                          .out = rows_on_device(file->image.format)};
 }
 
 static bool is_same(const struct file *file, const struct gf_png_decode_picture *picture)
@@ -204,15 +184,6 @@ static void drop_all(struct file *files, int count)
 {
     for (int i = 0; i < count; i++)
         drop(files + i);
-}
-
-static void need_gpu(void)
-{
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
-        print_message("no GPU\n");
-        skip();
-    }
 }
 
 /* ---- tests ---- */
@@ -346,19 +317,6 @@ static void test_little_memory(void **state)
     drop_all(two, 2);
 }
 
-#else
-static void no_cuda(void **state)
-{
-    skip();
-}
-#define test_own_files no_cuda
-#define test_large no_cuda
-#define test_other_stripes no_cuda
-#define test_damage no_cuda
-#define test_little_memory no_cuda
-#define test_checksums no_cuda
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,3 +326,4 @@ int main(void)
     };
     return cmocka_run_group_tests_name("png_decoder", tests, NULL, NULL);
 }
+#endif

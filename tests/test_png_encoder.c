@@ -1,22 +1,14 @@
 /* PNG encoded on a GPU against the chunks that the CPU writes at level 1: every format and content,
  * sizes around those of words, cells, stored blocks and stripes, groups of unlike pictures, little
  * memory, thousands of random pictures. Skipped where there is no GPU. */
-#include "png_pictures.h"
+#include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
-#include <cuda_runtime_api.h>
+#include "png_pictures.h"
 
-#include "codec/codec.h"
 #include "cuda/png/encoder.h"
 
-enum {
-    FORMATS = 8,
-    PITCH_ALIGNMENT = 16,
-    GROUP = 40,
-    FITS = 1 << 30,
-    SIGNATURE = 8,
-    FRAME = 12 /* bytes of a chunk around its data */
-};
+enum { FORMATS = 8, GROUP = 40, FITS = 1 << 30 };
 
 struct sample {
     struct gf_image image;
@@ -26,46 +18,6 @@ struct sample {
     size_t size;
 };
 
-/* ---- the CPU ---- */
-
-/* The chunks from the first IDAT to the last. */
-static void find_chunks(struct sample *sample, size_t file_size)
-{
-    size_t at = SIGNATURE;
-    while (memcmp(sample->file + at + 4, "IDAT", 4)) {
-        const unsigned char *const length = sample->file + at;
-        at += FRAME + ((size_t)length[0] << 24 | (size_t)length[1] << 16 | (size_t)length[2] << 8 |
-                       length[3]);
-    }
-    sample->chunks = sample->file + at;
-    sample->size = file_size - FRAME - at;
-}
-
-static void encode_on_cpu(struct sample *sample)
-{
-    const struct gf_image *const image = &sample->image;
-    struct gf_options options = gf_options_default();
-    const struct gf_metadata metadata = {.orientation = 1};
-    struct gf_output *output;
-    struct gf_sink *sink;
-    struct gf_error error = {0};
-    size_t size;
-    options.png_level = 1;
-    options.threads = 1;
-    assert_ok("output", gf_output_open_memory("picture", &output, &error), &error);
-    assert_ok("sink",
-              gf_sink_open(output, GF_FILE_PNG, image->format, &metadata, &options, &sink, &error),
-              &error);
-    assert_ok("write", sink->write(sink, image->format.height, image->data, image->pitch, &error),
-              &error);
-    assert_ok("finish", sink->finish(sink, &error), &error);
-    sink->close(sink);
-    assert_ok("commit", gf_output_commit(output, &error), &error);
-    sample->file = gf_output_take(output, &size);
-    gf_output_close(output);
-    find_chunks(sample, size);
-}
-
 static struct gf_format format_number(int i, int width, int height)
 {
     return format_of(width, height, i % 4 + 1, i / 4 ? 16 : 8);
@@ -74,28 +26,13 @@ static struct gf_format format_number(int i, int width, int height)
 static struct sample sample_of(struct gf_format format, enum png_content content, uint64_t seed)
 {
     struct sample sample = {.image = png_picture(format, content, seed), .content = content};
-    encode_on_cpu(&sample);
+    size_t size;
+    sample.file = png_encoded(&sample.image, &size);
+    sample.chunks = png_chunks(sample.file, size, &sample.size);
     return sample;
 }
 
 /* ---- comparing ---- */
-
-/* Nothing is written between the rows, where nothing may be read. */
-static void upload(const struct sample *sample, struct gf_png_encode_picture *picture)
-{
-    const struct gf_image *const image = &sample->image;
-    const size_t row = gf_row_bytes(image->format);
-    struct gf_image there = {.format = image->format,
-                             .pitch =
-                                 (row + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT};
-    void *data;
-    assert_int_equal(cudaMalloc(&data, picture_bytes(&there)), cudaSuccess);
-    there.data = data;
-    assert_int_equal(cudaMemcpy2D(data, there.pitch, image->data, image->pitch, row,
-                                  (size_t)image->format.height, cudaMemcpyHostToDevice),
-                     cudaSuccess);
-    *picture = (struct gf_png_encode_picture){.in = gf_image_view(&there)};
-}
 
 static void check_chunks(const struct sample *sample, const struct gf_png_encode_picture *picture)
 {
@@ -117,7 +54,7 @@ static int check_with(struct gf_png_encoder *encoder, struct sample *samples, in
     struct gf_error error = {0};
     int encoded = 0;
     for (int i = 0; i < count; i++)
-        upload(samples + i, pictures + i);
+        pictures[i] = (struct gf_png_encode_picture){.in = upload(&samples[i].image)};
     assert_ok("run", gf_png_encoder_run(encoder, pictures, count, &error), &error);
     for (int i = 0; i < count; i++) {
         if (all || pictures[i].encoded)
@@ -144,15 +81,6 @@ static int check_group(struct sample *samples, int count, uint64_t memory, bool 
     const int encoded = check_with(encoder, samples, count, all);
     gf_png_encoder_destroy(encoder);
     return encoded;
-}
-
-static void need_gpu(void)
-{
-    const char *why = NULL;
-    if (!gf_device_count(&why)) {
-        print_message("no GPU: %s\n", why);
-        skip();
-    }
 }
 
 /* ---- tests ---- */
@@ -234,12 +162,10 @@ static void test_arrival(void **state)
         struct sample sample = sample_of(format_of(4000, large ? unless_small(3000, 30) : 30, 3, 8),
                                          PNG_PHOTOGRAPH, 9);
         struct arrival arrival = {.bytes = malloc(sample.size), .room = sample.size};
-        struct gf_png_encode_picture picture;
+        struct gf_png_encode_picture picture = {
+            .in = upload(&sample.image), .arrived = keep_part, .context = &arrival};
         struct gf_error error = {0};
         assert_non_null(arrival.bytes);
-        upload(&sample, &picture);
-        picture.arrived = keep_part;
-        picture.context = &arrival;
         assert_ok("run", gf_png_encoder_run(encoder, &picture, 1, &error), &error);
         check_chunks(&sample, &picture);
         assert_int_equal(arrival.parts > 1, large && unless_small(1, 0));
@@ -285,19 +211,6 @@ static void test_random(void **state)
     gf_png_encoder_destroy(encoder);
 }
 
-#else
-static void no_cuda(void **state)
-{
-    skip();
-}
-#define test_formats no_cuda
-#define test_sizes no_cuda
-#define test_large no_cuda
-#define test_little_memory no_cuda
-#define test_arrival no_cuda
-#define test_random no_cuda
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,3 +220,4 @@ int main(void)
     };
     return cmocka_run_group_tests_name("png_encoder", tests, NULL, NULL);
 }
+#endif

@@ -140,16 +140,6 @@ static void fill_lab(struct gf_lab_result *result)
 
 /* ---- files ---- */
 
-static const char *put_file(const char *name, const char *text)
-{
-    const char *const path = in_folder(name);
-    FILE *const file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-    return path;
-}
-
 /* Text in memory, written by one of the functions below. */
 static char *text_of(void (*write)(FILE *file, const void *what), const void *what)
 {
@@ -192,7 +182,7 @@ static void write_saved(FILE *file, const void *what)
         gf_lab_json(file, saved->lab[0].lab, saved->lab[0].result);
 }
 
-static struct gf_saved read_file(const char *path)
+static struct gf_saved read_saved(const char *path)
 {
     struct gf_saved saved;
     struct gf_error error = {0};
@@ -206,7 +196,7 @@ static void assert_round_trip(void (*write)(FILE *file, const void *what), const
                               enum gf_saved_kind kind)
 {
     char *const once = text_of(write, what);
-    struct gf_saved saved = read_file(put_file("saved.json", once));
+    struct gf_saved saved = read_saved(save_text(in_folder("saved.json"), once));
     assert_int_equal(saved.kind, kind);
     assert_string_equal(saved.version, gf_version());
     char *const twice = text_of(write_saved, &saved);
@@ -235,7 +225,7 @@ static void test_a_list_of_labs(void **state)
     fill_lab(lab);
     char *const one = text_of(write_lab, lab), *list = NULL;
     assert_true(asprintf(&list, "[\n%s,\n%s]\n", one, one) > 0);
-    struct gf_saved saved = read_file(put_file("labs.json", list));
+    struct gf_saved saved = read_saved(save_text(in_folder("labs.json"), list));
     assert_int_equal(saved.labs, 2);
     assert_int_equal(saved.lab[1].result->remarks, 4);
     assert_non_null(saved.lab[1].lab->marks); /* the guide's figures are this program's */
@@ -249,7 +239,7 @@ static void assert_refused(const char *text, const char *message)
 {
     struct gf_saved saved;
     struct gf_error error = {0};
-    assert_int_equal(gf_saved_read(put_file("bad.json", text), &saved, &error), GF_ERROR_INPUT);
+    assert_int_equal(gf_saved_read(save_text(in_folder("bad.json"), text), &saved, &error), GF_ERROR_INPUT);
     if (!strstr(error.text, "bad.json: ") || !strstr(error.text, message))
         fail_msg("'%s', not '%s'", error.text, message);
 }
@@ -279,7 +269,7 @@ static void test_counters(void **state)
         "\"1\",\"k(int)\",\"(32, 8, 1)\",\"(8, 2, 2)\",\"1000000\",\"98\",\"4\"\n"
         "\"2\",\"<script>(int)\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"n/a\",\"7\",\"4\"\n"
         "\"3\",\"k(int)\",\"(32, 8, 1)\",\"(8, 2, 1)\",\"1000000\",\"1,843,200\",\"4\"";
-    struct gf_saved saved = read_file(put_file("counters.csv", csv));
+    struct gf_saved saved = read_saved(save_text(in_folder("counters.csv"), csv));
     struct gf_comparison counted = comparison_of(1);
     assert_int_equal(saved.kind, GF_SAVED_COUNTERS);
     assert_int_equal(saved.counters.kernels, 4);
@@ -321,7 +311,7 @@ static void test_spans(void **state)
 {
     static struct gf_span many[GF_PROFILE_SPANS_SAVED + 1];
     char *text = text_of(write_run, &profile);
-    struct gf_saved saved = read_file(put_file("run.json", text));
+    struct gf_saved saved = read_saved(save_text(in_folder("run.json"), text));
     free(text);
     assert_int_equal(saved.profile.span_count, profile.span_count);
     assert_int_equal(saved.profile.spans[0].kind, GF_SPAN_START);
@@ -335,7 +325,7 @@ static void test_spans(void **state)
     long_one.span_count = sizeof many / sizeof *many;
     text = text_of(write_run, &long_one);
     assert_non_null(strstr(text, "\"spans\": null"));
-    saved = read_file(put_file("run.json", text));
+    saved = read_saved(save_text(in_folder("run.json"), text));
     assert_int_equal(saved.profile.span_count, 0);
     gf_saved_free(&saved);
     free(text);
@@ -356,7 +346,7 @@ static void test_odd_values(void **state)
         "{\"wall_ms\": 1, \"stages\": [{\"name\": \"a\"}], \"spans\": [[0, 1e9, 5, 1, -1], 3, [], "
         "[-7, 1, 1e300, null], [9, 0, 2, 3, 4, 5, 6]]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct gf_saved saved = read_file(put_file("odd.json", texts[i]));
+        struct gf_saved saved = read_saved(save_text(in_folder("odd.json"), texts[i]));
         struct gf_error error = {0};
         char *page = NULL;
         size_t size = 0;
@@ -408,7 +398,7 @@ static void test_sides(void **state)
     for (int i = 0; i < 2; i++) {
         const struct gf_comparison comparison = comparison_of(i ? 0.5 : 1);
         char *const text = text_of(write_comparison, &comparison);
-        saved[i] = read_file(put_file(i ? "b.json" : "a.json", text));
+        saved[i] = read_saved(save_text(in_folder(i ? "b.json" : "a.json"), text));
         free(text);
     }
     const struct gf_saved *const both[] = {&saved[0], &saved[1]};
@@ -436,7 +426,7 @@ static void test_comparison_page(void **state)
 {
     const struct gf_comparison comparison = comparison_of(1);
     char *text = text_of(write_comparison, &comparison);
-    struct gf_saved saved = read_file(put_file("c.json", text));
+    struct gf_saved saved = read_saved(save_text(in_folder("c.json"), text));
     free(text);
     char *const page = page_of(&saved, 1);
     /* From naive to default, and the chosen one marked. */
@@ -540,7 +530,7 @@ static void write_log(FILE *file, const void *what)
 static void test_batch(void **state)
 {
     char *const text = text_of(write_log, NULL);
-    struct gf_saved saved = read_file(put_file("run.log", text));
+    struct gf_saved saved = read_saved(save_text(in_folder("run.log"), text));
     const struct gf_batch_report *const batch = &saved.batch;
     size_t in_slices = 0;
     assert_int_equal(saved.kind, GF_SAVED_LOG);

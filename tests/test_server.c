@@ -146,11 +146,8 @@ static void test_formats_and_errors(void **state)
         assert_true(seen.status || same_file(in_folder(outputs[i]), in_folder(alone_name)));
     }
     /* What the header leads to is said once. */
-    FILE *const clear = fopen(in_folder("clear.pam"), "wb");
-    assert_non_null(clear);
-    fputs("P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh",
-          clear);
-    assert_int_equal(fclose(clear), 0);
+    save_text(in_folder("clear.pam"), "P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\n"
+                                      "TUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh");
     const struct seen laid = run_client("invert", in_folder("clear.pam"), in_folder("laid.jpg"));
     assert_int_equal(laid.told.warnings, 1);
     assert_true(laid.by_server && strstr(laid.told.last, "laid on white"));
@@ -248,34 +245,14 @@ static void test_the_cpu_for_a_server(void **state)
     assert_right(in_folder("out.ppm"));
 }
 
-/* Sends a file through a pipe. */
-struct feeding {
-    pthread_t thread;
-    char from[400], to[400];
-};
-
-static void *feed(void *argument)
-{
-    const struct feeding *const feeding = argument;
-    char block[4096];
-    FILE *const from = fopen(feeding->from, "rb"), *const to = fopen(feeding->to, "wb");
-    for (size_t got; from && to && (got = fread(block, 1, sizeof block, from));)
-        fwrite(block, 1, got, to);
-    if (to)
-        fclose(to);
-    if (from)
-        fclose(from);
-    return NULL;
-}
-
 static struct seen run_piped(const char *name, const char *out)
 {
-    struct feeding feeding;
-    snprintf(feeding.from, sizeof feeding.from, "%s", in_folder(name));
-    snprintf(feeding.to, sizeof feeding.to, "%s", in_folder("pipe"));
-    assert_int_equal(pthread_create(&feeding.thread, NULL, feed, &feeding), 0);
-    const struct seen seen = run_client(test_chain, in_folder("pipe"), in_folder(out));
-    pthread_join(feeding.thread, NULL);
+    struct feed feed;
+    const struct bytes file = load(in_folder(name));
+    feed_begin(&feed, in_folder("pipe"), file);
+    const struct seen seen = run_client(test_chain, feed.path, in_folder(out));
+    feed_end(&feed);
+    free(file.data);
     assert_ok(name, seen.status, &seen.error);
     assert_int_equal(seen.told.warnings, 0);
     assert_right(in_folder(out));
@@ -284,7 +261,6 @@ static struct seen run_piped(const char *name, const char *out)
 
 static void test_pipes(void **state)
 {
-    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
     const struct seen made = run_alone("", in_folder("in.ppm"), in_folder("in.png"));
     assert_ok("in.png", made.status, &made.error);
     start_server((struct server_role){0});
@@ -444,7 +420,8 @@ static void test_activation(void **state)
     char parent[20];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(parent, sizeof parent, "%d", (int)getpid());
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/gpufilter/server", folder);
+    assert_in_range(snprintf(address.sun_path, sizeof address.sun_path, "%s/gpufilter/server", folder),
+                    1, sizeof address.sun_path - 1);
     char *words[] = {"test", "activated", parent, "0", "0", "0", "0", "0", "2", NULL};
     const int made = gf_server_folder_open(in_folder("gpufilter"), true);
     const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

@@ -8,19 +8,6 @@
 #include "text/text.h"
 #include "text/text_font.h"
 
-static void write_file(const char *name, const void *bytes, size_t size)
-{
-    FILE *const file = fopen(name, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void write_text(const char *name, const char *text)
-{
-    write_file(name, text, strlen(text));
-}
-
 /* Starts a server and goes to the folder of the pictures. */
 static int start_elsewhere(void)
 {
@@ -63,7 +50,7 @@ static void write_font(const char *name)
     size_t size = 0;
     struct gf_error error = {0};
     assert_ok("font", gf_text_font_make(&font, &size, &error), &error);
-    write_file(name, font, size);
+    save(name, font, size);
     free(font);
 }
 
@@ -71,11 +58,11 @@ static void test_chains_with_files(void **state)
 {
     unsigned char profile[GF_ICC_MADE_MOST];
     const int before = start_elsewhere();
-    write_text("layer.ppm", "P6\n2 2\n255\nabcdefghijkl");
-    write_text("soft.pgm", "P5\n2 1\n255\n\xff\x40");
-    write_text("warm.cube", "LUT_1D_SIZE 2\n0.2 0.1 0\n1 0.9 0.8\n");
-    write_text("words.txt", "two\nlines\n");
-    write_file("p3.icc", profile, gf_icc_make(&gf_icc_display_p3, false, profile));
+    save_text("layer.ppm", "P6\n2 2\n255\nabcdefghijkl");
+    save_text("soft.pgm", "P5\n2 1\n255\n\xff\x40");
+    save_text("warm.cube", "LUT_1D_SIZE 2\n0.2 0.1 0\n1 0.9 0.8\n");
+    save_text("words.txt", "two\nlines\n");
+    save("p3.icc", profile, gf_icc_make(&gf_icc_display_p3, false, profile));
     assert_true(assert_the_same("overlay=layer.ppm:x=3:y=5"));
     assert_true(assert_the_same("blur=1,mask=soft.pgm,lut=warm.cube,overlay=layer.ppm"));
     (void)assert_the_same("icc=p3.icc");
@@ -98,7 +85,7 @@ static void test_files_that_change(void **state)
     for (int i = 0; i < 3; i++) {
         char layer[40];
         snprintf(layer, sizeof layer, "P6\n1 2\n255\n%d%d%d%d%d%d", i, i, i, i, i, i);
-        write_text("next.ppm", layer);
+        save_text("next.ppm", layer);
         assert_int_equal(rename("next.ppm", "layer.ppm"), 0);
         assert_true(assert_the_same("overlay=layer.ppm"));
     }
@@ -112,7 +99,7 @@ static void test_files_that_stay_here(void **state)
     const struct gf_options options = gf_options_default();
     char chain[400] = "invert";
     const int before = start_elsewhere();
-    write_text("layer.ppm", "P6\n1 1\n255\nabc");
+    save_text("layer.ppm", "P6\n1 1\n255\nabc");
     for (int i = 0; i < GF_REMOTE_FILES; i++)
         strcat(chain, ",overlay=layer.ppm");
     assert_true(gf_server_may_run(chain, &options));
@@ -134,7 +121,7 @@ static void test_files_that_stay_here(void **state)
 static void test_handed_files(void **state)
 {
     char got[8] = "";
-    write_text(in_folder("a.txt"), "file a");
+    save_text(in_folder("a.txt"), "file a");
     const int fd = open(in_folder("a.txt"), O_RDONLY | O_CLOEXEC);
     const char *const path = "b.txt";
     const struct gf_handed_files handed = {1, &path, &fd};

@@ -121,15 +121,6 @@ static void test_refused(void **state)
     assert_non_null(strstr(error.text, "not a font with a face of that number"));
 }
 
-static const char *write_font(const char *path, const unsigned char *bytes, size_t size)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-    return path;
-}
-
 /* A damaged font draws something or is refused by a line that names it. */
 static void test_damaged(void **state)
 {
@@ -149,8 +140,8 @@ static void test_damaged(void **state)
         for (int k = 0; k < 4 && i % 2; k++) /* most of them in the tables before the glyphs */
             copy[random_below(&seed, k ? 800 : (int)size)] = (unsigned char)random_next(&seed);
         snprintf(name, sizeof name, "%d.ttf", i);
-        snprintf(path, sizeof path, "%s",
-                 write_font(in_folder(name), copy, i % 2 ? size : size * (size_t)i / 400));
+        snprintf(path, sizeof path, "%s", in_folder(name));
+        save(path, copy, i % 2 ? size : size * (size_t)i / 400);
         const enum gf_status status = gf_text_load(path, "Ag 8", &plain, &picture, &error);
         assert_true(status == GF_OK || status == GF_ERROR_USAGE);
         if (status)
@@ -173,8 +164,8 @@ static void test_file_and_sharing(void **state)
     assert_ok("font", gf_text_font_make(&font, &size, &error), &error);
     char path[300];
     snprintf(path, sizeof path, "%s",
-             write_font(getenv("GF_FONT_WRITE") ? getenv("GF_FONT_WRITE") : in_folder("made.ttf"),
-                        font, size));
+             getenv("GF_FONT_WRITE") ? getenv("GF_FONT_WRITE") : in_folder("made.ttf"));
+    save(path, font, size);
     free(font);
     skip_without_libraries();
     const struct gf_picture *one = NULL, *two = NULL;
