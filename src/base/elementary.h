@@ -4,7 +4,8 @@
  * contraction off).
  *
  * Those of single precision work on pixels, on either backend. Those of double precision make
- * tables on the host; their relative error is below 1e-14. */
+ * tables on the host; their relative error is below 1e-15, that of x^y below
+ * 4e-16 (1 + |y log x|). */
 #ifndef GF_BASE_ELEMENTARY_H
 #define GF_BASE_ELEMENTARY_H
 
@@ -130,6 +131,9 @@ static inline double gf_double_of_bits(uint64_t bits)
     return v;
 }
 
+/* What adding it rounds to an integer, which then stands in the low bits of the sum. */
+#define GF_ROUNDING_SHIFT_DOUBLE 6755399441055744.0 /* 1.5 * 2^52 */
+
 static inline uint64_t gf_bits_of_double(double v)
 {
     uint64_t bits;
@@ -137,32 +141,51 @@ static inline uint64_t gf_bits_of_double(double v)
     return bits;
 }
 
-/* e^x; below -708 it is 0. e^r, |r| <= ln(2) / 2, by its power series. */
+/* e^x; below -708 it is 0, and x is at most 708. e^r, |r| <= ln(2) / 2, by its power series. */
 static inline double gf_exp_double(double x)
 {
-    if (x < -708)
-        return 0;
-    const double k = floor(x * 1.4426950408889634 + 0.5);
-    const double r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
-    double sum = 1;
-    for (int n = 14; n > 0; n--)
-        sum = 1 + r / n * sum;
-    return gf_double_of_bits(gf_bits_of_double(sum) + ((uint64_t)(int64_t)k << 52));
+    static const double term[15] = {1.0 / 87178291200,
+                                    1.0 / 6227020800,
+                                    1.0 / 479001600,
+                                    1.0 / 39916800,
+                                    1.0 / 3628800,
+                                    1.0 / 362880,
+                                    1.0 / 40320,
+                                    1.0 / 5040,
+                                    1.0 / 720,
+                                    1.0 / 120,
+                                    1.0 / 24,
+                                    1.0 / 6,
+                                    1.0 / 2,
+                                    1,
+                                    1};
+    const double bounded = x > -708 ? x : -708;
+    const double k = floor(bounded * 1.4426950408889634 + 0.5);
+    const double r = (bounded - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
+    double sum = 0;
+    for (int n = 0; n < 15; n++)
+        sum = sum * r + term[n];
+    const uint64_t integer = gf_bits_of_double(k + GF_ROUNDING_SHIFT_DOUBLE);
+    const double power = gf_double_of_bits(gf_bits_of_double(sum) + (integer << 52));
+    return x < -708 ? 0 : power;
 }
 
 /* The natural logarithm of a normal x > 0: 2 atanh((m - 1) / (m + 1)) by its series, and the
  * exponent's. */
 static inline double gf_log_double(double x)
 {
-    const uint64_t bits = gf_bits_of_double(x);
-    const int64_t k = (int64_t)(bits - 0x3fe6a09e667f3bcdu) >> 52;
-    const double m = gf_double_of_bits(bits - ((uint64_t)k << 52));
+    /* The exponent k of x = m 2^k, sqrt(1/2) <= m < sqrt(2), plus 1024. */
+    const uint64_t bits = gf_bits_of_double(x), from = 0x3fe6a09e667f3bcdu;
+    const uint64_t exponent = (bits - from + ((uint64_t)1024 << 52)) >> 52;
+    const double k =
+        gf_double_of_bits(0x4330000000000000u + exponent) - (4503599627370496.0 + 1024);
+    const double m = gf_double_of_bits(bits - (exponent << 52) + ((uint64_t)1024 << 52));
     const double s = (m - 1) / (m + 1), square = s * s;
     double sum = 0;
     for (int n = 23; n >= 3; n -= 2)
         sum = (sum + 1.0 / n) * square;
     const double log_m = 2 * (s + s * sum);
-    return (double)k * 0.693147180369123816490 + ((double)k * 1.90821492927058770002e-10 + log_m);
+    return k * 0.693147180369123816490 + (k * 1.90821492927058770002e-10 + log_m);
 }
 
 /* x^y for x >= 0, y > 0. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/target_clones.h"
 #include "pixel/histogram.h"
 
 static double clamp(double v, double max)
@@ -19,7 +20,8 @@ void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op)
 }
 
 void gf_point_map(struct gf_point_builder *builder, unsigned channels,
-                  double (*of)(const void *context, int channel, double v), const void *context)
+                  void (*of)(const void *context, int channel, double *value, int bins),
+                  const void *context)
 {
     const size_t bins = (size_t)builder->bins;
     const unsigned all = (1u << gf_colour_channels(builder->format)) - 1;
@@ -29,10 +31,8 @@ void gf_point_map(struct gf_point_builder *builder, unsigned channels,
         builder->tables = gf_colour_channels(builder->format);
     }
     for (int c = 0; c < builder->tables; c++) {
-        for (size_t i = 0; i < bins && (channels >> c & 1); i++) {
-            double *const value = &builder->value[(size_t)c * bins + i];
-            *value = of(context, c, *value);
-        }
+        if (channels >> c & 1)
+            of(context, c, builder->value + (size_t)c * bins, builder->bins);
     }
     builder->changed = true;
 }
@@ -42,23 +42,36 @@ struct samplewise {
     double max, a, b, c;
 };
 
-static double samplewise_value(const void *context, int channel, double v)
+GF_TARGET_CLONES static void samplewise_values(const void *context, int channel, double *value,
+                                               int bins)
 {
-    const struct samplewise *const op = context;
+    const struct samplewise op = *(const struct samplewise *)context;
     (void)channel;
-    switch (op->kind) {
+    switch (op.kind) {
     case GF_POINT_LINEAR:
-        return clamp((v - op->a) * op->b + op->c, op->max);
+        for (int i = 0; i < bins; i++)
+            value[i] = clamp((value[i] - op.a) * op.b + op.c, op.max);
+        break;
     case GF_POINT_POWER:
-        return clamp(op->max * gf_pow_double(v / op->max, op->a), op->max);
+        for (int i = 0; i < bins; i++)
+            value[i] = clamp(op.max * gf_pow_double(value[i] / op.max, op.a), op.max);
+        break;
     case GF_POINT_STEP:
-        return floor(v + 0.5) >= op->a ? op->max : 0;
+        for (int i = 0; i < bins; i++)
+            value[i] = floor(value[i] + 0.5) >= op.a ? op.max : 0;
+        break;
     case GF_POINT_QUANTIZE:
-        return clamp(floor(v * op->a + 0.5) * op->b, op->max);
+        for (int i = 0; i < bins; i++)
+            value[i] = clamp(floor(value[i] * op.a + 0.5) * op.b, op.max);
+        break;
     case GF_POINT_SOLARIZE:
-        return floor(v + 0.5) > op->a ? op->max - v : v;
+        for (int i = 0; i < bins; i++)
+            value[i] = floor(value[i] + 0.5) > op.a ? op.max - value[i] : value[i];
+        break;
     default: /* GF_POINT_DECODE */
-        return gf_srgb_decode_exact(v / op->max);
+        for (int i = 0; i < bins; i++)
+            value[i] = gf_srgb_decode_exact(value[i] / op.max);
+        break;
     }
 }
 
@@ -76,7 +89,7 @@ static void samplewise(struct gf_point_builder *builder, int kind, double a, dou
                                                       .c = (float)c,
                                                       .d = (float)builder->left});
     else
-        gf_point_map(builder, ~builder->left, samplewise_value, &op);
+        gf_point_map(builder, ~builder->left, samplewise_values, &op);
 }
 
 void gf_point_only(struct gf_point_builder *builder, unsigned channels)

@@ -25,10 +25,11 @@ struct gf_point_builder {
 };
 
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op);
-/* Before any operation: each value of the tables of `channels`, a bit each, becomes of(value). The
+/* Before any operation: `of` changes the `bins` values of each table of `channels`, a bit each. The
  * channels get a table each where they differ. */
 void gf_point_map(struct gf_point_builder *builder, unsigned channels,
-                  double (*of)(const void *context, int channel, double v), const void *context);
+                  void (*of)(const void *context, int channel, double *value, int bins),
+                  const void *context);
 /* Samples to linear light, 0..1, and back: each appends an operation, or leaves one out. */
 void gf_point_to_light(struct gf_point_builder *builder);
 void gf_point_from_light(struct gf_point_builder *builder);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/target_clones.h"
 #include "pixel/point_builder.h"
 
 static double clamp(double v, double max)
@@ -17,11 +18,14 @@ struct gain {
     const double *factor;
 };
 
-static double gain_value(const void *context, int channel, double v)
+GF_TARGET_CLONES static void gain_values(const void *context, int channel, double *value, int bins)
 {
-    const struct gain *const gain = context;
-    const double light = clamp(gf_srgb_decode_exact(v / gain->max) * gain->factor[channel], 1);
-    return clamp(gain->max * gf_srgb_encode_exact(light), gain->max);
+    const struct gain gain = *(const struct gain *)context;
+    const double factor = gain.factor[channel];
+    for (int i = 0; i < bins; i++) {
+        const double light = clamp(gf_srgb_decode_exact(value[i] / gain.max) * factor, 1);
+        value[i] = clamp(gain.max * gf_srgb_encode_exact(light), gain.max);
+    }
 }
 
 void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3])
@@ -32,9 +36,9 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
         return;
     if (!builder->count) {
         for (unsigned c = 0; c < 3 && !same; c++)
-            gf_point_map(builder, 1u << c, gain_value, &gain);
+            gf_point_map(builder, 1u << c, gain_values, &gain);
         if (same)
-            gf_point_map(builder, ~0u, gain_value, &gain);
+            gf_point_map(builder, ~0u, gain_values, &gain);
         return;
     }
     gf_point_to_light(builder);
@@ -76,6 +80,12 @@ static double curve_value(const void *context, int channel, double v)
     return clamp(of->max * of->curve->of(of->curve->context, channel, v / of->max), of->max);
 }
 
+static void curve_values(const void *context, int channel, double *value, int bins)
+{
+    for (int i = 0; i < bins; i++)
+        value[i] = curve_value(context, channel, value[i]);
+}
+
 enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve,
                               struct gf_error *error)
 {
@@ -83,9 +93,9 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
     const struct curve of = {curve, max};
     if (!builder->count) {
         for (unsigned c = 0; c < 3 && !curve->same; c++)
-            gf_point_map(builder, 1u << c, curve_value, &of);
+            gf_point_map(builder, 1u << c, curve_values, &of);
         if (curve->same)
-            gf_point_map(builder, ~0u, curve_value, &of);
+            gf_point_map(builder, ~0u, curve_values, &of);
         return GF_OK;
     }
     const int points = curve->points;

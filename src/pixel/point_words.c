@@ -2,14 +2,16 @@
 
 #include "base/target_clones.h"
 
-enum { LEVELS = 65536, MOST = LEVELS - 1 };
+enum { LEVELS = 65536, MOST = LEVELS - 1, PART = 4096 }; /* most tables differ within a part */
 
 GF_TARGET_CLONES static bool is_linear(const uint16_t *table, int sign, int offset)
 {
     int differs = 0;
-    for (int v = 0; v < LEVELS; v++) {
-        const int sum = sign * v + offset, limited = sum < 0 ? 0 : sum > MOST ? MOST : sum;
-        differs |= table[v] ^ limited;
+    for (int first = 0; first < LEVELS && !differs; first += PART) {
+        for (int v = first; v < first + PART; v++) {
+            const int sum = sign * v + offset, limited = sum < 0 ? 0 : sum > MOST ? MOST : sum;
+            differs |= table[v] ^ limited;
+        }
     }
     return !differs;
 }
@@ -17,9 +19,25 @@ GF_TARGET_CLONES static bool is_linear(const uint16_t *table, int sign, int offs
 GF_TARGET_CLONES static bool is_step(const uint16_t *table, int least)
 {
     int differs = 0;
-    for (int v = 0; v < LEVELS; v++)
-        differs |= table[v] ^ (v >= least ? MOST : 0);
+    for (int first = 0; first < LEVELS && !differs; first += PART) {
+        for (int v = first; v < first + PART; v++)
+            differs |= table[v] ^ (v >= least ? MOST : 0);
+    }
     return !differs;
+}
+
+/* The first value of a step's table that becomes MOST. */
+static int least_of_step(const uint16_t *table)
+{
+    int below = -1, from = LEVELS;
+    while (from - below > 1) {
+        const int middle = (below + from) / 2;
+        if (table[middle] == MOST)
+            from = middle;
+        else
+            below = middle;
+    }
+    return from;
 }
 
 bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op)
@@ -32,9 +50,7 @@ bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op)
         if (is_linear(table, sign, offset))
             return true;
     }
-    int least = 0;
-    while (least < LEVELS && table[least] != MOST)
-        least++;
+    const int least = least_of_step(table);
     *op = (struct gf_point_op){.kind = GF_POINT_STEP, .max = MOST, .a = (float)least};
     return is_step(table, least);
 }
