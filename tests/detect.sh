@@ -34,6 +34,7 @@ for format in webp:libwebp-dev tiff:libtiff-dev avif:libavif-dev jxl:libjxl-dev 
 done
 echo "formats: png jpeg pnm pam$present"
 [ -z "$absent" ] || echo "left out:$absent (apt-get install$packages)"
+[ -z "$absent" ] && [ "$isal$lcms" = 11 ] || echo "what is installed later is found after: make clean"
 if [ "$cuda" != 1 ] && [ -z "$nvcc" ]; then
     echo "CUDA: no nvcc found: the program will have the CPU backend only"
 elif [ "$cuda" != 1 ]; then

@@ -156,9 +156,9 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
             params->name ? "Parameters, in their order by position:" : "No parameters.");
     for (const struct gf_param *param = params; param->name; param++)
         gf_param_print(file, param);
-    print_variants(file, filter);
     gf_help_example(filter, example, sizeof example);
     fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
+    print_variants(file, filter);
 }
 
 /* The formats, with what those need that are not here. */

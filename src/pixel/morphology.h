@@ -54,7 +54,7 @@ extern const char *const gf_element_matrices[];
         .least = 0, .greatest = 4, .choices = gf_element_shapes, .matrices = gf_element_matrices, \
         .help = \
             "rectangle, where none is given; or rows of 0 and 1 as in 0 1 0/1 1 1/0 1 0, with " \
-            "odd sides, instead of rx and ry" \
+            "odd sides up to 31, instead of rx and ry" \
     }
 
 /* A run of the element's row dy, from column x on; both counted from the middle. */

@@ -101,7 +101,7 @@ void gf_param_range(const struct gf_param *param, char *text, size_t size)
         snprintf(text, size, "pixels or %%");
         break;
     case GF_TYPE_MATRIX:
-        snprintf(text, size, "matrix up to %dx%d", GF_MATRIX_SIDE_MAX, GF_MATRIX_SIDE_MAX);
+        snprintf(text, size, "matrix");
         break;
     case GF_TYPE_FILE:
         snprintf(text, size, "file");
