@@ -14,24 +14,14 @@
 #   RECKONING=1           also prints the figures that each estimate was made of
 #   GF_COMMIT=NAME        the commit, where git does not know it
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 MOST_S=${MOST_S:-110} PAUSE=${PAUSE:-100} SETS=${SETS:-alone server}
-results=${RESULTS:-$here/results/auto-$(date -u +%Y-%m-%d).json}
-mkdir -p "$(dirname "$results")" || exit 1
-begin=${EPOCHREALTIME/./}
-work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
-server=
-finish() {
-    [ -z "$server" ] || { "$program" --serve=stop >/dev/null 2>&1; wait "$server"; }
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run GPUFILTER_OPTS=
-mkdir -m 700 "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR"
-"$program" --devices | grep -q '^cuda:0 ' || { echo "bench-auto: there is no GPU" >&2; exit 3; }
+start_us=${EPOCHREALTIME/./}
+begin auto
+need_gpu bench-auto
+keep_apart
 
 # ---- the pictures ----
 
@@ -106,7 +96,7 @@ is_near_the_bar() {
 
 # Whether so many cases of all may have taken the time that has passed.
 is_on_time() {
-    [ $((${EPOCHREALTIME/./} - first_case)) -lt $(((begin + 1000000 * MOST_S - first_case) * (weight_before * cases + weight * done_cases) / (100 * cases))) ]
+    [ $((${EPOCHREALTIME/./} - first_case)) -lt $(((start_us + 1000000 * MOST_S - first_case) * (weight_before * cases + weight * done_cases) / (100 * cases))) ]
 }
 
 measure_case() {
@@ -188,18 +178,12 @@ if [[ $SETS == *alone* ]]; then
     weight_before=$weight weight=$((100 - weight))
 fi
 if [[ $SETS == *server* ]]; then
-    "$program" --serve >"$work/served" 2>&1 &
-    server=$!
-    for ((tries = 0; tries < 1000; tries++)); do
-        grep -q serving "$work/served" && break
-        sleep 0.01
-    done
+    start_server
     measure server --server=auto
+    stop_server
 fi
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-gpu=$("$program" --devices | sed -n 's/^cuda:0 *//p' | head -1 | tr -d '"\\')
 {
-    echo "$(nproc) processors; $gpu; commit $commit; ms, the least of the runs; $(((${EPOCHREALTIME/./} - begin) / 1000000)) s"
+    echo "$(nproc) processors; $gpu; commit $commit; ms, the least of the runs; $(((${EPOCHREALTIME/./} - start_us) / 1000000)) s"
     echo
     report alone "without a server"
     report server "with a server"

@@ -8,17 +8,12 @@
 #   RESULTS=FILE.json          where the figures go (tests/bench/results/batch-DATE.json)
 #   GF_COMMIT=NAME             the commit, where git does not know it
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 nvjpeg=${2:+$(readlink -f "$2")}
 here=$(dirname "$(readlink -f "$0")")
 . "$here/common.sh"
 files=${BENCH_FILES:-2000} RUNS=${RUNS:-3}
-results=${RESULTS:-$here/results/batch-$(date -u +%Y-%m-%d).json}
-mkdir -p "$(dirname "$results")" || exit 1
-work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+begin batch
 
 # ---- the pictures ----
 
@@ -42,7 +37,7 @@ printf 'P6\n1 1\n255\nabc' >"$work/dot.ppm"
 
 # ---- the commands: NAME|COMMAND ----
 
-"$program" --devices | grep -q '^cuda:0 ' && cuda=1 || cuda=
+cuda=${gpu:+1}
 "$program" --devices | grep -q '^cuda:1 ' && two=1 || two=
 chain=blur=2,equalize
 many="-q -i $work/in -o $work/out/" more="-q -i $work/more -o $work/out/" one="-q -i $work/in/000000.jpg -o $work/one.jpg"
@@ -101,17 +96,6 @@ measure() { # RUNS, WARM-UPS, LIST OF NAME|COMMAND -> lines "name|ms|ms of proce
     done
 }
 
-figure() { # NAME, COLUMN=2 -> ms, or ms of processor time
-    awk -F'|' -v name="$1" -v column="${2:-2}" '$1 == name {print $column}' "$work/figures"
-}
-
-# bar NAME MEASURED BAR UNIT [most]: BAR is the least, or the most.
-bar() {
-    [ -n "$2" ] && [ -n "$3" ] || return 0
-    echo "$1|$3|$2|$4|$(awk -v m="$2" -v l="$3" -v most="${5:-}" 'BEGIN {print ((most ? m <= l : m >= l) ? "ok" : "MISSED")}')|${5:-least}" \
-        >>"$work/bars"
-}
-
 rate() { # NAME -> pictures/s
     local ms
     ms=$(figure "$1")
@@ -150,11 +134,7 @@ further_ms() { # NAME
 failed=0
 : >"$work/figures"
 : >"$work/bars"
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
-gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
-driver=$("$program" --devices | sed -n '2s/^ *driver \([0-9.]*\).*/\1/p')
-echo "$(nproc) threads of $cpu_model; GPU: ${gpu:-none}; commit $commit; $files JPEGs of 1920x1080, $chain"
+echo "$(nproc) threads of $cpu; GPU: ${gpu:-none}; commit $commit; $files JPEGs of 1920x1080, $chain"
 measure "$RUNS" 1 "${commands[@]}"
 [ ${#peers[@]} = 0 ] || measure 1 0 "${peers[@]}"
 measure "$RUNS" 1 "${singles[@]}"
@@ -173,9 +153,9 @@ if [ -n "$cuda" ]; then
     beyond=$(awk -v ms="$(further_ms 'cuda, codec=gpu')" 'BEGIN {printf "%.0f", 1000 / ms}')
     difference=$(differing)
     printf '\ncodec=gpu, each picture more: %s a second; files that differ from the CPU'"'"'s: %s of %s\n' "$beyond" "$difference" "$count"
-    bar "codec=gpu" "$(rate 'cuda, codec=gpu')" 3500 pictures/s
-    bar "codec=gpu, 4 times as many" "$(rate 'cuda, codec=gpu, 4 times as many')" 6500 pictures/s
-    bar "codec=gpu, each picture more" "$beyond" 10000 a_second
+    bar "codec=gpu" "$(rate 'cuda, codec=gpu')" 3500 pictures/s least
+    bar "codec=gpu, 4 times as many" "$(rate 'cuda, codec=gpu, 4 times as many')" 6500 pictures/s least
+    bar "codec=gpu, each picture more" "$beyond" 10000 a_second least
     bar "codec=gpu, processor time of a picture" "$(processor_ms 'cuda, codec=gpu, 4 times as many')" 1.2 ms most
     bar "codec=gpu, files that differ from the CPU's" "$difference" 0 files most
     [ -z "$two" ] || bar "two GPUs: each picture more, against one" \
@@ -183,31 +163,25 @@ if [ -n "$cuda" ]; then
 fi
 floor=$(rate 'codecs alone')
 bar "codec=cpu: 85 % of what the codecs alone allow" "$(rate 'cuda, codec=cpu')" \
-    "$(awk -v f="$floor" 'BEGIN {printf "%.1f", 0.85 * f}')" pictures/s
+    "$(awk -v f="$floor" 'BEGIN {printf "%.1f", 0.85 * f}')" pictures/s least
 [ "$(nproc)" != 16 ] || bar "large.jpg, $chain, by 16 processors" "$(figure "large.jpg $chain cpu")" 90 ms most
 if [ -n "$cuda" ]; then
     bar "one JPEG of 33 megapixels by auto: the time of CUDA's start and 40 % of it" \
-        "$(awk -v s="$(figure "start cuda")" -v a="$(figure "large.jpg $chain auto")" 'BEGIN {printf "%.0f", 140 * s / a}')" 100 %
+        "$(awk -v s="$(figure "start cuda")" -v a="$(figure "large.jpg $chain auto")" 'BEGIN {printf "%.0f", 140 * s / a}')" 100 % least
     for one in large.ppm large.jpg 0.jpg; do
         for each in $chain bilateral=2.5; do
             bar "$one $each: the CPU's time within 110 % of auto's" \
-                "$(awk -v c="$(figure "$one $each cpu")" -v a="$(figure "$one $each auto")" 'BEGIN {printf "%.0f", 110 * c / a}')" 100 %
+                "$(awk -v c="$(figure "$one $each cpu")" -v a="$(figure "$one $each auto")" 'BEGIN {printf "%.0f", 110 * c / a}')" 100 % least
         done
     done
 fi
-if [ -s "$work/bars" ]; then
-    printf '\n%-76s %12s %10s\n' bar '' measured
-    awk -F'|' '{printf "%-76s %5s %6s %10s %-10s %s\n", $1, $6, $2, $3, $4, $5}' "$work/bars"
-fi
+print_bars
 {
-    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu_model\", \"threads\": $(nproc),"
-    echo " \"gpu\": \"$gpu\", \"driver\": \"$driver\", \"files\": $files, \"chain\": \"$chain\", \"runs\": $RUNS,"
-    echo " \"codec_gpu_more_pictures_s\": $beyond, \"codec_gpu_differing_files\": $difference, \"figures\": ["
+    json_head "\"files\": $files, \"chain\": \"$chain\", \"runs\": $RUNS,
+ \"codec_gpu_more_pictures_s\": $beyond, \"codec_gpu_differing_files\": $difference"
     awk -F'|' '{printf "%s  {\"name\": \"%s\", \"ms\": %s, \"processor_ms\": %s}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
         "$work/figures"
-    echo ' "bars": ['
-    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_%s\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
-        (NR > 1 ? ",\n" : ""), $1, $6, $2, $3, $4, $5} END {print "]}"}' "$work/bars"
+    json_bars
 } >"$results" || exit 1
 echo "written to $results"
 exit $failed

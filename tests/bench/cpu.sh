@@ -11,17 +11,12 @@
 # JPEG is quality 90 and 4:2:0 everywhere (ffmpeg: -q:v 2, the nearest that its encoder has); PNG is each tool's
 # default level. Memory is that of the largest process, by GNU time.
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 . "$here/common.sh"
 RUNS=${RUNS:-5} SLOW_S=${SLOW_S:-8} SLOW_RUNS=${SLOW_RUNS:-2}
 tasks=${BENCH_TASKS:-copy blur2 blur2eq blur20 unsharp rot90 turn sobel median3 dilate7 half png memory batch files}
-results=${RESULTS:-$here/results/cpu-$(date -u +%Y-%m-%d).json}
-mkdir -p "$(dirname "$results")" || exit 1
-work=$(mktemp -d "${BENCH_DIR:-/var/tmp}/gpufilter-bench.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+begin cpu "${BENCH_DIR:-/var/tmp}"
 gnu_time=$(type -P time)
 [ -n "$gnu_time" ] || echo "bench: no GNU time on the PATH: memory is not measured" >&2
 
@@ -378,7 +373,7 @@ write_json() {
     echo '{'
     echo "  \"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\","
     echo "  \"commit\": \"$commit\","
-    echo "  \"cpu\": \"$cpu_model\", \"threads\": $(nproc),"
+    echo "  \"cpu\": \"$cpu\", \"threads\": $(nproc),"
     echo "  \"system\": \"$system\","
     echo "  \"picture\": \"$(echo "$source" | tr -d '"\\'), 6000x4000\","
     printf '  "versions": {'
@@ -395,13 +390,10 @@ write_json() {
     printf '  ]\n}\n'
 }
 
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
-system=$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release | tr -d '"\\')
 : >"$work/figures"
 failed=0
 make_pictures
-echo "$(nproc) threads of $cpu_model, $system, commit $commit"
+echo "$(nproc) threads of $cpu, $system, commit $commit"
 echo "picture: $source, 6000x4000, $(($(stat -c %s "$work/in.jpg") / 1024)) KB as JPEG"
 for tool in $tools; do echo "$tool: $(version_of "$tool")"; done
 for tool in vips magick gm ffmpeg gmic; do [ -n "${!tool}" ] || echo "$tool: not installed"; done

@@ -3,22 +3,14 @@
 # server that stand still. Every picture has to be there and to be the CPU's. Argument: the program. Environment:
 #   CROWD=500             clients at once
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 . "$here/common.sh"
 CROWD=${CROWD:-500}
-work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
-server=
-finish() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-export XDG_RUNTIME_DIR=$work/run XDG_CACHE_HOME=$work/cache GPUFILTER_OPTS=
-mkdir -m 700 "$XDG_RUNTIME_DIR" "$XDG_CACHE_HOME" "$work/out" || exit 1
-"$program" --devices | grep -q '^cuda:0 ' || { echo "bench-kills: there is no GPU" >&2; exit 3; }
+begin faults
+need_gpu bench-kills
+keep_apart
+mkdir "$work/out" || exit 1
 chain=bilateral=10,equalize # the CPU needs longer than a server
 "$program" --device=cpu -q -i "$here/../../samples/harbour.png" -o "$work/in.ppm" "resize=w=${WIDTH:-960}" || exit 1
 "$program" --device=cpu -q -i "$work/in.ppm" -o "$work/right.ppm" "$chain" || exit 1

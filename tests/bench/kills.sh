@@ -11,17 +11,14 @@
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/kills-DATE.json, and .txt)
 #   GF_COMMIT=NAME        the commit, where git does not know it
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
+. "$here/common.sh"
 KILLS=${KILLS:-200} GROUPS_AT_ONCE=${GROUPS_AT_ONCE:-3} MOST_S=${MOST_S:-115}
-results=${RESULTS:-$here/results/kills-$(date -u +%Y-%m-%d).json}
-mkdir -p "$(dirname "$results")" || exit 1
-work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
-trap 'rm -rf "$work"' EXIT
+begin kills
 trap ': >"$work/stop"; wait; exit 130' INT TERM
 export GPUFILTER_OPTS=
-"$program" --devices | grep -q '^cuda:0 ' || { echo "bench-kills: there is no GPU" >&2; exit 3; }
+need_gpu bench-kills
 chain=bilateral=4,equalize # the CPU needs longer than a server, but not long
 "$program" --device=cpu -q -i "$here/../../samples/harbour.png" -o "$work/in.jpg" 'resize=w=960:h=600' &&
     "$program" --device=cpu -q -i "$work/in.jpg" -o "$work/right.jpg" "$chain" || exit 1
@@ -98,8 +95,6 @@ run_groups() {
 SECONDS=0
 run_groups
 seconds=$SECONDS
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
 kills=$(cat "$work"/group.*/kills | awk '{sum += $1} END {print sum + 0}')
 read -r pictures wrong failed warned twice <<<"$(cat "$work"/group.*/*.counts |
     awk '{for (i = 1; i <= 5; i++) sum[i] += $i} END {print sum[1] + 0, sum[2] + 0, sum[3] + 0, sum[4] + 0, sum[5] + 0}')"

@@ -7,24 +7,13 @@
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/serve-DATE.json, and .txt)
 #   GF_COMMIT=NAME        the commit, where git does not know it
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 . "$here/common.sh"
 RUNS=${RUNS:-15} LOOP=${LOOP:-200}
-results=${RESULTS:-$here/results/serve-$(date -u +%Y-%m-%d).json}
-mkdir -p "$(dirname "$results")" || exit 1
-work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
-server=
-finish() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run GPUFILTER_OPTS=
-mkdir -m 700 "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" || exit 1
-"$program" --devices | grep -q '^cuda:0 ' || { echo "bench-serve: there is no GPU" >&2; exit 3; }
+begin serve
+need_gpu bench-serve
+keep_apart
 chain=blur=2,equalize
 : >"$work/figures"
 : >"$work/bars"
@@ -48,22 +37,6 @@ processor_ticks() { # of the server: clock ticks, hundredths of a second
 
 now_us() {
     echo "${EPOCHREALTIME/./}"
-}
-
-note() { # NAME, VALUE, UNIT
-    echo "$1|$2|$3" >>"$work/figures"
-    printf '%-58s %10s %s\n' "$1" "$2" "$3"
-}
-
-bar() { # NAME, MEASURED, BAR, UNIT, most|least
-    local verdict
-    verdict=$(awk -v m="$2" -v l="$3" -v how="$5" 'BEGIN {print ((how == "most" ? m <= l : m >= l) ? "ok" : "MISSED")}')
-    [ "$verdict" = ok ] || : >"$work/broken"
-    echo "$1|$5|$3|$2|$4|$verdict" >>"$work/bars"
-}
-
-same() { # A, B
-    cmp -s "$1" "$2" || { echo "bench-serve: $1 differs from $2" >&2; : >"$work/broken"; }
 }
 
 one() { # PICTURE, OPTIONS... -> the median in ms of a whole process, after one that does not count
@@ -131,25 +104,17 @@ measure_all() {
     done
 }
 
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
-gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
 {
     echo "$(nproc) threads of $cpu; GPU: $gpu; commit $commit; $chain"
     echo
     measure_all
-    printf '\n%-72s %-6s %8s %10s\n' bar '' '' measured
-    awk -F'|' '{printf "%-72s %-6s %8s %10s %-10s %s\n", $1, $2, $3, $4, $5, $6}' "$work/bars"
+    print_bars
 } > >(tee "${results%.json}.txt") 2>&1
 wait $! # tee
 {
-    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $(nproc), \"gpu\": \"$gpu\","
-    echo " \"chain\": \"$chain\", \"runs\": $RUNS, \"loop\": $LOOP, \"figures\": ["
-    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
-        "$work/figures"
-    echo ' "bars": ['
-    awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_%s\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
-        (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5, $6} END {print "]}"}' "$work/bars"
+    json_head "\"chain\": \"$chain\", \"runs\": $RUNS, \"loop\": $LOOP"
+    json_notes
+    json_bars
 } >"$results" || exit 1
 echo "written to $results"
-[ ! -e "$work/broken" ]
+[ ! -e "$work/broken" ] && ! grep -q 'MISSED$' "$work/bars"

@@ -8,20 +8,16 @@
 #   RESULTS=FILE.txt      where the table goes, too (tests/bench/results/start-DATE.txt)
 #   GF_COMMIT=NAME        the commit, where git does not know it
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 other=${OTHER:+$(readlink -f "$OTHER")}
 here=$(dirname "$(readlink -f "$0")")
 . "$here/common.sh"
 runs=${RUNS:-9} files=${FILES:-2000}
-results=${RESULTS:-$here/results/start-$(date -u +%Y-%m-%d).txt}
-mkdir -p "$(dirname "$results")" || exit 1
-work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-export XDG_CACHE_HOME=$work/cache GPUFILTER_OPTS=
-mkdir -m 700 "$XDG_CACHE_HOME" "$work/in" || exit 1
-"$program" --devices | grep -q '^cuda:0 ' || { echo "bench-start: there is no GPU" >&2; exit 3; }
+RESULTS=${RESULTS:-$here/results/start-$(date -u +%Y-%m-%d).txt}
+begin start
+need_gpu bench-start
+keep_apart
+mkdir "$work/in" || exit 1
 
 printf 'P6\n1 1\n255\nabc' >"$work/dot.ppm"
 "$program" --device=cpu --strip -q -i "$here/../../samples/harbour.png" -o "$work/one.jpg" --quality=90 --subsampling=420 \
@@ -98,8 +94,8 @@ queues() { # how long the context takes, and the whole process, by the number of
 }
 
 {
-    echo "$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1); $(nproc) threads; commit ${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}"
-    table "a picture of 1x1, invert (bar: 0.70 times the commit before issue 13)" "$runs" --server=off --device=cuda -i "$work/dot.ppm" -o "$work/dot-out.ppm" invert
+    echo "$gpu; $(nproc) threads; commit $commit"
+    table "a picture of 1x1, invert" "$runs" --server=off --device=cuda -i "$work/dot.ppm" -o "$work/dot-out.ppm" invert
     start=$process
     table "a JPEG of 1080p, blur=2,equalize" "$runs" --server=off --device=cuda -i "$work/one.jpg" -o "$work/one-out.jpg" blur=2,equalize
     table "$files JPEGs of 1080p, blur=2,equalize" $(((runs + 2) / 3)) --device=cuda --codec=gpu -i "$work/in" -o "$work/out/" blur=2,equalize

@@ -137,7 +137,8 @@ done
 
 device=$(ls "$1"/device-png-*.json 2>/dev/null | tail -n 1)
 [ -z "$device" ] || awk "$fields"'
-/"date"/ { date = substr(value("date"), 1, 10); commit = value("commit"); cpu = value("cpu"); threads = value("threads"); gpu = value("gpu"); sub(/:.*/, "", gpu) }
+/"date"/ { date = substr(value("date"), 1, 10); commit = value("commit"); cpu = value("cpu"); threads = value("threads") }
+/"gpu"/ { gpu = value("gpu"); sub(/:.*/, "", gpu) }
 /"files"/ && /"chain"/ {
     printf "\nPNGs of level 1, by a GPU alone, by whole programs and by peers, medians: %d threads of %s, %s, %s, commit %s.\n\n", threads, cpu, gpu == "" ? "no GPU" : gpu, date, commit
     print "| what | measured |\n| --- | --- |"

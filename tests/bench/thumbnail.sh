@@ -12,24 +12,15 @@
 # Every tool may decode at a fraction of the size: gpufilter's thumbnail, vipsthumbnail, ImageMagick's jpeg:size, Pillow's
 # draft, sharp.
 set -eu
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}")
 here=$(dirname "$(readlink -f "$0")")
 . "$here/common.sh"
 RUNS=${RUNS:-9}
 files=${BENCH_FILES:-1000}
-results=${RESULTS:-$here/results/thumbnail-$(date -u +%Y-%m-%d).json}
-mkdir -p "$(dirname "$results")"
-work=$(mktemp -d "${BENCH_DIR:-/dev/shm}/gpufilter-bench.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+begin thumbnail "${BENCH_DIR:-}"
 vips=$(type -P vipsthumbnail || :)
 magick=$(type -P convert || :)
 processors=$(nproc)
-gpu=$("$program" --devices 2>/dev/null | sed -n 's/^cuda:0  *//p' | head -n 1 | tr -d '"\\')
-driver=$("$program" --devices 2>/dev/null | sed -n '2s/^ *driver \([0-9.]*\).*/\1/p')
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1 | tr -d '"\\')
 
 has() { # MODULE: whether Python has it
     python3 -c "import $1" 2>/dev/null
@@ -191,8 +182,7 @@ bar "64 JPEGs of 1920x1080 to 400 wide" 4 gpufilter vips 0.6
     awk -F'|' '{ printf "%s: %s: %s, at most %s: %s\n", $1, $2, $3, $4, $5 }' "$work/bars"
 } | tee "${results%.json}.txt"
 {
-    echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $processors,"
-    echo " \"gpu\": \"$gpu\", \"driver\": \"$driver\", \"runs\": $RUNS, \"figures\": ["
+    json_head "\"runs\": $RUNS"
     awk -F'|' '{ printf "%s  {\"task\": \"%s\", \"tool\": \"%s\", \"pictures\": %s, \"wall_s\": %s, \"processor_s\": %s, \"failed\": \"%s\"}",
         (NR > 1 ? ",\n" : ""), $1, $2, $3, $6 ? "null" : $4, $6 ? "null" : $5, $6 } END { print "]," }' "$work/figures"
     echo ' "bars": ['

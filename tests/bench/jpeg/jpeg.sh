@@ -4,13 +4,10 @@
 #   RESULTS=FILE.json      where the figures go (tests/bench/results/jpeg-DATE.json)
 #   GF_COMMIT=NAME         the commit, where git does not know it
 set -eu
-export LC_ALL=C
-bench=$1 page=$2 program=$3
+coder=$1 page=$2 program=$3
 here=$(dirname "$(readlink -f "$0")")
-results=${RESULTS:-$here/../results/jpeg-$(date -u +%Y-%m-%d).json}
-mkdir -p "$(dirname "$results")"
-work=$(mktemp -d /dev/shm/gpufilter-bench.XXXXXX)
-trap 'rm -rf "$work"' EXIT
+. "$here/../common.sh"
+begin jpeg
 
 mapfile -t photographs < <(ls /usr/share/backgrounds/*.jpg "${BENCH_PICTURES:-/nowhere}"/*.{jpg,png} 2>/dev/null)
 [ ${#photographs[@]} -gt 0 ] || photographs=("$here/../../../samples/harbour.png")
@@ -36,10 +33,9 @@ for each in text white text33 white33; do
     "$program" -q --device=cpu -i "$work/$each.ppm" -o "$work/$each.jpg" --quality=90 blur=0.7
 done
 
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 about="${#photographs[@]} photographs scaled to 1920x1080 and one to 7680x4320, quality 90; made pages of text, whole and in the upper tenth"
 echo "commit $commit; $about"
 # shellcheck disable=SC2086 # a list of words
-"$bench" "$results" "$commit" "$about" $made "photograph-33M=1:$work/large.jpg" "text=64:$work/text.jpg" "white=64:$work/white.jpg" \
+"$coder" "$results" "$commit" "$about" $made "photograph-33M=1:$work/large.jpg" "text=64:$work/text.jpg" "white=64:$work/white.jpg" \
     "text-33M=1:$work/text33.jpg" "white-33M=1:$work/white33.jpg"
 echo "written to $results"

@@ -9,53 +9,21 @@
 #                          (tests/bench/results/device-png-DATE.json)
 #   GF_COMMIT=NAME         the commit, where git does not know it
 set -u
-export LC_ALL=C
 program=$(readlink -f "${1:?the program}") page=$(readlink -f "${2:?the program that draws pages}")
 encoder=${3:+$(readlink -f "$3")}
 here=$(dirname "$(readlink -f "$0")")
 . "$here/../common.sh"
 RUNS=${RUNS:-15} files=${BENCH_FILES:-4000}
-results=$here/../results/device-png-$(date -u +%Y-%m-%d).json
-[ -z "${RESULTS:-}" ] || results=${RESULTS%.json}-device.json
-mkdir -p "$(dirname "$results")" || exit 1
+[ -z "${RESULTS:-}" ] || RESULTS=${RESULTS%.json}-device.json
 folder=/var/tmp
 [ ! -w /dev/shm ] || folder=/dev/shm
-work=$(mktemp -d "$folder/gpufilter-bench.XXXXXX") || exit 1
-server=
-finish() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run GPUFILTER_OPTS=
-mkdir -m 700 "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" || exit 1
-"$program" --devices | grep -q '^cuda:0 ' && cuda=1 || cuda=
+begin device-png "$folder"
+keep_apart
 chain=blur=2,equalize
 : >"$work/figures"
 : >"$work/bars"
 
 # ---- measuring ----
-
-note() { # NAME, VALUE, UNIT
-    echo "$1|$2|$3" >>"$work/figures"
-    printf '%-72s %12s %s\n' "$1" "$2" "$3"
-}
-
-figure() { # NAME
-    awk -F'|' -v name="$1" '$1 == name {print $2}' "$work/figures"
-}
-
-bar() { # NAME, MEASURED, BAR, UNIT, most|least
-    local verdict
-    [ -n "$2" ] || return 0
-    verdict=$(awk -v m="$2" -v l="$3" -v how="$5" 'BEGIN {print ((how == "most" ? m <= l : m >= l) ? "ok" : "MISSED")}')
-    echo "$1|$5|$3|$2|$4|$verdict" >>"$work/bars"
-}
-
-same() { # A, B
-    cmp -s "$1" "$2" || { echo "bench-png: $1 differs from $2" >&2; : >"$work/broken"; }
-}
 
 whole() { # RUNS, COMMAND... -> the median in ms of a whole process, after one that does not count
     local runs=$1 round begin
@@ -137,7 +105,7 @@ measure_batches() {
     for ((i = 0; i < files; i++)); do ln "$work/made/$((i % made)).png" "$work/in/$(printf %06d "$i").png" || exit 1; done
     few=$((files < 500 ? files : 500)) # for the CPU, which has no start
     for ((i = 0; i < few; i++)); do ln "$work/in/$(printf %06d "$i").png" "$work/few/" || exit 1; done
-    if [ -n "$cuda" ]; then
+    if [ -n "$gpu" ]; then
         "$program" -q --device=cuda -i "$work/few" -o "$work/out/" $chain || : >"$work/broken" # not counted
         measure_batch "$work/in" "$files" "on the GPU" --device=cuda
         bar "$files PNGs of 1080p, start included" "$(figure "$files PNGs of 1080p, $chain, on the GPU")" 2000 pictures/s least
@@ -168,32 +136,24 @@ measure_peers() {
     note "gpufilter: file" "$(wc -c <"$work/photo.png")" bytes
 }
 
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
-gpu=$("$program" --devices | sed -n 's/^cuda:0  *//p' | head -1 | tr -d '"\\')
 # Called after each group of rows, so that the file is there if the rest is cut off.
 write_results() {
     {
-        echo "{\"date\": \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\", \"commit\": \"$commit\", \"cpu\": \"$cpu\", \"threads\": $(nproc), \"gpu\": \"$gpu\","
-        echo " \"chain\": \"$chain\", \"runs\": $RUNS, \"files\": $files, \"figures\": ["
-        awk -F'|' '{printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? ",\n" : ""), $1, $2, $3} END {print "],"}' \
-            "$work/figures"
-        echo ' "bars": ['
-        awk -F'|' '{printf "%s  {\"name\": \"%s\", \"at_%s\": %s, \"measured\": %s, \"unit\": \"%s\", \"verdict\": \"%s\"}",
-            (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5, $6} END {print "]}"}' "$work/bars"
+        json_head "\"chain\": \"$chain\", \"runs\": $RUNS, \"files\": $files"
+        json_notes
+        json_bars
     } >"$results" || exit 1
 }
 
 {
     echo "$(nproc) threads of $cpu; GPU: ${gpu:-none}; commit $commit; $(basename "$photo") at 7680x4320"
-    [ -z "$cuda" ] || [ -z "$encoder" ] || measure_encoder
+    [ -z "$gpu" ] || [ -z "$encoder" ] || measure_encoder
     write_results
-    [ -z "$cuda" ] || measure_server
+    [ -z "$gpu" ] || measure_server
     write_results
     measure_batches
     measure_one "on the CPU" --device=cpu --server=off
-    printf '\n%-72s %-6s %8s %10s\n' bar '' '' measured
-    awk -F'|' '{printf "%-72s %-6s %8s %10s %-10s %s\n", $1, $2, $3, $4, $5, $6}' "$work/bars"
+    print_bars
     write_results
     measure_peers
     write_results

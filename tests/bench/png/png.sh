@@ -9,17 +9,15 @@
 #   RESULTS=FILE.json      where the figures go (tests/bench/results/png-DATE-THREADS.json)
 #   GF_COMMIT=NAME         the commit, where git does not know it
 set -eu
-export LC_ALL=C
 export BENCH_SECONDS=${BENCH_SECONDS:-60}
 [ "$BENCH_SECONDS" != 0 ] || BENCH_SECONDS=
-bench=$1 program=$2
+coder=$1 program=$2
 here=$(dirname "$(readlink -f "$0")")
-results=${RESULTS:-$here/../results/png-$(date -u +%Y-%m-%d)-$(nproc).json}
-mkdir -p "$(dirname "$results")"
+. "$here/../common.sh"
+RESULTS=${RESULTS:-$here/../results/png-$(date -u +%Y-%m-%d)-$(nproc).json}
 folder=/var/tmp
 [ ! -w /dev/shm ] || folder=/dev/shm
-work=$(mktemp -d "${BENCH_DIR:-$folder}/gpufilter-bench.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+begin png "${BENCH_DIR:-$folder}"
 
 first_of() {
     local file
@@ -34,11 +32,8 @@ photo33=${BENCH_PICTURE33:-$(first_of $backgrounds/seeding_by_Clements_Engelhard
 "$program" --device=cpu --strip -i "$photo24" -o "$work/photo24.ppm" 'resize=w=6000:h=4000:fit=cover'
 "$program" --device=cpu --strip -i "$photo33" -o "$work/photo33.ppm" 'resize=w=7680:h=4320:fit=cover'
 
-commit=${GF_COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
-cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1 | tr -d '"\\')
-system=$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release | tr -d '"\\')
 about="$cpu, $system; photo24 is $(basename "$photo24") at 6000x4000, photo33 $(basename "$photo33") at 7680x4320, both by Lanczos"
 echo "commit $commit, $(nproc) threads of $about"
 # shellcheck disable=SC2086 # a list of words
-"$bench" "$work" "$results" "$commit" "$about" "photo33=$work/photo33.ppm" "photo24=$work/photo24.ppm" ${BENCH_PICTURES:-}
+"$coder" "$work" "$results" "$commit" "$about" "photo33=$work/photo33.ppm" "photo24=$work/photo24.ppm" ${BENCH_PICTURES:-}
 echo "written to $results"
