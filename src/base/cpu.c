@@ -20,3 +20,20 @@ bool gf_cpu_intrinsics_allowed(void)
 {
     return !atomic_load(&intrinsics_are_off);
 }
+
+bool gf_cpu_has(enum gf_cpu_level level)
+{
+#if GF_X86
+    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("ssse3") &&
+           (level < GF_CPU_AVX2 ||
+            (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) &&
+           (level < GF_CPU_AVX512 ||
+            (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl"))) &&
+           (level < GF_CPU_VNNI || __builtin_cpu_supports("avx512vnni")) &&
+           (level < GF_CPU_VBMI || __builtin_cpu_supports("avx512vbmi"));
+#else
+    (void)level;
+    return false;
+#endif
+}

@@ -26,6 +26,9 @@ static inline const char *gf_cpu_instruction_set(void)
 }
 #endif
 
+/* Inlined wherever it is called, so that what is constant there is constant in it. */
+#define GF_INLINE static inline __attribute__((always_inline))
+
 /* Before a loop none of whose iterations reads what another one writes. */
 #if defined(__clang__)
 #define GF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")

@@ -167,10 +167,8 @@ struct sums {
 };
 
 /* One tap for RUN pixels; colours and channels are constants where this is inlined. */
-static inline __attribute__((always_inline)) void add_tap(int colours, int channels, float space,
-                                                          float colour, const float *centre,
-                                                          const float *tap, size_t plane,
-                                                          struct sums *restrict sums)
+GF_INLINE void add_tap(int colours, int channels, float space, float colour, const float *centre,
+                       const float *tap, size_t plane, struct sums *restrict sums)
 {
     for (int i = 0; i < RUN; i++) {
         float difference[4], distance = 0.0f;

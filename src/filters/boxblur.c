@@ -163,7 +163,7 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     carve(&work, scratch, format, box->radius);
     memset(work.zeros, 0, gf_row_bytes(format));
     if (gf_box_narrow(format, box->radius) && box->radius &&
-        (box->radius <= GF_BOX_SMALL_MAX || gf_box_has_simd())) {
+        (box->radius <= GF_BOX_SMALL_MAX || gf_cpu_has(GF_CPU_AVX512))) {
         gf_box_small_cpu(box, in, out, work.zeros, (uint16_t *)(void *)work.columns);
         return;
     }

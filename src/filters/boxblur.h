@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cpu.h"
 #include "base/host_device.h"
 #include "gpufilter/image.h"
 
@@ -66,11 +67,10 @@ struct gf_view;
 void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
                       const unsigned char *zeros, uint16_t *columns);
 
-/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
-bool gf_box_has_simd(void);
-/* `count` means of a row from its padded column sums, and what 32 bytes behind those hold. */
-void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
-                       const struct gf_box_mean *mean, unsigned char *row);
+/* `count` means of a row from its padded column sums, and what 32 bytes behind those hold.
+ * GF_CPU_AVX512. */
+GF_X86_ONLY void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
+                                   const struct gf_box_mean *mean, unsigned char *row);
 
 /* Whether the device needs one kernel and no scratch memory: sums of whole windows fit 16 bits. */
 enum { GF_BOX_SMALL_MAX = 7 };

@@ -1,29 +1,20 @@
 /* Sums of windows of any radius by vectors: differences of columns, added up within a vector. */
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "filters/boxblur.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_AVX512 __attribute__((target("avx512f,avx512bw")))
-#define GF_AVX512_INLINE GF_AVX512 static inline __attribute__((always_inline))
+#if GF_X86
 
 enum { LANES = 16, ROUNDS_MAX = 4 };
 
-bool gf_box_has_simd(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw");
-}
-
-GF_AVX512_INLINE __m512i words(const uint16_t *from)
+GF_AVX512 GF_INLINE __m512i words(const uint16_t *from)
 {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
 }
 
 /* gf_box_mean8() of each lane. */
-GF_AVX512_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
+GF_AVX512 GF_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
 {
     const __m512i num =
         _mm512_slli_epi32(_mm512_add_epi32(sums, _mm512_set1_epi32((int)mean->half)), 1);
@@ -36,7 +27,7 @@ GF_AVX512_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
 }
 
 /* The lane `back` lanes before each, where there is one. */
-GF_AVX512_INLINE __m512i moved(__m512i v, __m512i lane, int back)
+GF_AVX512 GF_INLINE __m512i moved(__m512i v, __m512i lane, int back)
 {
     const __m512i from = _mm512_sub_epi32(lane, _mm512_set1_epi32(back));
     return _mm512_maskz_permutexvar_epi32((__mmask16)(0xffff << back), from, v);
@@ -53,8 +44,8 @@ GF_AVX512 static __m512i first_sums(const uint16_t *columns, int radius, int cha
 }
 
 /* The number of channels is a constant where it is inlined. */
-GF_AVX512_INLINE void slide(const uint16_t *columns, int radius, const int channels, size_t count,
-                            const struct gf_box_mean *mean, unsigned char *row)
+GF_AVX512 GF_INLINE void slide(const uint16_t *columns, int radius, const int channels,
+                               size_t count, const struct gf_box_mean *mean, unsigned char *row)
 {
     const int step = LANES / channels * channels;
     const ptrdiff_t reach = (ptrdiff_t)2 * radius * channels;
@@ -97,16 +88,5 @@ GF_AVX512 void gf_box_slide_simd(const uint16_t *columns, int radius, int channe
     default:
         slide(columns, radius, 4, count, mean, row);
     }
-}
-#else
-bool gf_box_has_simd(void)
-{
-    return false;
-}
-
-void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
-                       const struct gf_box_mean *mean, unsigned char *row)
-{
-    (void)columns, (void)radius, (void)channels, (void)count, (void)mean, (void)row;
 }
 #endif

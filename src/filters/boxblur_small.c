@@ -15,9 +15,8 @@ GF_TARGET_CLONES static void move_columns(uint16_t *restrict columns, const unsi
 
 /* The quotient by the multiplier is that of integers for all sums of up to 15 x 15 samples. The
  * radius is a constant where it is inlined. */
-static inline __attribute__((always_inline)) void
-mean_of(const int radius, const uint16_t *restrict columns, size_t step, size_t count,
-        const struct gf_box_mean *mean, unsigned char *restrict row)
+GF_INLINE void mean_of(const int radius, const uint16_t *restrict columns, size_t step,
+                       size_t count, const struct gf_box_mean *mean, unsigned char *restrict row)
 {
     const uint16_t half = (uint16_t)mean->half;
     const uint32_t multiplier = mean->multiplier_small;

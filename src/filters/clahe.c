@@ -161,8 +161,8 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage);
 }
 
-static inline __attribute__((always_inline)) void
-find_luma(const void *in, int width, const int bits, const int channels, uint32_t *restrict bin)
+GF_INLINE void find_luma(const void *in, int width, const int bits, const int channels,
+                         uint32_t *restrict bin)
 {
     for (int x = 0; x < width; x++) {
         int v[3] = {0, 0, 0};
@@ -208,9 +208,8 @@ static inline int limited(int v, int max)
 }
 
 /* Colour: the change of the luma is added to every channel. Alpha stays. */
-static inline __attribute__((always_inline)) void put_row(const struct work *work, const void *in,
-                                                          void *out, int width, const int bits,
-                                                          const int channels)
+GF_INLINE void put_row(const struct work *work, const void *in, void *out, int width,
+                       const int bits, const int channels)
 {
     const int colours = channels >= 3 ? 3 : 1, max = bits == 8 ? 255 : 65535;
     for (int x = 0; x < width; x++) {

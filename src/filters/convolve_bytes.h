@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cpu.h"
 #include "filters/convolve.h"
 #include "stage/stage.h"
 
@@ -45,14 +46,13 @@ bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve
  * of the picture in each, group[g] beginning half a kernel left of the first result; `step` words
  * lie between columns. Words are read up to the next multiple of 64 samples, as bytes are written
  * there. doubt: [4][count / 64 + 1] masks of what GF_CONVOLVE_NEAR leaves in doubt; the result
- * tells whether there is any. Only where gf_convolve_bytes_runs(). */
-bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes, const uint32_t *const *group,
-                             int step, size_t count, unsigned char *const *out,
-                             uint64_t *const *doubt);
+ * tells whether there is any. GF_CPU_VNNI, and so is the next one. */
+GF_X86_ONLY bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes,
+                                         const uint32_t *const *group, int step, size_t count,
+                                         unsigned char *const *out, uint64_t *const *doubt);
 /* Words of four rows: count samples, up to the next multiple of 64. */
-void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to);
-/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() allows them. */
-bool gf_convolve_bytes_runs(void);
+GF_X86_ONLY void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count,
+                                         uint32_t *to);
 
 /* cpu() and cpu_scratch() of what gf_convolve_bytes_of() takes, of 8 bits without alpha. */
 void gf_convolve_bytes_cpu(const struct gf_convolve *convolve,

@@ -1,20 +1,10 @@
 /* Sums of products of bytes by AVX-512 VNNI: 64 samples of four rows at once. */
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "filters/convolve_bytes.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
-#define GF_VNNI_INLINE GF_VNNI static inline __attribute__((always_inline))
+#if GF_X86
 
 enum { LINES = GF_CONVOLVE_LINES, PARTS = 4, WORDS = 16, SAMPLES = PARTS * WORDS };
-
-bool gf_convolve_bytes_runs(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
-}
 
 GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to)
 {
@@ -36,7 +26,7 @@ GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t co
 }
 
 /* 64 words, saturated, as bytes. */
-GF_VNNI_INLINE __m512i pack(const __m512i *words)
+GF_VNNI GF_INLINE __m512i pack(const __m512i *words)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(words[0], words[1]),
@@ -44,7 +34,7 @@ GF_VNNI_INLINE __m512i pack(const __m512i *words)
     return _mm512_permutexvar_epi32(order, bytes);
 }
 
-GF_VNNI_INLINE __m512i shifted(const struct gf_convolve_bytes *bytes, const __m512i *sum)
+GF_VNNI GF_INLINE __m512i shifted(const struct gf_convolve_bytes *bytes, const __m512i *sum)
 {
     const __m128i shift = _mm_cvtsi32_si128(bytes->shift);
     __m512i words[PARTS];
@@ -54,7 +44,7 @@ GF_VNNI_INLINE __m512i shifted(const struct gf_convolve_bytes *bytes, const __m5
 }
 
 /* gf_round_flat(gf_convolve_finish()). */
-GF_VNNI_INLINE __m512i exact(const struct gf_convolve_bytes *bytes, const __m512i *sum)
+GF_VNNI GF_INLINE __m512i exact(const struct gf_convolve_bytes *bytes, const __m512i *sum)
 {
     __m512i words[PARTS];
     for (int i = 0; i < PARTS; i++) {
@@ -68,7 +58,7 @@ GF_VNNI_INLINE __m512i exact(const struct gf_convolve_bytes *bytes, const __m512
     return pack(words);
 }
 
-GF_VNNI_INLINE __m512i end_at(float scale, float shift, const __m512i *sum)
+GF_VNNI GF_INLINE __m512i end_at(float scale, float shift, const __m512i *sum)
 {
     __m512i words[PARTS];
     for (int i = 0; i < PARTS; i++)
@@ -77,9 +67,9 @@ GF_VNNI_INLINE __m512i end_at(float scale, float shift, const __m512i *sum)
     return pack(words);
 }
 
-GF_VNNI_INLINE bool lines(const struct gf_convolve_bytes *bytes, const enum gf_convolve_end end,
-                          const uint32_t *const *group, int step, size_t count,
-                          unsigned char *const *out, uint64_t *const *doubt)
+GF_VNNI GF_INLINE bool lines(const struct gf_convolve_bytes *bytes, const enum gf_convolve_end end,
+                             const uint32_t *const *group, int step, size_t count,
+                             unsigned char *const *out, uint64_t *const *doubt)
 {
     const struct gf_convolve_quad *const quad = bytes->quad;
     const int quads = bytes->count;
@@ -119,7 +109,7 @@ GF_VNNI_INLINE bool lines(const struct gf_convolve_bytes *bytes, const enum gf_c
             if (count - x >= SAMPLES)
                 _mm512_storeu_si512(out[line] + x, found);
             else
-                _mm512_mask_storeu_epi8(out[line] + x, ((__mmask64)1 << (count - x)) - 1, found);
+                _mm512_mask_storeu_epi8(out[line] + x, gf_first_bits(count - x), found);
         }
     }
     return any != 0;
@@ -134,23 +124,5 @@ GF_VNNI bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes,
     if (bytes->end == GF_CONVOLVE_EXACT)
         return lines(bytes, GF_CONVOLVE_EXACT, group, step, count, out, doubt);
     return lines(bytes, GF_CONVOLVE_NEAR, group, step, count, out, doubt);
-}
-#else
-bool gf_convolve_bytes_runs(void)
-{
-    return false;
-}
-
-void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to)
-{
-    (void)rows, (void)count, (void)to;
-}
-
-bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes, const uint32_t *const *group,
-                             int step, size_t count, unsigned char *const *out,
-                             uint64_t *const *doubt)
-{
-    (void)bytes, (void)group, (void)step, (void)count, (void)out, (void)doubt;
-    return false;
 }
 #endif

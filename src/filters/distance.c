@@ -51,8 +51,10 @@ static void along_cpu(const struct gf_stage *stage, const struct gf_view *in,
         const unsigned char *const from = gf_view_row(in, y);
         gf_u16_any *const to = (gf_u16_any *)gf_view_row(out, y);
         int far = GF_DISTANCE_NONE;
-        if (format.channels == 1 && gf_distance_along_simd(from, format.bits, format.width, to))
+        if (format.channels == 1 && gf_cpu_has(GF_CPU_AVX512)) {
+            gf_distance_along_simd(from, format.bits, format.width, to);
             continue;
+        }
         for (int x = 0; x < format.width; x++) {
             far = is_dark(from, format, x) ? 0 : far < GF_DISTANCE_NONE ? far + 1 : far;
             to[x] = (uint16_t)far;

@@ -1,13 +1,9 @@
 /* The distances along a row by vectors of 32 pixels. */
 #include "filters/distance_simd.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_AVX512BW __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define GF_AVX512BW_INLINE GF_AVX512BW static inline __attribute__((always_inline))
+#if GF_X86
 
 enum { EACH = 32 };
 
@@ -16,7 +12,7 @@ struct lanes {
     __m512i reversed; /* 31, 30, .. */
 };
 
-GF_AVX512BW_INLINE struct lanes lanes_of(void)
+GF_AVX512 GF_INLINE struct lanes lanes_of(void)
 {
     uint16_t number[EACH], reversed[EACH];
     for (int i = 0; i < EACH; i++) {
@@ -29,7 +25,7 @@ GF_AVX512BW_INLINE struct lanes lanes_of(void)
 /* The distances of 32 pixels, NONE or 0 at first, to the nearest before them: those of the vector,
  * in steps of 1, 2, 4, 8 and 16 pixels, and `before`, that of the pixel in front of it. Sums stop
  * at NONE, which is the largest number. */
-GF_AVX512BW_INLINE __m512i spread(__m512i v, __m512i before, __m512i number)
+GF_AVX512 GF_INLINE __m512i spread(__m512i v, __m512i before, __m512i number)
 {
     const __m512i none = _mm512_set1_epi16(-1);
     for (int step = 1; step < EACH; step *= 2) {
@@ -41,18 +37,13 @@ GF_AVX512BW_INLINE __m512i spread(__m512i v, __m512i before, __m512i number)
     return _mm512_min_epu16(v, _mm512_adds_epu16(before, further));
 }
 
-GF_AVX512BW_INLINE __m512i last_of(__m512i v)
+GF_AVX512 GF_INLINE __m512i last_of(__m512i v)
 {
     return _mm512_permutexvar_epi16(_mm512_set1_epi16(EACH - 1), v);
 }
 
-GF_AVX512BW_INLINE __mmask32 first_lanes(int count)
-{
-    return count < EACH ? (1u << count) - 1 : ~(__mmask32)0;
-}
-
 /* 32 pixels, or as many as there are: those that are dark. */
-GF_AVX512BW_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __mmask32 there)
+GF_AVX512 GF_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __mmask32 there)
 {
     if (bits == 8)
         return _mm256_mask_testn_epi8_mask(there, _mm256_maskz_loadu_epi8(there, row + x),
@@ -61,13 +52,13 @@ GF_AVX512BW_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __m
     return _mm512_mask_testn_epi16_mask(there, samples, _mm512_set1_epi16(-1));
 }
 
-GF_AVX512BW static void along(const unsigned char *row, int bits, int width, gf_u16_any *to)
+GF_AVX512 void gf_distance_along_simd(const unsigned char *row, int bits, int width, gf_u16_any *to)
 {
     const struct lanes lanes = lanes_of();
     const __m512i none = _mm512_set1_epi16(-1);
     __m512i before = none;
     for (int x = 0; x < width; x += EACH) {
-        const __mmask32 there = first_lanes(width - x);
+        const __mmask32 there = (__mmask32)gf_first_bits((uint64_t)(width - x));
         const __m512i at = _mm512_mask_set1_epi16(none, dark(row, bits, x, there), 0);
         const __m512i found = spread(at, before, lanes.number);
         _mm512_mask_storeu_epi16(to + x, there, found);
@@ -76,7 +67,7 @@ GF_AVX512BW static void along(const unsigned char *row, int bits, int width, gf_
     /* Backwards over what lies there: the vectors are reversed meanwhile. */
     before = none;
     for (int x = (width - 1) / EACH * EACH; x >= 0; x -= EACH) {
-        const __mmask32 there = first_lanes(width - x);
+        const __mmask32 there = (__mmask32)gf_first_bits((uint64_t)(width - x));
         const __m512i at =
             _mm512_permutexvar_epi16(lanes.reversed, _mm512_mask_loadu_epi16(none, there, to + x));
         const __m512i found = spread(at, before, lanes.number);
@@ -85,18 +76,4 @@ GF_AVX512BW static void along(const unsigned char *row, int bits, int width, gf_
     }
 }
 
-bool gf_distance_along_simd(const unsigned char *row, int bits, int width, gf_u16_any *to)
-{
-    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512vl"))
-        return false;
-    along(row, bits, width, to);
-    return true;
-}
-#else
-bool gf_distance_along_simd(const unsigned char *row, int bits, int width, gf_u16_any *to)
-{
-    (void)row, (void)bits, (void)width, (void)to;
-    return false;
-}
 #endif

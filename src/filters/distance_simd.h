@@ -1,13 +1,12 @@
 #ifndef GF_FILTERS_DISTANCE_SIMD_H
 #define GF_FILTERS_DISTANCE_SIMD_H
 
-#include <stdbool.h>
-
+#include "base/cpu.h"
 #include "pixel/stencil.h"
 
 /* How far each of `width` samples of 8 or 16 bits is from the nearest one in the row that is 0, in
- * pixels: up to 65535, which also stands for none. Returns false, and does nothing, where this
- * processor has no instructions for it, or gf_cpu_allow_intrinsics() forbids them. */
-bool gf_distance_along_simd(const unsigned char *row, int bits, int width, gf_u16_any *to);
+ * pixels: up to 65535, which also stands for none. GF_CPU_AVX512. */
+GF_X86_ONLY void gf_distance_along_simd(const unsigned char *row, int bits, int width,
+                                        gf_u16_any *to);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/target_clones.h"
 #include "pixel/median_lists_simd.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
@@ -93,16 +94,14 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
     gf_stencil_pad(samples, work->format.width, work->radius, pixel_bytes, work->border);
 }
 
-#define BY_DEPTH static inline __attribute__((always_inline))
-
-BY_DEPTH int load(int bits, const unsigned char *row, size_t at)
+GF_INLINE int load(int bits, const unsigned char *row, size_t at)
 {
     return bits == 8 ? row[at] : ((const uint16_t *)row)[at];
 }
 
 /* Adds one column of the window to the histogram, or takes it away. */
-BY_DEPTH void count_column(int bits, struct window *window, const unsigned char *const *rows,
-                           int sides, size_t at, int change)
+GF_INLINE void count_column(int bits, struct window *window, const unsigned char *const *rows,
+                            int sides, size_t at, int change)
 {
     int below = 0;
     for (int i = 0; i < sides; i++) {
@@ -118,7 +117,7 @@ BY_DEPTH void count_column(int bits, struct window *window, const unsigned char 
 
 /* Moves to the bin that holds the sample of that rank, by whole coarse bins where it can: most
  * medians are near the last one (T. S. Huang's algorithm). */
-BY_DEPTH int find(int bits, struct window *window, int rank)
+GF_INLINE int find(int bits, struct window *window, int rank)
 {
     const int step = 1 << COARSE_SHIFT, mask = step - 1;
     const uint16_t *const fine = window->fine, *const coarse = window->coarse;
@@ -143,8 +142,8 @@ BY_DEPTH int find(int bits, struct window *window, int rank)
 }
 
 /* One channel of a row. The histogram is empty before and after. */
-BY_DEPTH void slide_channel(int bits, struct work *work, const unsigned char *const *rows,
-                            unsigned char *out, int channel)
+GF_INLINE void slide_channel(int bits, struct work *work, const unsigned char *const *rows,
+                             unsigned char *out, int channel)
 {
     struct window window = work->window;
     const size_t step = (size_t)work->format.channels;
@@ -209,7 +208,7 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
     memset(work.window.coarse, 0, sizeof(uint16_t) * COARSE_BINS);
     for (int row = out->y - work.radius; row < out->y + work.radius; row++)
         fill_slot(&work, in, row);
-    if (work.radius <= GF_MEDIAN_LISTS_RADIUS && gf_median_lists_has_simd()) {
+    if (work.radius <= GF_MEDIAN_LISTS_RADIUS && gf_cpu_has(GF_CPU_AVX2)) {
         medians_by_lists(&work, in, out);
         return;
     }

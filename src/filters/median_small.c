@@ -180,9 +180,11 @@ static void four_rows(const struct work *work, int y, const struct gf_view *out)
 static void small_row(const struct work *work, int y, unsigned char *out)
 {
     const struct gf_median_rows rows = rows_from(work, y - work->radius, work->sides);
-    if (gf_median_simd(work->radius, work->in->format.bits, &rows, out, work->row_bytes,
-                       (int)work->pixel_bytes))
+    if (gf_cpu_has(GF_CPU_VBMI)) {
+        gf_median_simd(work->radius, work->in->format.bits, &rows, out, work->row_bytes,
+                       (int)work->pixel_bytes);
         return;
+    }
     if (rows.end) {
         part_of_row(work, rows.left, out, VECTOR);
         part_of_row(work, rows.between, out + VECTOR, rows.end - VECTOR);
@@ -201,7 +203,8 @@ void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
     for (int row = out->y - work.radius; row < out->y + work.radius; row++)
         fill_slot(&work, row);
     int y = out->y;
-    for (; y + FOUR <= out->y + out->rows && work.radius == 1 && gf_median_has_simd(); y += FOUR) {
+    for (; y + FOUR <= out->y + out->rows && work.radius == 1 && gf_cpu_has(GF_CPU_VBMI);
+         y += FOUR) {
         for (int i = 0; i < FOUR; i++)
             fill_slot(&work, y + 1 + i);
         four_rows(&work, y, out);

@@ -100,9 +100,9 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
 }
 
 /* Compares a row with the same one shifted; its differences take the place of the oldest. */
-static inline __attribute__((always_inline)) void
-compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at, const int shorter,
-            const int channels, int count, uint32_t *restrict difference, uint32_t *restrict column)
+GF_INLINE void compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
+                           const int shorter, const int channels, int count,
+                           uint32_t *restrict difference, uint32_t *restrict column)
 {
     for (int x = 0; x < count; x++) {
         uint32_t sum = 0;
@@ -116,10 +116,8 @@ compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
     }
 }
 
-static inline __attribute__((always_inline)) void find_weights(const uint32_t *restrict column,
-                                                               const int side, int count,
-                                                               float factor,
-                                                               uint32_t *restrict weight)
+GF_INLINE void find_weights(const uint32_t *restrict column, const int side, int count,
+                            float factor, uint32_t *restrict weight)
 {
     for (int x = 0; x < count; x++) {
         uint32_t distance = 0;
@@ -130,10 +128,8 @@ static inline __attribute__((always_inline)) void find_weights(const uint32_t *r
 }
 
 /* One shift: dx columns and dy rows. */
-static inline __attribute__((always_inline)) void add_shift(struct tile *tile,
-                                                            const struct gf_nlmeans *nlmeans,
-                                                            int dx, int dy, int columns, int rows,
-                                                            const int bits, const int channels)
+GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, int dx, int dy,
+                         int columns, int rows, const int bits, const int channels)
 {
     const int patch = nlmeans->patch, search = nlmeans->search, side = 2 * patch + 1;
     const ptrdiff_t shift = (ptrdiff_t)dy * PITCH + dx;

@@ -63,12 +63,10 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
 }
 
 /* The weights are constants wherever these are inlined. */
-#define BY_WEIGHTS static inline __attribute__((always_inline))
-
 #define COLUMNS(name, type, sum) \
-    BY_WEIGHTS void name##_by(int side, int middle, const type *above, const type *here, \
-                              const type *below, sum *restrict smooth, sum *restrict slope, \
-                              size_t count) \
+    GF_INLINE void name##_by(int side, int middle, const type *above, const type *here, \
+                             const type *below, sum *restrict smooth, sum *restrict slope, \
+                             size_t count) \
     { \
         for (size_t i = 0; i < count; i++) { \
             smooth[i] = (sum)(side * above[i] + middle * here[i] + side * below[i]); \
@@ -91,9 +89,9 @@ COLUMNS(columns16, gf_u16_any, int32_t)
 
 /* smooth and slope point at the row's first sample; the border stands `channels` samples before it.
  * The sum of squares of 8-bit samples is rounded once, that of 16-bit samples three times. */
-BY_WEIGHTS void magnitudes8_by(int side, int middle, const int16_t *smooth, const int16_t *slope,
-                               ptrdiff_t channels, float scale, unsigned char *restrict out,
-                               ptrdiff_t count)
+GF_INLINE void magnitudes8_by(int side, int middle, const int16_t *smooth, const int16_t *slope,
+                              ptrdiff_t channels, float scale, unsigned char *restrict out,
+                              ptrdiff_t count)
 {
     for (ptrdiff_t i = 0; i < count; i++) {
         const int x = smooth[i + channels] - smooth[i - channels];

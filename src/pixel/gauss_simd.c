@@ -2,13 +2,7 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
-#include "base/target_clones.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_X86 1
-#include <immintrin.h>
-#endif
+#include "base/simd.h"
 
 /* The difference that the sample j rows below the first of row i - 1 makes to row i. */
 static int tap_difference(const struct gf_gauss *gauss, int j)
@@ -113,7 +107,7 @@ GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs
     }
 }
 
-#ifdef HAVE_X86
+#if GF_X86
 
 /* work[i] holds samples i and i + channels: one load then feeds two taps. */
 GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *work,
@@ -124,10 +118,9 @@ GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint3
         work[i] = mid[i] | (uint32_t)next[i] << 16;
 }
 
-__attribute__((target("avx2"))) static void vertical_avx2(const struct gf_gauss_pairs *pairs,
-                                                          const unsigned char *const *rows,
-                                                          uint16_t *mid, size_t mid_pitch,
-                                                          size_t count)
+GF_AVX2 static void vertical_avx2(const struct gf_gauss_pairs *pairs,
+                                  const unsigned char *const *rows, uint16_t *mid, size_t mid_pitch,
+                                  size_t count)
 {
     const int steps = pairs->gauss->radius + GF_GAUSS_LINES / 2;
     const __m128i shift = _mm_cvtsi32_si128(pairs->gauss->shift - GF_GAUSS_FRACTION);
@@ -161,10 +154,8 @@ __attribute__((target("avx2"))) static void vertical_avx2(const struct gf_gauss_
     vertical_rest(pairs, rows, mid, mid_pitch, x, count);
 }
 
-__attribute__((target("avx2"))) static void horizontal_avx2(const struct gf_gauss_pairs *pairs,
-                                                            const uint16_t *mid, int channels,
-                                                            uint32_t *work, uint32_t *sums,
-                                                            size_t count)
+GF_AVX2 static void horizontal_avx2(const struct gf_gauss_pairs *pairs, const uint16_t *mid,
+                                    int channels, uint32_t *work, uint32_t *sums, size_t count)
 {
     enum { WIDTH = 8, VECTORS = 4 };
     const int radius = pairs->gauss->radius;
@@ -188,12 +179,10 @@ __attribute__((target("avx2"))) static void horizontal_avx2(const struct gf_gaus
     }
 }
 
-#define GF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vnni")))
-
 /* 32 columns of four rows: *first has columns 0-3, 16-19, 8-11, 24-27, a column's samples in a
  * word, *second those four behind each. */
-GF_AVX512 static inline void load_quads(const unsigned char *const rows[4], size_t x,
-                                        __m512i *first, __m512i *second)
+GF_VNNI static inline void load_quads(const unsigned char *const rows[4], size_t x, __m512i *first,
+                                      __m512i *second)
 {
     __m256i row[4];
     for (int i = 0; i < 4; i++)
@@ -209,8 +198,7 @@ GF_AVX512 static inline void load_quads(const unsigned char *const rows[4], size
 }
 
 /* Stores 32 sums that stand as load_quads() makes them. */
-GF_AVX512 static inline void store_quads(uint16_t *mid, __m512i first, __m512i second,
-                                         __m128i shift)
+GF_VNNI static inline void store_quads(uint16_t *mid, __m512i first, __m512i second, __m128i shift)
 {
     const __m512i packed =
         _mm512_packus_epi32(_mm512_srl_epi32(first, shift), _mm512_srl_epi32(second, shift));
@@ -218,9 +206,9 @@ GF_AVX512 static inline void store_quads(uint16_t *mid, __m512i first, __m512i s
 }
 
 /* Each row but the first of a block as the difference from the row above it. */
-GF_AVX512 static void vertical_flat(const struct gf_gauss_pairs *pairs,
-                                    const unsigned char *const *rows, uint16_t *mid,
-                                    size_t mid_pitch, size_t count)
+GF_VNNI static void vertical_flat(const struct gf_gauss_pairs *pairs,
+                                  const unsigned char *const *rows, uint16_t *mid, size_t mid_pitch,
+                                  size_t count)
 {
     const struct gf_gauss_quads *const quads = &pairs->quads;
     const int steps = gf_gauss_reach(pairs->gauss) / 4;
@@ -267,9 +255,9 @@ GF_AVX512 static void vertical_flat(const struct gf_gauss_pairs *pairs,
         vertical_rest(pairs, rows, mid, mid_pitch, x, count);
 }
 
-GF_AVX512 static void vertical_avx512(const struct gf_gauss_pairs *pairs,
-                                      const unsigned char *const *rows, uint16_t *mid,
-                                      size_t mid_pitch, size_t count)
+GF_VNNI static void vertical_avx512(const struct gf_gauss_pairs *pairs,
+                                    const unsigned char *const *rows, uint16_t *mid,
+                                    size_t mid_pitch, size_t count)
 {
     if (pairs->quads.fit) {
         vertical_flat(pairs, rows, mid, mid_pitch, count);
@@ -325,8 +313,8 @@ enum {
 
 /* Adds to VECTORS vectors of sums TAPS pairs of taps that lie `step` vectors apart in `at`, so that
  * one load serves several sums. */
-GF_AVX512 static inline __attribute__((always_inline)) void
-add_taps(__m512i sum[VECTORS], const uint32_t *at, const __m512i tap[TAPS], int step)
+GF_VNNI GF_INLINE void add_taps(__m512i sum[VECTORS], const uint32_t *at, const __m512i tap[TAPS],
+                                int step)
 {
 #pragma GCC unroll 17
     for (int i = 0; i < VECTORS + (TAPS - 1) * step; i++) {
@@ -342,9 +330,8 @@ add_taps(__m512i sum[VECTORS], const uint32_t *at, const __m512i tap[TAPS], int 
 
 /* Pairs of taps `apart` pairs apart meet samples `step` vectors apart: 2 apart channels = WIDTH
  * step. */
-GF_AVX512 static inline __attribute__((always_inline)) void
-many_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work, int channels, int step,
-          uint32_t *sums, size_t count)
+GF_VNNI GF_INLINE void many_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work,
+                                 int channels, int step, uint32_t *sums, size_t count)
 {
     const int radius = pairs->gauss->radius, apart = WIDTH * step / (2 * channels);
     for (size_t x = 0; x < count; x += WIDTH * VECTORS) {
@@ -367,8 +354,8 @@ many_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work, int channels
 }
 
 /* Few taps: each sum loads its own samples. */
-GF_AVX512 static void few_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work,
-                               int channels, uint32_t *sums, size_t count)
+GF_VNNI static void few_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work, int channels,
+                             uint32_t *sums, size_t count)
 {
     for (size_t x = 0; x < count; x += WIDTH * VECTORS) {
         __m512i sum[VECTORS];
@@ -387,8 +374,8 @@ GF_AVX512 static void few_taps(const struct gf_gauss_pairs *pairs, const uint32_
     }
 }
 
-GF_AVX512 static void horizontal_avx512(const struct gf_gauss_pairs *pairs, const uint16_t *mid,
-                                        int channels, uint32_t *work, uint32_t *sums, size_t count)
+GF_VNNI static void horizontal_avx512(const struct gf_gauss_pairs *pairs, const uint16_t *mid,
+                                      int channels, uint32_t *work, uint32_t *sums, size_t count)
 {
     const int radius = pairs->gauss->radius;
     interleave(mid, channels, work, count + 2 * (size_t)radius * (size_t)channels);
@@ -405,12 +392,12 @@ GF_AVX512 static void horizontal_avx512(const struct gf_gauss_pairs *pairs, cons
 const struct gf_gauss_simd *gf_gauss_simd_level(int level)
 {
     static const struct gf_gauss_simd plain = {"plain", vertical_plain, horizontal_plain};
-#ifdef HAVE_X86
+#if GF_X86
     static const struct gf_gauss_simd avx2 = {"avx2", vertical_avx2, horizontal_avx2};
     static const struct gf_gauss_simd avx512 = {"avx512", vertical_avx512, horizontal_avx512};
-    if (level == 1 && __builtin_cpu_supports("avx2"))
+    if (level == 1 && gf_cpu_has(GF_CPU_AVX2))
         return &avx2;
-    if (level == 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni"))
+    if (level == 2 && gf_cpu_has(GF_CPU_VNNI))
         return &avx512;
 #endif
     return level == 0 ? &plain : NULL;
@@ -419,7 +406,7 @@ const struct gf_gauss_simd *gf_gauss_simd_level(int level)
 const struct gf_gauss_simd *gf_gauss_simd_best(void)
 {
     const struct gf_gauss_simd *best = NULL;
-    for (int level = gf_cpu_intrinsics_allowed() ? 2 : 0; !best; level--)
+    for (int level = 2; !best; level--)
         best = gf_gauss_simd_level(level);
     return best;
 }

@@ -60,9 +60,10 @@ struct gf_gauss_simd {
                        uint32_t *work, uint32_t *sums, size_t count);
 };
 
-/* 0 is plain C; higher levels are faster. NULL where this processor has no such level. */
+/* 0 is plain C; higher levels are faster. NULL where this processor has no such level, or
+ * gf_cpu_allow_intrinsics() forbids it. */
 const struct gf_gauss_simd *gf_gauss_simd_level(int level);
-/* The fastest that this processor has and gf_cpu_allow_intrinsics() allows. */
+/* The fastest of them. */
 const struct gf_gauss_simd *gf_gauss_simd_best(void);
 
 #endif

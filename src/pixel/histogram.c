@@ -12,8 +12,6 @@
 #include "pixel/sample.h"
 #include "stage/stage.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { PIECE = 1024, CHANNELS_MAX = 3 };
 
 /* Counts of 8-bit samples. Pixels of zero alpha are counted in the bin behind the last. */
@@ -88,14 +86,14 @@ int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format)
     return statistic == GF_STATISTIC_CHANNELS ? gf_colour_channels(format) : 1;
 }
 
-INLINE uint32_t sample(const void *in, int bits, int index)
+GF_INLINE uint32_t sample(const void *in, int bits, int index)
 {
     return bits == 8 ? ((const uint8_t *)in)[index] : ((const uint16_t *)in)[index];
 }
 
 /* luma: the bin is that of three channels' luma; else that of the channel. */
-INLINE void find_bins(const void *in, int n, const int bits, const int channels, const bool luma,
-                      int channel, uint32_t *bin)
+GF_INLINE void find_bins(const void *in, int n, const int bits, const int channels, const bool luma,
+                         int channel, uint32_t *bin)
 {
     for (int i = 0; i < n; i++) {
         const int at = i * channels;
@@ -108,8 +106,8 @@ INLINE void find_bins(const void *in, int n, const int bits, const int channels,
     }
 }
 
-INLINE void find_bins_of(const void *in, int n, const int bits, int channels, bool luma,
-                         int channel, uint32_t *bin)
+GF_INLINE void find_bins_of(const void *in, int n, const int bits, int channels, bool luma,
+                            int channel, uint32_t *bin)
 {
     if (channels == 1)
         find_bins(in, n, bits, 1, false, 0, bin);
@@ -169,7 +167,7 @@ static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
 {
     const struct gf_point_op op = {
         .kind = GF_POINT_GRAY, .max = 255, .a = 77, .b = 150, .c = 29, .d = 1.0f / 256};
-    return gf_planes_gray_rgb8(&op, 1, in, n, luma) == n;
+    return gf_cpu_has(GF_CPU_VBMI) && gf_planes_gray_rgb8(&op, 1, in, n, luma) == n;
 }
 
 /* Counts what are bytes already, or become bytes. */

@@ -2,14 +2,11 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
+#if GF_X86
 
 /* A table is four registers, and vpermi2b looks 64 samples up in two of them at once. */
-#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
 
 enum { WIDTH = 64, CHANNELS_MAX = 4, PHASES_MAX = 3 };
 
@@ -19,7 +16,7 @@ struct lookup {
                    [CHANNELS_MAX]; /* the lanes of a channel in each vector of a period */
 };
 
-GF_VBMI_INLINE void init(struct lookup *lookup, const uint8_t *table, int channels)
+GF_VBMI GF_INLINE void init(struct lookup *lookup, const uint8_t *table, int channels)
 {
     for (int c = 0; c < channels; c++)
         for (int quarter = 0; quarter < 4; quarter++)
@@ -27,7 +24,7 @@ GF_VBMI_INLINE void init(struct lookup *lookup, const uint8_t *table, int channe
 }
 
 /* For samples that begin with that channel. */
-GF_VBMI_INLINE void begin_with(struct lookup *lookup, int phases, int channels, size_t channel)
+GF_VBMI GF_INLINE void begin_with(struct lookup *lookup, int phases, int channels, size_t channel)
 {
     memset(lookup->lanes, 0, sizeof lookup->lanes);
     for (int i = 0; i < phases * WIDTH && channels > 1; i++)
@@ -35,8 +32,8 @@ GF_VBMI_INLINE void begin_with(struct lookup *lookup, int phases, int channels, 
                                                                               << i % WIDTH;
 }
 
-GF_VBMI_INLINE __m512i look_up(const struct lookup *lookup, int phase, const int channels,
-                               __m512i from)
+GF_VBMI GF_INLINE __m512i look_up(const struct lookup *lookup, int phase, const int channels,
+                                  __m512i from)
 {
     const __mmask64 upper = _mm512_movepi8_mask(from);
     __m512i to = from;
@@ -51,8 +48,8 @@ GF_VBMI_INLINE __m512i look_up(const struct lookup *lookup, int phase, const int
 }
 
 /* Up to 64 samples. */
-GF_VBMI_INLINE void map_some(const struct lookup *lookup, int phase, const int channels,
-                             const uint8_t *in, uint8_t *out, size_t count)
+GF_VBMI GF_INLINE void map_some(const struct lookup *lookup, int phase, const int channels,
+                                const uint8_t *in, uint8_t *out, size_t count)
 {
     const __mmask64 some = count < WIDTH ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
     const __m512i from = _mm512_maskz_loadu_epi8(some, in);
@@ -60,8 +57,8 @@ GF_VBMI_INLINE void map_some(const struct lookup *lookup, int phase, const int c
 }
 
 /* What is stored after the first samples begins with lines of the cache. */
-GF_VBMI_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int channels,
-                        const uint8_t *table)
+GF_VBMI GF_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int channels,
+                           const uint8_t *table)
 {
     const int phases = channels == 3 ? 3 : 1; /* vectors until one begins with channel 0 again */
     const size_t period = (size_t)phases * WIDTH, odd = (uintptr_t)out % WIDTH;
@@ -83,8 +80,8 @@ GF_VBMI_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int
         map_some(&lookup, phase, channels, in + i, out + i, count - i);
 }
 
-GF_VBMI static void map_vbmi(const uint8_t *in, uint8_t *out, size_t count, int channels,
-                             const uint8_t *table)
+GF_VBMI void gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels,
+                         const uint8_t *table)
 {
     bool same = true;
     for (int c = 1; c < channels; c++)
@@ -104,18 +101,4 @@ GF_VBMI static void map_vbmi(const uint8_t *in, uint8_t *out, size_t count, int 
     }
 }
 
-bool gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels, const uint8_t *table)
-{
-    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512vbmi"))
-        return false;
-    map_vbmi(in, out, count, channels, table);
-    return true;
-}
-#else
-bool gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels, const uint8_t *table)
-{
-    (void)in, (void)out, (void)count, (void)channels, (void)table;
-    return false;
-}
 #endif

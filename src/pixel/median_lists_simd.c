@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "pixel/stencil.h"
 
 enum { LEVELS = 5, CHAINS_MAX = 2, SORT_MAX = 63 };
@@ -190,11 +190,7 @@ size_t gf_median_lists_scratch(int radius, int step)
 
 /* ---- the vectors ---- */
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_AVX512BW __attribute__((target("avx512f,avx512bw")))
-#define GF_AVX2 __attribute__((target("avx2")))
+#if GF_X86
 
 #if defined(__clang__)
 #define LISTS_UNROLL _Pragma("unroll")
@@ -202,7 +198,7 @@ size_t gf_median_lists_scratch(int radius, int step)
 #define LISTS_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-#define LISTS GF_AVX512BW static
+#define LISTS GF_AVX512 static
 #define LISTS_VECTOR __m512i
 #define LISTS_LOAD(from) _mm512_loadu_si512(from)
 #define LISTS_STORE(to, v) _mm512_storeu_si512(to, v)
@@ -213,7 +209,7 @@ size_t gf_median_lists_scratch(int radius, int step)
 #define LISTS_NAME(name) name##_512_8
 #include "pixel/median_lists.h"
 
-#define LISTS GF_AVX512BW static
+#define LISTS GF_AVX512 static
 #define LISTS_VECTOR __m512i
 #define LISTS_LOAD(from) _mm512_loadu_si512(from)
 #define LISTS_STORE(to, v) _mm512_storeu_si512(to, v)
@@ -246,30 +242,14 @@ size_t gf_median_lists_scratch(int radius, int step)
 #define LISTS_NAME(name) name##_256_16
 #include "pixel/median_lists.h"
 
-bool gf_median_lists_has_simd(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx2");
-}
-
 void gf_median_lists(int radius, int bits, int step, const unsigned char *const *rows,
                      unsigned char *const *out, size_t size, void *scratch)
 {
     struct gf_median_lists lists;
     carve(&lists, scratch, radius, step);
-    if (__builtin_cpu_supports("avx512bw"))
+    if (gf_cpu_has(GF_CPU_AVX512))
         (bits == 8 ? medians_512_8 : medians_512_16)(&lists, rows, out, size);
     else
         (bits == 8 ? medians_256_8 : medians_256_16)(&lists, rows, out, size);
-}
-#else
-bool gf_median_lists_has_simd(void)
-{
-    return false;
-}
-
-void gf_median_lists(int radius, int bits, int step, const unsigned char *const *rows,
-                     unsigned char *const *out, size_t size, void *scratch)
-{
-    (void)radius, (void)bits, (void)step, (void)rows, (void)out, (void)size, (void)scratch;
 }
 #endif

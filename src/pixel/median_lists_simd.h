@@ -8,16 +8,14 @@
 #ifndef GF_PIXEL_MEDIAN_LISTS_SIMD_H
 #define GF_PIXEL_MEDIAN_LISTS_SIMD_H
 
-#include <stdbool.h>
 #include <stddef.h>
+
+#include "base/cpu.h"
 
 enum {
     GF_MEDIAN_LISTS_RADIUS = 8,  /* the largest: beyond it the lists outgrow the caches */
     GF_MEDIAN_LISTS_BEHIND = 768 /* bytes behind the last sample of a row that are read */
 };
-
-/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
-bool gf_median_lists_has_simd(void);
 
 /* The bytes of scratch memory that gf_median_lists() needs. */
 size_t gf_median_lists_scratch(int radius, int step);
@@ -25,9 +23,8 @@ size_t gf_median_lists_scratch(int radius, int step);
 /* Medians of (2 radius + 1)^2 samples of 8 or 16 bits, radius 3 or more; `step` bytes (up to 8) lie
  * between the columns. `rows` are 2 radius + 2, the first sample of each a radius left of the first
  * result; result row 0 has the first 2 radius + 1 of them, row 1 the last. `size` bytes of each of
- * the results are written; the second may be NULL.
- */
-void gf_median_lists(int radius, int bits, int step, const unsigned char *const *rows,
-                     unsigned char *const *out, size_t size, void *scratch);
+ * the results are written; the second may be NULL. GF_CPU_AVX2. */
+GF_X86_ONLY void gf_median_lists(int radius, int bits, int step, const unsigned char *const *rows,
+                                 unsigned char *const *out, size_t size, void *scratch);
 
 #endif

@@ -1,21 +1,17 @@
 #include "pixel/median_simd.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
+#if GF_X86
 
-#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
-
-#define NET GF_VBMI_INLINE
+#define NET GF_VBMI GF_INLINE
 #define NET_TYPE __m512i
 #define NET_MIN(a, b) _mm512_min_epu8(a, b)
 #define NET_MAX(a, b) _mm512_max_epu8(a, b)
 #define NET_NAME(name) name##_8
 #include "pixel/median_net.h"
 
-#define NET GF_VBMI_INLINE
+#define NET GF_VBMI GF_INLINE
 #define NET_TYPE __m512i
 #define NET_MIN(a, b) _mm512_min_epu16(a, b)
 #define NET_MAX(a, b) _mm512_max_epu16(a, b)
@@ -25,8 +21,8 @@
 enum { BYTES = 64, AHEAD = 512 };
 
 /* 64 columns of bytes, sorted: those of rank i. */
-GF_VBMI_INLINE void sort_columns(const int sides, const int bits, const unsigned char *const *rows,
-                                 size_t at, __m512i *rank)
+GF_VBMI GF_INLINE void sort_columns(const int sides, const int bits,
+                                    const unsigned char *const *rows, size_t at, __m512i *rank)
 {
     for (int i = 0; i < sides; i++)
         rank[i] = _mm512_loadu_si512(rows[i] + at);
@@ -42,8 +38,8 @@ GF_VBMI_INLINE void sort_columns(const int sides, const int bits, const unsigned
 
 /* The medians of windows that begin with the first 64 of 128 bytes of sorted columns. Window column
  * k is what lies k steps further on. */
-GF_VBMI_INLINE __m512i median3(const int bits, const __m512i *first, const __m512i *second,
-                               const __m512i *further)
+GF_VBMI GF_INLINE __m512i median3(const int bits, const __m512i *first, const __m512i *second,
+                                  const __m512i *further)
 {
     __m512i rank[3][3];
     for (int i = 0; i < 3; i++) {
@@ -54,8 +50,8 @@ GF_VBMI_INLINE __m512i median3(const int bits, const __m512i *first, const __m51
     return bits == 8 ? net_median3_8(rank) : net_median3_16(rank);
 }
 
-GF_VBMI_INLINE __m512i median5(const int bits, const __m512i *first, const __m512i *second,
-                               const __m512i *further)
+GF_VBMI GF_INLINE __m512i median5(const int bits, const __m512i *first, const __m512i *second,
+                                  const __m512i *further)
 {
     __m512i rank[5][5];
     for (int i = 0; i < 5; i++) {
@@ -72,8 +68,8 @@ struct medians {
 };
 
 /* The medians of 64 bytes whose windows end with those of `rows`. */
-GF_VBMI_INLINE __m512i next(struct medians *m, const int sides, const int bits,
-                            const unsigned char *const *rows, size_t at)
+GF_VBMI GF_INLINE __m512i next(struct medians *m, const int sides, const int bits,
+                               const unsigned char *const *rows, size_t at)
 {
     sort_columns(sides, bits, rows, at, m->second);
     const __m512i found = sides == 3 ? median3(bits, m->first, m->second, m->further)
@@ -84,8 +80,9 @@ GF_VBMI_INLINE __m512i next(struct medians *m, const int sides, const int bits,
 }
 
 /* Each column is sorted once, for all windows that it lies in. */
-GF_VBMI_INLINE void median_row(const int sides, const int bits, const struct gf_median_rows *rows,
-                               unsigned char *out, size_t size, int step)
+GF_VBMI GF_INLINE void median_row(const int sides, const int bits,
+                                  const struct gf_median_rows *rows, unsigned char *out,
+                                  size_t size, int step)
 {
     struct medians m;
     unsigned char place[BYTES];
@@ -109,7 +106,7 @@ GF_VBMI_INLINE void median_row(const int sides, const int bits, const struct gf_
     }
     for (; i < size; i += BYTES) {
         const __m512i found = next(&m, sides, bits, at.right, i + BYTES - at.end);
-        const __mmask64 some = size - i < BYTES ? ((__mmask64)1 << (size - i)) - 1 : ~(__mmask64)0;
+        const __mmask64 some = gf_first_bits(size - i);
         _mm512_mask_storeu_epi8(out + i, some, found);
     }
 }
@@ -132,22 +129,22 @@ struct triple {
     __m512i low, middle, high;
 };
 
-GF_VBMI_INLINE __m512i least(const int bits, __m512i a, __m512i b)
+GF_VBMI GF_INLINE __m512i least(const int bits, __m512i a, __m512i b)
 {
     return bits == 8 ? _mm512_min_epu8(a, b) : _mm512_min_epu16(a, b);
 }
 
-GF_VBMI_INLINE __m512i largest(const int bits, __m512i a, __m512i b)
+GF_VBMI GF_INLINE __m512i largest(const int bits, __m512i a, __m512i b)
 {
     return bits == 8 ? _mm512_max_epu8(a, b) : _mm512_max_epu16(a, b);
 }
 
-GF_VBMI_INLINE __m512i middle_of(const int bits, __m512i a, __m512i b, __m512i c)
+GF_VBMI GF_INLINE __m512i middle_of(const int bits, __m512i a, __m512i b, __m512i c)
 {
     return bits == 8 ? net_middle_8(a, b, c) : net_middle_16(a, b, c);
 }
 
-GF_VBMI_INLINE struct triple sort_neighbours(const int bits, const unsigned char *at, int step)
+GF_VBMI GF_INLINE struct triple sort_neighbours(const int bits, const unsigned char *at, int step)
 {
     __m512i v[3];
     for (int k = 0; k < 3; k++)
@@ -161,8 +158,8 @@ GF_VBMI_INLINE struct triple sort_neighbours(const int bits, const unsigned char
 
 /* The middle of the largest low, the middle middle and the smallest high, of a pair of rows that
  * two windows share and of a third one. */
-GF_VBMI_INLINE __m512i median_of(const int bits, const struct triple pair[2],
-                                 const struct triple *third)
+GF_VBMI GF_INLINE __m512i median_of(const int bits, const struct triple pair[2],
+                                    const struct triple *third)
 {
     const __m512i low = largest(bits, largest(bits, pair[0].low, pair[1].low), third->low);
     const __m512i high = least(bits, least(bits, pair[0].high, pair[1].high), third->high);
@@ -171,8 +168,8 @@ GF_VBMI_INLINE __m512i median_of(const int bits, const struct triple pair[2],
 }
 
 /* 64 bytes of each of the four results. */
-GF_VBMI_INLINE void four_medians(const int bits, const unsigned char *const *rows, size_t at,
-                                 int step, __m512i found[4])
+GF_VBMI GF_INLINE void four_medians(const int bits, const unsigned char *const *rows, size_t at,
+                                    int step, __m512i found[4])
 {
     struct triple row[6];
     for (int i = 0; i < 6; i++)
@@ -183,8 +180,8 @@ GF_VBMI_INLINE void four_medians(const int bits, const unsigned char *const *row
     found[3] = median_of(bits, row + 3, row + 5);
 }
 
-GF_VBMI_INLINE void four_rows(const int bits, const struct gf_median_rows *rows,
-                              unsigned char *const *out, size_t size, int step)
+GF_VBMI GF_INLINE void four_rows(const int bits, const struct gf_median_rows *rows,
+                                 unsigned char *const *out, size_t size, int step)
 {
     const struct gf_median_rows at = *rows; /* stores could change *rows, for all compilers know */
     unsigned char *const to[4] = {out[0], out[1], out[2], out[3]};
@@ -205,7 +202,7 @@ GF_VBMI_INLINE void four_rows(const int bits, const struct gf_median_rows *rows,
             _mm512_storeu_si512(to[k] + i, found[k]);
     }
     for (size_t i = at.end; i < size; i += BYTES) {
-        const __mmask64 some = size - i < BYTES ? ((__mmask64)1 << (size - i)) - 1 : ~(__mmask64)0;
+        const __mmask64 some = gf_first_bits(size - i);
         four_medians(bits, at.right, i - at.end, step, found);
         for (int k = 0; k < 4; k++)
             _mm512_mask_storeu_epi8(to[k] + i, some, found[k]);
@@ -224,45 +221,18 @@ GF_VBMI static void four_rows_16(const struct gf_median_rows *rows, unsigned cha
     four_rows(16, rows, out, size, step);
 }
 
-bool gf_median_has_simd(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi");
-}
-
 void gf_median_simd_four(int bits, const struct gf_median_rows *rows, unsigned char *const *out,
                          size_t size, int step)
 {
     (bits == 8 ? four_rows_8 : four_rows_16)(rows, out, size, step);
 }
 
-bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
+void gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
                     size_t size, int step)
 {
-    if (!gf_median_has_simd())
-        return false;
     if (radius == 1)
         (bits == 8 ? median3_8 : median3_16)(rows, out, size, step);
     else
         (bits == 8 ? median5_8 : median5_16)(rows, out, size, step);
-    return true;
-}
-#else
-bool gf_median_has_simd(void)
-{
-    return false;
-}
-
-void gf_median_simd_four(int bits, const struct gf_median_rows *rows, unsigned char *const *out,
-                         size_t size, int step)
-{
-    (void)bits, (void)rows, (void)out, (void)size, (void)step;
-}
-
-bool gf_median_simd(int radius, int bits, const struct gf_median_rows *rows, unsigned char *out,
-                    size_t size, int step)
-{
-    (void)radius, (void)bits, (void)rows, (void)out, (void)size, (void)step;
-    return false;
 }
 #endif

@@ -2,7 +2,7 @@
  * type in memory that may start anywhere (SAMPLE_ANY), and SAMPLE_NAME(name). Undefined again at
  * the end. */
 
-#define NET static inline __attribute__((always_inline))
+#define NET GF_INLINE
 #define NET_TYPE SAMPLE
 #define NET_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define NET_MAX(a, b) ((a) > (b) ? (a) : (b))

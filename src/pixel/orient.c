@@ -37,23 +37,23 @@ enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage
 }
 
 /* Inlined all the way up, so that the size of a pixel is a constant. */
-#define BY_PIXEL_SIZE static inline __attribute__((always_inline))
-
-BY_PIXEL_SIZE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step,
-                               unsigned char *dst, int count)
+GF_INLINE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step,
+                           unsigned char *dst, int count)
 {
     for (int x = 0; x < count; x++)
         memcpy(dst + (size_t)x * size, src + x * step, size);
 }
 
-BY_PIXEL_SIZE void mirror_rows(size_t size, struct gf_orient orient, const struct gf_view *in,
-                               const struct gf_view *out)
+GF_INLINE void mirror_rows(size_t size, struct gf_orient orient, const struct gf_view *in,
+                           const struct gf_view *out)
 {
     const int width = out->format.width, height = out->format.height;
     const ptrdiff_t step = (ptrdiff_t)in->pitch;
-    const int done = gf_orient_mirror_simd(
-        size, gf_view_row(in, orient.mirror_y ? height - 1 - out->y : out->y),
-        orient.mirror_y ? -step : step, out->data, (ptrdiff_t)out->pitch, width, out->rows);
+    int done = 0;
+    if (gf_cpu_has(GF_CPU_SSSE3))
+        done = gf_orient_mirror_simd(
+            size, gf_view_row(in, orient.mirror_y ? height - 1 - out->y : out->y),
+            orient.mirror_y ? -step : step, out->data, (ptrdiff_t)out->pitch, width, out->rows);
     for (int y = out->y; done < width && y < out->y + out->rows; y++)
         copy_pixels(size,
                     gf_view_row(in, orient.mirror_y ? height - 1 - y : y) +
@@ -62,8 +62,8 @@ BY_PIXEL_SIZE void mirror_rows(size_t size, struct gf_orient orient, const struc
 }
 
 /* The result's pixels in columns x0 .. x0 + columns - 1 of row y. */
-BY_PIXEL_SIZE void transpose_row(size_t size, struct gf_orient orient, const struct gf_view *in,
-                                 const struct gf_view *out, int x0, int columns, int y)
+GF_INLINE void transpose_row(size_t size, struct gf_orient orient, const struct gf_view *in,
+                             const struct gf_view *out, int x0, int columns, int y)
 {
     const int width = out->format.width, height = out->format.height;
     const unsigned char *const top = gf_view_row(in, orient.mirror_x ? width - 1 - x0 : x0);
@@ -74,12 +74,12 @@ BY_PIXEL_SIZE void transpose_row(size_t size, struct gf_orient orient, const str
 
 /* What vectors can turn of a tile: the first columns of rows *first .. *end - 1. Those of 3 bytes
  * leave room for what is read and written beside them. Returns the number of columns. */
-BY_PIXEL_SIZE int turn_inside(size_t size, struct gf_orient orient, const struct gf_view *in,
-                              const struct gf_view *out, int x0, int columns, int *first, int *end)
+GF_INLINE int turn_inside(size_t size, struct gf_orient orient, const struct gf_view *in,
+                          const struct gf_view *out, int x0, int columns, int *first, int *end)
 {
     const int width = out->format.width, height = out->format.height, side = gf_orient_side(size);
     const int beside = size == 3 ? 2 : 0;
-    if (!side || !gf_orient_has_simd())
+    if (!side || !gf_cpu_has(GF_CPU_SSSE3))
         return 0;
     const int most = width - beside - x0 < columns ? width - beside - x0 : columns;
     const int turned = most > 0 ? most / side * side : 0;
@@ -101,8 +101,8 @@ BY_PIXEL_SIZE int turn_inside(size_t size, struct gf_orient orient, const struct
     return turned;
 }
 
-BY_PIXEL_SIZE void transpose_tile(size_t size, struct gf_orient orient, const struct gf_view *in,
-                                  const struct gf_view *out, int x0, int y0)
+GF_INLINE void transpose_tile(size_t size, struct gf_orient orient, const struct gf_view *in,
+                              const struct gf_view *out, int x0, int y0)
 {
     const int width = out->format.width;
     const int columns = width - x0 < TILE_COLUMNS ? width - x0 : TILE_COLUMNS;
@@ -116,8 +116,8 @@ BY_PIXEL_SIZE void transpose_tile(size_t size, struct gf_orient orient, const st
     }
 }
 
-BY_PIXEL_SIZE void permute(size_t size, struct gf_orient orient, const struct gf_view *in,
-                           const struct gf_view *out)
+GF_INLINE void permute(size_t size, struct gf_orient orient, const struct gf_view *in,
+                       const struct gf_view *out)
 {
     if (!orient.transpose) {
         mirror_rows(size, orient, in, out);

@@ -3,19 +3,9 @@
 
 #include <stdint.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_SSSE3 __attribute__((target("ssse3")))
-#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
-
-bool gf_orient_has_simd(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("ssse3");
-}
+#if GF_X86
 
 /* Whole pixels from the upper end of a vector, downwards; what is left of it behind them is of no
  * use. The next vector writes there. The order is that of the bytes of a vector of `width`. */
@@ -80,8 +70,8 @@ GF_VBMI static void mirror_some(const struct mirror *mirror, const unsigned char
 }
 
 /* `parts`: pixels reach over the vectors' ends. A constant where it is inlined. */
-GF_VBMI_INLINE void mirror_64(const struct mirror *mirror, const bool parts,
-                              const unsigned char *end, unsigned char *dst, int count)
+GF_VBMI GF_INLINE void mirror_64(const struct mirror *mirror, const bool parts,
+                                 const unsigned char *end, unsigned char *dst, int count)
 {
     enum { TURNS = 3 };
     const int size = mirror->size;
@@ -135,23 +125,9 @@ GF_SSSE3 static int mirror_rows_16(int size, const unsigned char *src, ptrdiff_t
 int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
                           unsigned char *dst, ptrdiff_t dst_step, int count, int rows)
 {
-    if (!gf_orient_has_simd())
-        return 0;
-    if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vbmi"))
+    if (!gf_cpu_has(GF_CPU_VBMI))
         return mirror_rows_16((int)size, src, src_step, dst, dst_step, count, rows);
     mirror_rows_64((int)size, src, src_step, dst, dst_step, count, rows);
     return count;
-}
-#else
-bool gf_orient_has_simd(void)
-{
-    return false;
-}
-
-int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
-                          unsigned char *dst, ptrdiff_t dst_step, int count, int rows)
-{
-    (void)size, (void)src, (void)src_step, (void)dst, (void)dst_step, (void)count, (void)rows;
-    return 0;
 }
 #endif

@@ -1,22 +1,12 @@
 /* Turned tiles by vectors. */
+#include "base/simd.h"
 #include "pixel/orient_simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_SSSE3 __attribute__((target("ssse3")))
-#define GF_SSSE3_INLINE GF_SSSE3 static inline __attribute__((always_inline))
-#define GF_AVX512 __attribute__((target("avx512f,avx512bw")))
-#define GF_AVX512_INLINE GF_AVX512 static inline __attribute__((always_inline))
-
-int gf_orient_side(size_t size)
-{
-    return size == 1 ? 16 : size == 2 ? 8 : size == 3 || size == 4 ? 4 : 0;
-}
+#if GF_X86
 
 /* 16 x 16 bytes: four rounds of interleaving row i with row i + 8. */
-GF_SSSE3_INLINE void turn_bytes(const unsigned char *src, ptrdiff_t src_step, unsigned char *dst,
-                                ptrdiff_t dst_step)
+GF_SSSE3 GF_INLINE void turn_bytes(const unsigned char *src, ptrdiff_t src_step, unsigned char *dst,
+                                   ptrdiff_t dst_step)
 {
     __m128i a[16], b[16];
     for (int i = 0; i < 16; i++)
@@ -36,8 +26,8 @@ GF_SSSE3_INLINE void turn_bytes(const unsigned char *src, ptrdiff_t src_step, un
 }
 
 /* 8 x 8 pixels of 2 bytes: three rounds of interleaving row i with row i + 4. */
-GF_SSSE3_INLINE void turn_halves(const unsigned char *src, ptrdiff_t src_step, unsigned char *dst,
-                                 ptrdiff_t dst_step)
+GF_SSSE3 GF_INLINE void turn_halves(const unsigned char *src, ptrdiff_t src_step,
+                                    unsigned char *dst, ptrdiff_t dst_step)
 {
     __m128i a[8], b[8];
     for (int i = 0; i < 8; i++)
@@ -55,8 +45,8 @@ GF_SSSE3_INLINE void turn_halves(const unsigned char *src, ptrdiff_t src_step, u
 }
 
 /* 4 x 4 pixels, those of 3 bytes in words of 4 meanwhile. */
-GF_SSSE3_INLINE void turn_words(const int size, const unsigned char *src, ptrdiff_t src_step,
-                                unsigned char *dst, ptrdiff_t dst_step)
+GF_SSSE3 GF_INLINE void turn_words(const int size, const unsigned char *src, ptrdiff_t src_step,
+                                   unsigned char *dst, ptrdiff_t dst_step)
 {
     const __m128i spread = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
     const __m128i gather = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
@@ -77,7 +67,7 @@ GF_SSSE3_INLINE void turn_words(const int size, const unsigned char *src, ptrdif
 }
 
 /* 16 bytes of each of four rows. */
-GF_AVX512_INLINE __m512i four_rows(const unsigned char *src, ptrdiff_t step)
+GF_AVX512 GF_INLINE __m512i four_rows(const unsigned char *src, ptrdiff_t step)
 {
     __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)src));
     v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(src + step)), 1);
@@ -86,8 +76,8 @@ GF_AVX512_INLINE __m512i four_rows(const unsigned char *src, ptrdiff_t step)
 }
 
 /* Four times turn_bytes(), side by side in the result. */
-GF_AVX512_INLINE void turn_bytes_64(const unsigned char *src, ptrdiff_t src_step,
-                                    unsigned char *dst, ptrdiff_t dst_step)
+GF_AVX512 GF_INLINE void turn_bytes_64(const unsigned char *src, ptrdiff_t src_step,
+                                       unsigned char *dst, ptrdiff_t dst_step)
 {
     __m512i a[16], b[16];
     for (int i = 0; i < 16; i++)
@@ -107,8 +97,8 @@ GF_AVX512_INLINE void turn_bytes_64(const unsigned char *src, ptrdiff_t src_step
 }
 
 /* Four times turn_halves(), side by side in the result. */
-GF_AVX512_INLINE void turn_halves_32(const unsigned char *src, ptrdiff_t src_step,
-                                     unsigned char *dst, ptrdiff_t dst_step)
+GF_AVX512 GF_INLINE void turn_halves_32(const unsigned char *src, ptrdiff_t src_step,
+                                        unsigned char *dst, ptrdiff_t dst_step)
 {
     __m512i a[8], b[8];
     for (int i = 0; i < 8; i++)
@@ -126,8 +116,8 @@ GF_AVX512_INLINE void turn_halves_32(const unsigned char *src, ptrdiff_t src_ste
 }
 
 /* Four times turn_words(), side by side in the result; nothing is written beside it. */
-GF_AVX512_INLINE void turn_words_16(const int size, const unsigned char *src, ptrdiff_t src_step,
-                                    unsigned char *dst, ptrdiff_t dst_step)
+GF_AVX512 GF_INLINE void turn_words_16(const int size, const unsigned char *src, ptrdiff_t src_step,
+                                       unsigned char *dst, ptrdiff_t dst_step)
 {
     const __m512i spread =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
@@ -207,20 +197,8 @@ void gf_orient_turn_simd(size_t size, const unsigned char *src, ptrdiff_t src_st
                          unsigned char *dst, ptrdiff_t dst_step, int columns, int rows)
 {
     int done = 0;
-    if (__builtin_cpu_supports("avx512bw"))
+    if (gf_cpu_has(GF_CPU_AVX512))
         done = turn_four(size, src, src_step, dst, dst_step, columns, rows);
     turn_each(size, src, src_step, dst, dst_step, done, columns, rows);
-}
-#else
-int gf_orient_side(size_t size)
-{
-    (void)size;
-    return 0;
-}
-
-void gf_orient_turn_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
-                         unsigned char *dst, ptrdiff_t dst_step, int columns, int rows)
-{
-    (void)size, (void)src, (void)src_step, (void)dst, (void)dst_step, (void)columns, (void)rows;
 }
 #endif

@@ -1,28 +1,12 @@
 /* Point programs of bytes whose results are found in registers, 64 pixels or samples at a time. */
 #include <math.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "pixel/point_bytes.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_VECTORS __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vnni")))
-#define GF_INLINE GF_VECTORS static inline __attribute__((always_inline))
+#if GF_X86
 
 enum { WIDTH = 64, QUARTER = 16, QUARTER_BYTES = 48 };
-
-static bool has_vectors(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
-}
-
-/* The lowest bits for so many bytes, at most 64. */
-static inline __mmask64 first_bytes(size_t count)
-{
-    return count < WIDTH ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
-}
 
 /* ---- RGB to gray ---- */
 
@@ -44,7 +28,7 @@ static bool is_byte_luma(const struct gf_point_op *op)
            op->c == floorf(op->c);
 }
 
-GF_INLINE struct gray gray_init(const struct gf_point_op *op, int count)
+GF_VBMI GF_INLINE struct gray gray_init(const struct gf_point_op *op, int count)
 {
     uint8_t pixels[WIDTH], low[WIDTH] = {0}, high[WIDTH] = {0};
     for (int i = 0; i < WIDTH; i++)
@@ -64,13 +48,13 @@ GF_INLINE struct gray gray_init(const struct gf_point_op *op, int count)
 }
 
 /* 256 times the luma and a half, of sixteen pixels. */
-GF_INLINE __m512i sums(const struct gray *gray, __m512i v)
+GF_VBMI GF_INLINE __m512i sums(const struct gray *gray, __m512i v)
 {
     return _mm512_dpbusd_epi32(_mm512_set1_epi32(128), _mm512_permutexvar_epi8(gray->pixels, v),
                                gray->weights);
 }
 
-GF_INLINE __m512i gray_of(const struct gray *gray, const bool steps, const __m512i v[4])
+GF_VBMI GF_INLINE __m512i gray_of(const struct gray *gray, const bool steps, const __m512i v[4])
 {
     const __m512i low = _mm512_permutex2var_epi8(sums(gray, v[0]), gray->low, sums(gray, v[1]));
     const __m512i high = _mm512_permutex2var_epi8(sums(gray, v[2]), gray->high, sums(gray, v[3]));
@@ -79,8 +63,8 @@ GF_INLINE __m512i gray_of(const struct gray *gray, const bool steps, const __m51
                  : luma;
 }
 
-GF_INLINE void gray_row(const struct gf_point_op *op, int count, const bool steps,
-                        const uint8_t *in, size_t n, uint8_t *out)
+GF_VBMI GF_INLINE void gray_row(const struct gf_point_op *op, int count, const bool steps,
+                                const uint8_t *in, size_t n, uint8_t *out)
 {
     const struct gray gray = gray_init(op, count);
     __m512i v[4];
@@ -93,20 +77,20 @@ GF_INLINE void gray_row(const struct gf_point_op *op, int count, const bool step
     for (; i < n; i += WIDTH) {
         for (size_t k = 0; k < 4; k++) {
             const size_t at = 3 * i + QUARTER_BYTES * k;
-            v[k] = _mm512_maskz_loadu_epi8(at < 3 * n ? first_bytes(3 * n - at) : 0, in + at);
+            v[k] = _mm512_maskz_loadu_epi8(at < 3 * n ? gf_first_bits(3 * n - at) : 0, in + at);
         }
-        _mm512_mask_storeu_epi8(out + i, first_bytes(n - i), gray_of(&gray, steps, v));
+        _mm512_mask_storeu_epi8(out + i, gf_first_bits(n - i), gray_of(&gray, steps, v));
     }
 }
 
-GF_VECTORS static void gray_levels(const struct gf_point_op *op, const uint8_t *in, size_t n,
-                                   uint8_t *out)
+GF_VBMI static void gray_levels(const struct gf_point_op *op, const uint8_t *in, size_t n,
+                                uint8_t *out)
 {
     gray_row(op, 1, false, in, n, out);
 }
 
-GF_VECTORS static void gray_steps(const struct gf_point_op *op, const uint8_t *in, size_t n,
-                                  uint8_t *out)
+GF_VBMI static void gray_steps(const struct gf_point_op *op, const uint8_t *in, size_t n,
+                               uint8_t *out)
 {
     gray_row(op, 2, true, in, n, out);
 }
@@ -114,7 +98,7 @@ GF_VECTORS static void gray_steps(const struct gf_point_op *op, const uint8_t *i
 bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, size_t n,
                    uint8_t *out)
 {
-    if (!has_vectors() || in == out || !is_byte_luma(op))
+    if (in == out || !is_byte_luma(op))
         return false;
     if (count > 1)
         gray_steps(op, in, n, out);
@@ -131,7 +115,7 @@ struct colours {
     __mmask64 blue[3];
 };
 
-GF_INLINE void colours_init(struct colours *colours, const uint8_t table[3][256])
+GF_VBMI GF_INLINE void colours_init(struct colours *colours, const uint8_t table[3][256])
 {
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < 4; k++)
@@ -150,13 +134,14 @@ GF_INLINE void colours_init(struct colours *colours, const uint8_t table[3][256]
     }
 }
 
-GF_INLINE __m512i look_up(const __m512i table[4], __m512i v, __mmask64 upper)
+GF_VBMI GF_INLINE __m512i look_up(const __m512i table[4], __m512i v, __mmask64 upper)
 {
     const __m512i low = _mm512_permutex2var_epi8(table[0], v, table[1]);
     return _mm512_mask_mov_epi8(low, upper, _mm512_permutex2var_epi8(table[2], v, table[3]));
 }
 
-GF_INLINE void colour_some(const struct colours *colours, __m512i v, uint8_t *out, size_t bytes)
+GF_VBMI GF_INLINE void colour_some(const struct colours *colours, __m512i v, uint8_t *out,
+                                   size_t bytes)
 {
     const __mmask64 upper = _mm512_movepi8_mask(v);
     const __m512i red = look_up(colours->table[0], v, upper);
@@ -170,12 +155,11 @@ GF_INLINE void colour_some(const struct colours *colours, __m512i v, uint8_t *ou
         if (bytes >= 3 * (size_t)WIDTH)
             _mm512_storeu_si512(out + at, all);
         else if (at < bytes)
-            _mm512_mask_storeu_epi8(out + at, first_bytes(bytes - at), all);
+            _mm512_mask_storeu_epi8(out + at, gf_first_bits(bytes - at), all);
     }
 }
 
-GF_VECTORS static void colour_row(const uint8_t table[3][256], const uint8_t *in, size_t n,
-                                  uint8_t *out)
+GF_VBMI void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, size_t n, uint8_t *out)
 {
     struct colours colours;
     colours_init(&colours, table);
@@ -183,22 +167,14 @@ GF_VECTORS static void colour_row(const uint8_t table[3][256], const uint8_t *in
     for (; i + WIDTH <= n; i += WIDTH)
         colour_some(&colours, _mm512_loadu_si512(in + i), out + 3 * i, 3 * (size_t)WIDTH);
     if (i < n)
-        colour_some(&colours, _mm512_maskz_loadu_epi8(first_bytes(n - i), in + i), out + 3 * i,
+        colour_some(&colours, _mm512_maskz_loadu_epi8(gf_first_bits(n - i), in + i), out + 3 * i,
                     3 * (n - i));
-}
-
-bool gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, size_t n, uint8_t *out)
-{
-    if (!has_vectors())
-        return false;
-    colour_row(table, in, n, out);
-    return true;
 }
 
 /* ---- two pictures ---- */
 
 /* Sixteen samples as floats beside 2^23: with the bytes below these of 2^23 itself. */
-GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)
+GF_VBMI GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)
 {
     const __m512 sample = _mm512_sub_ps(_mm512_castsi512_ps(v), _mm512_set1_ps(8388608.0f));
     const __m512 difference = _mm512_sub_ps(_mm512_castsi512_ps(s), _mm512_castsi512_ps(v));
@@ -206,7 +182,7 @@ GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)
 }
 
 /* Half of the samples of two pictures as words. Sums of what is within 0..255 need no limit. */
-GF_INLINE __m512i mix_words_of(__m512 as, __m512i s, __m512i v)
+GF_VBMI GF_INLINE __m512i mix_words_of(__m512 as, __m512i s, __m512i v)
 {
     const __m512i upper = _mm512_set1_epi16(0x4B00); /* of 2^23 */
     const __m512 low =
@@ -216,7 +192,7 @@ GF_INLINE __m512i mix_words_of(__m512 as, __m512i s, __m512i v)
     return _mm512_packus_epi32(_mm512_cvttps_epi32(low), _mm512_cvttps_epi32(high));
 }
 
-GF_INLINE __m512i mix_of(__m512 as, __m512i s, __m512i v)
+GF_VBMI GF_INLINE __m512i mix_of(__m512 as, __m512i s, __m512i v)
 {
     const __m512i none = _mm512_setzero_si512();
     return _mm512_packus_epi16(
@@ -224,44 +200,18 @@ GF_INLINE __m512i mix_of(__m512 as, __m512i s, __m512i v)
         mix_words_of(as, _mm512_unpackhi_epi8(s, none), _mm512_unpackhi_epi8(v, none)));
 }
 
-GF_VECTORS static void mix_row(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out,
-                               size_t n)
+GF_VBMI void gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out,
+                          size_t n)
 {
     const __m512 as = _mm512_set1_ps(opacity);
     size_t i = 0;
     for (; i + WIDTH <= n; i += WIDTH)
         _mm512_storeu_si512(out + i,
                             mix_of(as, _mm512_loadu_si512(s + i), _mm512_loadu_si512(in + i)));
-    const __mmask64 some = first_bytes(n - i);
+    const __mmask64 some = gf_first_bits(n - i);
     _mm512_mask_storeu_epi8(
         out + i, some,
         mix_of(as, _mm512_maskz_loadu_epi8(some, s + i), _mm512_maskz_loadu_epi8(some, in + i)));
 }
 
-bool gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out, size_t n)
-{
-    if (!has_vectors())
-        return false;
-    mix_row(opacity, s, in, out, n);
-    return true;
-}
-#else
-bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, size_t n,
-                   uint8_t *out)
-{
-    (void)op, (void)count, (void)in, (void)n, (void)out;
-    return false;
-}
-
-bool gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, size_t n, uint8_t *out)
-{
-    (void)table, (void)in, (void)n, (void)out;
-    return false;
-}
-
-bool gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out, size_t n)
-{
-    (void)opacity, (void)s, (void)in, (void)out, (void)n;
-    return false;
-}
 #endif

@@ -6,11 +6,9 @@
 #include "pixel/point_planes.h"
 #include "pixel/point_words.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Pixels first..n-1. */
-INLINE void split(const void *in, int bits, int first, int n, const int channels,
-                  struct gf_planes *planes)
+GF_INLINE void split(const void *in, int bits, int first, int n, const int channels,
+                     struct gf_planes *planes)
 {
     const uint8_t *const bytes = in;
     const uint16_t *const words = in;
@@ -45,8 +43,8 @@ GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format forma
     }
 }
 
-INLINE void join(void *out, int bits, int first, int n, const int channels,
-                 const struct gf_planes *planes)
+GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
+                    const struct gf_planes *planes)
 {
     uint8_t *const bytes = out;
     uint16_t *const words = out;
@@ -89,7 +87,9 @@ static bool is_rgb8(struct gf_format format)
 
 void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p)
 {
-    split_planes(from, format, is_rgb8(format) ? gf_planes_split_rgb8(from, n, p) : 0, n, p);
+    split_planes(from, format,
+                 is_rgb8(format) && gf_cpu_has(GF_CPU_AVX2) ? gf_planes_split_rgb8(from, n, p) : 0,
+                 n, p);
 }
 
 static void look_up(const struct gf_point_program *program, struct gf_format in,
@@ -110,6 +110,8 @@ static int evaluate_words(const struct gf_stage *stage, const void *in, void *ou
     const struct gf_point_program *const program = stage->constants;
     const struct gf_point_op *const op = program->op;
     const size_t n = (size_t)width;
+    if (!gf_cpu_has(GF_CPU_AVX512))
+        return 0;
     const bool mixes = program->count == 3 && op->kind == GF_POINT_MATRIX;
     if (mixes && stage->out.bits == 16 && stage->out.channels == 3)
         return gf_words_matrix(op, in, n, out) ? width : 0;
@@ -128,10 +130,11 @@ static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_
         return 0;
     if (stage->in.bits == 16)
         return evaluate_words(stage, in, out, width);
-    if (program->count == 3 && op[0].kind == GF_POINT_MATRIX && is_rgb8(stage->out))
+    if (program->count == 3 && op[0].kind == GF_POINT_MATRIX && is_rgb8(stage->out) &&
+        gf_cpu_has(GF_CPU_AVX2))
         return gf_planes_matrix_rgb8(op, in, width, out);
     const bool ends = program->count == 1 || (program->count == 2 && op[1].kind == GF_POINT_STEP);
-    return is_gray && ends && op[0].kind == GF_POINT_GRAY
+    return is_gray && ends && op[0].kind == GF_POINT_GRAY && gf_cpu_has(GF_CPU_VBMI)
                ? gf_planes_gray_rgb8(op, program->count, in, width, out)
                : 0;
 }
@@ -189,7 +192,8 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
         gf_planes_split(in + (ptrdiff_t)x * in_size, stage->in, n, planes);
         apply(evaluation, x, y);
-        const int joined = is_rgb8(stage->out) ? gf_planes_join_rgb8(to, n, planes) : 0;
+        const int joined =
+            is_rgb8(stage->out) && gf_cpu_has(GF_CPU_AVX2) ? gf_planes_join_rgb8(to, n, planes) : 0;
         join_planes(to, stage->out, joined, n, planes);
     }
 }

@@ -1,16 +1,15 @@
 /* Rows of samples through tables. */
 #include <string.h>
 
+#include "base/target_clones.h"
 #include "pixel/map_simd.h"
 #include "pixel/point_bytes.h"
 #include "pixel/point_planes.h"
 #include "pixel/point_words.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Eight samples of a row with one load and one store; table: [channel][256]. `out` may be `in`. */
-INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
-                  const uint8_t *table)
+GF_INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
+                     const uint8_t *table)
 {
     const int words = channels == 3 ? 3 : 1; /* that begin with every channel once */
     size_t i = 0;
@@ -29,8 +28,8 @@ INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
         out[i] = table[in[i] + 256 * (i % (size_t)channels)];
 }
 
-INLINE void map_16(const uint16_t *restrict in, uint16_t *restrict out, size_t n,
-                   const int channels, const uint16_t *const table[3])
+GF_INLINE void map_16(const uint16_t *restrict in, uint16_t *restrict out, size_t n,
+                      const int channels, const uint16_t *const table[3])
 {
     const int colours = channels >= 3 ? 3 : 1;
     for (size_t i = 0; i < n; i++) {
@@ -42,8 +41,8 @@ INLINE void map_16(const uint16_t *restrict in, uint16_t *restrict out, size_t n
     }
 }
 
-INLINE void map_any(int bits, const void *in, void *out, size_t width, const int channels,
-                    const void *table, int tables)
+GF_INLINE void map_any(int bits, const void *in, void *out, size_t width, const int channels,
+                       const void *table, int tables)
 {
     if (bits == 8) {
         map_8(in, out, width * (size_t)channels, channels, table);
@@ -60,8 +59,10 @@ void gf_point_map_samples(const struct gf_point_program *program, struct gf_form
 {
     const void *const table = gf_point_block(program, program->table_at);
     const int bits = format.bits, tables = program->tables;
-    if (bits == 8 && gf_map_simd(in, out, width * (size_t)format.channels, format.channels, table))
+    if (bits == 8 && gf_cpu_has(GF_CPU_VBMI)) {
+        gf_map_simd(in, out, width * (size_t)format.channels, format.channels, table);
         return;
+    }
     if (bits == 16 && program->op[0].max > 0 && format.channels % 2) {
         gf_words_map(&program->op[0], in, out, width * (size_t)format.channels);
         return;
@@ -84,8 +85,12 @@ void gf_point_map_samples(const struct gf_point_program *program, struct gf_form
 void gf_point_map_colour(const uint8_t table[3][256], const uint8_t *in, uint8_t *out, size_t n)
 {
     uint8_t pixel[256][4] = {{0}};
-    if (!n || gf_bytes_colour(table, in, n, out))
+    if (!n)
         return;
+    if (gf_cpu_has(GF_CPU_VBMI)) {
+        gf_bytes_colour(table, in, n, out);
+        return;
+    }
     for (int c = 0; c < 3; c++)
         for (int v = 0; v < 256; v++)
             pixel[v][c] = table[c][v];

@@ -2,6 +2,7 @@
 #ifndef GF_PIXEL_POINT_PLANES_H
 #define GF_PIXEL_POINT_PLANES_H
 
+#include "base/cpu.h"
 #include "pixel/fill.h"
 #include "pixel/point_program.h"
 
@@ -13,15 +14,15 @@ struct gf_planes {
 };
 
 /* The first of n RGB pixels of 8 bits to planes, or rounded back from planes; returns how many were
- * done: 0 where there are no fast instructions for it, or gf_cpu_allow_intrinsics() forbids them.
- */
-int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p);
-int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p);
+ * done. GF_CPU_AVX2, and so are the next two. */
+GF_X86_ONLY int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p);
+GF_X86_ONLY int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p);
 /* The same for the whole of a program that is one MATRIX: nothing leaves the registers between. */
-int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n, uint8_t *out);
-/* The same of `count` operations, a GRAY or a GRAY and a STEP, to gray pixels. */
-int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
-                        uint8_t *out);
+GF_X86_ONLY int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n,
+                                      uint8_t *out);
+/* The same of `count` operations, a GRAY or a GRAY and a STEP, to gray pixels. GF_CPU_VBMI. */
+GF_X86_ONLY int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in,
+                                    int n, uint8_t *out);
 
 /* Samples through the table of a program that has nothing else. */
 void gf_point_map_samples(const struct gf_point_program *program, struct gf_format format,

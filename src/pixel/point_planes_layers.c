@@ -66,18 +66,16 @@ static void read_mask(const struct gf_layer *layer, const struct gf_picture *pic
 
 /* ---- blending ---- */
 
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void blend_channel(const int mode, const struct gf_layer *layer, const float *restrict v,
-                          const float *restrict s, float *restrict blended)
+GF_INLINE void blend_channel(const int mode, const struct gf_layer *layer, const float *restrict v,
+                             const float *restrict s, float *restrict blended)
 {
     for (int i = 0; i < GF_PIECE; i++)
         blended[i] = gf_layer_blend(mode, layer, v[i], s[i]);
 }
 
-INLINE void blend_colour(const int mode, const struct gf_layer *layer,
-                         const struct gf_planes *restrict v, const struct gf_planes *restrict s,
-                         struct gf_planes *restrict blended)
+GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
+                            const struct gf_planes *restrict v, const struct gf_planes *restrict s,
+                            struct gf_planes *restrict blended)
 {
     for (int i = 0; i < GF_PIECE; i++) {
         const struct gf_rgb b = {v->colour[0][i], v->colour[1][i], v->colour[2][i]};
@@ -295,8 +293,8 @@ void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *ima
         multiply_bytes(s, from + first, to + first, samples);
     else if (layer->mode != GF_BLEND_NORMAL)
         mix_bytes_by[layer->mode](*layer, s, from + first, to + first, samples);
-    else if (in.bits == 8 && gf_bytes_mix(layer->opacity, s, from + first, to + first, samples))
-        return;
+    else if (in.bits == 8 && gf_cpu_has(GF_CPU_VBMI))
+        gf_bytes_mix(layer->opacity, s, from + first, to + first, samples);
     else if (in.bits == 8)
         mix_bytes(layer->opacity, s, from + first, to + first, samples);
     else

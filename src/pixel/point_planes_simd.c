@@ -2,24 +2,15 @@
  * loops in steps of three bytes. */
 #include <math.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "pixel/point_bytes.h"
 #include "pixel/point_planes.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_AVX2 __attribute__((target("avx2")))
-#define GF_AVX2_FMA __attribute__((target("avx2,fma")))
+#if GF_X86
 
 /* Eight pixels are read or written as four and four, 16 bytes each, of which 12 count: so two more
  * pixels must follow. */
 enum { GROUP = 8, REACH = 10 };
-
-static bool has_avx2(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx2");
-}
 
 struct group {
     __m256 red, green, blue;
@@ -58,7 +49,7 @@ GF_AVX2 static inline void store(uint8_t *out, struct group g)
     _mm_storeu_si128((__m128i *)(out + 12), _mm256_extracti128_si256(v, 1));
 }
 
-GF_AVX2 static int split(const uint8_t *in, int n, struct gf_planes *p)
+GF_AVX2 int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p)
 {
     int i = 0;
     for (; i + REACH <= n; i += GROUP) {
@@ -70,7 +61,7 @@ GF_AVX2 static int split(const uint8_t *in, int n, struct gf_planes *p)
     return i;
 }
 
-GF_AVX2 static int join(uint8_t *out, int n, const struct gf_planes *p)
+GF_AVX2 int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p)
 {
     int i = 0;
     for (; i + REACH <= n; i += GROUP)
@@ -81,7 +72,7 @@ GF_AVX2 static int join(uint8_t *out, int n, const struct gf_planes *p)
 }
 
 /* gf_point_row_of() of eight pixels. */
-GF_AVX2_FMA static inline __m256 row_of(struct gf_point_op op, struct group g)
+GF_AVX2 static inline __m256 row_of(struct gf_point_op op, struct group g)
 {
     const __m256 blue = _mm256_fmadd_ps(_mm256_set1_ps(op.c), g.blue, _mm256_set1_ps(op.d));
     const __m256 green = _mm256_fmadd_ps(_mm256_set1_ps(op.b), g.green, blue);
@@ -89,7 +80,7 @@ GF_AVX2_FMA static inline __m256 row_of(struct gf_point_op op, struct group g)
     return _mm256_min_ps(_mm256_max_ps(sum, _mm256_setzero_ps()), _mm256_set1_ps(op.max));
 }
 
-GF_AVX2_FMA static int matrix(const struct gf_point_op *at, const uint8_t *in, int n, uint8_t *out)
+GF_AVX2 static int matrix(const struct gf_point_op *at, const uint8_t *in, int n, uint8_t *out)
 {
     const struct gf_point_op op[3] = {at[0], at[1], at[2]};
     int i = 0;
@@ -101,25 +92,11 @@ GF_AVX2_FMA static int matrix(const struct gf_point_op *at, const uint8_t *in, i
 }
 
 /* The same of sixteen pixels, of which those that there are are read and written. */
-#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-
 enum { SIXTEEN = 16, SIXTEEN_BYTES = 48 };
-
-static bool has_vbmi(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi");
-}
 
 struct sixteen {
     __m512 red, green, blue;
 };
-
-/* The lowest bits for so many bytes of `most`. */
-static inline __mmask64 first_bytes(int count, int most)
-{
-    return ~(__mmask64)0 >> (64 - (count < most ? count : most));
-}
 
 GF_VBMI static inline __m512 channel_of(__m512i v, int channel)
 {
@@ -174,7 +151,7 @@ GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, in
     for (; 3 * i + 64 <= 3 * n; i += SIXTEEN)
         _mm512_storeu_si512(out + 3 * i, matrix_of(op, _mm512_loadu_si512(in + 3 * i), order));
     for (; i < n; i += SIXTEEN) {
-        const __mmask64 some = first_bytes(3 * (n - i), SIXTEEN_BYTES);
+        const __mmask64 some = gf_first_bits(3 * (uint64_t)(n - i)) & gf_first_bits(SIXTEEN_BYTES);
         const __m512i v = _mm512_maskz_loadu_epi8(some, in + 3 * i);
         _mm512_mask_storeu_epi8(out + 3 * i, some, matrix_of(op, v, order));
     }
@@ -205,9 +182,10 @@ GF_VBMI static int gray_16(const struct gf_point_op op, bool step, int least, co
         _mm_storeu_si128((void *)(out + i),
                          gray_of(op, step, least, _mm512_loadu_si512(in + 3 * i)));
     for (; i < n; i += SIXTEEN) {
-        const __mmask64 some = first_bytes(3 * (n - i), SIXTEEN_BYTES);
+        const __mmask64 some = gf_first_bits(3 * (uint64_t)(n - i)) & gf_first_bits(SIXTEEN_BYTES);
         const __m128i gray = gray_of(op, step, least, _mm512_maskz_loadu_epi8(some, in + 3 * i));
-        _mm512_mask_storeu_epi8(out + i, first_bytes(n - i, SIXTEEN), _mm512_castsi128_si512(gray));
+        _mm512_mask_storeu_epi8(out + i, gf_first_bits((uint64_t)(n - i)) & gf_first_bits(SIXTEEN),
+                                _mm512_castsi128_si512(gray));
     }
     return n;
 }
@@ -215,53 +193,19 @@ GF_VBMI static int gray_16(const struct gf_point_op op, bool step, int least, co
 int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
                         uint8_t *out)
 {
+    if (in == out)
+        return 0;
     if (gf_bytes_gray(op, count, in, (size_t)n, out))
         return n;
-    if (!has_vbmi() || in == out)
-        return 0;
     return count > 1 ? gray_16(op[0], true, (int)ceilf(op[1].a), in, n, out)
                      : gray_16(op[0], false, 0, in, n, out);
 }
 
-int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p)
-{
-    return has_avx2() ? split(in, n, p) : 0;
-}
-
-int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p)
-{
-    return has_avx2() ? join(out, n, p) : 0;
-}
-
 int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n, uint8_t *out)
 {
-    if (!has_avx2() || !__builtin_cpu_supports("fma") || in == out)
+    if (in == out)
         return 0;
-    return has_vbmi() && are_small(op) ? matrix_16(op, in, n, out) : matrix(op, in, n, out);
-}
-#else
-int gf_planes_split_rgb8(const uint8_t *in, int n, struct gf_planes *p)
-{
-    (void)in, (void)n, (void)p;
-    return 0;
-}
-
-int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p)
-{
-    (void)out, (void)n, (void)p;
-    return 0;
-}
-
-int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
-                        uint8_t *out)
-{
-    (void)op, (void)count, (void)in, (void)n, (void)out;
-    return 0;
-}
-
-int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n, uint8_t *out)
-{
-    (void)op, (void)in, (void)n, (void)out;
-    return 0;
+    return gf_cpu_has(GF_CPU_VBMI) && are_small(op) ? matrix_16(op, in, n, out)
+                                                    : matrix(op, in, n, out);
 }
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/cpu.h"
 #include "pixel/point_program.h"
 
 /* Whether a table, [65536], is v + c or c - v, limited to 0..65535, or 65535 from a level on and 0
@@ -12,10 +13,11 @@ bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op);
 /* n samples through such an operation. */
 void gf_words_map(const struct gf_point_op *op, const uint16_t *in, uint16_t *out, size_t n);
 
-/* n RGB pixels through one MATRIX, or one GRAY to gray pixels, in vectors. They return false, and
- * do nothing, where this processor lacks the instructions (AVX-512 BW), gf_cpu_allow_intrinsics()
- * forbids them, sums are beyond 32 bits, or `in` is `out`. */
-bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *in, size_t n, uint16_t *out);
-bool gf_words_gray(const struct gf_point_op *op, const uint16_t *in, size_t n, uint16_t *out);
+/* n RGB pixels through one MATRIX, or one GRAY to gray pixels, in vectors (GF_CPU_AVX512). They
+ * return false, and do nothing, where sums are beyond 32 bits, or `in` is `out`. */
+GF_X86_ONLY bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *in, size_t n,
+                                 uint16_t *out);
+GF_X86_ONLY bool gf_words_gray(const struct gf_point_op *op, const uint16_t *in, size_t n,
+                               uint16_t *out);
 
 #endif

@@ -1,42 +1,28 @@
 /* RGB pixels of 16 bits, sixteen at a time. */
 #include <math.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 #include "pixel/point_words.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_VECTORS __attribute__((target("avx512f,avx512bw")))
-#define GF_INLINE GF_VECTORS static inline __attribute__((always_inline))
+#if GF_X86
 
 enum { PIXELS = 16, WORDS = 32, HALF = 16 };
-
-static bool has_vectors(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw");
-}
 
 /* The 48 samples of 16 pixels, 32 and 16. */
 struct samples {
     __m512i first, last;
 };
 
-/* The lowest bits for so many words. */
-static inline __mmask32 first_words(size_t count)
-{
-    return count < WORDS ? ((__mmask32)1 << count) - 1 : ~(__mmask32)0;
-}
-
-GF_INLINE struct samples load(const uint16_t *in, size_t pixels)
+GF_AVX512 GF_INLINE struct samples load(const uint16_t *in, size_t pixels)
 {
     const size_t words = 3 * pixels;
     return (struct samples){
-        _mm512_maskz_loadu_epi16(first_words(words), in),
-        _mm512_maskz_loadu_epi16(words > WORDS ? first_words(words - WORDS) : 0, in + WORDS)};
+        _mm512_maskz_loadu_epi16((__mmask32)gf_first_bits(words), in),
+        _mm512_maskz_loadu_epi16(words > WORDS ? (__mmask32)gf_first_bits(words - WORDS) : 0,
+                                 in + WORDS)};
 }
 
-GF_INLINE __m512 channel_of(struct samples s, int channel)
+GF_AVX512 GF_INLINE __m512 channel_of(struct samples s, int channel)
 {
     const __m512i red =
         _mm512_setr_epi32(0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45);
@@ -49,7 +35,7 @@ struct pixels {
 };
 
 /* gf_point_row_of(), rounded, beyond 0..65535 where the sum is: packing saturates. */
-GF_INLINE __m512i row_of(struct gf_point_op op, struct pixels p)
+GF_AVX512 GF_INLINE __m512i row_of(struct gf_point_op op, struct pixels p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
     const __m512 green = _mm512_fmadd_ps(_mm512_set1_ps(op.b), p.green, blue);
@@ -63,7 +49,7 @@ struct places {
 
 /* In each quarter of the two vectors that are joined stand four reds and four greens, and four
  * blues. */
-GF_INLINE struct places find_places(void)
+GF_AVX512 GF_INLINE struct places find_places(void)
 {
     uint16_t place[2 * WORDS] = {0};
     for (int i = 0; i < 3 * PIXELS; i++) {
@@ -73,8 +59,8 @@ GF_INLINE struct places find_places(void)
     return (struct places){_mm512_loadu_si512(place), _mm512_loadu_si512(place + WORDS)};
 }
 
-GF_INLINE struct samples matrix_of(const struct gf_point_op *op, struct places places,
-                                   struct samples s)
+GF_AVX512 GF_INLINE struct samples matrix_of(const struct gf_point_op *op, struct places places,
+                                             struct samples s)
 {
     const struct pixels p = {channel_of(s, 0), channel_of(s, 1), channel_of(s, 2)};
     const __m512i two = _mm512_packus_epi32(row_of(op[0], p), row_of(op[1], p));
@@ -83,8 +69,8 @@ GF_INLINE struct samples matrix_of(const struct gf_point_op *op, struct places p
                             _mm512_permutex2var_epi16(two, places.last, third)};
 }
 
-GF_VECTORS static void matrix(const struct gf_point_op *at, const uint16_t *in, size_t n,
-                              uint16_t *out)
+GF_AVX512 static void matrix(const struct gf_point_op *at, const uint16_t *in, size_t n,
+                             uint16_t *out)
 {
     const struct gf_point_op op[3] = {at[0], at[1], at[2]};
     const struct places places = find_places();
@@ -97,14 +83,15 @@ GF_VECTORS static void matrix(const struct gf_point_op *at, const uint16_t *in, 
     if (i < n) {
         const size_t words = 3 * (n - i);
         const struct samples s = matrix_of(op, places, load(in + 3 * i, n - i));
-        _mm512_mask_storeu_epi16(out + 3 * i, first_words(words), s.first);
+        _mm512_mask_storeu_epi16(out + 3 * i, (__mmask32)gf_first_bits(words), s.first);
         _mm512_mask_storeu_epi16(out + 3 * i + WORDS,
-                                 words > WORDS ? first_words(words - WORDS) : 0, s.last);
+                                 words > WORDS ? (__mmask32)gf_first_bits(words - WORDS) : 0,
+                                 s.last);
     }
 }
 
 /* gf_point_gray_of(), rounded: in its order, since sums by some weights are not exact. */
-GF_INLINE __m256i gray_of(struct gf_point_op op, struct samples s)
+GF_AVX512 GF_INLINE __m256i gray_of(struct gf_point_op op, struct samples s)
 {
     const __m512 red = _mm512_mul_ps(channel_of(s, 0), _mm512_set1_ps(op.a));
     const __m512 green = _mm512_mul_ps(channel_of(s, 1), _mm512_set1_ps(op.b));
@@ -114,14 +101,13 @@ GF_INLINE __m256i gray_of(struct gf_point_op op, struct samples s)
     return _mm512_cvtepi32_epi16(_mm512_cvttps_epi32(_mm512_add_ps(gray, _mm512_set1_ps(0.5f))));
 }
 
-GF_VECTORS static void gray(const struct gf_point_op op, const uint16_t *in, size_t n,
-                            uint16_t *out)
+GF_AVX512 static void gray(const struct gf_point_op op, const uint16_t *in, size_t n, uint16_t *out)
 {
     size_t i = 0;
     for (; i + PIXELS <= n; i += PIXELS)
         _mm256_storeu_si256((void *)(out + i), gray_of(op, load(in + 3 * i, PIXELS)));
     if (i < n)
-        _mm512_mask_storeu_epi16(out + i, first_words(n - i),
+        _mm512_mask_storeu_epi16(out + i, (__mmask32)gf_first_bits(n - i),
                                  _mm512_castsi256_si512(gray_of(op, load(in + 3 * i, n - i))));
 }
 
@@ -136,7 +122,7 @@ static bool are_small(const struct gf_point_op *op)
 
 bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *in, size_t n, uint16_t *out)
 {
-    if (!has_vectors() || in == out || !are_small(op))
+    if (in == out || !are_small(op))
         return false;
     matrix(op, in, n, out);
     return true;
@@ -144,21 +130,9 @@ bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *in, size_t n,
 
 bool gf_words_gray(const struct gf_point_op *op, const uint16_t *in, size_t n, uint16_t *out)
 {
-    if (!has_vectors() || in == out)
+    if (in == out)
         return false;
     gray(*op, in, n, out);
     return true;
-}
-#else
-bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *in, size_t n, uint16_t *out)
-{
-    (void)op, (void)in, (void)n, (void)out;
-    return false;
-}
-
-bool gf_words_gray(const struct gf_point_op *op, const uint16_t *in, size_t n, uint16_t *out)
-{
-    (void)op, (void)in, (void)n, (void)out;
-    return false;
 }
 #endif

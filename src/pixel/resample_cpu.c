@@ -35,7 +35,7 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
     work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
     work->sums = gf_carve(&carver, work->slot * sizeof(float));
     if (!linear && gf_resample_lanes_fit(columns, stage->in)) {
-        work->has_lanes = gf_resample_has_simd();
+        work->has_lanes = gf_cpu_has(GF_CPU_VBMI);
         const size_t taps = (size_t)gf_resample_taps_most(kernel, columns);
         work->lanes.channels = stage->in.channels;
         work->lanes.base = gf_carve(&carver, work->slot / GF_RESAMPLE_LANES * sizeof(int));
@@ -213,8 +213,8 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
 }
 
 /* Inlined, so that the size is a constant. */
-static inline __attribute__((always_inline)) void
-gather(size_t size, const unsigned char *row, const int *start, int count, unsigned char *to)
+GF_INLINE void gather(size_t size, const unsigned char *row, const int *start, int count,
+                      unsigned char *to)
 {
     for (int i = 0; i < count; i++)
         memcpy(to + (size_t)i * size, row + (size_t)start[i] * size, size);

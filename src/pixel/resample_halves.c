@@ -1,18 +1,14 @@
 /* Means of 2 x 2, 4 x 4 or 8 x 8 pixels of 8 bits in whole numbers. The weights of the area kernel
  * are powers of two there, so that its floats round nothing but the result either. */
-#include "base/cpu.h"
-#include "base/target_clones.h"
+#include "base/simd.h"
 #include "pixel/resample.h"
 #include "pixel/stencil.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define HAS_SIMD 1
+#if GF_X86
 
 /* Of sums of `count` pixels, in place: whole vectors of as many results as both halves hold.
  * Returns how many pixels are made. */
-__attribute__((target("avx512f,avx512bw"))) static int halve_simd(uint16_t *sums, int count,
-                                                                  int channels)
+GF_AVX512 static int halve_simd(uint16_t *sums, int count, int channels)
 {
     const int each = 32 / channels, step = each * channels;
     uint16_t order[32] = {0};
@@ -32,22 +28,8 @@ __attribute__((target("avx512f,avx512bw"))) static int halve_simd(uint16_t *sums
     return done;
 }
 
-static bool has_vbmi(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi");
-}
-
-#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
-
-GF_VBMI_INLINE __mmask64 first_bytes(ptrdiff_t count)
-{
-    return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
-}
-
 /* Means of four, 16 bits each, of bytes of two rows that lie in pairs. */
-GF_VBMI_INLINE __m512i means_of_pairs(__m512i above, __m512i below)
+GF_VBMI GF_INLINE __m512i means_of_pairs(__m512i above, __m512i below)
 {
     const __m512i ones = _mm512_set1_epi8(1);
     const __m512i sum =
@@ -70,17 +52,17 @@ GF_VBMI static void halve_once_gray(const unsigned char *a, const unsigned char 
                             _mm512_permutexvar_epi64(order, _mm512_packus_epi16(low, high)));
     }
     for (; x < count; x += 32) {
-        const __mmask64 read = first_bytes(2 * (ptrdiff_t)(count - x));
+        const __mmask64 read = gf_first_bits(2 * (uint64_t)(count - x));
         const __m512i mean = means_of_pairs(_mm512_maskz_loadu_epi8(read, a + 2 * x),
                                             _mm512_maskz_loadu_epi8(read, b + 2 * x));
-        _mm512_mask_storeu_epi8(row + x, first_bytes(count - x) & 0xffffffff,
+        _mm512_mask_storeu_epi8(row + x, gf_first_bits((uint64_t)(count - x)) & 0xffffffff,
                                 _mm512_castsi256_si512(_mm512_cvtepi16_epi8(mean)));
     }
 }
 
 /* Of several channels: what is added lies side by side after a permutation of the bytes. */
-GF_VBMI static void halve_once_simd(const unsigned char *a, const unsigned char *b, int count,
-                                    int channels, unsigned char *row)
+GF_VBMI static void halve_once_colour(const unsigned char *a, const unsigned char *b, int count,
+                                      int channels, unsigned char *row)
 {
     const ptrdiff_t each = 32 / channels * channels, samples = (ptrdiff_t)count * channels;
     unsigned char order[64] = {0};
@@ -97,39 +79,24 @@ GF_VBMI static void halve_once_simd(const unsigned char *a, const unsigned char 
         _mm256_storeu_si256((void *)(row + i), _mm512_cvtepi16_epi8(means_of_pairs(above, below)));
     }
     for (; i < samples; i += each) {
-        const __mmask64 read = first_bytes(2 * (samples - i));
+        const __mmask64 read = gf_first_bits(2 * (uint64_t)(samples - i));
         const __m512i above =
             _mm512_permutexvar_epi8(pairs, _mm512_maskz_loadu_epi8(read, a + 2 * i));
         const __m512i below =
             _mm512_permutexvar_epi8(pairs, _mm512_maskz_loadu_epi8(read, b + 2 * i));
         _mm512_mask_storeu_epi8(
-            row + i, first_bytes(samples - i) & first_bytes(each),
+            row + i, gf_first_bits((uint64_t)(samples - i)) & gf_first_bits((uint64_t)each),
             _mm512_castsi256_si512(_mm512_cvtepi16_epi8(means_of_pairs(above, below))));
     }
 }
-#else
-#define HAS_SIMD 0
-static bool has_vbmi(void)
-{
-    return false;
-}
 
-static void halve_once_gray(const unsigned char *a, const unsigned char *b, int count,
-                            unsigned char *row)
+static void halve_once(const unsigned char *a, const unsigned char *b, int count, int channels,
+                       unsigned char *row)
 {
-    (void)a, (void)b, (void)count, (void)row;
-}
-
-static void halve_once_simd(const unsigned char *a, const unsigned char *b, int count, int channels,
-                            unsigned char *row)
-{
-    (void)a, (void)b, (void)count, (void)channels, (void)row;
-}
-
-static int halve_simd(uint16_t *sums, int count, int channels)
-{
-    (void)sums, (void)count, (void)channels;
-    return 0;
+    if (channels == 1)
+        halve_once_gray(a, b, count, row);
+    else
+        halve_once_colour(a, b, count, channels, row);
 }
 #endif
 
@@ -137,8 +104,8 @@ static int halve_simd(uint16_t *sums, int count, int channels)
 static void halve(uint16_t *sums, int count, int channels)
 {
     int x = 0;
-#if HAS_SIMD
-    if (gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw"))
+#if GF_X86
+    if (gf_cpu_has(GF_CPU_AVX512))
         x = halve_simd(sums, count, channels);
 #endif
     for (; x < count; x++) {
@@ -196,16 +163,13 @@ void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_v
     const size_t samples = gf_samples(in->format);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int first = y << halvings;
-        if (halvings == 1 && has_vbmi()) {
-            const unsigned char *const above = gf_view_row(in, first), *const below = gf_view_row(
-                                                                           in, first + 1);
-            const int width = out->format.width, channels = out->format.channels;
-            if (channels == 1)
-                halve_once_gray(above, below, width, gf_view_row(out, y));
-            else
-                halve_once_simd(above, below, width, channels, gf_view_row(out, y));
+#if GF_X86
+        if (halvings == 1 && gf_cpu_has(GF_CPU_VBMI)) {
+            halve_once(gf_view_row(in, first), gf_view_row(in, first + 1), out->format.width,
+                       out->format.channels, gf_view_row(out, y));
             continue;
         }
+#endif
         begin_sums(gf_view_row(in, first), gf_view_row(in, first + 1), samples, sums);
         for (int i = 2; i < 1 << halvings; i += 2)
             add_rows(gf_view_row(in, first + i), gf_view_row(in, first + i + 1), samples, sums);

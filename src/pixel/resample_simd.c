@@ -1,7 +1,6 @@
 #include "pixel/resample_simd.h"
 
-#include "base/cpu.h"
-#include "base/target_clones.h"
+#include "base/simd.h"
 
 enum { REACH = 64, PICKED = 64 }; /* bytes that lanes pick from, and that nearest picks */
 
@@ -55,32 +54,20 @@ void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_res
     fill_weights(lanes, gf_resample_floats(resample, resample->columns.weight), lanes->weight);
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
-
-bool gf_resample_has_simd(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi");
-}
+#if GF_X86
 
 /* `count` bytes; behind them zeros. */
-GF_VBMI_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
+GF_VBMI GF_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
 {
-    const int bytes = (int)(count < 0 ? 0 : count < REACH ? count : REACH);
-    const __mmask64 there = bytes < REACH ? (UINT64_C(1) << bytes) - 1 : ~UINT64_C(0);
-    return _mm512_maskz_loadu_epi8(there, from);
+    return _mm512_maskz_loadu_epi8(gf_first_bits(count < 0 ? 0 : (uint64_t)count), from);
 }
 
 /* Vectors first .. end - 1 of `count` rows; those whose 64 bytes lie inside the rows are `inside`.
  * Both are constants where it is inlined. */
-GF_VBMI_INLINE void make_vectors(const struct gf_resample_lanes *lanes, int first, int end,
-                                 const int count, const bool inside,
-                                 const unsigned char *const *rows, size_t samples, float max,
-                                 float *const *out)
+GF_VBMI GF_INLINE void make_vectors(const struct gf_resample_lanes *lanes, int first, int end,
+                                    const int count, const bool inside,
+                                    const unsigned char *const *rows, size_t samples, float max,
+                                    float *const *out)
 {
     const __m512 most = _mm512_set1_ps(max);
     const int taps = lanes->taps;
@@ -108,9 +95,9 @@ GF_VBMI_INLINE void make_vectors(const struct gf_resample_lanes *lanes, int firs
     }
 }
 
-GF_VBMI_INLINE void make_lines(const struct gf_resample_lanes *lanes, int inside, const int count,
-                               const unsigned char *const *rows, size_t samples, float max,
-                               float *const *out)
+GF_VBMI GF_INLINE void make_lines(const struct gf_resample_lanes *lanes, int inside,
+                                  const int count, const unsigned char *const *rows, size_t samples,
+                                  float max, float *const *out)
 {
     make_vectors(lanes, 0, inside, count, true, rows, samples, max, out);
     make_vectors(lanes, inside, lanes->vectors, count, false, rows, samples, max, out);
@@ -133,7 +120,7 @@ GF_VBMI void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
 }
 /* Samples x .. x + 63: the packing that rounds to bytes takes what is below 0 or above 255 to them.
  */
-GF_VBMI_INLINE __m512i sum_64(const float *const *rows, const float *weight, int count, size_t x)
+GF_VBMI GF_INLINE __m512i sum_64(const float *const *rows, const float *weight, int count, size_t x)
 {
     enum { PARTS = 4 };
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -160,8 +147,7 @@ GF_VBMI void gf_resample_lanes_sum(const float *const *rows, const float *weight
     for (; x + 64 <= samples; x += 64)
         _mm512_storeu_si512(to + x, sum_64(rows, weight, count, x));
     if (x < samples)
-        _mm512_mask_storeu_epi8(to + x, (UINT64_C(1) << (samples - x)) - 1,
-                                sum_64(rows, weight, count, x));
+        _mm512_mask_storeu_epi8(to + x, gf_first_bits(samples - x), sum_64(rows, weight, count, x));
 }
 /* Which of 128 bytes the lanes of a vector of 64 pick. */
 bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count)
@@ -184,7 +170,7 @@ GF_VBMI void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const 
         const unsigned char *const from = row + lanes->base[b];
         const ptrdiff_t there = bytes - lanes->base[b];
         const int left = count - b * PICKED;
-        const __mmask64 lanes_left = left < PICKED ? (UINT64_C(1) << left) - 1 : ~UINT64_C(0);
+        const __mmask64 lanes_left = gf_first_bits((uint64_t)left);
         const __m512i lane = _mm512_maskz_loadu_epi8(lanes_left, lanes->lane + b * PICKED);
         const __m512i picked = _mm512_permutex2var_epi8(load_part(from, there), lane,
                                                         load_part(from + REACH, there - REACH));
@@ -193,34 +179,5 @@ GF_VBMI void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const 
         else
             _mm512_storeu_si512(to, picked);
     }
-}
-#else
-bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count)
-{
-    (void)lanes, (void)start, (void)count;
-    return false;
-}
-
-void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const unsigned char *row,
-                           int bytes, int count, unsigned char *to)
-{
-    (void)lanes, (void)row, (void)bytes, (void)count, (void)to;
-}
-
-bool gf_resample_has_simd(void)
-{
-    return false;
-}
-
-void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes, const unsigned char *const *rows,
-                            int count, size_t samples, float max, float *const *out)
-{
-    (void)lanes, (void)rows, (void)count, (void)samples, (void)max, (void)out;
-}
-
-void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count, size_t samples,
-                           unsigned char *to)
-{
-    (void)rows, (void)weight, (void)count, (void)samples, (void)to;
 }
 #endif

@@ -1,12 +1,14 @@
 /* Both passes of resize for samples of 8 bits by vectors. The first makes sixteen samples of the
  * result at a time: for each tap their inputs are picked from 64 bytes. Its products are exact
- * (pixel/resample.h), so that its sums are those of the portable code. */
+ * (pixel/resample.h), so that its sums are those of the portable code. What works on rows is
+ * GF_CPU_VBMI. */
 #ifndef GF_PIXEL_RESAMPLE_SIMD_H
 #define GF_PIXEL_RESAMPLE_SIMD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cpu.h"
 #include "pixel/resample.h"
 
 enum {
@@ -24,9 +26,6 @@ struct gf_resample_lanes {
     int *from; /* where the weights of a lane's pixel begin in the column table */
 };
 
-/* Whether this processor has the instructions, and gf_cpu_allow_intrinsics() lets them be used. */
-bool gf_resample_has_simd(void);
-
 /* Whether the lanes of such columns lie near enough. */
 bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in);
 
@@ -35,18 +34,21 @@ void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_res
 
 /* Rows of the first pass, 1..GF_RESAMPLE_LINES, from as many input rows of `samples` bytes. Results
  * are clamped to 0..max; up to 15 floats behind a row are overwritten. */
-void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes, const unsigned char *const *rows,
-                            int count, size_t samples, float max, float *const *out);
+GF_X86_ONLY void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
+                                        const unsigned char *const *rows, int count, size_t samples,
+                                        float max, float *const *out);
 
 /* The second pass: the sum of rows times their weights, in their order, rounded to bytes. Up to 63
  * floats behind a row are read. */
-void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count, size_t samples,
-                           unsigned char *to);
+GF_X86_ONLY void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count,
+                                       size_t samples, unsigned char *to);
 
 /* The nearest kernel, pixels of one byte: `count` results, each its byte start[i] of a row. The
  * first uses base and lane of `lanes`, and returns false where lanes lie too far apart. */
-bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count);
-void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const unsigned char *row,
-                           int bytes, int count, unsigned char *to);
+GF_X86_ONLY bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start,
+                                        int count);
+GF_X86_ONLY void gf_resample_picks_row(const struct gf_resample_lanes *lanes,
+                                       const unsigned char *row, int bytes, int count,
+                                       unsigned char *to);
 
 #endif

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/cpu.h"
 #include "base/host_device.h"
 #include "stage/stage.h"
 
@@ -112,12 +113,14 @@ struct gf_warp_run {
 };
 /* RGB or gray of 8 bits by vector instructions: pixels first .. first + count - 1 of the run, all
  * of whose windows lie in the picture, with GF_WARP_BESIDE columns more on the right, to `out`.
- * Returns how many are done: 0 where there are no such instructions. */
+ * Returns how many are done. GF_CPU_AVX2. */
 enum { GF_WARP_BESIDE = 2 };
-int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
-                      const struct gf_warp_run *run, int first, int count, uint8_t *out);
-int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
-                       const struct gf_warp_run *run, int first, int count, uint8_t *out);
+GF_X86_ONLY int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
+                                  const struct gf_warp_run *run, int first, int count,
+                                  uint8_t *out);
+GF_X86_ONLY int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
+                                   const struct gf_warp_run *run, int first, int count,
+                                   uint8_t *out);
 
 /* ---- positions ---- */
 

@@ -7,8 +7,6 @@
 #include "pixel/warp_steps_simd.h"
 #include "pixel/warp_stretches.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { CHANNELS_MAX = 4, WINDOW_MAX = 6 };
 
 /* ---- positions ---- */
@@ -26,8 +24,8 @@ GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int 
 }
 
 /* The kind is a constant where it is called, so that the loop becomes vectors. */
-INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
-                         int count, struct gf_warp_run *run)
+GF_INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
+                            int count, struct gf_warp_run *run)
 {
     const double first = gf_warp_offset(i, warp->nx), row = y + gf_warp_offset(j, warp->ny);
     struct gf_warp_map map = warp->map;
@@ -57,7 +55,7 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
                       struct gf_warp_run *run)
 {
     const int i = sample % warp->nx, j = sample / warp->nx;
-    if (gf_warp_steps(warp, x, y, count, run))
+    if (gf_cpu_has(GF_CPU_AVX512) && gf_warp_steps(warp, x, y, count, run))
         return;
     if (warp->map.kind == GF_WARP_AFFINE)
         straight_positions(warp, x, y, i, j, count, run);
@@ -99,15 +97,15 @@ static struct window copy_window(const struct gf_warp_sampler *s, int x, int y, 
     return (struct window){to, (ptrdiff_t)(size * (size_t)warp->taps)};
 }
 
-INLINE int sample_of(const unsigned char *at, int bits, int i)
+GF_INLINE int sample_of(const unsigned char *at, int bits, int i)
 {
     return bits == 8 ? at[i] : ((const gf_u16_any *)(const void *)at)[i];
 }
 
 enum method { NEAREST, LINEAR, TABLE };
 
-INLINE int64_t table_value(const struct gf_warp_sampler *s, struct window window, unsigned f,
-                           unsigned g, int bits, int channels, int c)
+GF_INLINE int64_t table_value(const struct gf_warp_sampler *s, struct window window, unsigned f,
+                              unsigned g, int bits, int channels, int c)
 {
     const int taps = s->warp->taps;
     const int16_t *const across = s->weights + (f >> 2) * GF_WARP_TAPS;
@@ -122,8 +120,8 @@ INLINE int64_t table_value(const struct gf_warp_sampler *s, struct window window
     return sum;
 }
 
-INLINE int64_t value_of(const struct gf_warp_sampler *s, struct window window, unsigned f,
-                        unsigned g, int bits, int channels, enum method method, int c)
+GF_INLINE int64_t value_of(const struct gf_warp_sampler *s, struct window window, unsigned f,
+                           unsigned g, int bits, int channels, enum method method, int c)
 {
     const unsigned char *const top = window.at, *const bottom = window.at + window.pitch;
     if (method == NEAREST)
@@ -137,7 +135,7 @@ INLINE int64_t value_of(const struct gf_warp_sampler *s, struct window window, u
     return bits == 8 ? gf_warp_linear8(a, b, d, e, f, g) : gf_warp_linear16(a, b, d, e, f, g);
 }
 
-INLINE void store(unsigned char *out, int bits, int i, int v)
+GF_INLINE void store(unsigned char *out, int bits, int i, int v)
 {
     if (bits == 8)
         out[i] = (unsigned char)v;
@@ -146,9 +144,9 @@ INLINE void store(unsigned char *out, int bits, int i, int v)
 }
 
 /* Pixel k of the run: to `out`, or, where there are several samples a pixel, to their sums. */
-INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int k,
-                       int bits, int channels, enum method method, unsigned char *out,
-                       int64_t *sums)
+GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int k,
+                          int bits, int channels, enum method method, unsigned char *out,
+                          int64_t *sums)
 {
     const struct gf_warp *const warp = s->warp;
     const int before = warp->taps / 2 - (method != NEAREST);
@@ -176,9 +174,9 @@ INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_run
     }
 }
 
-INLINE void make_run(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int first,
-                     int end, int bits, int channels, enum method method, unsigned char *out,
-                     int64_t *sums)
+GF_INLINE void make_run(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int first,
+                        int end, int bits, int channels, enum method method, unsigned char *out,
+                        int64_t *sums)
 {
     for (int k = first; k < end; k++)
         make_pixel(s, run, k, bits, channels, method, out, sums);

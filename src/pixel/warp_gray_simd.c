@@ -1,28 +1,24 @@
 /* Warps of gray of 8 bits by vector instructions: eight pixels at once, one in each 32-bit lane. */
 #include "pixel/warp_near_simd.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_AVX2 __attribute__((target("avx2")))
-#define GF_AVX2_INLINE GF_AVX2 static inline __attribute__((always_inline))
+#if GF_X86
 
 enum { LANES = 8 };
 
-GF_AVX2_INLINE __m256i fractions(const uint16_t *from)
+GF_AVX2 GF_INLINE __m256i fractions(const uint16_t *from)
 {
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)from));
 }
 
 /* Four bytes of each window, at offsets from the first row. */
-GF_AVX2_INLINE __m256i four_bytes(const unsigned char *row, __m256i offsets)
+GF_AVX2 GF_INLINE __m256i four_bytes(const unsigned char *row, __m256i offsets)
 {
     return _mm256_i32gather_epi32((const int *)(const void *)row, offsets, 1);
 }
 
-GF_AVX2_INLINE __m256i offsets_of(const struct gf_warp_run *run, int k, int before, int pitch)
+GF_AVX2 GF_INLINE __m256i offsets_of(const struct gf_warp_run *run, int k, int before, int pitch)
 {
     const __m256i x = _mm256_loadu_si256((const void *)(run->x + k));
     const __m256i y = _mm256_loadu_si256((const void *)(run->y + k));
@@ -33,7 +29,7 @@ GF_AVX2_INLINE __m256i offsets_of(const struct gf_warp_run *run, int k, int befo
 }
 
 /* The lowest byte of each lane. */
-GF_AVX2_INLINE void store_lanes(__m256i v, uint8_t *out)
+GF_AVX2 GF_INLINE void store_lanes(__m256i v, uint8_t *out)
 {
     const __m256i low =
         _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12,
@@ -47,7 +43,7 @@ GF_AVX2_INLINE void store_lanes(__m256i v, uint8_t *out)
 /* 4096 a + f (b - a), for the two lowest bytes a, b of each lane, by the pair of weights 4096 - f,
  * f.
  */
-GF_AVX2_INLINE __m256i between(__m256i bytes, __m256i weights)
+GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
 {
     const __m256i two = _mm256_setr_epi8(0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1,
                                          0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1);
@@ -76,7 +72,7 @@ GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_wa
 static void linear(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
                    uint8_t *out)
 {
-    const bool has_near = gf_warp_near_has_simd();
+    const bool has_near = gf_cpu_has(GF_CPU_VBMI);
     for (int i = 0; i < count; i += GF_WARP_NEAR) {
         if (has_near)
             i += gf_warp_near_linear_gray8(in, run, first + i, count - i, out + i);
@@ -90,7 +86,7 @@ struct pairs {
     __m256i even, odd;
 };
 
-GF_AVX2_INLINE struct pairs weights_of(const int16_t *table, __m256i phases, int part)
+GF_AVX2 GF_INLINE struct pairs weights_of(const int16_t *table, __m256i phases, int part)
 {
     const int *const from = (const int *)(const void *)(table + 4 * part);
     const __m256i low = _mm256_i32gather_epi32(from, phases, 4);
@@ -100,7 +96,7 @@ GF_AVX2_INLINE struct pairs weights_of(const int16_t *table, __m256i phases, int
 }
 
 /* The products of four bytes with their weights, summed. */
-GF_AVX2_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
+GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
 {
     const __m256i each_second = _mm256_set1_epi32(0x00ff00ff);
     const __m256i even = _mm256_and_si256(bytes, each_second);
@@ -110,9 +106,9 @@ GF_AVX2_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
 }
 
 /* As table_value() of warp_cpu.c, rounded. Weights behind the last tap are 0. */
-GF_AVX2_INLINE void table(const struct gf_warp *warp, const struct gf_view *in,
-                          const struct gf_warp_run *run, int first, int count, const int taps,
-                          uint8_t *out)
+GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct gf_view *in,
+                             const struct gf_warp_run *run, int first, int count, const int taps,
+                             uint8_t *out)
 {
     const int16_t *const weights = gf_warp_weights(warp);
     const int before = taps / 2 - 1, parts = (taps + 3) / 4;
@@ -164,8 +160,7 @@ int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
                        const struct gf_warp_run *run, int first, int count, uint8_t *out)
 {
     const int done = count / LANES * LANES;
-    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx2") ||
-        in->pitch * (size_t)warp->in_height > INT32_MAX)
+    if (in->pitch * (size_t)warp->in_height > INT32_MAX)
         return 0;
     if (warp->kernel == GF_WARP_LINEAR)
         linear(in, run, first, done, out);
@@ -174,12 +169,5 @@ int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
     else
         lanczos3(warp, in, run, first, done, out);
     return done;
-}
-#else
-int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
-                       const struct gf_warp_run *run, int first, int count, uint8_t *out)
-{
-    (void)warp, (void)in, (void)run, (void)first, (void)count, (void)out;
-    return 0;
 }
 #endif

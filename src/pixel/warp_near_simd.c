@@ -3,21 +3,11 @@
  * gathering them from memory. */
 #include "pixel/warp_near_simd.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define GF_VBMI_INLINE GF_VBMI static inline __attribute__((always_inline))
+#if GF_X86
 
 enum { EACH = GF_WARP_NEAR, FEW = 4, MANY = 8 };
-
-bool gf_warp_near_has_simd(void)
-{
-    return gf_cpu_intrinsics_allowed() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi");
-}
 
 static inline int smaller(int a, int b)
 {
@@ -33,9 +23,9 @@ struct near {
 /* Returns how many rows they lie in, FEW or MANY, which can be read with that many bytes from the
  * corner on; 0 where they lie in more of them, or not within that many columns. A window is `high`
  * rows high. */
-GF_VBMI_INLINE int find(const struct gf_view *in, const struct gf_warp_run *run, int k,
-                        const int size, const int columns, const int high, const int bytes,
-                        struct near *near)
+GF_VBMI GF_INLINE int find(const struct gf_view *in, const struct gf_warp_run *run, int k,
+                           const int size, const int columns, const int high, const int bytes,
+                           struct near *near)
 {
     const int x = smaller(run->x[k], run->x[k + EACH - 1]);
     const int y = smaller(run->y[k], run->y[k + EACH - 1]);
@@ -52,7 +42,7 @@ GF_VBMI_INLINE int find(const struct gf_view *in, const struct gf_warp_run *run,
 }
 
 /* 32 bytes of each of two rows. */
-GF_VBMI_INLINE __m512i two_rows(const unsigned char *from, size_t pitch)
+GF_VBMI GF_INLINE __m512i two_rows(const unsigned char *from, size_t pitch)
 {
     const __m256i first = _mm256_loadu_si256((const void *)from);
     const __m256i second = _mm256_loadu_si256((const void *)(from + pitch));
@@ -60,7 +50,8 @@ GF_VBMI_INLINE __m512i two_rows(const unsigned char *from, size_t pitch)
 }
 
 /* The bytes with those indices in four or eight rows of 32. */
-GF_VBMI_INLINE __m512i pick_32(const unsigned char *corner, size_t pitch, int rows, __m512i index)
+GF_VBMI GF_INLINE __m512i pick_32(const unsigned char *corner, size_t pitch, int rows,
+                                  __m512i index)
 {
     const __m512i upper = _mm512_permutex2var_epi8(two_rows(corner, pitch), index,
                                                    two_rows(corner + 2 * pitch, pitch));
@@ -73,12 +64,12 @@ GF_VBMI_INLINE __m512i pick_32(const unsigned char *corner, size_t pitch, int ro
 }
 
 /* The index of byte (x, y) in rows of 32. */
-GF_VBMI_INLINE __m512i index_32(const struct near *near)
+GF_VBMI GF_INLINE __m512i index_32(const struct near *near)
 {
     return _mm512_add_epi32(near->x, _mm512_slli_epi32(near->y, 5));
 }
 
-GF_VBMI_INLINE __m512i fractions(const uint16_t *from)
+GF_VBMI GF_INLINE __m512i fractions(const uint16_t *from)
 {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
 }
@@ -161,31 +152,5 @@ GF_VBMI int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_run
                                 _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), upper, lower));
     }
     return i;
-}
-#else
-bool gf_warp_near_has_simd(void)
-{
-    return false;
-}
-
-int gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                              int count, uint8_t *out)
-{
-    (void)in, (void)run, (void)first, (void)count, (void)out;
-    return 0;
-}
-
-int gf_warp_near_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                       int count, uint8_t *out)
-{
-    (void)in, (void)run, (void)first, (void)count, (void)out;
-    return 0;
-}
-
-int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
-                      uint8_t *out)
-{
-    (void)in, (void)run, (void)first, (void)count, (void)out;
-    return 0;
 }
 #endif

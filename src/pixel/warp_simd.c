@@ -4,27 +4,23 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_AVX2 __attribute__((target("avx2")))
-#define GF_AVX2_INLINE GF_AVX2 static inline __attribute__((always_inline))
+#if GF_X86
 
 struct source {
     const unsigned char *data; /* row 0 */
     ptrdiff_t pitch;
 };
 
-GF_AVX2_INLINE const unsigned char *pixel_at(const struct source *source, int x, int y)
+GF_AVX2 GF_INLINE const unsigned char *pixel_at(const struct source *source, int x, int y)
 {
     return source->data + (ptrdiff_t)y * source->pitch + 3 * (ptrdiff_t)x;
 }
 
 /* Two neighbouring pixels of each of two windows, as pairs of 16 bits: R R, G G, B B. Reads 8
  * bytes. */
-GF_AVX2_INLINE __m256i load_pairs(const unsigned char *first, const unsigned char *second)
+GF_AVX2 GF_INLINE __m256i load_pairs(const unsigned char *first, const unsigned char *second)
 {
     const __m256i spread =
         _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1, 0, -1, 3, -1, 1,
@@ -35,7 +31,7 @@ GF_AVX2_INLINE __m256i load_pairs(const unsigned char *first, const unsigned cha
                                spread);
 }
 
-GF_AVX2_INLINE __m256i in_halves(int first, int second)
+GF_AVX2 GF_INLINE __m256i in_halves(int first, int second)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_set1_epi32(first)),
                                    _mm_set1_epi32(second), 1);
@@ -43,7 +39,7 @@ GF_AVX2_INLINE __m256i in_halves(int first, int second)
 
 /* The lanes' low bytes: three of each pixel. A fourth byte behind each is overwritten by the next
  * pixel, or lies in front of one that is still to be made. */
-GF_AVX2_INLINE void store_two(__m256i v, uint8_t *out)
+GF_AVX2 GF_INLINE void store_two(__m256i v, uint8_t *out)
 {
     const __m256i bytes = _mm256_shuffle_epi8(
         v, _mm256_setr_epi8(0, 4, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8,
@@ -74,16 +70,16 @@ GF_AVX2 static void linear(const struct source *source, const struct gf_warp_run
     }
 }
 
-GF_AVX2_INLINE int weights_of(const int16_t *weight)
+GF_AVX2 GF_INLINE int weights_of(const int16_t *weight)
 {
     int pair;
     memcpy(&pair, weight, sizeof pair);
     return pair;
 }
 
-GF_AVX2_INLINE void table(const struct gf_warp *warp, const struct source *source,
-                          const struct gf_warp_run *run, int first, int count, const int taps,
-                          uint8_t *out)
+GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct source *source,
+                             const struct gf_warp_run *run, int first, int count, const int taps,
+                             uint8_t *out)
 {
     const int16_t *const weights = gf_warp_weights(warp);
     const int before = taps / 2 - 1;
@@ -137,8 +133,6 @@ GF_AVX2 static void lanczos3(const struct gf_warp *warp, const struct source *so
 int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                       const struct gf_warp_run *run, int first, int count, uint8_t *out)
 {
-    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx2"))
-        return 0;
     /* A pixel behind the last takes what is stored beyond it. */
     const int done = (count - 1) & ~1;
     const struct source source = {gf_view_row(in, 0), (ptrdiff_t)in->pitch};
@@ -149,12 +143,5 @@ int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
     else
         lanczos3(warp, &source, run, first, done, out);
     return done;
-}
-#else
-int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
-                      const struct gf_warp_run *run, int first, int count, uint8_t *out)
-{
-    (void)warp, (void)in, (void)run, (void)first, (void)count, (void)out;
-    return 0;
 }
 #endif

@@ -3,13 +3,9 @@
  * could matter is made anew by that. */
 #include "pixel/warp_steps_simd.h"
 
-#include "base/cpu.h"
+#include "base/simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-
-#define GF_AVX512 __attribute__((target("avx512f,avx512dq")))
-#define GF_AVX512_INLINE GF_AVX512 static inline __attribute__((always_inline))
+#if GF_X86
 
 /* A polynomial for every SEGMENT pixels, by its values at NODES of them, SPACING apart. */
 enum { SEGMENT = 64, NODES = 4, SPACING = 21, SEGMENTS = GF_WARP_RUN / SEGMENT, EACH = 16 };
@@ -81,7 +77,8 @@ struct polynomials {
 
 /* Through the values at the nodes, which are in pixels; `unsure` is added. Those of node n in
  * segment s stand at n * SEGMENTS + s. */
-GF_AVX512_INLINE void fill(const double *u, const double *v, double unsure, struct polynomials *to)
+GF_AVX512 GF_INLINE void fill(const double *u, const double *v, double unsure,
+                              struct polynomials *to)
 {
     __m512d p[NODES];
     for (int n = 0; n < NODES; n++)
@@ -96,7 +93,7 @@ GF_AVX512_INLINE void fill(const double *u, const double *v, double unsure, stru
     _mm512_storeu_pd(to->a[3], d3 * (per * per * per * ONE / 6));
 }
 
-GF_AVX512_INLINE struct track track_of(const struct polynomials *from, int i)
+GF_AVX512 GF_INLINE struct track track_of(const struct polynomials *from, int i)
 {
     const __m512d a0 = _mm512_set1_pd(from->a[0][i]), a1 = _mm512_set1_pd(from->a[1][i]);
     const __m512d a2 = _mm512_set1_pd(from->a[2][i]), a3 = _mm512_set1_pd(from->a[3][i]);
@@ -109,7 +106,7 @@ GF_AVX512_INLINE struct track track_of(const struct polynomials *from, int i)
 }
 
 /* A straight line, in 2^-32 pixels. */
-GF_AVX512_INLINE struct track straight(int64_t at, int64_t step)
+GF_AVX512 GF_INLINE struct track straight(int64_t at, int64_t step)
 {
     int64_t lane[8];
     for (int i = 0; i < 8; i++)
@@ -118,7 +115,7 @@ GF_AVX512_INLINE struct track straight(int64_t at, int64_t step)
                           _mm512_setzero_si512(), _mm512_setzero_si512()};
 }
 
-GF_AVX512_INLINE void advance(struct track *track, const bool is_straight)
+GF_AVX512 GF_INLINE void advance(struct track *track, const bool is_straight)
 {
     track->at = _mm512_add_epi64(track->at, track->first);
     if (is_straight)
@@ -129,8 +126,8 @@ GF_AVX512_INLINE void advance(struct track *track, const bool is_straight)
 
 /* Sixteen positions: whole pixels to `whole`, the parts to `part`, unless that is NULL. Returns
  * those that are not sure, bit 2 i standing for pixel i, and bit 2 i + 1 for pixel 8 + i. */
-GF_AVX512_INLINE unsigned next(struct track *track, const bool is_straight, __m512i twice_unsure,
-                               int32_t *whole, uint16_t *part)
+GF_AVX512 GF_INLINE unsigned next(struct track *track, const bool is_straight, __m512i twice_unsure,
+                                  int32_t *whole, uint16_t *part)
 {
     const __m512i odd =
         _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
@@ -184,8 +181,8 @@ GF_AVX512 static bool straight_steps(const struct gf_warp *warp, int x, int y, i
 }
 
 /* The kind is a constant where it is called, so that the loop becomes vectors. */
-GF_AVX512_INLINE void nodes_by(const struct gf_warp *warp, int kind, int x, int y, double *u,
-                               double *v)
+GF_AVX512 GF_INLINE void nodes_by(const struct gf_warp *warp, int kind, int x, int y, double *u,
+                                  double *v)
 {
     struct gf_warp_map map = warp->map;
     map.kind = kind;
@@ -198,7 +195,7 @@ GF_AVX512_INLINE void nodes_by(const struct gf_warp *warp, int kind, int x, int 
     }
 }
 
-GF_AVX512_INLINE bool are_within(const double *values, int count, double most)
+GF_AVX512 GF_INLINE bool are_within(const double *values, int count, double most)
 {
     __mmask8 are = 0xff;
     for (int i = 0; i < count; i += 8)
@@ -241,16 +238,9 @@ GF_AVX512 static bool curved_steps(const struct gf_warp *warp, int x, int y, int
 
 bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count, struct gf_warp_run *run)
 {
-    if (!gf_cpu_intrinsics_allowed() || !__builtin_cpu_supports("avx512dq") ||
-        warp->nx * warp->ny > 1)
+    if (warp->nx * warp->ny > 1)
         return false;
     return warp->map.kind == GF_WARP_AFFINE ? straight_steps(warp, x, y, count, run)
                                             : curved_steps(warp, x, y, count, run);
-}
-#else
-bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count, struct gf_warp_run *run)
-{
-    (void)warp, (void)x, (void)y, (void)count, (void)run;
-    return false;
 }
 #endif

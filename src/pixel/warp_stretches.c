@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/simd.h"
 #include "pixel/warp_near_simd.h"
 
 /* A window that lies in the picture with some columns more, as vectors are longer than its rows;
@@ -78,7 +78,7 @@ static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_run *r
 static int copy_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
                      unsigned char *out)
 {
-    const bool has_near = gf_warp_near_has_simd();
+    const bool has_near = gf_cpu_has(GF_CPU_VBMI);
     for (int i = 0; i < count - 1; i += GF_WARP_NEAR) {
         if (has_near)
             i += gf_warp_near_rgb8(in, run, first + i, count - 1 - i, out + 3 * i);
@@ -98,7 +98,7 @@ static void copy_some_gray8(const struct gf_view *in, const struct gf_warp_run *
 static int copy_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
                       unsigned char *out)
 {
-    const bool has_near = gf_warp_near_has_simd();
+    const bool has_near = gf_cpu_has(GF_CPU_VBMI);
     for (int i = 0; i < count; i += GF_WARP_NEAR) {
         if (has_near)
             i += gf_warp_near_gray8(in, run, first + i, count - i, out + i);
@@ -116,6 +116,8 @@ static int make_inside(const struct gf_warp_sampler *s, const struct gf_warp_run
     const bool is_gray = s->in->format.channels == 1;
     if (s->warp->kernel == GF_WARP_NEAREST)
         return (is_gray ? copy_gray8 : copy_rgb8)(s->in, run, first, count, out);
+    if (!gf_cpu_has(GF_CPU_AVX2))
+        return 0;
     return (is_gray ? gf_warp_simd_gray8 : gf_warp_simd_rgb8)(s->warp, s->in, run, first, count,
                                                               out);
 }
