@@ -47,12 +47,11 @@ static void count_inside(const struct gf_tiles *tiles, int y, int x, const uint3
     }
 }
 
-/* The same pixels where the tiles reach beyond the picture, in row `place` of what was drawn out,
- * from column `first` on. */
-static void count_beyond(const struct gf_tiles *tiles, int place, int first, int x,
+/* Of these columns of row `place`, as the picture is drawn out, those that show the same pixels. */
+static void count_beyond(const struct gf_tiles *tiles, int place, int first, int end, int x,
                          const uint32_t *bin, int n, int width, struct gf_histogram *histogram)
 {
-    for (int column = first; column < tiles->columns * tiles->width; column++) {
+    for (int column = first; column < end; column++) {
         const int from = gf_border_index(column, width, GF_BORDER_REFLECT) - x;
         if (from >= 0 && from < n && bin[from] < (uint32_t)histogram->bins)
             counters_of(tiles, column / tiles->width, place / tiles->height,
@@ -66,15 +65,18 @@ static void add_row(const struct gf_view *view, const struct gf_tiles *tiles, in
     const struct gf_format format = view->format;
     const unsigned char *const row = gf_view_row(view, y);
     const int pixel_bytes = format.channels * format.bits / 8;
+    const int width = format.width, end = tiles->columns * tiles->width;
     uint32_t bin[PIECE];
-    for (int x = 0; x < format.width; x += PIECE) {
-        const int n = format.width - x < PIECE ? format.width - x : PIECE;
+    for (int x = 0; x < width; x += PIECE) {
+        const int n = width - x < PIECE ? width - x : PIECE;
         gf_histogram_luma(row + (ptrdiff_t)x * pixel_bytes, n, format, bin);
         count_inside(tiles, y, x, bin, n, tally, histogram);
-        count_beyond(tiles, y, format.width, x, bin, n, format.width, histogram);
+        count_beyond(tiles, y, width, end, x, bin, n, width, histogram);
         for (int place = format.height; place < tiles->rows * tiles->height; place++) {
-            if (gf_border_index(place, format.height, GF_BORDER_REFLECT) == y)
-                count_beyond(tiles, place, 0, x, bin, n, format.width, histogram);
+            if (gf_border_index(place, format.height, GF_BORDER_REFLECT) != y)
+                continue;
+            count_beyond(tiles, place, x, x + n, x, bin, n, width, histogram);
+            count_beyond(tiles, place, width, end, x, bin, n, width, histogram);
         }
     }
 }
