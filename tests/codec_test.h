@@ -285,6 +285,14 @@ static inline void append_chunk(struct bytes *png, const char *name,
 
 enum { PNG_HEADER_BYTES = 8 + 25 }; /* the signature and IHDR */
 
+static inline struct bytes png_beginning(const unsigned char header[13])
+{
+    struct bytes png = {0};
+    append(&png, "\x89PNG\r\n\x1a\n", 8);
+    append_chunk(&png, "IHDR", header, 13);
+    return png;
+}
+
 /* The same file with one more chunk behind IHDR. */
 static inline struct bytes with_chunk(struct bytes png, const char *name,
                                                        const void *data, size_t size)

@@ -23,7 +23,6 @@ static struct bytes interlaced_png(void)
     static const int widths[] = {2, 2, 4, 4, 8, 8, 16}, heights[] = {2, 2, 2, 4, 4, 8, 8};
     unsigned char header[13] = {0, 0, 0, 16, 0, 0, 0, 16, 8, 0, 0, 0, 1}, rows[512] = {0},
                   packed[600];
-    struct bytes png = {0};
     size_t size = 0;
     uLongf packed_size = sizeof packed;
     unsigned seed = 3;
@@ -34,8 +33,7 @@ static struct bytes interlaced_png(void)
                 rows[size++] = (unsigned char)next_random(&seed);
         }
     assert_int_equal(compress(packed, &packed_size, rows, size), Z_OK);
-    append(&png, "\x89PNG\r\n\x1a\n", 8);
-    append_chunk(&png, "IHDR", header, sizeof header);
+    struct bytes png = png_beginning(header);
     append_chunk(&png, "IDAT", packed, packed_size);
     append_chunk(&png, "IEND", "", 0);
     return png;
@@ -558,13 +556,6 @@ static void append_idat(struct bytes *png)
     append_chunk(png, "IDAT", packed, size);
 }
 
-static struct bytes signature(void)
-{
-    struct bytes png = {0};
-    append(&png, "\x89PNG\r\n\x1a\n", 8);
-    return png;
-}
-
 static void check_refused(struct bytes png, const char *words)
 {
     const struct gf_options options = plain_options();
@@ -576,7 +567,8 @@ static void check_refused(struct bytes png, const char *words)
 
 static void test_header_behind_another_chunk(void **state)
 {
-    struct bytes png = signature();
+    struct bytes png = {0};
+    append(&png, "\x89PNG\r\n\x1a\n", 8);
     append_chunk(&png, "tEXt", "Comment\0a", 9);
     append_chunk(&png, "IHDR", gray_header, 13);
     append_idat(&png);
@@ -586,8 +578,7 @@ static void test_header_behind_another_chunk(void **state)
 /* Once before each kind of reader: with a palette libpng's, in gray the project's own. */
 static void check_trailing(const char *chunk, bool wrong_crc, bool with_palette, const char *words)
 {
-    struct bytes png = signature();
-    append_chunk(&png, "IHDR", with_palette ? palette_header : gray_header, 13);
+    struct bytes png = png_beginning(with_palette ? palette_header : gray_header);
     if (with_palette)
         append_chunk(&png, "PLTE", "abcdef", 6);
     append_idat(&png);
@@ -604,9 +595,7 @@ static void test_critical_chunks_behind_the_pixels(void **state)
         check_trailing("IDAT", true, palette, "IDAT: CRC error");
     }
     check_trailing("PLTE", false, true, "PLTE: duplicate");
-    struct bytes png = signature();
-    const unsigned char rgb_header[13] = {0, 0, 0, 1, 0, 0, 0, 1, 8, 2};
-    append_chunk(&png, "IHDR", rgb_header, 13);
+    struct bytes png = png_beginning((const unsigned char[13]){0, 0, 0, 1, 0, 0, 0, 1, 8, 2});
     append_chunk(&png, "PLTE", "abcdef", 6);
     append_chunk(&png, "IDAT", "\x78\x01\x63\x60\x60\x60\0\0\0\4\0\1", 12); /* four zeros */
     append_chunk(&png, "PLTE", "abcdef", 6);
@@ -618,12 +607,11 @@ static void test_zlib_window_too_small(void **state)
 {
     unsigned char rows[2000], packed[3000];
     uLongf size = sizeof packed;
-    struct bytes png = signature();
+    struct bytes png = png_beginning(gray_header);
     fill_rows(rows);
     assert_int_equal(compress2(packed, &size, rows, sizeof rows, 9), Z_OK);
     packed[0] = 0x08;
     packed[1] = 31 - 0x0800 % 31;
-    append_chunk(&png, "IHDR", gray_header, 13);
     append_chunk(&png, "IDAT", packed, size);
     check_refused(png, "invalid distance too far back");
 }
@@ -632,8 +620,7 @@ static void test_transparency_with_a_wrong_checksum(void **state)
 {
     const struct gf_options options = plain_options();
     struct picture picture;
-    struct bytes png = signature();
-    append_chunk(&png, "IHDR", gray_header, 13);
+    struct bytes png = png_beginning(gray_header);
     append_chunk(&png, "tRNS", "\0\1", 2);
     png.data[png.size - 1] ^= 1;
     append_idat(&png);

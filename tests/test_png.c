@@ -1,9 +1,8 @@
 /* PNG's own parts: filters, deflate, stripes and their joints, rows unpacked beside libpng. */
-#include "codec_test.h"
+#include "libpng_files.h"
 
 #include <signal.h>
 
-#include <png.h>
 #include <zlib.h>
 
 #include "codec/png/adler.h"
@@ -294,66 +293,6 @@ static struct picture varied_picture(int width, int height, int channels, int bi
     return picture;
 }
 
-/* By libpng, from its own reader to the end of the file. */
-static void assert_libpng_reads(const char *path, const struct picture *picture)
-{
-    FILE *const file = fopen(path, "rb");
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png_create_info_struct(png);
-    const struct gf_format format = picture->format;
-    const size_t row = gf_row_bytes(format);
-    unsigned char *const line = malloc(row);
-    assert_true(file && line);
-    if (setjmp(png_jmpbuf(png)))
-        fail_msg("libpng refuses %s", path);
-    png_init_io(png, file);
-    png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
-    png_read_info(png, info);
-    assert_int_equal(png_get_image_width(png, info), format.width);
-    assert_int_equal(png_get_image_height(png, info), format.height);
-    assert_int_equal(png_get_channels(png, info), format.channels);
-    assert_int_equal(png_get_bit_depth(png, info), format.bits);
-    const uint16_t one = 1;
-    if (format.bits == 16 && *(const unsigned char *)&one)
-        png_set_swap(png);
-    for (int y = 0; y < format.height; y++) {
-        png_read_row(png, line, NULL);
-        assert_memory_equal(line, picture->data + (size_t)y * row, row);
-    }
-    png_read_end(png, info);
-    png_destroy_read_struct(&png, &info, NULL);
-    free(line);
-    fclose(file);
-}
-
-/* Every number of threads writes the same bytes; libpng reads them, and so do we. */
-static void check_file(const struct picture *picture, int level)
-{
-    static const int threads[] = {1, 2, 5};
-    struct gf_options options = plain_options();
-    struct bytes first = {0};
-    struct picture back;
-    options.png_level = level;
-    for (int i = 0; i < 3; i++) {
-        options.threads = threads[i];
-        assert_int_equal(encode(in_folder("a.png"), picture, &options), GF_OK);
-        struct bytes file = load(in_folder("a.png"));
-        assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
-        assert_same_pixels(picture, &back);
-        free_picture(&back);
-        if (i) {
-            assert_int_equal(file.size, first.size);
-            assert_memory_equal(file.data, first.data, first.size);
-            free(file.data);
-            continue;
-        }
-        first = file;
-        assert_libpng_reads(in_folder("a.png"), picture);
-    }
-    free(first.data);
-    assert_int_equal(warnings, 0);
-}
-
 static void test_files(void **state)
 {
     static const int sizes[][2] = {{1, 1}, {1, 9}, {9, 1}, {3, 3}, {77, 55}};
@@ -362,7 +301,7 @@ static void test_files(void **state)
             for (int bits = 8; bits <= 16; bits += 8) {
                 struct picture picture = varied_picture(sizes[s][0], sizes[s][1], channels, bits);
                 for (int level = 0; level <= 9; level++)
-                    check_file(&picture, level);
+                    check_png(&picture, level);
                 free_picture(&picture);
             }
 }
@@ -380,7 +319,7 @@ static void test_stripes(void **state)
         struct picture picture = varied_picture(formats[f].width, formats[f].height,
                                                 formats[f].channels, formats[f].bits);
         for (size_t l = 0; l < sizeof levels / sizeof *levels; l++)
-            check_file(&picture, levels[l]);
+            check_png(&picture, levels[l]);
         free_picture(&picture);
     }
 }
@@ -445,30 +384,6 @@ static void test_failing_output(void **state)
     free_picture(&picture);
 }
 
-static void write_by_libpng(const char *path, const struct picture *picture, int filters, int idat)
-{
-    FILE *const file = fopen(path, "wb");
-    static const int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
-                                PNG_COLOR_TYPE_RGB_ALPHA};
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png_create_info_struct(png);
-    const struct gf_format format = picture->format;
-    png_init_io(png, file);
-    png_set_IHDR(png, info, (png_uint_32)format.width, (png_uint_32)format.height, format.bits,
-                 types[format.channels - 1], PNG_INTERLACE_NONE, 0, 0);
-    png_set_filter(png, 0, filters);
-    png_set_compression_buffer_size(png, (size_t)idat);
-    png_write_info(png, info);
-    const uint16_t one = 1;
-    if (format.bits == 16 && *(const unsigned char *)&one)
-        png_set_swap(png);
-    for (int y = 0; y < format.height; y++)
-        png_write_row(png, picture->data + (size_t)y * gf_row_bytes(format));
-    png_write_end(png, info);
-    png_destroy_write_struct(&png, &info);
-    fclose(file);
-}
-
 static int64_t size_of(const char *path)
 {
     struct stat file;
@@ -490,9 +405,9 @@ static void test_drawings(void **state)
             if (y % 60 < 12)
                 memcpy(picture.data + (size_t)y * row + (size_t)x * 3,
                        letters.data + (size_t)(y % 60) * row, 24);
-    check_file(&picture, 1);
+    check_png(&picture, 1);
     assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
-    write_by_libpng(in_folder("b.png"), &picture, PNG_ALL_FILTERS, 8192);
+    write_by_libpng(in_folder("b.png"), &picture, PNG_ALL_FILTERS, -1, 8192);
     assert_true(size_of(in_folder("a.png")) < 3 * size_of(in_folder("b.png")) / 2);
     free_picture(&letters);
     free_picture(&picture);
@@ -509,7 +424,7 @@ static void test_reading_filters(void **state)
             for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
                 struct gf_options options = plain_options();
                 struct picture picture = varied_picture(211, 333, channels, bits), back;
-                write_by_libpng(in_folder("a.png"), &picture, filters[f], f % 2 ? 8192 : 101);
+                write_by_libpng(in_folder("a.png"), &picture, filters[f], -1, f % 2 ? 8192 : 101);
                 for (options.threads = 1; options.threads <= 2; options.threads++) {
                     assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
                     assert_same_pixels(&picture, &back);
@@ -553,27 +468,35 @@ static void test_damage_by_threads(void **state)
     free_picture(&noise);
 }
 
+/* The beginning of a PNG of 4x2 gray pixels. */
+static struct bytes small_png(void)
+{
+    return png_beginning((const unsigned char[13]){0, 0, 0, 4, 0, 0, 0, 2, 8});
+}
+
+static void save_png(struct bytes *png)
+{
+    append_chunk(png, "IEND", "", 0);
+    save(in_folder("a.png"), png->data, png->size);
+    free(png->data);
+}
+
 /* A row with a filter that does not exist; chunks behind the pixels. */
 static void check_rows(unsigned char filter, const char *chunk, const char *words)
 {
     const struct gf_options options = plain_options();
-    const unsigned char header[13] = {0, 0, 0, 4, 0, 0, 0, 2, 8};
     const unsigned char rows[10] = {0, 1, 2, 3, 4, filter, 5, 6, 7, 8};
     unsigned char packed[64];
     uLongf size = sizeof packed;
-    struct bytes png = {0};
     struct picture picture;
     assert_int_equal(compress(packed, &size, rows, sizeof rows), Z_OK);
-    append(&png, "\x89PNG\r\n\x1a\n", 8);
-    append_chunk(&png, "IHDR", header, sizeof header);
+    struct bytes png = small_png();
     append_chunk(&png, "IDAT", packed, 5);
     append_chunk(&png, "IDAT", packed, 0);
     append_chunk(&png, "IDAT", packed + 5, size - 5);
     if (chunk)
         append_chunk(&png, chunk, "text", 4);
-    append_chunk(&png, "IEND", "", 0);
-    save(in_folder("a.png"), png.data, png.size);
-    free(png.data);
+    save_png(&png);
     if (words) {
         assert_refused(in_folder("a.png"), &options, words);
         return;
@@ -588,17 +511,12 @@ static void check_rows(unsigned char filter, const char *chunk, const char *word
 static void check_endless_stream(void)
 {
     const struct gf_options options = plain_options();
-    const unsigned char header[13] = {0, 0, 0, 4, 0, 0, 0, 2, 8};
     unsigned char rows[14] = {0, 1, 2, 3, 4, 0, 5, 6, 7, 8, 250, 251, 252, 253}, packed[64];
     uLongf size = sizeof packed;
-    struct bytes png = {0};
     assert_int_equal(compress2(packed, &size, rows, sizeof rows, 0), Z_OK);
-    append(&png, "\x89PNG\r\n\x1a\n", 8);
-    append_chunk(&png, "IHDR", header, sizeof header);
+    struct bytes png = small_png();
     append_chunk(&png, "IDAT", packed, size - 5);
-    append_chunk(&png, "IEND", "", 0);
-    save(in_folder("a.png"), png.data, png.size);
-    free(png.data);
+    save_png(&png);
     assert_refused(in_folder("a.png"), &options, "after row 1 of 2: Not enough image data");
 }
 
@@ -607,19 +525,14 @@ static void check_endless_stream(void)
 static void check_surplus(unsigned char filter, bool sound)
 {
     const struct gf_options options = plain_options();
-    const unsigned char header[13] = {0, 0, 0, 4, 0, 0, 0, 2, 8};
     const unsigned char rows[14] = {0, 1, 2, 3, 4, filter, 5, 6, 7, 8, 250, 251, 252, 253};
     unsigned char packed[64];
     uLongf size = sizeof packed;
-    struct bytes png = {0};
     struct picture picture;
     assert_int_equal(compress(packed, &size, rows, sizeof rows), Z_OK);
-    append(&png, "\x89PNG\r\n\x1a\n", 8);
-    append_chunk(&png, "IHDR", header, sizeof header);
+    struct bytes png = small_png();
     append_chunk(&png, "IDAT", packed, size);
-    append_chunk(&png, "IEND", "", 0);
-    save(in_folder("a.png"), png.data, png.size);
-    free(png.data);
+    save_png(&png);
     assert_int_equal(decode(in_folder("a.png"), &options, &picture),
                      sound ? GF_OK : GF_ERROR_INPUT);
     assert_int_equal(warnings, sound);

@@ -1,8 +1,7 @@
 /* Large PNGs of anybody's: parts of deflate streams that are unpacked from guessed places on, the
  * reader that joins them, and files whose parts do not fit. */
-#include "codec_test.h"
+#include "libpng_files.h"
 
-#include <png.h>
 #include <zlib.h>
 
 #include "codec/png/inflate.h"
@@ -154,33 +153,9 @@ static void test_damaged_streams(void **state)
 
 /* ---- files ---- */
 
-/* By libpng, with IDAT chunks of so many bytes. */
 static struct bytes written_by_libpng(const struct picture *picture, int level, size_t chunk)
 {
-    static const int types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA,
-                                PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png_create_info_struct(png);
-    const struct gf_format format = picture->format;
-    const uint16_t one = 1;
-    FILE *const file = fopen(in_folder("l.png"), "wb");
-    assert_non_null(file);
-    if (setjmp(png_jmpbuf(png)))
-        fail_msg("libpng cannot write");
-    png_init_io(png, file);
-    png_set_IHDR(png, info, (png_uint_32)format.width, (png_uint_32)format.height, format.bits,
-                 types[format.channels], PNG_INTERLACE_NONE, 0, 0);
-    png_set_compression_level(png, level);
-    png_set_compression_mem_level(png, 3); /* small blocks */
-    png_set_compression_buffer_size(png, chunk);
-    png_write_info(png, info);
-    if (format.bits == 16 && *(const unsigned char *)&one)
-        png_set_swap(png);
-    for (int y = 0; y < format.height; y++)
-        png_write_row(png, picture->data + (size_t)y * gf_row_bytes(format));
-    png_write_end(png, NULL);
-    png_destroy_write_struct(&png, &info);
-    assert_int_equal(fclose(file), 0);
+    write_by_libpng(in_folder("l.png"), picture, PNG_ALL_FILTERS, level, chunk);
     return load(in_folder("l.png"));
 }
 

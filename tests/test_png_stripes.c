@@ -1,7 +1,5 @@
 /* Level 1 of PNG: its streams, its files of random pictures, its mark, and marks that lie. */
-#include "codec_test.h"
-
-#include <png.h>
+#include "libpng_files.h"
 
 #include "codec/png/deflate_fast.h"
 #include "codec/png/inflate_stripe.h"
@@ -152,68 +150,6 @@ static void test_foreign_streams(void **state)
 
 /* ---- files ---- */
 
-static void read_bytes(png_structp png, png_bytep data, size_t size)
-{
-    struct bytes *const file = png_get_io_ptr(png);
-    if (file->size < size)
-        png_error(png, "the file ends");
-    memcpy(data, file->data, size);
-    file->data += size;
-    file->size -= size;
-}
-
-static void assert_libpng_reads(struct bytes file, const struct picture *picture)
-{
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png_create_info_struct(png);
-    const struct gf_format format = picture->format;
-    const size_t row = gf_row_bytes(format);
-    unsigned char *const line = malloc(row);
-    const uint16_t one = 1;
-    if (setjmp(png_jmpbuf(png)))
-        fail_msg("libpng refuses the file");
-    png_set_read_fn(png, &file, read_bytes);
-    png_read_info(png, info);
-    assert_int_equal(png_get_image_width(png, info), format.width);
-    assert_int_equal(png_get_image_height(png, info), format.height);
-    assert_int_equal(png_get_channels(png, info), format.channels);
-    assert_int_equal(png_get_bit_depth(png, info), format.bits);
-    if (format.bits == 16 && *(const unsigned char *)&one)
-        png_set_swap(png);
-    for (int y = 0; y < format.height; y++) {
-        png_read_row(png, line, NULL);
-        assert_memory_equal(line, picture->data + (size_t)y * row, row);
-    }
-    png_read_end(png, info);
-    png_destroy_read_struct(&png, &info, NULL);
-    assert_int_equal(file.size, 0);
-    free(line);
-}
-
-static void check_file(const struct picture *picture)
-{
-    struct gf_options options = plain_options();
-    struct bytes first = {0};
-    for (options.threads = 1; options.threads <= 3; options.threads += 2) {
-        struct picture back;
-        assert_int_equal(encode(in_folder("a.png"), picture, &options), GF_OK);
-        assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
-        assert_same_pixels(picture, &back);
-        free_picture(&back);
-        struct bytes file = load(in_folder("a.png"));
-        if (options.threads == 1) {
-            assert_libpng_reads(file, picture);
-            first = file;
-            continue;
-        }
-        assert_int_equal(file.size, first.size);
-        assert_memory_equal(file.data, first.data, first.size);
-        free(file.data);
-    }
-    free(first.data);
-    assert_int_equal(warnings, 0);
-}
-
 /* GF_PNG_PICTURES=10000 tries that many. One in 50 has several stripes. */
 static void test_random_pictures(void **state)
 {
@@ -227,7 +163,7 @@ static void test_random_pictures(void **state)
         struct picture picture = random_picture(width, height, channels, bits);
         fill(picture.data, picture_bytes(picture.format), gf_row_bytes(picture.format),
              i / 8 % CONTENTS, &seed);
-        check_file(&picture);
+        check_png(&picture, 1);
         free_picture(&picture);
     }
 }
