@@ -190,6 +190,38 @@ static inline void assert_ok(const char *label, enum gf_status status, const str
         fail_msg("%s: %s: %s", label, gf_status_name(status), error->text);
 }
 
+/* What a pipeline makes of the picture: a new one. The chain must know its size before it runs. */
+static inline enum gf_status pipeline_result(const char *chain, const struct gf_options *options,
+                                             const struct gf_image *in, struct gf_image *out,
+                                             struct gf_error *error)
+{
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_format format;
+    enum gf_status status = gf_pipeline_open(chain, options, &pipeline, error);
+    *out = (struct gf_image){0};
+    if (!status)
+        status = gf_pipeline_format(pipeline, in->format, &format, error);
+    if (!status) {
+        *out = picture_new(format, 4);
+        status = gf_pipeline_run_image(pipeline, in, out, error);
+    }
+    gf_pipeline_close(pipeline);
+    return status;
+}
+
+/* On the CPU, without an error. */
+static inline struct gf_image cpu_result(const char *chain, const struct gf_image *in,
+                                         int band_rows)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_image out;
+    struct gf_error error = {0};
+    options.device = GF_DEVICE_CPU;
+    options.band_rows = band_rows;
+    assert_ok(chain, pipeline_result(chain, &options, in, &out, &error), &error);
+    return out;
+}
+
 /* ---- all filters ---- */
 
 /* A chain of that filter alone with its defaults, and with values for what has none: a matrix, or

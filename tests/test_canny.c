@@ -8,19 +8,14 @@ static struct gf_image edges(const struct gf_image *in, double low, double high,
                              enum gf_device_kind device, int band_rows)
 {
     struct gf_options options = gf_options_default();
-    struct gf_pipeline *pipeline = NULL;
     struct gf_error error = {0};
-    struct gf_format format;
+    struct gf_image out;
     char chain[64];
     snprintf(chain, sizeof chain, "canny=%g:%g", low, high);
     options.device = device;
     options.band_rows = band_rows;
-    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
-    assert_ok(chain, gf_pipeline_format(pipeline, in->format, &format, &error), &error);
-    assert_true(format.channels == 1 && format.bits == in->format.bits);
-    struct gf_image out = picture_new(format, 4);
-    assert_ok(chain, gf_pipeline_run_image(pipeline, in, &out, &error), &error);
-    gf_pipeline_close(pipeline);
+    assert_ok(chain, pipeline_result(chain, &options, in, &out, &error), &error);
+    assert_true(out.format.channels == 1 && out.format.bits == in->format.bits);
     return out;
 }
 

@@ -8,17 +8,13 @@
 
 static struct gf_image run(const char *chain, const struct gf_image *in, bool no_fuse)
 {
-    struct gf_options options;
-    struct gf_pipeline *pipeline = NULL;
+    struct gf_options options = gf_options_default();
     struct gf_error error = {0};
-    struct gf_image out = picture_new(in->format, 0);
-    gf_options_init(&options, sizeof options);
+    struct gf_image out;
     options.device = GF_DEVICE_CPU;
     options.no_fuse = no_fuse;
     options.band_rows = 16;
-    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
-    assert_ok(chain, gf_pipeline_run_image(pipeline, in, &out, &error), &error);
-    gf_pipeline_close(pipeline);
+    assert_ok(chain, pipeline_result(chain, &options, in, &out, &error), &error);
     return out;
 }
 

@@ -74,16 +74,11 @@ static struct gf_image run_chain(const char *chain, const struct gf_image *in)
 {
     struct gf_error error = {0};
     struct gf_options options = gf_options_default();
-    struct gf_pipeline *pipeline;
-    struct gf_format format;
+    struct gf_image out;
     options.device = GF_DEVICE_CPU;
     options.threads = 2;
     options.band_rows = 19;
-    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
-    assert_ok(chain, gf_pipeline_format(pipeline, in->format, &format, &error), &error);
-    struct gf_image out = picture_new(format, 6);
-    assert_ok(chain, gf_pipeline_run_image(pipeline, in, &out, &error), &error);
-    gf_pipeline_close(pipeline);
+    assert_ok(chain, pipeline_result(chain, &options, in, &out, &error), &error);
     return out;
 }
 

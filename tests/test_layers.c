@@ -8,49 +8,26 @@
 #include "support.h"
 #include "temp_folder.h"
 
-static enum gf_status run(const char *chain, enum gf_device_kind device, int band_rows,
-                          const struct gf_image *in, struct gf_image *out, struct gf_error *error)
-{
-    struct gf_options options = gf_options_default();
-    struct gf_pipeline *pipeline = NULL;
-    options.device = device;
-    options.band_rows = band_rows;
-    enum gf_status status = gf_pipeline_open(chain, &options, &pipeline, error);
-    struct gf_format format;
-    if (!status)
-        status = gf_pipeline_format(pipeline, in->format, &format, error);
-    if (!status) {
-        *out = picture_new(format, 4);
-        status = gf_pipeline_run_image(pipeline, in, out, error);
-    }
-    gf_pipeline_close(pipeline);
-    return status;
-}
-
-static bool has_gpu(void)
-{
-    const char *why = "";
-    return gf_device_count(&why) > 0;
-}
-
 static void check_devices(const char *chain, struct gf_format format)
 {
-    struct gf_image in = picture_random(format, 0, 7), whole = {0}, bands = {0}, plain = {0},
-                    gpu = {0};
-    struct gf_error error = {0};
-    assert_ok(chain, run(chain, GF_DEVICE_CPU, format.height, &in, &whole, &error), &error);
-    assert_ok(chain, run(chain, GF_DEVICE_CPU, 3, &in, &bands, &error), &error);
+    struct gf_image in = picture_random(format, 0, 7), gpu = {0};
+    struct gf_image whole = cpu_result(chain, &in, format.height), bands = cpu_result(chain, &in, 3);
     assert_same(chain, &bands, &whole);
     gf_cpu_allow_intrinsics(false);
-    assert_ok(chain, run(chain, GF_DEVICE_CPU, 3, &in, &plain, &error), &error);
+    struct gf_image plain = cpu_result(chain, &in, 3);
     gf_cpu_allow_intrinsics(true);
     assert_same(chain, &plain, &whole);
-    picture_free(&plain);
-    if (has_gpu()) {
-        assert_ok(chain, run(chain, GF_DEVICE_CUDA, 5, &in, &gpu, &error), &error);
+    const char *why = "";
+    if (gf_device_count(&why)) {
+        struct gf_options options = gf_options_default();
+        struct gf_error error = {0};
+        options.device = GF_DEVICE_CUDA;
+        options.band_rows = 5;
+        assert_ok(chain, pipeline_result(chain, &options, &in, &gpu, &error), &error);
         assert_same(chain, &gpu, &whole);
     }
     picture_free(&gpu);
+    picture_free(&plain);
     picture_free(&bands);
     picture_free(&whole);
     picture_free(&in);
@@ -97,14 +74,12 @@ static void test_ends(void **state)
 {
     const struct gf_format format = format_of(40, 10, 3, 8);
     struct gf_image in = picture_random(format, 0, 7), other = picture_random(format, 0, 3);
-    struct gf_image shown = {0}, hidden = {0};
-    struct gf_error error = {0};
     char chain[600];
     snprintf(chain, sizeof chain, "overlay=%s", write_pam(in_folder("other.pam"), format, 3));
-    assert_ok(chain, run(chain, GF_DEVICE_CPU, 0, &in, &shown, &error), &error);
+    struct gf_image shown = cpu_result(chain, &in, 0);
     assert_same("shown", &shown, &other);
     strcat(chain, ":opacity=0");
-    assert_ok(chain, run(chain, GF_DEVICE_CPU, 0, &in, &hidden, &error), &error);
+    struct gf_image hidden = cpu_result(chain, &in, 0);
     assert_same("hidden", &hidden, &in);
     picture_free(&shown);
     picture_free(&hidden);

@@ -2,64 +2,32 @@
  * and the result is that of one stencil after the other. */
 #include "support.h"
 
-static void fill(struct gf_image *image, int alpha)
+static struct gf_image noise(struct gf_format format, int alpha)
 {
-    const int max = image->format.bits == 8 ? 255 : 65535;
+    const struct gf_image image = picture_new(format, 0);
     uint64_t state = 1;
-    for (int y = 0; y < image->format.height; y++) {
-        for (int i = 0; i < image->format.width * 4; i++) {
-            const int v = i % 4 == 3 ? alpha : random_below(&state, max + 1);
-            unsigned char *const row = image->data + (size_t)y * image->pitch;
-            if (image->format.bits == 8)
-                row[i] = (unsigned char)v;
-            else
-                ((uint16_t *)row)[i] = (uint16_t)v;
-        }
+    for (int y = 0; y < format.height; y++) {
+        for (int i = 0; i < format.width * 4; i++)
+            sample_set(&image, i / 4, y, i % 4,
+                       i % 4 == 3 ? alpha : random_below(&state, 1 << format.bits));
     }
-}
-
-static void run(const char *chain, const struct gf_image *in, struct gf_image *out)
-{
-    struct gf_options options = gf_options_default();
-    struct gf_pipeline *pipeline;
-    options.device = GF_DEVICE_CPU;
-    assert_int_equal(gf_pipeline_open(chain, &options, &pipeline, NULL), GF_OK);
-    assert_int_equal(gf_pipeline_run_image(pipeline, in, out, NULL), GF_OK);
-    gf_pipeline_close(pipeline);
-}
-
-static int difference(const struct gf_image *a, const struct gf_image *b)
-{
-    int most = 0;
-    assert_memory_equal(&a->format, &b->format, sizeof a->format);
-    for (int y = 0; y < a->format.height; y++) {
-        const unsigned char *const p = a->data + (size_t)y * a->pitch;
-        const unsigned char *const q = b->data + (size_t)y * b->pitch;
-        for (int i = 0; i < a->format.width * 4; i++) {
-            const int d = a->format.bits == 8 ? p[i] - q[i]
-                                              : ((const uint16_t *)p)[i] - ((const uint16_t *)q)[i];
-            most = abs(d) > most ? abs(d) : most;
-        }
-    }
-    return most;
+    return image;
 }
 
 /* The largest difference between a chain and its two steps. */
 static int chain_difference(const char *first, const char *second, int bits, int alpha)
 {
-    struct gf_image in, between = {0}, steps = {0}, whole = {0};
     char chain[100];
-    assert_int_equal(gf_image_alloc(&in, format_of(67, 41, 4, bits), NULL), GF_OK);
-    fill(&in, alpha);
+    struct gf_image in = noise(format_of(67, 41, 4, bits), alpha);
     snprintf(chain, sizeof chain, "%s,%s", first, second);
-    run(chain, &in, &whole);
-    run(first, &in, &between);
-    run(second, &between, &steps);
-    const int most = difference(&whole, &steps);
-    gf_image_free(&in);
-    gf_image_free(&between);
-    gf_image_free(&steps);
-    gf_image_free(&whole);
+    struct gf_image whole = cpu_result(chain, &in, 0), between = cpu_result(first, &in, 0);
+    struct gf_image steps = cpu_result(second, &between, 0);
+    assert_true(same_format(whole.format, steps.format));
+    const int most = compare(&whole, &steps).most;
+    picture_free(&in);
+    picture_free(&between);
+    picture_free(&steps);
+    picture_free(&whole);
     return most;
 }
 

@@ -37,12 +37,14 @@ static void put_line(FILE *file, const char *text)
     putc('\n', file);
 }
 
-/* A line of text in which *bold* and _italic_ parts are marked so. */
+/* Paragraphs, a line each, in which *bold* and _italic_ parts are marked so. */
 static void put_prose(FILE *file, const char *text)
 {
     bool marked = false;
     for (; *text; text++) {
-        if (*text == '*' || *text == '_') {
+        if (*text == '\n') {
+            fputs("\n.PP\n", file);
+        } else if (*text == '*' || *text == '_') {
             fputs(marked ? "\\fR" : *text == '*' ? "\\fB" : "\\fI", file);
             marked = !marked;
         } else {
@@ -90,10 +92,9 @@ static void put_head(FILE *file)
               "separated by colons. The first parameters go by position, any by name as "
               "_key_*=*_value_; nothing goes by position after a name. Rows of a matrix are "
               "separated by \"/\" or \"|\", its numbers by spaces. A value that holds a comma or "
-              "a colon is quoted with '' or \"\", or escaped with a backslash.");
-    fputs(".PP\n", file);
-    put_prose(file, "Adjacent filters that need only the pixel itself are evaluated together and "
-                    "rounded once.");
+              "a colon is quoted with '' or \"\", or escaped with a backslash.\n"
+              "Adjacent filters that need only the pixel itself are evaluated together and "
+              "rounded once.");
 }
 
 static void put_options(FILE *file)
@@ -176,9 +177,7 @@ static void put_batches(FILE *file)
               "With a folder, a quoted pattern, *@*_list_ or several *-i* every picture goes its "
               "own way: one that fails does not stop the others, and the order of what is said "
               "is that of the inputs. A folder gives the files whose extension is that of a known "
-              "format, sorted, without hidden ones.");
-    fputs(".PP\n", file);
-    put_prose(file,
+              "format, sorted, without hidden ones.\n"
               "*-o* is then a folder, which keeps the names and the subfolders of a recursive "
               "search, or a template with these fields; a brace itself is doubled. Missing "
               "folders are made.");
@@ -186,10 +185,9 @@ static void put_batches(FILE *file)
     fputs(".PP\n", file);
     put_prose(file,
               "Two inputs that would be written to one file are refused before anything runs, "
-              "as is an output that is another input.");
-    fputs(".PP\n", file);
-    put_prose(file, "*--log* appends one JSON object a line when a picture is finished, with these "
-                    "keys, which stay:");
+              "as is an output that is another input.\n"
+              "*--log* appends one JSON object a line when a picture is finished, with these "
+              "keys, which stay:");
     put_keys(file, gf_batch_log_key_at);
     fputs(".PP\n", file);
     put_prose(file, "*--resume* leaves out what such a log says to be done by the same job, if the "
@@ -217,14 +215,11 @@ static void put_outputs(FILE *file)
               "chains begin alike have these stages in common, as far as no fused filters are "
               "parted. What they have in common is held whole, on the GPU where there is room, and "
               "counts against *--memory*: where it does not fit, each output decodes for itself, "
-              "as do those that take another fraction of a JPEG (*thumbnail*).");
-    fputs(".PP\n", file);
-    put_prose(
-        file,
-        "An output that fails is named, and fails its picture; the others are kept. The log "
-        "has a line for each output, and *--resume*, *--skip-existing* and *--update* make "
-        "those that are missing. The times of a line are those since the line before: the "
-        "decoding is the first output's. *--profile=compare* has one output.");
+              "as do those that take another fraction of a JPEG (*thumbnail*).\n"
+              "An output that fails is named, and fails its picture; the others are kept. The log "
+              "has a line for each output, and *--resume*, *--skip-existing* and *--update* make "
+              "those that are missing. The times of a line are those since the line before: the "
+              "decoding is the first output's. *--profile=compare* has one output.");
     fputs(".SH ARCHIVES\n", file);
     put_prose(file,
               "The input may be a tar archive, and each output one or files: an archive goes into "
@@ -232,9 +227,7 @@ static void put_outputs(FILE *file)
               "order; what is no picture by its name passes into each archive untouched, and "
               "becomes no file. A folder as the output has the members' folders, without .. "
               "in them. Of members that would be written to one name the first is taken, and the "
-              "others fail. What fails is left out of the archive that it was for.");
-    fputs(".PP\n", file);
-    put_prose(file,
+              "others fail. What fails is left out of the archive that it was for.\n"
               "An archive appears when the run ends, as a whole, and not where *--fail-fast* ends "
               "it. So *--resume* and *--skip-existing* look at files only: the archives beside "
               "them are made anew. *--update*, *--shard* and *--dry-run* are for files that go "
@@ -244,27 +237,24 @@ static void put_outputs(FILE *file)
 static void put_server(FILE *file)
 {
     fputs(".SH SERVER\n", file);
-    put_prose(file,
-              "*--serve* is a process that has started the GPU and does single pictures for other "
-              "runs of the same user. It stays in the foreground until SIGINT, SIGTERM, "
-              "*--serve=stop* or *--idle* ends it, and then does what it has begun. "
-              "*--server=start* starts one in the background where there is none; by default, "
-              "*--server=auto*, a run uses one that is there. *--devices* shows it, with its memory "
-              "and its clients.");
-    fputs(".PP\n", file);
-    put_prose(file,
-              "A run uses a server of the same build whose user, GPU, cgroup, processors and limits "
-              "are its own. It opens its files, hands them to the server, and does the rest itself: "
-              "outputs, messages, the log and the exit status are those of a run without a server. "
-              "Batches, archives, several outputs, *--profile*, *--trace*, *--device-memory*, "
-              "*--cmyk-profile*, chains that name more than 8 files, and PNM in a pipe are not "
-              "handed over.");
-    fputs(".PP\n", file);
-    put_prose(file,
-              "No run needs a server. Where there is none, where it is full, ends, or does not "
-              "answer for 2 s, the run does the picture itself, by what *--device* says; with "
-              "*auto*, on the CPU where that is done sooner than a GPU is started. A warning says "
-              "so if the server had begun, or has kept the run waiting.");
+    put_prose(
+        file,
+        "*--serve* is a process that has started the GPU and does single pictures for other "
+        "runs of the same user. It stays in the foreground until SIGINT, SIGTERM, "
+        "*--serve=stop* or *--idle* ends it, and then does what it has begun. "
+        "*--server=start* starts one in the background where there is none; by default, "
+        "*--server=auto*, a run uses one that is there. *--devices* shows it, with its memory "
+        "and its clients.\n"
+        "A run uses a server of the same build whose user, GPU, cgroup, processors and limits "
+        "are its own. It opens its files, hands them to the server, and does the rest itself: "
+        "outputs, messages, the log and the exit status are those of a run without a server. "
+        "Batches, archives, several outputs, *--profile*, *--trace*, *--device-memory*, "
+        "*--cmyk-profile*, chains that name more than 8 files, and PNM in a pipe are not "
+        "handed over.\n"
+        "No run needs a server. Where there is none, where it is full, ends, or does not "
+        "answer for 2 s, the run does the picture itself, by what *--device* says; with "
+        "*auto*, on the CPU where that is done sooner than a GPU is started. A warning says "
+        "so if the server had begun, or has kept the run waiting.");
 }
 
 static void put_environment(FILE *file)
@@ -293,29 +283,23 @@ static void put_environment(FILE *file)
 static void put_profile(FILE *file)
 {
     fputs(".SH PROFILE\n", file);
-    put_prose(file,
-              "*--profile* prints a row for each stage in the order of the data: decode, upload, "
-              "each stage of the chain and the histograms taken for it, download, encode. A "
-              "stage is busy while at least one lane is in it, so that _busy ms_ is the union "
-              "of its intervals, not their sum. _bytes_ are the samples that a codec made or "
-              "took, the bytes copied, or those that a stage read and wrote; _GB/s_ is bytes by "
-              "busy time; _% peak_ is of the bandwidth measured in the same run: of a copy in "
-              "device memory for stages (in host memory on the CPU), of PCIe for upload and "
-              "download. Codecs have none.");
-    fputs(".PP\n", file);
-    put_prose(file,
-              "_overlap_ is 1 - (time during which any stage was busy) / (sum of the stages' "
-              "busy times): 0 when one thing happened after the other, 75 % when four always "
-              "ran at once. The CUDA start-up is in neither, and stands in a line of its own. "
-              "The stage that bounds the run is the one with the largest busy time.");
-    fputs(".PP\n", file);
-    put_prose(file,
-              "*--trace* writes Chrome's trace-event format: a track for the reader, for each "
-              "lane and for the writer; spans of one track that overlap are put on further "
-              "tracks beside it.");
-    fputs(".PP\n", file);
     put_prose(
         file,
+        "*--profile* prints a row for each stage in the order of the data: decode, upload, "
+        "each stage of the chain and the histograms taken for it, download, encode. A "
+        "stage is busy while at least one lane is in it, so that _busy ms_ is the union "
+        "of its intervals, not their sum. _bytes_ are the samples that a codec made or "
+        "took, the bytes copied, or those that a stage read and wrote; _GB/s_ is bytes by "
+        "busy time; _% peak_ is of the bandwidth measured in the same run: of a copy in "
+        "device memory for stages (in host memory on the CPU), of PCIe for upload and "
+        "download. Codecs have none.\n"
+        "_overlap_ is 1 - (time during which any stage was busy) / (sum of the stages' "
+        "busy times): 0 when one thing happened after the other, 75 % when four always "
+        "ran at once. The CUDA start-up is in neither, and stands in a line of its own. "
+        "The stage that bounds the run is the one with the largest busy time.\n"
+        "*--trace* writes Chrome's trace-event format: a track for the reader, for each "
+        "lane and for the writer; spans of one track that overlap are put on further "
+        "tracks beside it.\n"
         "*--profile=html:*_file_ writes the same figures as a page, one file that asks no "
         "network for anything: bars for time and bandwidth, and a timeline that the wheel "
         "and the keys +, -, 0 and the "
@@ -323,9 +307,8 @@ static void put_profile(FILE *file)
         "*--profile=compare:html:*_file_ does so for a comparison, *html=*_file_ for labs. "
         "*--report=*_file_ makes such a page of what was saved as JSON and of logs, by "
         "this version or an older one. Reports of one kind stand side by side, and a difference "
-        "has a colour only where every run of one is faster than every run of the other.");
-    fputs(".PP\n", file);
-    put_prose(file, "*--profile=json* prints one object with these keys, which stay:");
+        "has a colour only where every run of one is faster than every run of the other.\n"
+        "*--profile=json* prints one object with these keys, which stay:");
     put_keys(file, gf_profile_report_key_at);
 }
 
@@ -348,20 +331,15 @@ static void put_compare(FILE *file)
               "_warm_ runs follow one another; before _cold_ ones the second-level cache is "
               "flushed. _GB/s_ counts the input once and the result once, which is the least "
               "that must move. A filter that was fused with its neighbours shows its variants "
-              "under *--no-fuse*.");
-    fputs(".PP\n", file);
-    put_prose(file,
+              "under *--no-fuse*.\n"
               "The rows of the whole chain differ from the first in one setting each. "
               "_estimate_ is the Best Practices Guide's (9.1.2): the longer of the kernels' and "
               "the copies' time and the n-th part of the shorter, n being the lanes. It counts "
-              "copies up and down one after the other; a GPU with two copy engines can beat it.");
-    fputs(".PP\n", file);
-    put_prose(file,
+              "copies up and down one after the other; a GPU with two copy engines can beat it.\n"
               "Without a GPU the rows are the CPU backend's, on one thread up to all. A filter "
               "with hand-written vector instructions is also timed without them (_no "
-              "intrinsics_); those of the compiler remain.");
-    fputs(".PP\n", file);
-    put_prose(file, "*--profile=compare:json* prints one object with these keys, which stay:");
+              "intrinsics_); those of the compiler remain.\n"
+              "*--profile=compare:json* prints one object with these keys, which stay:");
     put_keys(file, gf_compare_key_at);
     fputs(".PP\n", file);
     put_prose(file,
