@@ -83,7 +83,7 @@ static enum gf_status read_bytes(struct gf_archive_ring *ring, struct gf_archive
 
 /* ---- pictures ---- */
 
-/* Names what the workers make for the archives. */
+/* Names what the workers make for the archives. A file that could not be read has no name yet. */
 static enum gf_status prepare_results(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                       struct gf_error *error)
 {
@@ -91,7 +91,10 @@ static enum gf_status prepare_results(struct gf_archive_ring *ring, struct gf_ar
     for (int k = 0; slot->bytes && k < ring->outputs; k++) {
         char *const name = slot->item.output[k];
         if (ring->writer[k])
-            slot->bytes[k] = (struct gf_bytes){.format = gf_file_format_named(name), .name = name};
+            slot->bytes[k] = (struct gf_bytes){
+                .format = name ? gf_file_format_named(name) : GF_FILE_AUTO,
+                .name = name ? name : ring->to[k],
+            };
     }
     return slot->bytes ? GF_OK : gf_fail_memory(error);
 }

@@ -105,9 +105,13 @@ static enum gf_status write_picture(const struct gf_archive_ring *ring, int numb
                                     struct gf_archive_slot *slot, struct gf_error *error)
 {
     const struct gf_bytes *const bytes = &slot->bytes[number];
-    const char *const name = slot->item.output[number] + strlen(ring->to[number]) + 1;
+    const char *const output = slot->item.output[number];
     if (!bytes->data) /* it was left out */
         return GF_OK;
+    if (!output)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: could not be read when the run began",
+                       input_of(ring, slot)->path);
+    const char *const name = output + strlen(ring->to[number]) + 1;
     if (!gf_archive_member_change(&slot->member, name, bytes->size))
         return gf_fail_memory(error);
     const enum gf_status status = gf_archive_put(ring->writer[number], &slot->member, error);

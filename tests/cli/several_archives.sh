@@ -73,6 +73,9 @@ run 0 gpufilter -q -i set/a.png -o one.tar invert
 [ "$(members one.tar)" = a.png ] || problem "the members are $(members one.tar)"
 run 0 sh -c '"$GPUFILTER" -q -i set -r -o tar:- --format=png thumbnail=40 >stream.tar'
 same stream.tar packed.tar
+run 1 gpufilter -i none.txt -i set/a.png -o one.tar invert
+[ "$(head -n 1 stderr)" = "gpufilter: none.txt: No such file or directory" ] || problem "$(cat stderr)"
+[ "$(members one.tar)" = a.png ] || problem "the members are $(members one.tar)"
 run 0 gpufilter -i set -r -o packed.tar --dry-run
 stdout_has '^set/deep/b.jpg -> packed.tar/deep/b.jpg$'
 
