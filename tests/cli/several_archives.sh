@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Archives among several outputs, and archives of files and files of archives: what separate runs make.
 if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
     skip "there is no tar, or no libarchive in this build"
