@@ -429,6 +429,10 @@ static void test_files(void **state)
     assert_int_equal(gf_icc_load(in_folder("none.icc"), false, &icc, &failure), GF_ERROR_INPUT);
     assert_failure_says("No such file");
     assert_int_equal(gf_icc_load(".", false, &icc, &failure), GF_ERROR_INPUT);
+    save(in_folder("large.icc"), srgb.data, srgb.size);
+    assert_int_equal(truncate(in_folder("large.icc"), (64 << 20) + 1), 0);
+    assert_int_equal(gf_icc_load(in_folder("large.icc"), false, &icc, &failure), GF_ERROR_INPUT);
+    assert_failure_says("large.icc: it is larger than 64 MiB");
     assert_true(gf_icc_fits(srgb, 3) && !gf_icc_fits(srgb, 1) && !gf_icc_fits(srgb, 4));
     assert_true(gf_icc_same(gf_icc_for(srgb, 1), gf_icc_named("srgb", true)));
     if (gf_icc_available())

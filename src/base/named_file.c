@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/fail.h"
 
 static _Thread_local const struct gf_handed_files *handed;
 
@@ -32,6 +35,30 @@ int gf_named_file_open(const char *path, int flags)
     }
     errno = EACCES;
     return -1;
+}
+
+enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status failure,
+                                  unsigned char **bytes, size_t *size, struct gf_error *error)
+{
+    struct stat file;
+    if (fstat(fd, &file))
+        return gf_fail(error, failure, "%s", strerror(errno));
+    if ((uintmax_t)file.st_size > most)
+        return gf_fail(error, failure, "it is larger than %zu MiB", most >> 20);
+    unsigned char *const data = malloc((size_t)file.st_size + 1);
+    if (!data)
+        return gf_fail_memory(error);
+    ssize_t got = 1;
+    for (*size = 0; got && *size<(size_t)file.st_size; *size += got> 0 ? (size_t)got : 0) {
+        got = pread(fd, data + *size, (size_t)file.st_size - *size, (off_t)*size);
+        if (got < 0 && errno != EINTR) {
+            free(data);
+            return gf_fail(error, failure, "%s", strerror(errno));
+        }
+    }
+    data[*size] = 0;
+    *bytes = data;
+    return GF_OK;
 }
 
 struct gf_file_identity gf_file_identify(const struct stat *file)

@@ -4,8 +4,11 @@
 #define GF_BASE_NAMED_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "gpufilter/status.h"
 
 /* What another process has opened, under the names that its chain has for them. */
 struct gf_handed_files {
@@ -21,6 +24,12 @@ void gf_named_files_hand(const struct gf_handed_files *handed);
 /* A descriptor of the file, at its beginning, which the caller closes; -1 with errno. flags: for
  * open(), beside O_RDONLY and O_CLOEXEC. */
 int gf_named_file_open(const char *path, int flags);
+
+/* Reads an open file from its beginning, with a zero behind it; the caller frees *bytes. `failure`
+ * for one that cannot be read or has over `most` bytes, which the error says without its name. */
+enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status failure,
+                                  unsigned char **bytes, size_t *size,
+                                  struct gf_error *error) GF_CHECKED;
 
 /* Tells a file from others, and from itself after a change. */
 struct gf_file_identity {

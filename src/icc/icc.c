@@ -82,52 +82,24 @@ static enum gf_status fail_to_read(const char *name, struct gf_error *error)
     return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
 }
 
-static ssize_t read_some(int fd, void *data, size_t size)
-{
-    ssize_t got;
-    do
-        got = read(fd, data, size);
-    while (got < 0 && errno == EINTR);
-    return got;
-}
-
-static enum gf_status read_file(int fd, const char *name, struct gf_icc *icc,
-                                struct gf_error *error)
-{
-    unsigned char *data = NULL;
-    size_t size = 0;
-    ssize_t got = 1;
-    for (size_t room = 64 << 10; got > 0 && size < FILE_MOST; room *= 2) {
-        unsigned char *const grown = realloc(data, room);
-        if (!grown) {
-            free(data);
-            return gf_fail_memory(error);
-        }
-        data = grown;
-        while (size < room && (got = read_some(fd, data + size, room - size)) > 0)
-            size += (size_t)got;
-    }
-    if (got < 0) {
-        free(data);
-        return fail_to_read(name, error);
-    }
-    *icc = (struct gf_icc){data, size};
-    return GF_OK;
-}
-
 static enum gf_status load(int fd, const char *name, const struct gf_file_identity *identity,
                            struct loaded **found, struct gf_error *error)
 {
+    struct gf_error detail = {0};
+    unsigned char *data;
+    size_t size;
     *found = malloc(sizeof **found);
     if (!*found)
         return gf_fail_memory(error);
-    **found = (struct loaded){.next = loaded, .identity = *identity};
-    const enum gf_status status = read_file(fd, name, &(*found)->icc, error);
-    if (status)
+    const enum gf_status status =
+        gf_named_file_read(fd, FILE_MOST, GF_ERROR_INPUT, &data, &size, &detail);
+    if (status) {
         free(*found);
-    else
-        loaded = *found;
-    return status;
+        return gf_fail(error, status, "%s: %s", name, detail.text);
+    }
+    **found = (struct loaded){.next = loaded, .identity = *identity, .icc = {data, size}};
+    loaded = *found;
+    return GF_OK;
 }
 
 static enum gf_status find_open(int fd, const char *name, struct gf_icc *icc,

@@ -1,51 +1,23 @@
 /* .cube files that were read are kept, so that all chains of a batch share them. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/named_file.h"
 #include "pixel/cube.h"
 #include "pixel/kept_files.h"
-
-static enum gf_status read_whole(int fd, const char *path, char *text, size_t size, size_t *length,
-                                 struct gf_error *error)
-{
-    for (*length = 0; *length < size;) {
-        const ssize_t got = read(fd, text + *length, size - *length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return gf_fail(error, GF_ERROR_USAGE, "%.200s: %s", path, strerror(errno));
-        if (!got)
-            break;
-        *length += (size_t)got;
-    }
-    text[*length] = '\0';
-    return GF_OK;
-}
 
 static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
                                 struct gf_error *error)
 {
-    struct stat file;
-    if (fstat(fd, &file))
-        return gf_fail(error, GF_ERROR_USAGE, "%.200s: %s", path, strerror(errno));
-    if (file.st_size > GF_CUBE_BYTES_MAX)
-        return gf_fail(error, GF_ERROR_USAGE, "%.200s: it is larger than %d MiB", path,
-                       GF_CUBE_BYTES_MAX >> 20);
-    const size_t size = (size_t)file.st_size;
-    size_t length;
-    char *const text = malloc(size + 1);
-    if (!text)
-        return gf_fail_memory(error);
     struct gf_error detail = {0};
-    enum gf_status status = read_whole(fd, path, text, size, &length, error);
-    if (!status && (status = gf_cube_parse(text, length, cube, &detail)))
-        status = gf_fail(error, status, "%.200s: %s", path, detail.text);
+    unsigned char *text = NULL;
+    size_t length;
+    enum gf_status status =
+        gf_named_file_read(fd, GF_CUBE_BYTES_MAX, GF_ERROR_USAGE, &text, &length, &detail);
+    if (!status)
+        status = gf_cube_parse((const char *)text, length, cube, &detail);
     free(text);
-    return status;
+    return status ? gf_fail(error, status, "%.200s: %s", path, detail.text) : GF_OK;
 }
 
 /* Without a file: the look. */

@@ -1,14 +1,12 @@
 /* Texts that were drawn are kept with the font's file, so that all chains of a batch share them. */
 #include "text/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/named_file.h"
 #include "pixel/kept_files.h"
 #include "pixel/picture_file.h"
 #include "text/text_font.h"
@@ -58,30 +56,6 @@ static const char *read_style(const char *how, struct gf_text_style *s)
 }
 
 /* ---- drawing ---- */
-
-/* The whole file; the caller frees *bytes. */
-static enum gf_status read_font(int fd, unsigned char **bytes, size_t *size, struct gf_error *error)
-{
-    struct stat file;
-    if (fstat(fd, &file))
-        return gf_fail(error, GF_ERROR_USAGE, "%s", strerror(errno));
-    if (file.st_size > GF_TEXT_FONT_MAX)
-        return gf_fail(error, GF_ERROR_USAGE, "it is larger than %d MiB", GF_TEXT_FONT_MAX >> 20);
-    *bytes = malloc((size_t)file.st_size + 1);
-    if (!*bytes)
-        return gf_fail_memory(error);
-    for (*size = 0; *size < (size_t)file.st_size;) {
-        const ssize_t got = pread(fd, *bytes + *size, (size_t)file.st_size - *size, (off_t)*size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return gf_fail(error, GF_ERROR_USAGE, "%s", strerror(errno));
-        if (!got)
-            break;
-        *size += (size_t)got;
-    }
-    return GF_OK;
-}
 
 static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes, size_t size,
                                 const struct gf_text_style *style, FT_Face *face,
@@ -135,7 +109,8 @@ static enum gf_status read_text(int fd, const char *path, const char *how, void 
     unsigned char *font = NULL;
     size_t size = 0;
     enum gf_status status =
-        fd >= 0 ? read_font(fd, &font, &size, &detail) : gf_text_font_make(&font, &size, &detail);
+        fd >= 0 ? gf_named_file_read(fd, GF_TEXT_FONT_MAX, GF_ERROR_USAGE, &font, &size, &detail)
+                : gf_text_font_make(&font, &size, &detail);
     if (!status)
         status = draw(font, size, how, &image, &detail);
     free(font);
