@@ -17,7 +17,7 @@ enum {
 };
 enum { ADOBE_RGB = 0, ADOBE_YCC = 1 };
 
-static const unsigned char zigzag[BLOCK] = {
+const uint8_t gf_jpeg_natural_order[BLOCK] = {
     0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
@@ -83,7 +83,7 @@ static bool read_quantisers(struct reader *reader, const unsigned char *at,
             const int value = bytes == 2 ? at[0] << 8 | at[1] : at[0];
             if (!value)
                 return false;
-            reader->header->quantiser[index][zigzag[i]] = (uint16_t)value;
+            reader->header->quantiser[index][gf_jpeg_natural_order[i]] = (uint16_t)value;
         }
         reader->quantiser[index] = true;
     }

@@ -11,6 +11,8 @@
 extern "C" {
 #endif
 
+extern const uint8_t gf_jpeg_natural_order[64]; /* of each place in zigzag order */
+
 enum { GF_JPEG_COMPONENTS_MOST = 3, GF_JPEG_TABLES = 4, GF_JPEG_MCU_BLOCKS_MOST = 10 };
 
 /* Sampling factors, and the indices of the component's tables. */

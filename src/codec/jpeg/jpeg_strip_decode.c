@@ -73,7 +73,7 @@ static bool make_tables(struct gf_jpeg_kind *kind, const jpeg_component_info *co
         !gf_jpeg_table_make(&kind->dc[dc], huffman->bits, huffman->huffval, true) ||
         !complete(huffman))
         return false;
-    gf_jpeg_dc_codes_make(&kind->codes[dc], huffman->bits, huffman->huffval);
+    gf_jpeg_codes_make(huffman->bits, huffman->huffval, GF_JPEG_DC_SIZES, kind->codes[dc].code);
     return true;
 }
 

@@ -39,7 +39,7 @@ static bool make_tables(struct gf_jpeg_coding *coding, const struct jpeg_compres
         if (!dc || !ac || !gf_jpeg_table_make(&coding->dc[i], dc->bits, dc->huffval, true) ||
             !gf_jpeg_table_make(&coding->ac[i], ac->bits, ac->huffval, false))
             return false;
-        gf_jpeg_dc_codes_make(&coding->codes[i], dc->bits, dc->huffval);
+        gf_jpeg_codes_make(dc->bits, dc->huffval, GF_JPEG_DC_SIZES, coding->codes[i].code);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <jpeglib.h>
 
+#include "codec/jpeg/jpeg_header.h"
 #include "codec/jpeg/jpeg_tables.h"
 
 struct asked {
@@ -19,26 +20,15 @@ static void error_exit(j_common_ptr jpeg)
 
 /* The codes of a length follow one another; those of the next length begin at twice the next
  * number. */
-static void make_codes(const JHUFF_TBL *table, struct gf_jpeg_code *codes)
+void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbols_end,
+                        struct gf_jpeg_code *codes)
 {
     unsigned bits = 0;
-    const UINT8 *symbol = table->huffval;
-    for (int length = 1; length <= 16; length++) {
-        for (int i = 0; i < table->bits[length]; i++)
-            codes[*symbol++] = (struct gf_jpeg_code){(uint16_t)bits++, (uint8_t)length};
-        bits <<= 1;
-    }
-}
-
-/* Zigzag order: along the diagonals, every other one upwards. */
-static void make_natural_order(uint8_t order[64])
-{
-    int at = 0;
-    for (int diagonal = 0; diagonal < 15; diagonal++) {
-        for (int i = 0; i <= diagonal; i++) {
-            const int row = diagonal % 2 ? i : diagonal - i, column = diagonal - row;
-            if (row < 8 && column < 8)
-                order[at++] = (uint8_t)(8 * row + column);
+    memset(codes, 0, (size_t)symbols_end * sizeof *codes);
+    for (int length = 1; length <= 16; length++, bits <<= 1) {
+        for (int i = 0; i < counts[length]; i++, bits++, symbols++) {
+            if (*symbols < symbols_end)
+                codes[*symbols] = (struct gf_jpeg_code){(uint16_t)bits, (uint8_t)length};
         }
     }
 }
@@ -55,8 +45,10 @@ static void make(struct asked *asked, int quality, struct gf_jpeg_tables *tables
     for (int i = 0; i < 2; i++) {
         memcpy(tables->quantiser[i], jpeg->quant_tbl_ptrs[i]->quantval,
                sizeof tables->quantiser[i]);
-        make_codes(jpeg->dc_huff_tbl_ptrs[i], tables->dc[i]);
-        make_codes(jpeg->ac_huff_tbl_ptrs[i], tables->ac[i]);
+        const JHUFF_TBL *const dc = jpeg->dc_huff_tbl_ptrs[i], *const ac =
+                                                                   jpeg->ac_huff_tbl_ptrs[i];
+        gf_jpeg_codes_make(dc->bits, dc->huffval, GF_JPEG_DC_SYMBOLS, tables->dc[i]);
+        gf_jpeg_codes_make(ac->bits, ac->huffval, GF_JPEG_AC_SYMBOLS, tables->ac[i]);
     }
 }
 
@@ -65,7 +57,7 @@ bool gf_jpeg_tables_make(int quality, struct gf_jpeg_tables *tables)
     struct asked asked;
     memset(&asked, 0, sizeof asked);
     memset(tables, 0, sizeof *tables);
-    make_natural_order(tables->natural_order);
+    memcpy(tables->natural_order, gf_jpeg_natural_order, sizeof tables->natural_order);
     asked.jpeg.err = jpeg_std_error(&asked.errors);
     asked.jpeg.client_data = &asked;
     asked.errors.error_exit = error_exit;

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* A DC difference of 8-bit samples has 0 to 11 bits. */
 enum { GF_JPEG_DC_SYMBOLS = 12, GF_JPEG_AC_SYMBOLS = 256 };
 
 /* A Huffman code of `length` bits; 0: the symbol has none. */
@@ -16,6 +17,11 @@ struct gf_jpeg_code {
     uint16_t bits;
     uint8_t length;
 };
+
+/* The codes of the symbols below `symbols_end` of a table with counts[n] codes of n bits, 1 to 16.
+ */
+void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbols_end,
+                        struct gf_jpeg_code *codes);
 
 /* Index 0: gray and luma; 1: chroma. */
 struct gf_jpeg_tables {

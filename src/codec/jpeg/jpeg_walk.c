@@ -73,22 +73,6 @@ bool gf_jpeg_table_make(struct gf_jpeg_table *table, const uint8_t *counts, cons
     return true;
 }
 
-void gf_jpeg_dc_codes_make(struct gf_jpeg_dc_codes *codes, const uint8_t *counts,
-                           const uint8_t *symbols)
-{
-    unsigned code = 0;
-    int index = 0;
-    *codes = (struct gf_jpeg_dc_codes){0};
-    for (int length = 1; length <= CODE_BITS_MOST; length++, code <<= 1) {
-        for (int i = 0; i < counts[length]; i++, code++, index++) {
-            if (symbols[index] >= GF_JPEG_DC_SIZES)
-                continue;
-            codes->code[symbols[index]] = (uint16_t)code;
-            codes->length[symbols[index]] = (uint8_t)length;
-        }
-    }
-}
-
 /* ---- walking ---- */
 
 /* What is inlined keeps the cursor in registers. */
@@ -187,10 +171,10 @@ static bool put_dc(const struct gf_jpeg_dc_codes *codes, struct gf_jpeg_writer *
 {
     const uint32_t magnitude = (uint32_t)(difference < 0 ? -difference : difference);
     const int size = magnitude ? 32 - __builtin_clz(magnitude) : 0;
-    if (size >= GF_JPEG_DC_SIZES || !codes->length[size])
+    if (size >= GF_JPEG_DC_SIZES || !codes->code[size].length)
         return false;
     const uint32_t value = (uint32_t)(difference < 0 ? difference - 1 : difference);
-    gf_jpeg_writer_put(writer, codes->code[size], codes->length[size]);
+    gf_jpeg_writer_put(writer, codes->code[size].bits, codes->code[size].length);
     gf_jpeg_writer_put(writer, value & ((1u << size) - 1), size);
     return true;
 }

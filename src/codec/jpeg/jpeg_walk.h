@@ -4,10 +4,11 @@
 #define GF_CODEC_JPEG_JPEG_WALK_H
 
 #include "codec/jpeg/jpeg_bits.h"
+#include "codec/jpeg/jpeg_tables.h"
 
 enum {
     GF_JPEG_LOOK_BITS = 11,
-    GF_JPEG_DC_SIZES = 12, /* a difference of 8-bit samples has 0 to 11 bits */
+    GF_JPEG_DC_SIZES = GF_JPEG_DC_SYMBOLS,
     GF_JPEG_UNIT_BLOCKS = 10,
     GF_JPEG_COMPONENTS = 3,
     GF_JPEG_DC_MOST = 2047 /* the largest DC value that differs from 0 by 11 bits */
@@ -38,11 +39,8 @@ bool gf_jpeg_table_make(struct gf_jpeg_table *table, const uint8_t *counts, cons
 
 /* The codes of the bit counts of DC differences. */
 struct gf_jpeg_dc_codes {
-    uint16_t code[GF_JPEG_DC_SIZES];
-    uint8_t length[GF_JPEG_DC_SIZES]; /* 0: there is none */
+    struct gf_jpeg_code code[GF_JPEG_DC_SIZES];
 };
-void gf_jpeg_dc_codes_make(struct gf_jpeg_dc_codes *codes, const uint8_t *counts,
-                           const uint8_t *symbols);
 
 /* The blocks of a unit (MCU) in their order. */
 struct gf_jpeg_unit {
