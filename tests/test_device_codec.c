@@ -810,7 +810,8 @@ static void run_several(const char *input, bool serial, uint64_t device_bytes, s
     gf_pipeline_replace_backend(pipeline, &device.base, true);
     gf_pipeline_options(pipeline)->device = GF_DEVICE_AUTO;
     reset_fake();
-    assert_ok(input, gf_pipeline_run_outputs(pipeline, in_folder(input), destination, &error),
+    assert_ok(input,
+              gf_pipeline_run_pictures(pipeline, in_folder(input), NULL, destination, &error),
               &error);
     gf_pipeline_close(pipeline);
     close_coders();

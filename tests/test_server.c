@@ -183,7 +183,7 @@ static void test_several_pictures_in_a_file(void **state)
     struct told told = {0};
     struct gf_options options = gf_options_default();
     char command[900];
-    const struct gf_destination destination = {.choose = choose_numbered, .several = true};
+    struct gf_destination destination = {.choose = choose_numbered, .several = true};
     options.warn = count_warning;
     options.warn_context = &told;
     snprintf(command, sizeof command, "cat %s/in.ppm %s/in.ppm %s/in.ppm >%s/three.ppm", folder,
@@ -195,7 +195,7 @@ static void test_several_pictures_in_a_file(void **state)
     assert_ok("open", gf_pipeline_open_remote(test_chain, &options, remote, &pipeline, &error),
               &error);
     assert_ok("run",
-              gf_pipeline_run_pictures(pipeline, in_folder("three.ppm"), &destination, &error),
+              gf_pipeline_run_pictures(pipeline, in_folder("three.ppm"), NULL, &destination, &error),
               &error);
     gf_pipeline_close(pipeline);
     assert_int_equal(look_at_server().done, 3);

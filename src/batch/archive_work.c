@@ -65,7 +65,7 @@ static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worke
                      struct gf_archive_slot *slot)
 {
     struct gf_batch *const batch = ring->batch;
-    const struct gf_batch_member member = {.data = slot->data, .size = slot->size};
+    const struct gf_file_bytes member = {.data = slot->data, .size = slot->size};
     worker->input = input_of(ring, slot);
     worker->item = &slot->item;
     worker->member = slot->data ? &member : NULL;

@@ -243,7 +243,6 @@ static void return_to_device(struct gf_batch_worker *worker)
 static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    const struct gf_batch_member *const member = worker->member;
     struct gf_destination destination[GF_PIPELINE_OUTPUTS_MAX];
     const int outputs = gf_batch_outputs(request);
     const bool archive = worker->batch->archive;
@@ -262,16 +261,9 @@ static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *
                                       "--skip-existing and --update, or write to -",
             .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
             .context = &worker->result[k]};
-    const char *const path = worker->input->path;
-    if (outputs == 1)
-        return member ? gf_pipeline_run_memory(worker->pipeline, member->data, member->size, path,
-                                               destination, why)
-                      : gf_pipeline_run_pictures(worker->pipeline, path, destination, why);
-    const enum gf_status status =
-        member ? gf_pipeline_run_memory_outputs(worker->pipeline, member->data, member->size, path,
-                                                destination, why)
-               : gf_pipeline_run_outputs(worker->pipeline, path, destination, why);
-    for (int k = 0; k < outputs; k++) {
+    const enum gf_status status = gf_pipeline_run_pictures(worker->pipeline, worker->input->path,
+                                                           worker->member, destination, why);
+    for (int k = 0; outputs > 1 && k < outputs; k++) {
         struct gf_batch_result *const result = &worker->result[k];
         if (destination[k].left_out)
             continue;

@@ -62,12 +62,6 @@ struct gf_batch {
     bool fatal;
 };
 
-/* A picture that is no file of its own. */
-struct gf_batch_member {
-    const void *data;
-    size_t size;
-};
-
 /* One output of the file that a worker works on. */
 struct gf_batch_result {
     struct gf_batch_worker *worker;
@@ -91,7 +85,7 @@ struct gf_batch_worker {
     size_t index; /* of the input in the whole list */
     int number;   /* of the worker, from 0 */
     struct gf_batch_item *item;
-    const struct gf_batch_member *member; /* NULL: the input is a file */
+    const struct gf_file_bytes *member; /* NULL: the input is a file */
     struct gf_bytes *bytes; /* [outputs], without a name where that is a file; NULL: all are */
     struct gf_batch_result result[GF_PIPELINE_OUTPUTS_MAX];
     bool counted; /* the file's pixels are */

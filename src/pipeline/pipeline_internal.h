@@ -53,27 +53,22 @@ struct gf_destination {
     struct gf_error error;
 };
 
-/* As gf_pipeline_run_file. The pictures before one that fails are done. */
+/* The bytes of a file that is in memory. */
+struct gf_file_bytes {
+    const void *data;
+    size_t size;
+};
+
+/* As gf_pipeline_run_file, with a destination for each output of the pipeline. bytes: what is read,
+ * the input being a name for messages; NULL: the input is the path of a file. The pictures before
+ * one that fails are done. What several outputs have in common is done once: the decoding, where
+ * they take the same fraction of the picture's size, and the stages with which their plans begin.
+ * An output that fails leaves the others as they are; the status and the error are those of the
+ * first that failed. */
 enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
-                                        const struct gf_destination *destination,
+                                        const struct gf_file_bytes *bytes,
+                                        struct gf_destination *destination,
                                         struct gf_error *error) GF_CHECKED;
-
-/* The same for all outputs of the pipeline, each with a destination of its own. What they have in
- * common is done once: the decoding, where they take the same fraction of the picture's size, and
- * the stages with which their plans begin. An output that fails leaves the others as they are; the
- * status and the error are those of the first that failed. */
-enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, const char *input,
-                                       struct gf_destination *destination,
-                                       struct gf_error *error) GF_CHECKED;
-
-/* The same two of a file's bytes; the name is for messages. */
-enum gf_status gf_pipeline_run_memory_outputs(struct gf_pipeline *pipeline, const void *data,
-                                              size_t size, const char *name,
-                                              struct gf_destination *destination,
-                                              struct gf_error *error) GF_CHECKED;
-enum gf_status gf_pipeline_run_memory(struct gf_pipeline *pipeline, const void *data, size_t size,
-                                      const char *name, const struct gf_destination *destination,
-                                      struct gf_error *error) GF_CHECKED;
 
 /* What an input's header says: the file format, and the formats of its first picture and of the
  * result. Where that depends on the pixels (trim), the picture is made. */

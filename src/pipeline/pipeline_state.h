@@ -124,6 +124,11 @@ struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline
                                               struct gf_source *source);
 /* The pipeline has the chain and the options of that output from now on. */
 void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
+/* Runs the pictures of the input to all of several outputs. The profile of the first picture has
+ * begun. */
+enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
+                                       struct gf_destination *destination,
+                                       struct gf_error *error) GF_CHECKED;
 /* Runs the outputs that have not ended, with further attempts where the device fails. How each
  * ended is in its task. */
 void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task);

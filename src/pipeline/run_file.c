@@ -96,7 +96,7 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_pictur
                                            : gf_pipeline_find_next(pipeline, task, more, error);
 }
 
-/* The profile of the first picture has begun. Closes the input. */
+/* The profile of the first picture has begun. */
 static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *input,
                               const struct gf_destination *destination, struct gf_error *error)
 {
@@ -108,18 +108,25 @@ static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *inp
             gf_pipeline_begin_profile(pipeline);
         status = run_picture(pipeline, &task, &more, error);
     }
-    gf_input_close(input);
     return status;
 }
 
+/* A stream is kept for another attempt on a device, and for outputs that take other fractions of
+ * the size. */
 enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
-                                        const struct gf_destination *destination,
-                                        struct gf_error *error)
+                                        const struct gf_file_bytes *bytes,
+                                        struct gf_destination *destination, struct gf_error *error)
 {
     struct gf_input *opened = NULL;
     gf_pipeline_begin_profile(pipeline);
-    const enum gf_status status = gf_input_open(input, pipeline->on_cuda, &opened, error);
-    return status ? status : run_all(pipeline, opened, destination, error);
+    enum gf_status status =
+        bytes ? gf_input_open_memory(bytes->data, bytes->size, input, &opened, error)
+              : gf_input_open(input, pipeline->on_cuda || pipeline->outputs, &opened, error);
+    if (!status)
+        status = pipeline->outputs ? gf_pipeline_run_outputs(pipeline, opened, destination, error)
+                                   : run_all(pipeline, opened, destination, error);
+    gf_input_close(opened);
+    return status;
 }
 
 static enum gf_status choose_fixed(void *context, int number, enum gf_file_format content,
@@ -140,21 +147,11 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
     GF_NOT_NULL(pipeline, error);
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(output, error);
-    const struct gf_destination destination = {.choose = choose_fixed,
-                                               .several = !strcmp(output, "-"),
-                                               .several_hint = "write to -",
-                                               .context = (void *)output};
-    return gf_pipeline_run_pictures(pipeline, input, &destination, error);
-}
-
-enum gf_status gf_pipeline_run_memory(struct gf_pipeline *pipeline, const void *data, size_t size,
-                                      const char *name, const struct gf_destination *destination,
-                                      struct gf_error *error)
-{
-    struct gf_input *opened = NULL;
-    gf_pipeline_begin_profile(pipeline);
-    const enum gf_status status = gf_input_open_memory(data, size, name, &opened, error);
-    return status ? status : run_all(pipeline, opened, destination, error);
+    struct gf_destination destination = {.choose = choose_fixed,
+                                         .several = !strcmp(output, "-"),
+                                         .several_hint = "write to -",
+                                         .context = (void *)output};
+    return gf_pipeline_run_pictures(pipeline, input, NULL, &destination, error);
 }
 
 enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data, size_t size,
@@ -169,10 +166,11 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
         return gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
                        GF_FILE_GIF);
     struct gf_bytes bytes = {.format = format, .name = "output"};
-    const struct gf_destination destination = {.bytes = &bytes,
-                                               .several_hint = "give one picture at a time"};
+    const struct gf_file_bytes input = {data, size};
+    struct gf_destination destination = {.bytes = &bytes,
+                                         .several_hint = "give one picture at a time"};
     const enum gf_status status =
-        gf_pipeline_run_memory(pipeline, data, size, "input", &destination, error);
+        gf_pipeline_run_pictures(pipeline, "input", &input, &destination, error);
     if (status)
         return status;
     *result = bytes.data;

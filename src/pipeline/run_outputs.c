@@ -128,9 +128,8 @@ static enum gf_status run_to_all(struct gf_pipeline *pipeline, struct gf_picture
                                            : gf_pipeline_find_next(pipeline, task, more, error);
 }
 
-/* The profile of the first picture has begun. Closes the input. */
-static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *input,
-                              struct gf_destination *destination, struct gf_error *error)
+enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
+                                       struct gf_destination *destination, struct gf_error *error)
 {
     struct gf_picture_task *const task = calloc((size_t)pipeline->outputs, sizeof *task);
     enum gf_status status = task ? GF_OK : gf_fail_memory(error);
@@ -142,28 +141,6 @@ static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *inp
             gf_pipeline_begin_profile(pipeline);
         status = run_to_all(pipeline, task, destination, &more, error);
     }
-    gf_input_close(input);
     free(task);
     return status;
-}
-
-/* Outputs that take other fractions of the size read a file again. */
-enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, const char *input,
-                                       struct gf_destination *destination, struct gf_error *error)
-{
-    struct gf_input *opened = NULL;
-    gf_pipeline_begin_profile(pipeline);
-    const enum gf_status status = gf_input_open(input, true, &opened, error);
-    return status ? status : run_all(pipeline, opened, destination, error);
-}
-
-enum gf_status gf_pipeline_run_memory_outputs(struct gf_pipeline *pipeline, const void *data,
-                                              size_t size, const char *name,
-                                              struct gf_destination *destination,
-                                              struct gf_error *error)
-{
-    struct gf_input *opened = NULL;
-    gf_pipeline_begin_profile(pipeline);
-    const enum gf_status status = gf_input_open_memory(data, size, name, &opened, error);
-    return status ? status : run_all(pipeline, opened, destination, error);
 }
