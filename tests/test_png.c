@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "codec/png/adler.h"
+#include "codec/png/inflate.h"
 #include "codec/png/deflate_fast.h"
 #include "codec/png/huffman.h"
 #include "codec/png/png_filter.h"

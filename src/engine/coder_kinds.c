@@ -1,7 +1,8 @@
 #include "engine/coder_kinds.h"
 
-/* The calls of the coder gf_NAMEr, whose picture says by DONE whether it was coded. */
-#define ADAPT(NAME, DONE) \
+/* The calls of the coder gf_NAMEr, whose picture says by DONE whether it was coded. An encoder
+ * gives SIZE bytes of DATA; what is decoded is where it was wanted. */
+#define ADAPT(NAME, DONE, DATA, SIZE) \
     static enum gf_status NAME##_create(int device, uint64_t bytes, void **coder, \
                                         struct gf_error *error) \
     { \
@@ -26,37 +27,16 @@
         for (int i = 0; i < count; i++) { \
             group[i]->NAME = pictures[i]; \
             group[i]->done = !status && pictures[i].DONE; \
-            NAME##_deliver(group[i]); \
+            group[i]->data = DATA; \
+            group[i]->size = SIZE; \
         } \
         return status; \
     }
 
-static void jpeg_decode_deliver(struct gf_coder_picture *picture)
-{
-    (void)picture; /* the pixels are where they were wanted */
-}
-
-static void png_decode_deliver(struct gf_coder_picture *picture)
-{
-    (void)picture;
-}
-
-static void jpeg_encode_deliver(struct gf_coder_picture *picture)
-{
-    picture->data = picture->jpeg_encode.scan;
-    picture->size = picture->jpeg_encode.size;
-}
-
-static void png_encode_deliver(struct gf_coder_picture *picture)
-{
-    picture->data = picture->png_encode.chunks;
-    picture->size = picture->png_encode.size;
-}
-
-ADAPT(jpeg_decode, decoded)
-ADAPT(jpeg_encode, encoded)
-ADAPT(png_decode, decoded)
-ADAPT(png_encode, encoded)
+ADAPT(jpeg_decode, decoded, NULL, 0)
+ADAPT(jpeg_encode, encoded, pictures[i].scan, pictures[i].size)
+ADAPT(png_decode, decoded, NULL, 0)
+ADAPT(png_encode, encoded, pictures[i].chunks, pictures[i].size)
 
 static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
 {

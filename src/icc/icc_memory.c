@@ -109,6 +109,4 @@ enum gf_status gf_icc_memory_end(cmsContext context, enum gf_status status, stru
     reserve.data = NULL;
     return reserve.touched ? gf_fail_memory(error) : status;
 }
-#else
-typedef int gf_icc_memory_is_unused;
 #endif

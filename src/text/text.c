@@ -11,7 +11,7 @@
 #include "pixel/picture_file.h"
 #include "text/text_font.h"
 #ifdef GF_LIBRARY_freetype
-#include "text/text_draw.h"
+#include "text/text_shape.h"
 #endif
 
 #ifdef GF_LIBRARY_freetype

@@ -1,5 +1,5 @@
 #ifdef GF_LIBRARY_freetype
-#include "text/text_draw.h"
+#include "text/text_shape.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "text/text.h"
 #include "text/text_calls.h"
 
 struct gf_text_glyph {
@@ -35,5 +36,11 @@ void gf_text_set_levels(struct gf_text_letter *letter, int count);
 enum gf_status gf_text_shape(FT_Face face, const char *text, struct gf_text_lines *lines,
                              struct gf_error *error) GF_CHECKED;
 void gf_text_lines_free(struct gf_text_lines *lines);
+
+/* Draws the lines with a face whose size is set. The caller frees the image by gf_image_free().
+ * (text_draw.c) */
+enum gf_status gf_text_draw(FT_Library library, FT_Face face, const struct gf_text_lines *lines,
+                            const struct gf_text_style *style, struct gf_image *image,
+                            struct gf_error *error) GF_CHECKED;
 
 #endif

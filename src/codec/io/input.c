@@ -203,9 +203,7 @@ enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error)
     if (!input->regular && input->spool < 0)
         return gf_fail(error, GF_ERROR_INPUT, "%s: cannot be read a second time: %s", input->name,
                        input->spool_errno ? strerror(input->spool_errno) : "it was not kept");
-    input->position = 0;
-    input->first = input->end = 0;
-    input->at_end = input->given_back = false;
+    gf_input_go_to(input, 0);
     return GF_OK;
 }
 

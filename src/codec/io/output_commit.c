@@ -105,10 +105,10 @@ static enum gf_status rename_over(struct gf_output *output, struct gf_error *err
 
 static enum gf_status sync_folder(const struct gf_output *output, struct gf_error *error)
 {
-    char *const folder = strndup(output->target, gf_folder_length(output->target));
+    char *const folder = gf_folder_of(output->target);
     if (!folder)
         return gf_fail_memory(error);
-    const int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
     if (fd < 0)
         return gf_output_fail(output, error);

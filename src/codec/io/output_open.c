@@ -46,10 +46,9 @@ static void open_unnamed(struct gf_output *output)
 {
     if (access("/proc/self/fd", X_OK)) /* linkat() needs it to name the file in the end */
         return;
-    char *const folder = strndup(output->target, gf_folder_length(output->target));
+    char *const folder = gf_folder_of(output->target);
     if (folder)
-        output->fd =
-            open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, first_mode(output));
+        output->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, first_mode(output));
     free(folder);
 }
 

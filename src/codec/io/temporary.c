@@ -127,6 +127,12 @@ size_t gf_folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+char *gf_folder_of(const char *path)
+{
+    const size_t length = gf_folder_length(path);
+    return length ? strndup(path, length) : strdup(".");
+}
+
 /* "folder/.NAME.gpufilter-BOOT-PID-START-RANDOM". */
 static char *make_name(const char *target, const struct maker *maker)
 {
@@ -226,10 +232,10 @@ static bool is_new_folder(const struct stat *folder)
 
 static void clean_folder(const char *target, const struct maker *self)
 {
-    char *const path = strndup(target, gf_folder_length(target));
+    char *const path = gf_folder_of(target);
     struct stat folder;
-    if (path && !stat(*path ? path : ".", &folder) && is_new_folder(&folder)) {
-        DIR *const entries = opendir(*path ? path : ".");
+    if (path && !stat(path, &folder) && is_new_folder(&folder)) {
+        DIR *const entries = opendir(path);
         if (entries) {
             remove_dead_files(entries, self);
             closedir(entries);

@@ -24,5 +24,7 @@ void gf_temporary_end(struct gf_temporary *temporary, bool remove);
 
 /* The length of a path's folder with its slash; 0 for a bare name. */
 size_t gf_folder_length(const char *path);
+/* The folder itself, "." of a bare name, to be freed; NULL: out of memory. */
+char *gf_folder_of(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-#include "codec/png/adler.h"
+#include "codec/png/inflate.h"
 
 #include "base/target_clones.h"
 

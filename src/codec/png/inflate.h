@@ -29,6 +29,8 @@ const char *gf_inflate_message(const struct gf_inflate *inflate);
 
 /* PNG's checksum, continued over `size` more bytes. */
 uint32_t gf_crc32(uint32_t crc, const uint8_t *data, size_t size);
+/* Adler-32, zlib's checksum, written so that compilers vectorise it. (adler.c) */
+uint32_t gf_adler32(const uint8_t *data, size_t size);
 
 /* "zlib" or "ISA-L". */
 extern const char gf_inflate_name[];

@@ -6,7 +6,7 @@
 
 #include "base/target_clones.h"
 
-uint8_t gf_png_paeth(uint8_t left, uint8_t above, uint8_t corner)
+static uint8_t paeth_of(uint8_t left, uint8_t above, uint8_t corner)
 {
     const int to_left = abs(above - corner), to_above = abs(left - corner);
     const int to_corner = abs(left + above - 2 * corner);
@@ -33,7 +33,7 @@ GF_TARGET_CLONES static void add_sums(const uint8_t *row, const uint8_t *above, 
             sub += distance((uint8_t)(row[i] - left));
             up += distance((uint8_t)(row[i] - above[i]));
             average += distance((uint8_t)(row[i] - (left + above[i]) / 2));
-            paeth += distance((uint8_t)(row[i] - gf_png_paeth(left, above[i], corner)));
+            paeth += distance((uint8_t)(row[i] - paeth_of(left, above[i], corner)));
         }
         const uint32_t run[] = {none, sub, up, average, paeth};
         for (int f = 0; f < GF_PNG_FILTERS; f++)
@@ -66,7 +66,7 @@ GF_TARGET_CLONES static void apply(enum gf_png_filter filter, const uint8_t *row
         break;
     case GF_PNG_PAETH:
         for (size_t i = 0; i < bytes; i++)
-            out[i] = (uint8_t)(row[i] - gf_png_paeth(left[i], above[i], corner[i]));
+            out[i] = (uint8_t)(row[i] - paeth_of(left[i], above[i], corner[i]));
         break;
     default:
         memcpy(out, row, bytes);
@@ -80,7 +80,7 @@ void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uin
     apply(filter, row, above, bytes, bpp, out);
 }
 
-void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t from,
+static void undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t from,
                        size_t end, int bpp)
 {
     const size_t pixel = (size_t)bpp < end ? (size_t)bpp : end;
@@ -104,8 +104,7 @@ void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *a
         for (size_t i = from; i < first; i++)
             row[i] = (uint8_t)(row[i] + above[i]);
         for (size_t i = first; i < end; i++)
-            row[i] =
-                (uint8_t)(row[i] + gf_png_paeth(*(row + i - bpp), above[i], *(above + i - bpp)));
+            row[i] = (uint8_t)(row[i] + paeth_of(*(row + i - bpp), above[i], *(above + i - bpp)));
         break;
     default:
         break;
@@ -115,8 +114,8 @@ void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *a
 static void undo_two_plain(uint8_t *row, uint8_t *next, const uint8_t *above, size_t from,
                            size_t end, int bpp)
 {
-    gf_png_undo_plain(GF_PNG_PAETH, row, above, from, end, bpp);
-    gf_png_undo_plain(GF_PNG_PAETH, next, row, from, end, bpp);
+    undo_plain(GF_PNG_PAETH, row, above, from, end, bpp);
+    undo_plain(GF_PNG_PAETH, next, row, from, end, bpp);
 }
 
 int gf_png_undo_columns(const struct gf_png_filters *filters, uint8_t *rows, int count,
@@ -159,7 +158,7 @@ void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
 const struct gf_png_filters *gf_png_filters_level(int level)
 {
     static const struct gf_png_filters plain = {"plain", gf_png_sums_plain, gf_png_apply_plain,
-                                                gf_png_undo_plain, undo_two_plain};
+                                                undo_plain, undo_two_plain};
 #if defined(__x86_64__) && defined(__GNUC__)
     if (level == 1 && __builtin_cpu_supports("avx2"))
         return &gf_png_filters_avx2;

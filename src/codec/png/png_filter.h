@@ -58,13 +58,10 @@ int gf_png_undo_columns(const struct gf_png_filters *filters, uint8_t *rows, int
                         const uint8_t *above, size_t bytes, size_t from, size_t end, int bpp);
 
 /* The plain functions; the others call them for the ends of rows. */
-uint8_t gf_png_paeth(uint8_t left, uint8_t above, uint8_t corner);
 void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
                        uint64_t sums[GF_PNG_FILTERS]);
 void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above,
                         size_t bytes, int bpp, uint8_t *out);
-void gf_png_undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t from,
-                       size_t end, int bpp);
 
 extern const struct gf_png_filters gf_png_filters_avx2; /* in png_filter_simd.c */
 

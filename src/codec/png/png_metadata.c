@@ -10,7 +10,6 @@
 #include "codec/io/input.h"
 #include "codec/png/inflate.h"
 #include "codec/png/png_chunk.h"
-#include "codec/png/png_raw_profile.h"
 
 enum { UNPACK_FIRST = 64 << 10 };
 

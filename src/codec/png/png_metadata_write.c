@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include "codec/png/png_chunk.h"
-#include "codec/png/png_raw_profile.h"
 
 /* Writes a chunk of a head and the blob, unless they are too long for one. */
 static enum gf_status write_headed(struct gf_output *output, const char *type, const void *head,

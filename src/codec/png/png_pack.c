@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/png/adler.h"
 #include "codec/png/deflate_fast.h"
+#include "codec/png/inflate.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_mark.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "codec/png/adler.h"
+#include "codec/png/inflate.h"
 #include "codec/png/png_chunk.h"
 
 enum {

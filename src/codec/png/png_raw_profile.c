@@ -1,4 +1,4 @@
-#include "codec/png/png_raw_profile.h"
+#include "codec/png/png_metadata.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/fail.h"
 #include "base/pages.h"
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
@@ -26,11 +27,6 @@ struct gf_png_stripes {
     int row;             /* the next row of the stripe that is being filled */
     uint32_t adler;
 };
-
-static enum gf_status fail_memory(struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-}
 
 static struct gf_png_stripe *slot_of(const struct gf_png_stripes *stripes, int index)
 {
@@ -120,7 +116,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
 {
     struct gf_png_stripes *const opened = calloc(1, sizeof *opened);
     if (!opened)
-        return fail_memory(error);
+        return gf_fail_memory(error);
     opened->output = output;
     opened->format = format;
     opened->adler = 1;
@@ -128,7 +124,8 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
     opened->layout.indices = indices;
     opened->packers = packer_count(opened, options);
     opened->slots = slot_count(opened);
-    enum gf_status status = open_slots(opened) && open_packers(opened) ? GF_OK : fail_memory(error);
+    enum gf_status status =
+        open_slots(opened) && open_packers(opened) ? GF_OK : gf_fail_memory(error);
     if (!status)
         status = gf_ordered_work_open(opened->packers, opened->slots, pack, opened, &opened->work,
                                       error);
@@ -169,7 +166,7 @@ static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, str
         stripes->adler = (uint32_t)adler32_combine(stripes->adler, stripe->adler,
                                                    (z_off_t)stripe->filtered_bytes);
         if (failed)
-            return fail_memory(error);
+            return gf_fail_memory(error);
         if (stripes->written == stripes->layout.count)
             gf_png_stripe_end(stripe, stripes->adler);
         status = gf_output_write(stripes->output, stripe->chunk, stripe->chunk_bytes, error);

@@ -8,7 +8,6 @@
 #include "base/pages.h"
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
-#include "codec/png/adler.h"
 #include "codec/png/inflate.h"
 #include "codec/png/inflate_stripe.h"
 #include "codec/png/png_chunk.h"
