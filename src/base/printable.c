@@ -3,45 +3,46 @@
 #include <stdbool.h>
 #include <string.h>
 
-int gf_utf8_length(const char *text)
+int gf_utf8_read(const void *at, const void *end, uint32_t *code)
 {
-    const unsigned char *const byte = (const unsigned char *)text;
-    const int length = *byte < 0x80   ? 1
-                       : *byte < 0xc2 ? 0
-                       : *byte < 0xe0 ? 2
-                       : *byte < 0xf0 ? 3
-                       : *byte < 0xf5 ? 4
-                                      : 0;
-    for (int i = 1; i < length; i++) {
-        if ((byte[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((*byte == 0xe0 && byte[1] < 0xa0) || (*byte == 0xed && byte[1] > 0x9f) ||
-        (*byte == 0xf0 && byte[1] < 0x90) || (*byte == 0xf4 && byte[1] > 0x8f))
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *const byte = at;
+    const int length = *byte < 0x80       ? 1
+                       : *byte >> 5 == 6  ? 2
+                       : *byte >> 4 == 14 ? 3
+                       : *byte >> 3 == 30 ? 4
+                                          : 0;
+    if (!length || (const unsigned char *)end - byte < length)
         return 0;
-    return length;
+    *code = length == 1 ? *byte : *byte & (0x7fu >> length);
+    for (int i = 1; i < length; i++) {
+        if (byte[i] >> 6 != 2)
+            return 0;
+        *code = *code << 6 | (byte[i] & 0x3fu);
+    }
+    const bool surrogate = *code >> 11 == 0x1b;
+    return *code >= least[length] && *code <= 0x10ffff && !surrogate ? length : 0;
 }
 
-static bool is_printable(const char *text, int length)
+int gf_utf8_length(const char *text)
 {
-    const unsigned char *const byte = (const unsigned char *)text;
-    if (length == 1)
-        return *byte >= ' ' && *byte != 0x7f;
-    if (length == 2)
-        return *byte != 0xc2 || byte[1] >= 0xa0; /* U+0080 to U+009F */
-    if (length == 3 && *byte == 0xe2 && byte[1] == 0x80)
-        return byte[2] < 0xa8 || byte[2] > 0xae; /* U+2028 to U+202E */
-    if (length == 3 && *byte == 0xe2 && byte[1] == 0x81)
-        return byte[2] < 0xa6 || byte[2] > 0xa9; /* U+2066 to U+2069 */
-    return length == 3 || length == 4;
+    uint32_t code;
+    return gf_utf8_read(text, *text ? text + strnlen(text, 4) : text + 1, &code);
+}
+
+static bool is_printable(uint32_t code)
+{
+    return code >= ' ' && (code < 0x7f || code > 0x9f) && (code < 0x2028 || code > 0x202e) &&
+           (code < 0x2066 || code > 0x2069);
 }
 
 void gf_make_printable(char *text)
 {
     char *to = text;
     while (*text) {
-        const int length = gf_utf8_length(text);
-        if (is_printable(text, length)) {
+        uint32_t code;
+        const int length = gf_utf8_read(text, text + strnlen(text, 4), &code);
+        if (length && is_printable(code)) {
             memmove(to, text, (size_t)length);
             to += length;
         } else {

@@ -2,10 +2,15 @@
 #ifndef GF_BASE_PRINTABLE_H
 #define GF_BASE_PRINTABLE_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* The number of bytes of the UTF-8 character (RFC 3629) at `at`, which ends at `end` or before, and
+ * its code point; 0 if it is not one. */
+int gf_utf8_read(const void *at, const void *end, uint32_t *code);
 /* The number of bytes of the UTF-8 character at text; 0 if it is not one. */
 int gf_utf8_length(const char *text);
 

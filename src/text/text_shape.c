@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/printable.h"
 
 /* What shaping a text needs besides its lines. */
 struct shaping {
@@ -17,26 +18,6 @@ struct shaping {
     int room; /* of lines->glyph */
 };
 
-/* Decodes a character as RFC 3629 has it; returns its bytes, 0 where it is none. */
-static int decode(const unsigned char *at, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const int bytes = *at < 0x80       ? 1
-                      : *at >> 5 == 6  ? 2
-                      : *at >> 4 == 14 ? 3
-                      : *at >> 3 == 30 ? 4
-                                       : 0;
-    if (!bytes)
-        return 0;
-    *code = bytes == 1 ? *at : *at & (0x7fu >> bytes);
-    for (int i = 1; i < bytes; i++) {
-        if (at[i] >> 6 != 2)
-            return 0;
-        *code = *code << 6 | (at[i] & 0x3fu);
-    }
-    return *code < least[bytes] || *code > 0x10ffff || *code >> 11 == 27 ? 0 : bytes;
-}
-
 /* The code points up to the end of the line, whose bytes go into *bytes. A tab is four blanks; a
  * carriage return is left out. */
 static enum gf_status read_line(struct shaping *s, const char *text, int *count, size_t *bytes,
@@ -46,7 +27,7 @@ static enum gf_status read_line(struct shaping *s, const char *text, int *count,
     size_t at = 0;
     while (text[at] && text[at] != '\n') {
         uint32_t code = 0;
-        const int length = decode((const unsigned char *)text + at, &code);
+        const int length = gf_utf8_read(text + at, text + at + strnlen(text + at, 4), &code);
         if (!length)
             return gf_fail(error, GF_ERROR_USAGE, "the text is not UTF-8: byte 0x%02x",
                            (unsigned char)text[at]);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "codec/common/metadata.h"
 
 bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size)
@@ -20,33 +21,14 @@ bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size)
 
 /* ---- UTF-8 ---- */
 
-/* The bytes of the character at `at`, and its number; 0 where it is not UTF-8 (RFC 3629). */
-static size_t read_utf8(const unsigned char *at, const unsigned char *end, uint32_t *number)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const size_t bytes = *at < 0x80       ? 1
-                         : *at >> 5 == 6  ? 2
-                         : *at >> 4 == 14 ? 3
-                         : *at >> 3 == 30 ? 4
-                                          : 0;
-    if (!bytes || (size_t)(end - at) < bytes)
-        return 0;
-    *number = bytes == 1 ? *at : *at & (0x7fu >> bytes);
-    for (size_t i = 1; i < bytes; i++) {
-        if (at[i] >> 6 != 2)
-            return 0;
-        *number = *number << 6 | (at[i] & 0x3f);
-    }
-    return *number >= least[bytes] && *number <= 0x10ffff && *number >> 11 != 0x1b ? bytes : 0;
-}
-
 static bool is_utf8(const unsigned char *text, size_t size)
 {
     uint32_t number;
-    for (size_t at = 0, bytes; at < size; at += bytes) {
-        bytes = read_utf8(text + at, text + size, &number);
+    for (size_t at = 0; at < size;) {
+        const int bytes = gf_utf8_read(text + at, text + size, &number);
         if (!bytes)
             return false;
+        at += (size_t)bytes;
     }
     return true;
 }
@@ -74,14 +56,14 @@ static bool become_latin1(struct gf_blob *text)
         return true;
     const unsigned char *const end = text->data + text->size;
     for (const unsigned char *at = text->data; at < end;) {
-        const size_t bytes = read_utf8(at, end, &number);
+        const int bytes = gf_utf8_read(at, end, &number);
         if (!bytes || number > 0xff)
             return false;
         at += bytes;
     }
     size_t length = 0;
     for (const unsigned char *at = text->data; at < end; length++) {
-        at += read_utf8(at, end, &number);
+        at += gf_utf8_read(at, end, &number);
         text->data[length] = (unsigned char)number;
     }
     text->size = length;
