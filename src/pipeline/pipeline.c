@@ -9,18 +9,13 @@
 #include "base/cpu.h"
 #include "base/version.h"
 #include "chain/chain.h"
+#include "codec/common/checks.h"
 
 enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 
 const char *gf_version(void)
 {
     return GF_VERSION;
-}
-
-static void warn(const struct gf_pipeline *pipeline, const char *text)
-{
-    if (pipeline->options.warn)
-        pipeline->options.warn(pipeline->options.warn_context, text);
 }
 
 static void close_backend(struct gf_pipeline *pipeline)
@@ -37,13 +32,10 @@ static void warn_of_variants(const struct gf_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->chain.count; i++) {
         const struct gf_chain_item *const item = &pipeline->chain.item[i];
-        char text[200];
-        if (!item->variant)
-            continue;
-        snprintf(text, sizeof text,
-                 "%s: variant=%s names CUDA kernels; the CPU makes the same picture its own way",
-                 item->filter->name, item->variant->name);
-        warn(pipeline, text);
+        if (item->variant)
+            gf_warn(&pipeline->options,
+                    "%s: variant=%s names CUDA kernels; the CPU makes the same picture its own way",
+                    item->filter->name, item->variant->name);
     }
 }
 
@@ -53,7 +45,7 @@ static enum gf_status use_cpu(struct gf_pipeline *pipeline, const char *reason,
     close_backend(pipeline);
     pipeline->on_cuda = false;
     pipeline->band_rows = pipeline->options.band_rows;
-    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+    gf_pipeline_set_reason(pipeline, reason);
     warn_of_variants(pipeline);
     return gf_backend_cpu_open(pipeline->options.threads, &pipeline->backend, error);
 }
@@ -62,7 +54,7 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
                                struct gf_error *error)
 {
     pipeline->on_cuda = true;
-    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+    gf_pipeline_set_reason(pipeline, reason);
     const struct gf_cuda_options options = {
         .device = pipeline->options.device_index,
         .budget = pipeline->options.device_memory_bytes,
@@ -244,7 +236,6 @@ struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)
 bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
                          const struct gf_error *why, struct gf_error *error)
 {
-    char text[sizeof why->text + 80];
     if (!pipeline->on_cuda)
         return false;
     if (pipeline->outputs && pipeline->hold < GF_HOLD_NOWHERE &&
@@ -255,26 +246,22 @@ bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
     }
     if (pipeline->device_codec_used &&
         (failure == GF_ERROR_DEVICE_MEMORY || failure == GF_ERROR_DEVICE)) {
-        snprintf(text, sizeof text, "%s; trying without the GPU's codec", why->text);
         if (failure == GF_ERROR_DEVICE)
-            warn(pipeline, text);
+            gf_warn(&pipeline->options, "%s; trying without the GPU's codec", why->text);
         pipeline->no_device_codec = true;
         return true;
     }
     if (failure == GF_ERROR_DEVICE_MEMORY && pipeline->band_rows >= LEAST_BAND_ROWS) {
-        snprintf(text, sizeof text, "%s; trying with bands of %d rows", why->text,
-                 pipeline->band_rows);
-        warn(pipeline, text);
+        gf_warn(&pipeline->options, "%s; trying with bands of %d rows", why->text,
+                pipeline->band_rows);
         return true;
     }
     const bool device_failed = failure == GF_ERROR_DEVICE || failure == GF_ERROR_DEVICE_MEMORY;
     if (pipeline->options.device != GF_DEVICE_AUTO ||
         (!device_failed && failure != GF_ERROR_UNAVAILABLE))
         return false;
-    if (device_failed) {
-        snprintf(text, sizeof text, "%s; the picture is done on the CPU", why->text);
-        warn(pipeline, text);
-    }
+    if (device_failed)
+        gf_warn(&pipeline->options, "%s; the picture is done on the CPU", why->text);
     char reason[sizeof pipeline->profile.reason];
     snprintf(reason, sizeof reason, "%.150s", why->text);
     return use_cpu(pipeline, reason, error) == GF_OK;

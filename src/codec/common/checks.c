@@ -9,7 +9,7 @@ void gf_warn(const struct gf_options *options, const char *format, ...)
 {
     if (!options->warn)
         return;
-    char text[400];
+    char text[500]; /* an error, and what comes of it */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
