@@ -2,9 +2,9 @@
 
 #include "base/fail.h"
 #include "codec/avif/avif_calls.h"
+#include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
-#include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
 
 struct avif_source {

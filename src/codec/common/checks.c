@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/cpu.h"
 #include "base/image.h"
 
 void gf_warn(const struct gf_options *options, const char *format, ...)
@@ -15,6 +16,16 @@ void gf_warn(const struct gf_options *options, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     options->warn(options->warn_context, text);
+}
+
+int gf_codec_threads(const struct gf_options *options)
+{
+    return options->threads > 0 ? options->threads : gf_cpu_count();
+}
+
+int gf_library_threads(const struct gf_options *options)
+{
+    return options->serial ? 1 : gf_codec_threads(options);
 }
 
 enum gf_subsampling gf_subsampling_of(const struct gf_options *options)

@@ -1,4 +1,4 @@
-/* Warnings, limits and errors that all file formats share. */
+/* What all file formats share of options and messages: warnings, limits, errors, threads. */
 #ifndef GF_CODEC_COMMON_CHECKS_H
 #define GF_CODEC_COMMON_CHECKS_H
 
@@ -9,6 +9,10 @@
 
 /* Passes one line to options->warn, if the caller set it. */
 void gf_warn(const struct gf_options *options, const char *format, ...) GF_PRINTF(2, 3);
+
+/* The threads for one picture, and those of a library's own. */
+int gf_codec_threads(const struct gf_options *options);
+int gf_library_threads(const struct gf_options *options);
 
 /* The subsampling of colours; what GF_SUBSAMPLING_AUTO stands for is known here alone. */
 enum gf_subsampling gf_subsampling_of(const struct gf_options *options);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/fail.h"
 #include "codec/common/samples.h"
 
@@ -84,9 +83,4 @@ struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double lib
     return (struct gf_codec_memory){
         (uint64_t)(pixels * (in_file.channels * in_file.bits / 8 + library_bytes)),
         "it is encoded as a whole"};
-}
-
-int gf_library_threads(const struct gf_options *options)
-{
-    return options->serial ? 1 : options->threads ? options->threads : gf_cpu_count();
 }

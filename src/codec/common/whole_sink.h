@@ -40,7 +40,5 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct
                                   struct gf_error *error) GF_CHECKED;
 /* library_bytes: what the library itself takes for a pixel. */
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes);
-/* The number of threads that a library may use. */
-int gf_library_threads(const struct gf_options *options);
 
 #endif

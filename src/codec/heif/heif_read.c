@@ -5,9 +5,9 @@
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
-#include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
 
 /* clang-format off */

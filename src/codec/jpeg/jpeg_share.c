@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-#include "base/cpu.h"
+#include "codec/common/checks.h"
 
 static atomic_int reading, writing;
 
@@ -18,7 +18,7 @@ void gf_jpeg_share_writing(int change)
 
 int gf_jpeg_share_threads(const struct gf_options *options)
 {
-    const int threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    const int threads = gf_codec_threads(options);
     const int read = atomic_load(&reading), written = atomic_load(&writing);
     const int pictures = read > written ? read : written;
     return pictures < 2 ? threads : threads > pictures ? threads / pictures : 1;

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
 #include "codec/jxl/jxl_header.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_sink.h"
 #include "codec/jxl/jxl_calls.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/cpu.h"
 #include "base/pages.h"
+#include "codec/common/checks.h"
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
 #include "codec/png/inflate.h"
@@ -48,7 +48,7 @@ static bool choose_threads(struct gf_png_parts_reader *reader, const struct gf_o
 {
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
-    reader->threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    reader->threads = gf_codec_threads(options);
     do
         reader->slots = reader->threads + reader->threads / 2 + 2;
     while (gf_png_parts_read_memory(reader) > budget && --reader->threads > 0);

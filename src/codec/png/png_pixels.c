@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/pages.h"
+#include "codec/common/checks.h"
 #include "codec/common/samples.h"
 #include "codec/io/input.h"
 #include "codec/png/png_filter.h"
@@ -130,7 +130,7 @@ static bool alloc_blocks(struct gf_png_pixels *pixels)
 /* Gets ready to read the blocks of a file, whatever it is like. */
 static bool open_blocks(struct gf_png_pixels *pixels)
 {
-    const int threads = pixels->options->threads > 0 ? pixels->options->threads : gf_cpu_count();
+    const int threads = gf_codec_threads(pixels->options);
     const bool large = pixels->row_bytes * (size_t)pixels->format.height > BLOCK_BYTES;
     pixels->threaded = threads > 1 && large;
     cut_blocks(pixels, pixels->options->memory_bytes);

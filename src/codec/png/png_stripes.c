@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/fail.h"
 #include "base/pages.h"
+#include "codec/common/checks.h"
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
 #include "codec/io/output.h"
@@ -73,7 +73,7 @@ static int packer_count(const struct gf_png_stripes *stripes, const struct gf_op
     const uint64_t slot = slot_bytes(layout);
     const uint64_t each = slot + slot / 2 + packer_bytes(layout);
     const uint64_t affordable = budget > 2 * slot ? (budget - 2 * slot) / each : 1;
-    int count = options->threads > 0 ? options->threads : gf_cpu_count();
+    int count = gf_codec_threads(options);
     count = count < layout->count ? count : layout->count;
     count = (uint64_t)count < affordable ? count : (int)affordable;
     return count > 1 ? count : 1;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/cpu.h"
 #include "base/pages.h"
+#include "codec/common/checks.h"
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
 #include "codec/png/inflate.h"
@@ -151,7 +151,7 @@ static bool choose_threads(struct gf_png_stripes_reader *reader, const struct gf
     const uint64_t budget =
         options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
     const uint64_t slot = reader->slot_bytes, chunk = reader->chunk_bytes;
-    int threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    int threads = gf_codec_threads(options);
     threads = threads < reader->stripes ? threads : reader->stripes;
     while (threads > 1 &&
            (uint64_t)(threads + threads / 2 + 1) * slot + (uint64_t)threads * chunk > budget)

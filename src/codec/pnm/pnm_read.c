@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/target_clones.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
@@ -311,7 +310,7 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
     pnm->reader.input = input;
     pnm->reader.error = error;
     pnm->options = *options;
-    gf_input_set_threads(input, options->threads > 0 ? options->threads : gf_cpu_count());
+    gf_input_set_threads(input, gf_codec_threads(options));
     enum gf_status status = read_header(pnm);
     if (!status)
         status = check_length(pnm);

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cpu.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
@@ -113,7 +112,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     struct gf_format written = format;
     written.channels -= pnm->drop_alpha;
     gf_output_expect(output, (int64_t)gf_row_bytes(written) * format.height,
-                     options->threads > 0 ? options->threads : gf_cpu_count());
+                     gf_codec_threads(options));
     *sink = &pnm->base;
     return GF_OK;
 }

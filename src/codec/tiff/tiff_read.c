@@ -7,7 +7,6 @@
 #include "codec/common/opening.h"
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
-#include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
 #include "codec/tiff/tiff_layout.h"
 #include "codec/tiff/tiff_metadata.h"

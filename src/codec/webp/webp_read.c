@@ -4,7 +4,6 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/whole_sink.h"
 #include "codec/common/whole_source.h"
 #include "codec/webp/webp_calls.h"
 

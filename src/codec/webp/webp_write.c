@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_sink.h"
 #include "codec/webp/webp_calls.h"
