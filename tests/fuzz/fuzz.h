@@ -141,7 +141,25 @@ FUZZ_UNUSED static enum gf_status fuzz_decode(const void *data, size_t size,
     return status;
 }
 
-/* Encodes a picture; the caller frees the bytes. */
+/* Encodes a picture by the sink, which `status` says to be open; the caller frees the bytes. */
+FUZZ_UNUSED static uint8_t *fuzz_write(const struct gf_image *image, struct gf_output *output,
+                                       struct gf_sink *sink, enum gf_status status,
+                                       struct gf_error *error, size_t *size)
+{
+    if (!status)
+        status = sink->write(sink, image->format.height, image->data, image->pitch, error);
+    if (!status)
+        status = sink->finish(sink, error);
+    if (sink)
+        sink->close(sink);
+    if (!status)
+        status = gf_output_commit(output, error);
+    FUZZ_CHECK(!status, "%s", error->text);
+    uint8_t *const bytes = gf_output_take(output, size);
+    gf_output_close(output);
+    return bytes;
+}
+
 FUZZ_UNUSED static uint8_t *fuzz_encode(const struct gf_image *image, enum gf_file_format format,
                                         const struct gf_metadata *metadata,
                                         const struct gf_options *options, size_t *size)
@@ -154,18 +172,7 @@ FUZZ_UNUSED static uint8_t *fuzz_encode(const struct gf_image *image, enum gf_fi
     if (!status)
         status = gf_sink_open(output, format, image->format, metadata ? metadata : &none, options,
                               &sink, &error);
-    if (!status)
-        status = sink->write(sink, image->format.height, image->data, image->pitch, &error);
-    if (!status)
-        status = sink->finish(sink, &error);
-    if (sink)
-        sink->close(sink);
-    if (!status)
-        status = gf_output_commit(output, &error);
-    FUZZ_CHECK(!status, "%s", error.text);
-    uint8_t *const bytes = gf_output_take(output, size);
-    gf_output_close(output);
-    return bytes;
+    return fuzz_write(image, output, sink, status, &error, size);
 }
 
 FUZZ_UNUSED static void fuzz_check_same(const struct gf_image *a, const struct gf_image *b)
@@ -179,16 +186,19 @@ FUZZ_UNUSED static void fuzz_check_same(const struct gf_image *a, const struct g
         FUZZ_CHECK(a->data[i] == b->data[i], "byte %zu: %d, %d", i, a->data[i], b->data[i]);
 }
 
-/* Reads a file of one of the codecs; one size in 64 as one that may be truncated, which can take
- * long: the codecs go on to the end. */
-FUZZ_UNUSED static void fuzz_codec(const uint8_t *data, size_t size)
-{
-    struct gf_options options = fuzz_options();
-    struct gf_error error = {0};
-    struct gf_image image;
-    options.allow_truncated = size % 64 == 0;
-    if (!fuzz_decode(data, size, &options, &image, &error))
-        free(image.data);
-}
+/* A target that reads files of that format; one size in 64 as one that may be truncated, which can
+ * take long: the codecs go on to the end. */
+#define FUZZ_READING(format) \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
+    { \
+        struct gf_options options = fuzz_options(); \
+        struct gf_error error = {0}; \
+        struct gf_image image; \
+        options.allow_truncated = size % 64 == 0; \
+        if (gf_file_format_of(data, size) == (format) && \
+            !fuzz_decode(data, size, &options, &image, &error)) \
+            free(image.data); \
+        return 0; \
+    }
 
 #endif

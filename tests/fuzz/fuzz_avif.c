@@ -1,9 +1,4 @@
 /* Reading AVIF. */
 #include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    if (gf_file_format_of(data, size) == GF_FILE_AVIF)
-        fuzz_codec(data, size);
-    return 0;
-}
+FUZZ_READING(GF_FILE_AVIF)

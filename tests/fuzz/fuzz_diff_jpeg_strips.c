@@ -56,18 +56,7 @@ static uint8_t *encode(const struct gf_image *image, int strip_rows, size_t seed
     if (!status)
         status =
             gf_jpeg_sink_open(output, image->format, &none, &options, strip_rows, &sink, &error);
-    if (!status)
-        status = sink->write(sink, image->format.height, image->data, image->pitch, &error);
-    if (!status)
-        status = sink->finish(sink, &error);
-    if (sink)
-        sink->close(sink);
-    if (!status)
-        status = gf_output_commit(output, &error);
-    FUZZ_CHECK(!status, "%s", error.text);
-    uint8_t *const bytes = gf_output_take(output, size);
-    gf_output_close(output);
-    return bytes;
+    return fuzz_write(image, output, sink, status, &error, size);
 }
 
 static void check_encoding(const struct gf_image *image, int strip_rows, size_t seed)

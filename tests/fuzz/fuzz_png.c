@@ -2,9 +2,4 @@
 #include "fuzz.h"
 #include "png_mutator.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    if (gf_file_format_of(data, size) == GF_FILE_PNG)
-        fuzz_codec(data, size);
-    return 0;
-}
+FUZZ_READING(GF_FILE_PNG)
