@@ -121,25 +121,8 @@ batch_command() { # TOOL IN OUT
         vips-parallel) echo "ls $2/*.jpg | xargs -n 1 -P $(nproc) sh -c '$each' -" ;;
         mogrify) echo "exec $mogrify -path $3 -blur 0x2 -equalize -quality 90 -sampling-factor 4:2:0 $2/*.jpg" ;;
         gm) echo "cd $2 && exec $gm mogrify -output-directory $3 -blur 0x2 -equalize -quality 90 -sampling-factor 2x2 *.jpg" ;;
-        opencv) echo "exec python3 $work/opencv.py $2 $3" ;;
+        opencv) echo "exec python3 $here/peers/batch_opencv.py $2 $3" ;;
     esac
-}
-
-write_opencv() {
-    cat >"$work/opencv.py" <<'END'
-import glob, multiprocessing, os, sys
-import cv2
-def one(path):
-    picture = cv2.GaussianBlur(cv2.imread(path), (0, 0), 2)
-    luma = cv2.cvtColor(picture, cv2.COLOR_BGR2YCrCb)
-    luma[:, :, 0] = cv2.equalizeHist(luma[:, :, 0])
-    cv2.imwrite(os.path.join(sys.argv[2], os.path.basename(path)), cv2.cvtColor(luma, cv2.COLOR_YCrCb2BGR),
-                [cv2.IMWRITE_JPEG_QUALITY, 90])
-if __name__ == "__main__":
-    cv2.setNumThreads(1)
-    with multiprocessing.Pool() as pool:
-        pool.map(one, sorted(glob.glob(sys.argv[1] + "/*.jpg")), 1)
-END
 }
 
 command_of() { # TOOL TASK IN OUT; options that only JPEG takes are left out for PNG
@@ -274,7 +257,6 @@ measure_batch() {
         "$program" --device=cpu --strip -i "$photograph" -o "$folder/in/$((100 + i)).jpg" --quality=90 \
             --subsampling=420 'resize=w=1920:h=1080:fit=cover' || failed=1
     done
-    write_opencv
     for tool in gpufilter ${vips:+vips vips-parallel} ${mogrify:+mogrify} ${gm:+gm} ${opencv:+opencv}; do
         case " ${BENCH_TOOLS:-${tool%-parallel}} " in *" ${tool%-parallel} "*) list="$list $tool" ;; esac
     done

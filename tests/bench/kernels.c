@@ -23,7 +23,7 @@ struct spec {
     int channels, bits; /* 0: RGB8 */
 };
 
-/* The bars are the issue's, for an H200. */
+/* For an H200. */
 static const double POINT_BAR_MS = 0.055, ALPHA_BAR_MS = 0.065, LUT_BAR_MS = 0.12,
                     OVERLAY_BAR_MS = 0.10;
 static const struct spec specs[] = {

@@ -163,7 +163,7 @@ static void run_pinned(struct bench_report *report, const struct gf_image *in, s
                    1.15 * (report->up_ms + report->down_ms), ms[1], "ms");
 }
 
-/* The chains of the issue with everything chosen by the program, then what else could be chosen. */
+/* The chains of the bars with everything chosen by the program, then what else could be chosen. */
 static void run_all(struct bench_report *report, const struct gf_image *in, struct gf_image *out)
 {
     static const char *const chains[] = {"blur=2", "blur=2,equalize"};

@@ -27,7 +27,7 @@ struct bench_row {
     size_t bytes; /* the least that must move: input once, output once */
     int steps;
     struct bench_step step[BENCH_STEPS];
-    double bar_ms; /* 0: the issue sets none */
+    double bar_ms; /* 0: there is none */
     char npp[64];  /* the fastest way in which NPP does the like, empty: none */
     double npp_ms;
     char npp_failed[160];

@@ -1,4 +1,5 @@
-"""OpenCV's part of `make bench-batch`: blur=2,equalize on every JPEG of a folder, in a process for each processor.
+"""OpenCV's part of `make bench-batch` and `make bench`: blur=2,equalize on every JPEG of a folder, in a process for each
+processor.
 
 Arguments: the folder, and the one for the results.
 """
@@ -24,4 +25,4 @@ if __name__ == "__main__":
     os.makedirs(target, exist_ok=True)
     files = [(os.path.join(source, name), os.path.join(target, name)) for name in sorted(os.listdir(source))]
     with multiprocessing.Pool() as pool:
-        pool.map(filter_file, files, chunksize=8)
+        pool.map(filter_file, files, chunksize=1)

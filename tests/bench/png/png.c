@@ -88,7 +88,7 @@ static void load(char *argument, struct bench_picture *picture)
     bench_load(equals + 1, picture);
 }
 
-/* Level 1, which the bars are about. */
+/* Level 1, which the bars are about. */
 static void measure_first(const struct bench_picture *picture, const char *folder)
 {
     if (has_time(picture->name, "decode own", 1))
