@@ -463,7 +463,24 @@ static void test_table_form(void **state)
         strstr(table, "encode                   1       3.000    3.0 MB      1.00       -\n"));
     assert_non_null(strstr(table, "\noverlap    24 %: 10.500 ms of work in 8.000 ms\n"));
     assert_non_null(strstr(table, "\nbound by   blur: busy for 30 % of the wall time\n"));
+    assert_non_null(strstr(table, "\nheld by    instructions or latency: "));
+    assert_non_null(strstr(table, "\nguide      Best Practices 10.1, "));
     assert_non_null(strstr(table, "\nCUDA start 1.5 ms, over at 1.5 ms\n"));
+    text_free(text);
+    gf_profile_report_free(&report);
+}
+
+/* The guide is one of GPUs. */
+static void test_table_of_cpu(void **state)
+{
+    struct gf_profile on_cpu = profile;
+    snprintf(on_cpu.device, sizeof on_cpu.device, "cpu, 2 threads");
+    struct gf_profile_report report = report_of(&on_cpu);
+    struct text *const text = text_begin();
+    gf_profile_report_table(&report, &on_cpu, text->file);
+    const char *const table = text_end(text);
+    assert_non_null(strstr(table, "\nheld by    instructions: "));
+    assert_null(strstr(table, "guide"));
     text_free(text);
     gf_profile_report_free(&report);
 }
@@ -790,6 +807,7 @@ int main(void)
         cmocka_unit_test(test_report),
         cmocka_unit_test(test_report_of_nothing),
         cmocka_unit_test(test_table_form),
+        cmocka_unit_test(test_table_of_cpu),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_trace),

@@ -213,10 +213,11 @@ static void put_bound(FILE *file, const struct gf_profile_report *report)
         return;
     gf_html(file,
             "<div class=\"says\"><p><strong>%s</strong> bounds the run: it is busy for %.0f%% of "
-            "the wall time. What holds it back is %s.</p><p class=\"small\">Best Practices Guide %s"
-            "</p></div>\n",
-            report->row[report->bound].name, report->bound_percent, report->advice->why,
-            report->advice->guide);
+            "the wall time. What holds it back is %s.</p>",
+            report->row[report->bound].name, report->bound_percent, report->advice->why);
+    if (report->advice->guide)
+        gf_html(file, "<p class=\"small\">Best Practices Guide %s</p>", report->advice->guide);
+    fputs("</div>\n", file);
 }
 
 static void put_stage(FILE *file, const struct gf_profile_report *report, int index)

@@ -91,12 +91,11 @@ static void add_start(const struct gf_profile *profile, struct gf_profile_report
 /* A stage that reaches this part of a copy's bandwidth has little to gain from its arithmetic. */
 static const double memory_bound_percent = 60;
 
-static const struct gf_bound_advice *advice_on(const struct gf_profile_report *report)
+static const struct gf_bound_advice *advice_on(const struct gf_profile_report *report, bool on_gpu)
 {
     static const struct gf_bound_advice
         codec = {"a codec, which no filter makes faster: several pictures side by side, or another "
-                 "format, "
-                 "do",
+                 "format, do",
                  "3.1.3.1, Strong Scaling and Amdahl's Law"},
         start = {"the start of CUDA, which is the same for one picture and for a thousand",
                  "3.1.3.1, Strong Scaling and Amdahl's Law"},
@@ -110,7 +109,9 @@ static const struct gf_bound_advice *advice_on(const struct gf_profile_report *r
                   "bytes help, as by fusion",
                   "9.2, Device Memory Spaces"},
         arithmetic = {"instructions or latency: memory could give more than it takes",
-                      "10.1, Occupancy, and 11, Instruction Optimization"};
+                      "10.1, Occupancy, and 11, Instruction Optimization"},
+        cpu_memory = {"memory: it moves its bytes about as fast as a copy does", NULL},
+        cpu_arithmetic = {"instructions: memory could give more than it takes", NULL};
     const struct gf_profile_report_row *const row = &report->row[report->bound];
     if (report->start_end_s - report->start_begin_s > row->busy_s)
         return &start;
@@ -119,6 +120,8 @@ static const struct gf_bound_advice *advice_on(const struct gf_profile_report *r
     const bool fast = row->percent >= memory_bound_percent;
     if (row->kind == GF_SPAN_UPLOAD || row->kind == GF_SPAN_DOWNLOAD)
         return fast ? &copy : &slow_copy;
+    if (!on_gpu)
+        return fast ? &cpu_memory : &cpu_arithmetic;
     return fast ? &memory : &arithmetic;
 }
 
@@ -133,7 +136,7 @@ void gf_profile_report_judge(struct gf_profile_report *report, const struct gf_p
     }
     if (report->bound >= 0 && profile->wall_s > 0) {
         report->bound_percent = 100 * report->row[report->bound].busy_s / profile->wall_s;
-        report->advice = advice_on(report);
+        report->advice = advice_on(report, strncmp(profile->device, "cpu", 3) != 0);
     }
 }
 

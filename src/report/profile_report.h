@@ -11,7 +11,7 @@
 /* What it means that a stage bounds the run, and where NVIDIA's guide speaks of it. */
 struct gf_bound_advice {
     const char *why;
-    const char *guide; /* section of the Best Practices Guide, and its title */
+    const char *guide; /* section of the Best Practices Guide, and its title; NULL: of the CPU */
 };
 
 /* All spans of one kind and stage. Busy time is the union of their intervals: two lanes in the same

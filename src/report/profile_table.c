@@ -35,9 +35,10 @@ static void print_summary(const struct gf_profile_report *report, const struct g
     fprintf(file, "overlap    %.0f %%: %.3f ms of work in %.3f ms\n", 100 * report->overlap,
             report->sum_s * 1e3, report->union_s * 1e3);
     if (report->advice)
-        fprintf(file, "bound by   %s: busy for %.0f %% of the wall time\nguide      %s: %s\n",
-                report->row[report->bound].name, report->bound_percent, report->advice->guide,
-                report->advice->why);
+        fprintf(file, "bound by   %s: busy for %.0f %% of the wall time\nheld by    %s\n",
+                report->row[report->bound].name, report->bound_percent, report->advice->why);
+    if (report->advice && report->advice->guide)
+        fprintf(file, "guide      Best Practices %s\n", report->advice->guide);
     if (report->start_end_s > report->start_begin_s)
         fprintf(file, "CUDA start %.1f ms, over at %.1f ms\n",
                 (report->start_end_s - report->start_begin_s) * 1e3, report->start_end_s * 1e3);
