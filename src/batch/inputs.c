@@ -155,7 +155,7 @@ static bool is_pattern(const char *text)
     int page;
     const size_t length = gf_input_split_page(text, &page);
     const size_t special = strcspn(text, "*?[");
-    return text[special] && special != length && lstat(text, &file);
+    return text[special] && (!length || special != length) && lstat(text, &file);
 }
 
 static enum gf_status take_pattern(struct search *search, const char *pattern)

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Many pictures: the forms of -i and -o, skipped files, failures, and the log.
 mkdir -p many/sub/deep
 for each in a b c; do cp in.ppm "many/$each.ppm"; done
@@ -36,6 +37,11 @@ rm -r many/out
 begin "files, patterns and folders together, --format and the extension"
 run 0 gpufilter -i in.png -i 'many/[ab]*.ppm' -i many/sub -o out2/ --format=jpg
 holds out2 'a.jpg b.jpg d.jpg in.jpg '
+for pattern in '*.png' '?n.png' '[i]n.png'; do
+    rm -rf out2
+    run 0 gpufilter -i "$pattern" -o out2/ --format=jpg
+    holds out2 'in.jpg '
+done
 
 begin "the fields of a template"
 run 0 gpufilter -i many/b.ppm -i many/sub/d.png -o 'out3/{dir}/{n:3}_{stem}_{w}x{h}.{ext}' resize=50%
