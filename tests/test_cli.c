@@ -1,14 +1,8 @@
 /* The command line: its parser, and the help, manual and completion that derive from the tables.
  * Also the profile's arithmetic and forms, and the progress of a batch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "printed.h"
 
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "batch/batch.h"
 #include "batch/program_words.h"
@@ -421,40 +415,11 @@ static void test_report_of_nothing(void **state)
     gf_profile_report_free(&report);
 }
 
-/* Collects what a function prints; text_free() it. */
-struct text {
-    char *data;
-    size_t size;
-    FILE *file;
-};
-
-static struct text *text_begin(void)
-{
-    struct text *const text = calloc(1, sizeof *text);
-    assert_non_null(text);
-    text->file = open_memstream(&text->data, &text->size);
-    assert_non_null(text->file);
-    return text;
-}
-
-static const char *text_end(struct text *text)
-{
-    assert_int_equal(fclose(text->file), 0);
-    return text->data;
-}
-
-static void text_free(struct text *text)
-{
-    free(text->data);
-    free(text);
-}
-
 static void test_table_form(void **state)
 {
     struct gf_profile_report report = report_of(&profile);
-    struct text *const text = text_begin();
-    gf_profile_report_table(&report, &profile, text->file);
-    const char *const table = text_end(text);
+    gf_profile_report_table(&report, &profile, print_begin());
+    char *const table = print_end();
     assert_non_null(
         strstr(table, "stage                calls     busy ms     bytes      GB/s  % peak\n"));
     assert_non_null(
@@ -466,7 +431,7 @@ static void test_table_form(void **state)
     assert_non_null(strstr(table, "\nheld by    instructions or latency: "));
     assert_non_null(strstr(table, "\nguide      Best Practices 10.1, "));
     assert_non_null(strstr(table, "\nCUDA start 1.5 ms, over at 1.5 ms\n"));
-    text_free(text);
+    free(table);
     gf_profile_report_free(&report);
 }
 
@@ -476,12 +441,11 @@ static void test_table_of_cpu(void **state)
     struct gf_profile on_cpu = profile;
     snprintf(on_cpu.device, sizeof on_cpu.device, "cpu, 2 threads");
     struct gf_profile_report report = report_of(&on_cpu);
-    struct text *const text = text_begin();
-    gf_profile_report_table(&report, &on_cpu, text->file);
-    const char *const table = text_end(text);
+    gf_profile_report_table(&report, &on_cpu, print_begin());
+    char *const table = print_end();
     assert_non_null(strstr(table, "\nheld by    instructions: "));
     assert_null(strstr(table, "guide"));
-    text_free(text);
+    free(table);
     gf_profile_report_free(&report);
 }
 
@@ -504,9 +468,8 @@ static void test_json(void **state)
 {
     const struct gf_key_help *key;
     struct gf_profile_report report = report_of(&profile);
-    struct text *const text = text_begin();
-    gf_profile_report_json(&report, &profile, text->file);
-    const char *const json = text_end(text);
+    gf_profile_report_json(&report, &profile, print_begin());
+    char *const json = print_end();
     for (int i = 0; (key = gf_profile_report_key_at(i)); i++) {
         char quoted[64];
         const char *const dot = strchr(key->path, '.');
@@ -522,24 +485,15 @@ static void test_json(void **state)
     assert_non_null(strstr(
         json, "\"peak_percent\": null}\n  ],\n  \"spans\": [\n    [-1,-1,0.0000,1.5000,0],\n    "
               "[4,-1,5.0000,8.0000,3000000],\n    [2,1,3.0000,5.0000,2000000],"));
-    text_free(text);
+    free(json);
     gf_profile_report_free(&report);
-}
-
-static int count_of(const char *text, const char *part)
-{
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at++)
-        count++;
-    return count;
 }
 
 static void test_trace(void **state)
 {
     struct gf_error error;
-    struct text *const text = text_begin();
-    assert_int_equal(gf_trace_write(&profile, text->file, &error), GF_OK);
-    const char *const trace = text_end(text);
+    assert_int_equal(gf_trace_write(&profile, print_begin(), &error), GF_OK);
+    char *const trace = print_end();
     assert_int_equal(count_of(trace, "\"ph\": \"X\""), (int)profile.span_count);
     assert_int_equal(count_of(trace, "\"thread_name\""), 5); /* start, reader, two lanes, writer */
     assert_non_null(strstr(trace, "\"name\": \"lane 1\""));
@@ -548,7 +502,7 @@ static void test_trace(void **state)
                            "\"ts\": 2000.000, \"dur\": 2000.000, \"args\": {\"bytes\": 4000000, "
                            "\"GB/s\": 2.000}}"));
     assert_int_equal(count_of(trace, "{"), count_of(trace, "}"));
-    text_free(text);
+    free(trace);
 }
 
 /* Spans of one lane that overlap get tracks of their own. */
@@ -563,25 +517,24 @@ static void test_trace_layers(void **state)
     struct gf_error error;
     crossed.spans = crossing;
     crossed.span_count = 3;
-    struct text *const text = text_begin();
-    assert_int_equal(gf_trace_write(&crossed, text->file, &error), GF_OK);
-    const char *const trace = text_end(text);
+    assert_int_equal(gf_trace_write(&crossed, print_begin(), &error), GF_OK);
+    char *const trace = print_end();
     assert_int_equal(count_of(trace, "\"thread_name\""), 2);
     assert_non_null(strstr(trace, "\"name\": \"lane 0 (2)\""));
     assert_non_null(strstr(trace, "\"cat\": \"upload\", \"pid\": 1, \"tid\": 2002"));
     assert_non_null(strstr(trace, "\"cat\": \"download\", \"pid\": 1, \"tid\": 2001"));
-    text_free(text);
+    free(trace);
 }
 
 static void test_help(void **state)
 {
     const struct gf_option *option;
     const struct gf_filter *filter;
-    struct text *const text = text_begin();
-    gf_help_print(text->file);
+    FILE *const file = print_begin();
+    gf_help_print(file);
     for (int i = 0; (filter = gf_filter_at(i)); i++)
-        gf_help_filter(text->file, filter);
-    const char *const help = text_end(text);
+        gf_help_filter(file, filter);
+    char *const help = print_end();
     for (const char *line = help; *line; line += strcspn(line, "\n") + 1) {
         const size_t length = strcspn(line, "\n");
         if (length > 100 || (length && line[length - 1] == ' '))
@@ -592,7 +545,7 @@ static void test_help(void **state)
         gf_option_usage(option, usage, sizeof usage);
         assert_non_null(strstr(help, usage));
     }
-    text_free(text);
+    free(help);
 }
 
 /* Messages of the library name its options; those of the program, the command line's. */
@@ -645,38 +598,37 @@ static void test_manual(void **state)
 {
     const struct gf_option *option;
     const struct gf_filter *filter;
-    struct text *const text = text_begin();
-    gf_man_print(text->file);
-    const char *const manual = text_end(text);
+    gf_man_print(print_begin());
+    char *const manual = print_end();
     for (int i = 0; (option = gf_option_at(i)); i++) {
-        struct text *const tag = text_begin();
-        gf_man_text(tag->file, "--");
-        gf_man_text(tag->file, option->name);
-        assert_non_null(strstr(manual, text_end(tag)));
-        text_free(tag);
+        FILE *const file = print_begin();
+        gf_man_text(file, "--");
+        gf_man_text(file, option->name);
+        char *const tag = print_end();
+        assert_non_null(strstr(manual, tag));
+        free(tag);
     }
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         char heading[64];
         snprintf(heading, sizeof heading, ".SS %s\n", gf_filter_name(filter));
         assert_non_null(strstr(manual, heading));
     }
-    text_free(text);
+    free(manual);
 }
 
 static void test_markup(void **state)
 {
-    struct text *const text = text_begin();
-    gf_man_text(text->file, ".a-b\\c\n'd");
-    assert_string_equal(text_end(text), "\\&.a\\-b\\ec\n\\&'d");
-    text_free(text);
+    gf_man_text(print_begin(), ".a-b\\c\n'd");
+    char *const text = print_end();
+    assert_string_equal(text, "\\&.a\\-b\\ec\n\\&'d");
+    free(text);
 }
 
 static void test_list(void **state)
 {
     const struct gf_filter *filter;
-    struct text *const text = text_begin();
-    gf_help_list(text->file, GF_LIST_MARKDOWN);
-    const char *const list = text_end(text);
+    gf_help_list(print_begin(), GF_LIST_MARKDOWN);
+    char *const list = print_end();
     int count = 0;
     for (; (filter = gf_filter_at(count)); count++) {
         char cell[64];
@@ -684,7 +636,7 @@ static void test_list(void **state)
         assert_non_null(strstr(list, cell));
     }
     assert_int_equal(count_of(list, "\n"), count + 2);
-    text_free(text);
+    free(list);
 }
 
 /* ---- batches ---- */

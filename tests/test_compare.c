@@ -3,6 +3,7 @@
 #include "bench/compare.h"
 #include "bench/explain.h"
 #include "fake_device.h"
+#include "printed.h"
 
 #include <stdatomic.h>
 
@@ -560,20 +561,11 @@ static void test_judgement(void **state)
 
 /* ---- the forms ---- */
 
-struct written {
-    char *text;
-    size_t size;
-};
-
-static struct written write_form(void (*form)(const struct gf_comparison *, FILE *),
-                                 const struct gf_comparison *comparison)
+static char *write_form(void (*form)(const struct gf_comparison *, FILE *),
+                        const struct gf_comparison *comparison)
 {
-    struct written written = {0};
-    FILE *const file = open_memstream(&written.text, &written.size);
-    assert_non_null(file);
-    form(comparison, file);
-    fclose(file);
-    return written;
+    form(comparison, print_begin());
+    return print_end();
 }
 
 /* A comparison with rows that ran and rows that were refused, of stages and of the pipeline. */
@@ -606,29 +598,29 @@ static struct gf_comparison whole_comparison(void)
 static void test_json(void **state)
 {
     struct gf_comparison comparison = whole_comparison();
-    struct written json = write_form(gf_compare_json, &comparison);
+    char *const json = write_form(gf_compare_json, &comparison);
     const struct gf_key_help *key;
     for (int i = 0; (key = gf_compare_key_at(i)); i++) {
         char quoted[64];
         const char *const dot = strrchr(key->path, '.');
         snprintf(quoted, sizeof quoted, "\"%s\": ", dot ? dot + 1 : key->path);
-        if (!strstr(json.text, quoted))
+        if (!strstr(json, quoted))
             fail_msg("%s is not there", key->path);
     }
-    assert_non_null(strstr(json.text, "\"device\": \"cuda:0 \\\"Fake\\\"\""));
+    assert_non_null(strstr(json, "\"device\": \"cuda:0 \\\"Fake\\\"\""));
     assert_non_null(strstr(
-        json.text, "{\"name\": \"never\", \"summary\": null, \"chosen\": false, \"refused\": "
+        json, "{\"name\": \"never\", \"summary\": null, \"chosen\": false, \"refused\": "
                    "\"takes nothing at all\", \"runs\": 0, \"warm_ms\": null, "));
     assert_non_null(strstr(
-        json.text, "{\"name\": \"second\", \"grid\": [7, 1, 1], \"block\": [256, 1, 1], "
+        json, "{\"name\": \"second\", \"grid\": [7, 1, 1], \"block\": [256, 1, 1], "
                    "\"cluster\": 2, \"registers\": 64, \"shared_bytes\": 0, \"local_bytes\": 16, "
                    "\"occupancy_percent\": 50.000000}"));
     assert_non_null(strstr(
-        json.text, "\"total_ms\": 3.000000, \"total_least_ms\": 2.000000, \"total_most_ms\": "
+        json, "\"total_ms\": 3.000000, \"total_least_ms\": 2.000000, \"total_most_ms\": "
                    "4.000000, \"window_ms\": 2.500000, \"overlap\": 0.250000, "
                    "\"kernels_ms\": 1.000000, \"transfers_ms\": 2.000000, "
                    "\"estimate_ms\": 2.250000}"));
-    free(json.text);
+    free(json);
     gf_comparison_free(&comparison);
 }
 
@@ -647,38 +639,38 @@ static int commas_of(const char *line)
 static void test_csv(void **state)
 {
     struct gf_comparison comparison = whole_comparison();
-    struct written csv = write_form(gf_compare_csv, &comparison);
+    char *const csv = write_form(gf_compare_csv, &comparison);
     static const char header[] = "kind,name,variant,chosen,refused,runs,median_ms,least_ms,most_ms,"
                                  "cold_ms,bytes,gb_s,copy_percent,"
                                  "over_naive,over_cpu,difference,kernels,kernel,grid,block,cluster,"
                                  "registers,shared_bytes,local_bytes,"
                                  "occupancy_percent,lanes,band_rows,host_memory,transfer,fused,"
                                  "window_ms,overlap,estimate_ms\n";
-    assert_memory_equal(csv.text, header, sizeof header - 1);
+    assert_memory_equal(csv, header, sizeof header - 1);
     int lines = 0;
-    for (const char *line = csv.text; *line; line = strchr(line, '\n') + 1, lines++)
+    for (const char *line = csv; *line; line = strchr(line, '\n') + 1, lines++)
         assert_int_equal(commas_of(line), commas_of(header));
     assert_int_equal(lines, 1 + 6 + 2);
-    assert_non_null(strstr(csv.text, "\nstage,variants,fast,1,,6,1.1,1,1.2,1.65,12000,"));
-    assert_non_null(strstr(csv.text, ",2,second,7x1x1,256x1x1,2,64,0,16,50,,,,,,,,\n"));
-    assert_non_null(strstr(csv.text, "\npipeline,,as asked,1,,9,3,2,4,,"));
-    assert_non_null(strstr(csv.text, ",4,270,pinned,copy,1,2.5,0.25,2.25\n"));
-    assert_non_null(strstr(csv.text, "\npipeline,,transfer=zero-copy,0,\"odd, \"\"rows\"\"\",0,"));
-    free(csv.text);
+    assert_non_null(strstr(csv, "\nstage,variants,fast,1,,6,1.1,1,1.2,1.65,12000,"));
+    assert_non_null(strstr(csv, ",2,second,7x1x1,256x1x1,2,64,0,16,50,,,,,,,,\n"));
+    assert_non_null(strstr(csv, "\npipeline,,as asked,1,,9,3,2,4,,"));
+    assert_non_null(strstr(csv, ",4,270,pinned,copy,1,2.5,0.25,2.25\n"));
+    assert_non_null(strstr(csv, "\npipeline,,transfer=zero-copy,0,\"odd, \"\"rows\"\"\",0,"));
+    free(csv);
     gf_comparison_free(&comparison);
 }
 
 static void test_table(void **state)
 {
     struct gf_comparison comparison = whole_comparison();
-    struct written table = write_form(gf_compare_table, &comparison);
-    assert_non_null(strstr(table.text, "\n* fast"));
-    assert_non_null(strstr(table.text, "\n  never    not run: takes nothing at all\n"));
-    assert_non_null(strstr(table.text, "x naive"));
-    assert_non_null(strstr(table.text, "transfer=zero-copy     not run: odd, \"rows\"\n"));
-    for (const char *line = table.text; *line; line = strchr(line, '\n') + 1)
+    char *const table = write_form(gf_compare_table, &comparison);
+    assert_non_null(strstr(table, "\n* fast"));
+    assert_non_null(strstr(table, "\n  never    not run: takes nothing at all\n"));
+    assert_non_null(strstr(table, "x naive"));
+    assert_non_null(strstr(table, "transfer=zero-copy     not run: odd, \"rows\"\n"));
+    for (const char *line = table; *line; line = strchr(line, '\n') + 1)
         assert_in_range(strcspn(line, "\n"), 0, 140);
-    free(table.text);
+    free(table);
     gf_comparison_free(&comparison);
 }
 

@@ -1,14 +1,7 @@
 /* The JSON writer: its layouts, strings that need escapes, and numbers that JSON does not have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "printed.h"
 
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
-
-#include <string.h>
 
 #include "base/json.h"
 #include "base/json_read.h"
@@ -16,11 +9,7 @@
 /* Writes the same members in one layout, nested and empty ones included. */
 static void assert_layout(enum gf_json_layout layout, const char *expected)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const file = open_memstream(&text, &size);
-    assert_non_null(file);
-    struct gf_json json = gf_json_begin(file);
+    struct gf_json json = gf_json_begin(print_begin());
     gf_json_object(&json, NULL, layout);
     gf_json_number(&json, "a", 1.25, 1);
     gf_json_array(&json, "b", layout);
@@ -33,7 +22,7 @@ static void assert_layout(enum gf_json_layout layout, const char *expected)
     gf_json_array(&json, "e", layout);
     gf_json_end(&json);
     gf_json_end(&json);
-    assert_int_equal(fclose(file), 0);
+    char *const text = print_end();
     assert_string_equal(text, expected);
     free(text);
 }
@@ -181,18 +170,14 @@ static void test_round_trip(void **state)
                                         "\xed\xa0\x80",
                                         "</script>"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *const file = open_memstream(&text, &size);
-        assert_non_null(file);
-        struct gf_json json = gf_json_begin(file);
+        struct gf_json json = gf_json_begin(print_begin());
         gf_json_object(&json, NULL, GF_JSON_COMPACT);
         gf_json_string(&json, texts[i], texts[i]);
         gf_json_end(&json);
-        fclose(file);
+        char *const text = print_end();
         struct gf_json_tree tree;
         struct gf_error error = {0};
-        assert_int_equal(gf_json_read("f", 1, text, size, &tree, &error), GF_OK);
+        assert_int_equal(gf_json_read("f", 1, text, strlen(text), &tree, &error), GF_OK);
         assert_string_equal(gf_json_text_of(tree.value, texts[i]), texts[i]);
         gf_json_tree_free(&tree);
         free(text);

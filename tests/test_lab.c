@@ -6,6 +6,7 @@
 #include "labs/lab.h"
 #include "report/lab_report.h"
 #include "cli/help.h"
+#include "printed.h"
 #include "temp_folder.h"
 
 static void assert_refused(const char *text, const char *message)
@@ -147,13 +148,8 @@ static struct gf_lab_result made_up(void)
 static char *text_of(void (*print)(FILE *, const struct gf_lab *, const struct gf_lab_result *),
                      const struct gf_lab *lab, const struct gf_lab_result *result)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const file = open_memstream(&text, &size);
-    assert_non_null(file);
-    print(file, lab, result);
-    assert_int_equal(fclose(file), 0);
-    return text;
+    print(print_begin(), lab, result);
+    return print_end();
 }
 
 static void test_table(void **state)

@@ -1,57 +1,20 @@
 /* The page: whatever text comes into it stays text, and its parts hold the figures of the structs.
  */
-#include "support.h"
+#include "printed.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report/html.h"
 #include "report/profile_html.h"
 
-/* Collects what is written; page_free() it. */
-struct page {
-    char *text;
-    size_t size;
-    FILE *file;
-};
-
-static struct page page_begin(void)
-{
-    struct page page = {0};
-    return page;
-}
-
-static FILE *page_file(struct page *page)
-{
-    page->file = open_memstream(&page->text, &page->size);
-    assert_non_null(page->file);
-    return page->file;
-}
-
-static void page_end(struct page *page)
-{
-    assert_int_equal(fclose(page->file), 0);
-}
-
-static size_t count_of(const char *text, const char *part)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, part)); text += strlen(part))
-        count++;
-    return count;
-}
-
 static void assert_html(const char *text, const char *expected)
 {
-    struct page page = page_begin();
-    gf_html(page_file(&page), "<b title=\"%s\">", text);
-    page_end(&page);
+    gf_html(print_begin(), "<b title=\"%s\">", text);
+    char *const page = print_end();
     char whole[400];
     snprintf(whole, sizeof whole, "<b title=\"%s\">", expected);
-    assert_string_equal(page.text, whole);
-    free(page.text);
+    assert_string_equal(page, whole);
+    free(page);
 }
 
 static void test_text_stays_text(void **state)
@@ -70,12 +33,11 @@ static void test_text_stays_text(void **state)
 
 static void test_conversions(void **state)
 {
-    struct page page = page_begin();
-    FILE *const file = page_file(&page);
+    FILE *const file = print_begin();
     gf_html(file, "%d|%5.1f|%.*f|%zu|%g|%%|%s|%x", -3, 2.25, 3, 0.5, (size_t)7, 1e-9, "<", 255u);
-    page_end(&page);
-    assert_string_equal(page.text, "-3|  2.2|0.500|7|1e-09|%|&lt;|ff");
-    free(page.text);
+    char *const page = print_end();
+    assert_string_equal(page, "-3|  2.2|0.500|7|1e-09|%|&lt;|ff");
+    free(page);
 }
 
 static void test_base64(void **state)
@@ -83,28 +45,26 @@ static void test_base64(void **state)
     static const char *const cases[][2] = {
         {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"\xff\xfe\xfd\xfc", "//79/A=="}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct page page = page_begin();
-        FILE *const file = page_file(&page);
+        FILE *const file = print_begin();
         gf_html_base64(file, cases[i][0], strlen(cases[i][0]));
-        page_end(&page);
-        assert_string_equal(page.text, cases[i][1]);
-        free(page.text);
+        char *const page = print_end();
+        assert_string_equal(page, cases[i][1]);
+        free(page);
     }
 }
 
 static void test_frame(void **state)
 {
-    struct page page = page_begin();
-    FILE *const file = page_file(&page);
+    FILE *const file = print_begin();
     gf_html_begin(file, "</title><script>", "");
     gf_html_end(file);
-    page_end(&page);
-    assert_int_equal(strncmp(page.text, "<!doctype html>", 15), 0);
-    assert_int_equal(count_of(page.text, "&lt;/title&gt;&lt;script&gt;"), 2);
-    assert_int_equal(count_of(page.text, "<script"), 1);
-    assert_int_equal(count_of(page.text, "{title}") + count_of(page.text, "{body}"), 0);
-    assert_non_null(strstr(page.text, "</html>"));
-    free(page.text);
+    char *const page = print_end();
+    assert_int_equal(strncmp(page, "<!doctype html>", 15), 0);
+    assert_int_equal(count_of(page, "&lt;/title&gt;&lt;script&gt;"), 2);
+    assert_int_equal(count_of(page, "<script"), 1);
+    assert_int_equal(count_of(page, "{title}") + count_of(page, "{body}"), 0);
+    assert_non_null(strstr(page, "</html>"));
+    free(page);
 }
 
 /* ---- a run ---- */
@@ -133,15 +93,14 @@ static struct gf_profile profile_of(int spans)
                                .device_copy_peak = 4e6};
 }
 
-static struct page page_of(const struct gf_profile *profile)
+static char *page_of(const struct gf_profile *profile)
 {
     struct gf_profile_report report;
     struct gf_error error = {0};
-    struct page page = page_begin();
     assert_int_equal(gf_profile_report_make(profile, &report, &error), GF_OK);
-    assert_int_equal(gf_profile_html(page_file(&page), &report, profile, "run", "A run", &error),
+    assert_int_equal(gf_profile_html(print_begin(), &report, profile, "run", "A run", &error),
                      GF_OK);
-    page_end(&page);
+    char *const page = print_end();
     gf_profile_report_free(&report);
     return page;
 }
@@ -149,37 +108,37 @@ static struct page page_of(const struct gf_profile *profile)
 static void test_run(void **state)
 {
     const struct gf_profile profile = profile_of(10);
-    struct page page = page_of(&profile);
-    assert_int_equal(count_of(page.text, "<rect "), 10);
-    assert_non_null(strstr(page.text, "<title>blur: 1.000 ms at 3.000 ms, 1.0 kB</title>"));
-    assert_non_null(strstr(page.text, "<li>lane 0</li><li>lane 1</li>"));
-    assert_non_null(strstr(page.text, "10.0 ms"));
-    assert_non_null(strstr(page.text, "<strong>blur</strong> bounds the run: it is busy for 100%"));
-    assert_non_null(strstr(page.text, "25.0%")); /* of the peak: 1 MB/s */
-    assert_non_null(strstr(page.text, "&lt;b&gt;GPU&lt;/b&gt;"));
-    assert_null(strstr(page.text, "<b>GPU"));
-    free(page.text);
+    char *const page = page_of(&profile);
+    assert_int_equal(count_of(page, "<rect "), 10);
+    assert_non_null(strstr(page, "<title>blur: 1.000 ms at 3.000 ms, 1.0 kB</title>"));
+    assert_non_null(strstr(page, "<li>lane 0</li><li>lane 1</li>"));
+    assert_non_null(strstr(page, "10.0 ms"));
+    assert_non_null(strstr(page, "<strong>blur</strong> bounds the run: it is busy for 100%"));
+    assert_non_null(strstr(page, "25.0%")); /* of the peak: 1 MB/s */
+    assert_non_null(strstr(page, "&lt;b&gt;GPU&lt;/b&gt;"));
+    assert_null(strstr(page, "<b>GPU"));
+    free(page);
 }
 
 /* So many spans that they are joined: the page stays small, and says so. */
 static void test_many_spans(void **state)
 {
     const struct gf_profile profile = profile_of(SPANS);
-    struct page page = page_of(&profile);
-    assert_in_range(count_of(page.text, "<rect "), 2, 2400);
-    assert_non_null(strstr(page.text, "20000 spans are drawn as "));
-    assert_in_range(page.size, 1000, 400000);
-    free(page.text);
+    char *const page = page_of(&profile);
+    assert_in_range(count_of(page, "<rect "), 2, 2400);
+    assert_non_null(strstr(page, "20000 spans are drawn as "));
+    assert_in_range(strlen(page), 1000, 400000);
+    free(page);
 }
 
 static void test_nothing(void **state)
 {
     const struct gf_profile profile = {.device = "cpu, 1 thread"};
-    struct page page = page_of(&profile);
-    assert_null(strstr(page.text, "<svg"));
-    assert_null(strstr(page.text, "bounds the run"));
-    assert_null(strstr(page.text, "nan"));
-    free(page.text);
+    char *const page = page_of(&profile);
+    assert_null(strstr(page, "<svg"));
+    assert_null(strstr(page, "bounds the run"));
+    assert_null(strstr(page, "nan"));
+    free(page);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* Saved reports: what is written as JSON is read back as it was, files that are not ours are
  * refused by a clear line, and the page of several shows what changed. */
+#include "printed.h"
 #include "temp_folder.h"
 
 #include <math.h>
@@ -143,13 +144,8 @@ static void fill_lab(struct gf_lab_result *result)
 /* Text in memory, written by one of the functions below. */
 static char *text_of(void (*write)(FILE *file, const void *what), const void *what)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const file = open_memstream(&text, &size);
-    assert_non_null(file);
-    write(file, what);
-    assert_int_equal(fclose(file), 0);
-    return text;
+    write(print_begin(), what);
+    return print_end();
 }
 
 static void write_run(FILE *file, const void *what)
@@ -246,12 +242,8 @@ static void assert_refused(const char *text, const char *message)
 
 static char *comparison_page(const struct gf_comparison *comparison)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const file = open_memstream(&text, &size);
-    gf_compare_html(file, comparison, "id", "");
-    assert_int_equal(fclose(file), 0);
-    return text;
+    gf_compare_html(print_begin(), comparison, "id", "");
+    return print_end();
 }
 
 /* What Nsight Compute prints: its own lines, names, units, and a kernel's name with its parameters.
@@ -348,11 +340,8 @@ static void test_odd_values(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gf_saved saved = read_saved(save_text(in_folder("odd.json"), texts[i]));
         struct gf_error error = {0};
-        char *page = NULL;
-        size_t size = 0;
-        FILE *const file = open_memstream(&page, &size);
-        assert_int_equal(gf_saved_html(file, &saved, 1, &error), GF_OK);
-        assert_int_equal(fclose(file), 0);
+        assert_int_equal(gf_saved_html(print_begin(), &saved, 1, &error), GF_OK);
+        char *const page = print_end();
         assert_null(strstr(page, "nan"));
         assert_null(strstr(page, "inf\""));
         gf_saved_free(&saved);
@@ -451,11 +440,7 @@ static void test_wrong_result(void **state)
     comparison.group->row[0].difference = 3;
     comparison.group->row[0].spot = &spot;
     memcpy(spot.found, "\x01\x02\x03\x04\x05\x06", 6);
-    char *page = NULL;
-    size_t size = 0;
-    FILE *const file = open_memstream(&page, &size);
-    gf_compare_html(file, &comparison, "c", "");
-    assert_int_equal(fclose(file), 0);
+    char *const page = comparison_page(&comparison);
     assert_non_null(strstr(page, "3: wrong"));
     assert_non_null(strstr(page, "2x1 pixels at 7, 9"));
     /* Of the BMP's 62 bytes the last are two pixels, blue first, and two of padding. */
@@ -471,11 +456,8 @@ static void test_lab_page(void **state)
     fill_lab(lab);
     const struct gf_lab_found found[] = {{gf_lab_find("offset"), lab},
                                          {gf_lab_find("transpose"), lab}};
-    char *page = NULL;
-    size_t size = 0;
-    FILE *const file = open_memstream(&page, &size);
-    gf_labs_html(file, found, 2, "labs", "");
-    assert_int_equal(fclose(file), 0);
+    gf_labs_html(print_begin(), found, 2, "labs", "");
+    char *const page = print_end();
     assert_non_null(strstr(page, "<strong>2 hold</strong> here, and <strong>2 do not</strong>"));
     assert_non_null(strstr(page, "<a href=\"#labs-1\">transpose</a>"));
     assert_non_null(strstr(page, ">V100, offset 0</text>")); /* the guide's figure in the curve */
