@@ -28,8 +28,7 @@ bool gf_cpu_has(enum gf_cpu_level level)
            (level < GF_CPU_AVX2 ||
             (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) &&
            (level < GF_CPU_AVX512 ||
-            (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl"))) &&
+            (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))) &&
            (level < GF_CPU_VNNI || __builtin_cpu_supports("avx512vnni")) &&
            (level < GF_CPU_VBMI || __builtin_cpu_supports("avx512vbmi"));
 #else

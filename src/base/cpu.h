@@ -21,7 +21,7 @@ int gf_cpu_count(void);
 enum gf_cpu_level {
     GF_CPU_SSSE3,
     GF_CPU_AVX2,   /* and FMA */
-    GF_CPU_AVX512, /* F, BW, DQ and VL */
+    GF_CPU_AVX512, /* F, BW and DQ */
     GF_CPU_VNNI,   /* sums of products of bytes */
     GF_CPU_VBMI    /* permutations of bytes */
 };

@@ -46,8 +46,8 @@ GF_AVX512 GF_INLINE __m512i last_of(__m512i v)
 GF_AVX512 GF_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __mmask32 there)
 {
     if (bits == 8)
-        return _mm256_mask_testn_epi8_mask(there, _mm256_maskz_loadu_epi8(there, row + x),
-                                           _mm256_set1_epi8(-1));
+        return (__mmask32)_mm512_mask_testn_epi8_mask(
+            there, _mm512_maskz_loadu_epi8(there, row + x), _mm512_set1_epi8(-1));
     const __m512i samples = _mm512_maskz_loadu_epi16(there, row + 2 * (ptrdiff_t)x);
     return _mm512_mask_testn_epi16_mask(there, samples, _mm512_set1_epi16(-1));
 }
