@@ -26,7 +26,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
                             struct gf_error *error)
 {
     const struct addnoise *const addnoise = stage->params;
-    (void)error;
     const struct gf_point_noise noise = {.sigma = addnoise->sigma,
                                          .normal = addnoise->kind == GAUSSIAN,
                                          .same = addnoise->channels != EACH,

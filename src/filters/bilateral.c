@@ -106,7 +106,6 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
 static size_t bilateral_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     return carve(&work, NULL, stage, gf_stage_radius(stage));
 }
 

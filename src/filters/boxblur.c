@@ -72,7 +72,6 @@ static size_t carve(struct work *work, void *base, struct gf_format format, int 
 static size_t boxblur_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     return carve(&work, NULL, stage->in, gf_stage_radius(stage));
 }
 

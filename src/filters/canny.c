@@ -27,8 +27,6 @@ static const struct gf_param params[] = {
 static enum gf_status thin_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                  struct gf_error *error)
 {
-    (void)params_;
-    (void)error;
     *out = (struct gf_format){
         .width = 8 * gf_bit_words(in.width), .height = in.height, .channels = 1, .bits = 8};
     return GF_OK;
@@ -59,7 +57,6 @@ static enum gf_status thin_prepare(struct gf_stage *stage, struct gf_error *erro
 
 static size_t thin_scratch(const struct gf_stage *stage, int rows)
 {
-    (void)rows;
     return gf_edge_scratch(stage->in);
 }
 
@@ -93,7 +90,6 @@ static enum gf_status link_shape(const void *params_, struct gf_format in, struc
                                  struct gf_error *error)
 {
     const int64_t width = (int64_t)in.width / 2 * in.height;
-    (void)params_;
     if (width > INT_MAX)
         return gf_fail(error, GF_ERROR_INPUT, "the picture is too large");
     out->width = (int)width;
@@ -103,7 +99,6 @@ static enum gf_status link_shape(const void *params_, struct gf_format in, struc
 
 static bool always_whole(const void *params_)
 {
-    (void)params_;
     return true;
 }
 
@@ -117,20 +112,17 @@ static void all_rows(const struct gf_stage *stage, int y0, int y1, int *first, i
 
 static size_t link_scratch(const struct gf_stage *stage, int rows)
 {
-    (void)rows;
     return gf_hysteresis_scratch(stage->in);
 }
 
 static size_t link_device_scratch(const struct gf_stage *stage, int rows)
 {
-    (void)rows;
     return gf_hysteresis_nodes(stage->in) * sizeof(uint32_t);
 }
 
 static void link_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
-    (void)stage;
     gf_hysteresis(in, out->data, scratch);
 }
 
@@ -155,8 +147,6 @@ static enum gf_status draw_shape(const void *params_, struct gf_format in, struc
                                  struct gf_error *error)
 {
     const struct gf_canny_picture *const picture = params_;
-    (void)error;
-    (void)in;
     *out = (struct gf_format){.width = picture->width,
                               .height = picture->height,
                               .channels = 1,
@@ -169,8 +159,6 @@ static void draw_cpu(const struct gf_stage *stage, const struct gf_view *in,
 {
     const struct gf_format format = out->format;
     const size_t pitch = (size_t)gf_bit_words(format.width) * 4;
-    (void)stage;
-    (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
         const unsigned char *const bits = in->data + (size_t)y * pitch;
         unsigned char *const to = gf_view_row(out, y);

@@ -19,8 +19,6 @@ static const struct gf_param params[] = {
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    (void)params_;
-    (void)error;
     if (in.channels == 3)
         out->channels = 4;
     return GF_OK;
@@ -30,7 +28,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
                             struct gf_error *error)
 {
     const struct chromakey *const key = stage->params;
-    (void)error;
     if (gf_colour_channels(stage->in) == 3)
         gf_point_key(builder, key->colour.part, key->similarity, key->blend);
     return GF_OK;

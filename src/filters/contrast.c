@@ -13,7 +13,6 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     const struct contrast *const contrast = stage->params;
     const double middle = stage->in.bits == 8 ? 127.5 : 32767.5;
     gf_point_linear(builder, middle, contrast->x, middle);

@@ -100,7 +100,6 @@ static size_t carve(struct work *work, void *base, struct gf_format format,
 static size_t convolve_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     const size_t plain =
         carve(&work, NULL, stage->in, &((const struct gf_convolve_params *)stage->params)->kernel);
     const size_t bytes = gf_convolve_bytes_scratch(stage);

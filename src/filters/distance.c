@@ -27,9 +27,6 @@ static const struct gf_param params[] = {
 static enum gf_status along_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                   struct gf_error *error)
 {
-    (void)params_;
-    (void)error;
-    (void)in;
     out->channels = 1;
     out->bits = 16;
     return GF_OK;
@@ -45,8 +42,6 @@ static void along_cpu(const struct gf_stage *stage, const struct gf_view *in,
                       const struct gf_view *out, void *scratch)
 {
     const struct gf_format format = in->format;
-    (void)stage;
-    (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
         const unsigned char *const from = gf_view_row(in, y);
         gf_u16_any *const to = (gf_u16_any *)gf_view_row(out, y);
@@ -87,8 +82,6 @@ static enum gf_status across_shape(const void *params_, struct gf_format in, str
                                    struct gf_error *error)
 {
     const struct gf_distance_across *const across = params_;
-    (void)error;
-    (void)in;
     out->bits = across->bits;
     return GF_OK;
 }
@@ -117,7 +110,6 @@ static size_t carve(struct work *work, void *base, int width)
 static size_t across_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     return carve(&work, NULL, stage->in.width);
 }
 

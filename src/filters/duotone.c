@@ -26,8 +26,6 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     double matrix[3][4];
-    (void)in;
-    (void)error;
     fill(params_, matrix);
     gf_point_matrix_shape(matrix, out);
     return GF_OK;
@@ -37,7 +35,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
                             struct gf_error *error)
 {
     double matrix[3][4];
-    (void)error;
     fill(stage->params, matrix);
     gf_point_matrix(builder, matrix);
     return GF_OK;

@@ -32,7 +32,6 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
                                           .divisor = 1,
                                           .bias = emboss->on == ON_GRAY ? 128 : 0,
                                           .border = emboss->border};
-    (void)extent;
     for (int i = 0; i < 9; i++) {
         const int row = i / 3, column = i % 3;
         const double towards = x * smooth[row] * slope[column] + y * slope[row] * smooth[column];

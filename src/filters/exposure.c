@@ -14,7 +14,6 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     const struct exposure *const exposure = stage->params;
     const double factor =
         exposure->ev == 0 ? 1 : gf_exp_double(exposure->ev * 0.69314718055994530942);

@@ -18,8 +18,6 @@ static const struct gf_param params[] = {
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    (void)params_;
-    (void)error;
     out->channels = gf_colour_channels(in);
     return GF_OK;
 }
@@ -27,7 +25,6 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     const struct flatten *const flatten = stage->params;
     int sample[3];
     gf_fill_samples(&flatten->colour, stage->in, sample);

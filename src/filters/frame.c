@@ -37,7 +37,6 @@ static double row(const void *context, int y)
 
 static double same(const void *context, double sum)
 {
-    (void)context;
     return sum;
 }
 

@@ -11,7 +11,6 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     const struct gf_gamma *const gamma = stage->params;
     gf_point_power(builder, 1 / gamma->value);
     return GF_OK;

@@ -17,8 +17,6 @@ static const struct gf_param params[] = {
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    (void)params_;
-    (void)error;
     out->channels = gf_has_alpha(in) ? 2 : 1;
     return GF_OK;
 }
@@ -26,7 +24,6 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     const struct grayscale *const grayscale = stage->params;
     if (grayscale->weights == BT601)
         gf_point_gray(builder, (const int[3]){77, 150, 29}, 256);

@@ -94,7 +94,6 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
 static size_t scratch_bytes(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     return carve(&work, NULL, stage);
 }
 

@@ -23,7 +23,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const double turns = ((const struct hue *)stage->params)->angle / 180;
     const double cosine = gf_sin_pi_double(turns + 0.5), sine = gf_sin_pi_double(turns);
     double matrix[3][4] = {{0}};
-    (void)error;
     if (turns == 0 || gf_colour_channels(stage->in) == 1)
         return GF_OK;
     for (int row = 0; row < 3; row++)

@@ -136,7 +136,6 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
-    (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++)
         gf_icc_convert(stage->constants, gf_view_row(in, y), in->format.channels,
                        gf_view_row(out, y), out->format.channels, out->format.width);
@@ -173,14 +172,12 @@ static const struct icc to_srgb = {.intent = GF_ICC_RELATIVE, .black_point = 1};
 static enum gf_status srgb_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                  struct gf_error *error)
 {
-    (void)params_;
     return shape(&to_srgb, in, out, error);
 }
 
 static enum gf_status srgb_colours(const void *params_, struct gf_format in, struct gf_icc *from,
                                    struct gf_icc *to, struct gf_error *error)
 {
-    (void)params_;
     *to = *from;
     return gf_icc_available() ? target(&to_srgb, in, to, error) : GF_OK;
 }

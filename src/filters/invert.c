@@ -4,7 +4,6 @@
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     gf_point_linear(builder, 0, -1, gf_sample_max(stage->in));
     return GF_OK;
 }

@@ -25,7 +25,6 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
     const struct laplace *const laplace = params_;
     struct gf_convolve_params convolve = {
         .kernel = {3, 3, {0}}, .divisor = 1, .bias = laplace->bias, .border = laplace->border};
-    (void)extent;
     for (int i = 0; i < 9; i++) {
         const bool is_corner = i % 2 == 0;
         if (i != 4 && (!is_corner || laplace->neighbours))

@@ -26,7 +26,6 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
 {
     const struct lensblur *const lensblur = params_;
     struct gf_convolve_params convolve = {.border = lensblur->border};
-    (void)extent;
     gf_coverage_weights(&convolve.kernel, lensblur->radius, lensblur->radius, disc, lensblur);
     gf_parts_add(parts, &gf_convolve_filter, &convolve, sizeof convolve);
 }

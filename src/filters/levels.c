@@ -22,7 +22,6 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     const struct levels *const levels = stage->params;
     const double span = levels->white - levels->black;
     if (levels->channel != ALL && gf_colour_channels(stage->in) == 1)

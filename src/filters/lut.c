@@ -36,7 +36,6 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     const struct lut *const lut = params_;
-    (void)error;
     if (!lut->cube->same)
         out->channels = gf_has_alpha(in) ? 4 : 3;
     return GF_OK;

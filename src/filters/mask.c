@@ -62,7 +62,6 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     const struct mask *const mask = params_;
-    (void)error;
     if (mask->under)
         gf_point_layer_shape(mask->under, out);
     else
@@ -77,7 +76,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const struct mask *const mask = stage->params;
     const struct gf_point_place place = {mask->gravity, mask->x, mask->y};
     const struct gf_mask_use use = {mask->mask, mask->of, mask->inverted != (mask->under != NULL)};
-    (void)error;
     if (mask->under)
         gf_point_overlay(builder, mask->under, &use, place, GF_BLEND_NORMAL, 1);
     else

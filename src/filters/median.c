@@ -73,7 +73,6 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
 static size_t median_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     return is_small(stage) ? gf_median_small_scratch(stage) : carve(&work, NULL, stage);
 }
 

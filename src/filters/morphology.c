@@ -100,7 +100,6 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
     const struct gf_element_params element = {morphology->element, morphology->border};
     const struct gf_filter *const both[] = {&gf_erode_filter, &gf_dilate_filter};
     const int first = morphology->make == GF_MORPHOLOGY_CLOSE;
-    (void)extent;
     if (morphology->make == GF_MORPHOLOGY_OPEN || morphology->make == GF_MORPHOLOGY_CLOSE) {
         gf_parts_add(parts, both[first], &element, sizeof element);
         gf_parts_add(parts, both[!first], &element, sizeof element);

@@ -38,7 +38,6 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
     struct gf_convolve_params convolve = {.border = motionblur->border};
     const struct way way = {motionblur->length / 2, gf_sin_pi_double(motionblur->angle / 180 + 0.5),
                             gf_sin_pi_double(motionblur->angle / 180)};
-    (void)extent;
     gf_coverage_weights(&convolve.kernel, way.half * fabs(way.cosine) + fabs(way.sine) / 2,
                         way.half * fabs(way.sine) + fabs(way.cosine) / 2, line, &way);
     gf_parts_add(parts, &gf_convolve_filter, &convolve, sizeof convolve);

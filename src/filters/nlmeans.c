@@ -71,8 +71,6 @@ struct tile {
 
 static size_t scratch_bytes(const struct gf_stage *stage, int rows)
 {
-    (void)stage;
-    (void)rows;
     return sizeof(struct tile);
 }
 

@@ -20,15 +20,12 @@ static const struct gf_param normalmap_params[] = {
 
 static int normalmap_radius(const void *params)
 {
-    (void)params;
     return 1;
 }
 
 static enum gf_status normalmap_shape(const void *params, struct gf_format in,
                                       struct gf_format *out, struct gf_error *error)
 {
-    (void)params;
-    (void)error;
     out->channels = gf_has_alpha(in) ? 4 : 3;
     return GF_OK;
 }
@@ -66,7 +63,6 @@ static size_t carve(struct work *work, void *base, struct gf_format format)
 static size_t normalmap_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     return carve(&work, NULL, stage->in);
 }
 

@@ -47,8 +47,6 @@ static int pictures(const void *params_, const struct gf_picture **list)
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    (void)in;
-    (void)error;
     gf_point_layer_shape(((const struct overlay *)params_)->picture, out);
     return GF_OK;
 }
@@ -58,7 +56,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 {
     const struct overlay *const overlay = stage->params;
     const struct gf_point_place place = {overlay->gravity, overlay->x, overlay->y};
-    (void)error;
     gf_point_overlay(builder, overlay->picture, NULL, place, overlay->mode, overlay->opacity);
     return GF_OK;
 }

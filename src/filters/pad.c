@@ -147,7 +147,6 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     const size_t before = left * size, behind = right * size;
     unsigned char pixel[8];
     struct gf_pattern pattern;
-    (void)scratch;
     if (pad->repeat) {
         repeat_rows(in, out);
         return;

@@ -104,7 +104,6 @@ static size_t resize_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
-    (void)rows;
     return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
                                &columns, &axis);
 }

@@ -78,7 +78,6 @@ static void rotate_expand(const void *params, const struct gf_extent *extent,
 static enum gf_status rotate_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {
-    (void)error;
     gf_orient_shape(rotation(params), in, out);
     return GF_OK;
 }

@@ -45,8 +45,6 @@ static double cover(const void *context, double square)
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    (void)params_;
-    (void)error;
     out->channels += gf_has_alpha(in) ? 0 : 1;
     return GF_OK;
 }

@@ -24,7 +24,6 @@ static const struct gf_param sobel_params[] = {
 
 static int sobel_radius(const void *params)
 {
-    (void)params;
     return 1;
 }
 
@@ -58,7 +57,6 @@ static size_t carve(struct work *work, void *base, struct gf_format format)
 static size_t sobel_scratch(const struct gf_stage *stage, int rows)
 {
     struct work work;
-    (void)rows;
     return carve(&work, NULL, stage->in);
 }
 

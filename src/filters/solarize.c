@@ -13,7 +13,6 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     const struct solarize *const solarize = stage->params;
     gf_point_solarize(builder, solarize->threshold * gf_sample_max(stage->in));
     return GF_OK;

@@ -56,7 +56,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     static const double luminance[3] = {0.2126, 0.7152, 0.0722};
     const struct temperature *const temperature = stage->params;
     double to[3], from[3], gain[3], sum = 0;
-    (void)error;
     if (gf_colour_channels(stage->in) == 1)
         return GF_OK;
     light(temperature->kelvin, temperature->tint, to);

@@ -150,7 +150,6 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     const struct text *const text = params_;
-    (void)in;
     if (!text->picture)
         return gf_text_available(error);
     gf_point_layer_shape(text->picture, out);
@@ -162,7 +161,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 {
     const struct text *const text = stage->params;
     const struct gf_point_place place = {text->gravity, text->x, text->y};
-    (void)error;
     gf_point_overlay(builder, text->picture, NULL, place, GF_BLEND_NORMAL, text->opacity);
     return GF_OK;
 }

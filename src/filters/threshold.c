@@ -18,8 +18,6 @@ static const struct gf_param params[] = {
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    (void)params_;
-    (void)error;
     out->channels = gf_has_alpha(in) ? 2 : 1;
     return GF_OK;
 }

@@ -30,7 +30,6 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
         .gravity = GF_GRAVITY_NORTHWEST,
         .colour.word = GF_PAD_REPEAT,
     };
-    (void)extent;
     gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
 }
 

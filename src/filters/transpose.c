@@ -6,15 +6,12 @@ static const struct gf_orient transposed = {.transpose = true};
 static enum gf_status transpose_shape(const void *params, struct gf_format in,
                                       struct gf_format *out, struct gf_error *error)
 {
-    (void)params;
-    (void)error;
     gf_orient_shape(transposed, in, out);
     return GF_OK;
 }
 
 static bool transpose_needs_whole(const void *params)
 {
-    (void)params;
     return gf_orient_needs_whole(transposed);
 }
 

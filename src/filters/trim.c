@@ -130,7 +130,6 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
                                         .y = in_pixels(box.y),
                                         .w = in_pixels(box.width),
                                         .h = in_pixels(box.height)};
-    (void)params;
     gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
 }
 

@@ -5,7 +5,6 @@ static const struct gf_orient flipped = {.mirror_y = true};
 
 static bool vflip_needs_whole(const void *params)
 {
-    (void)params;
     return gf_orient_needs_whole(flipped);
 }
 

@@ -13,7 +13,6 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    (void)error;
     gf_point_vibrance(builder, ((const struct vibrance *)stage->params)->amount);
     return GF_OK;
 }

@@ -23,7 +23,6 @@ static const struct gf_param params[] = {
 
 static enum gf_statistic statistic(const void *params_)
 {
-    (void)params_;
     return GF_STATISTIC_CHANNELS;
 }
 
@@ -60,7 +59,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const struct whitebalance *const balance = stage->params;
     const struct gf_histogram *const histogram = stage->histogram;
     double light[3], gain[3];
-    (void)error;
     if (histogram->channels != 3)
         return GF_OK;
     for (int c = 0; c < 3; c++) {
