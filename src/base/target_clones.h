@@ -29,6 +29,31 @@ static inline const char *gf_cpu_instruction_set(void)
 /* Inlined wherever it is called, so that what is constant there is constant in it. */
 #define GF_INLINE static inline __attribute__((always_inline))
 
+/* The statement with the value, 1 to 4 or the size of a pixel, as a constant of that name:
+ * functions that are GF_INLINE become one for each. */
+#define GF_CASE_(value, name, ...) \
+    case value: { \
+        enum { name = value }; \
+        __VA_ARGS__; \
+        break; \
+    }
+#define GF_BY_CHANNELS(channels, name, ...) \
+    switch (channels) { \
+        GF_CASE_(1, name, __VA_ARGS__) \
+        GF_CASE_(2, name, __VA_ARGS__) \
+        GF_CASE_(3, name, __VA_ARGS__) \
+        GF_CASE_(4, name, __VA_ARGS__) \
+    }
+#define GF_BY_PIXEL_BYTES(bytes, name, ...) \
+    switch (bytes) { \
+        GF_CASE_(1, name, __VA_ARGS__) \
+        GF_CASE_(2, name, __VA_ARGS__) \
+        GF_CASE_(3, name, __VA_ARGS__) \
+        GF_CASE_(4, name, __VA_ARGS__) \
+        GF_CASE_(6, name, __VA_ARGS__) \
+        GF_CASE_(8, name, __VA_ARGS__) \
+    }
+
 /* Before a loop none of whose iterations reads what another one writes. */
 #if defined(__clang__)
 #define GF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")

@@ -120,19 +120,7 @@ static void move_columns(const struct work *work, const struct gf_box *box,
     static void name##_any(const uint32_t *columns, type *sums, size_t width, int radius, \
                            int channels) \
     { \
-        switch (channels) { \
-        case 1: \
-            name(columns, sums, width, radius, 1); \
-            break; \
-        case 2: \
-            name(columns, sums, width, radius, 2); \
-            break; \
-        case 3: \
-            name(columns, sums, width, radius, 3); \
-            break; \
-        default: \
-            name(columns, sums, width, radius, 4); \
-        } \
+        GF_BY_CHANNELS(channels, CHANNELS, name(columns, sums, width, radius, CHANNELS)); \
     }
 SLIDE(slide8, uint32_t)
 SLIDE(slide16, double)

@@ -75,18 +75,6 @@ GF_AVX512 GF_INLINE void slide(const uint16_t *columns, int radius, const int ch
 GF_AVX512 void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
                                  const struct gf_box_mean *mean, unsigned char *row)
 {
-    switch (channels) {
-    case 1:
-        slide(columns, radius, 1, count, mean, row);
-        break;
-    case 2:
-        slide(columns, radius, 2, count, mean, row);
-        break;
-    case 3:
-        slide(columns, radius, 3, count, mean, row);
-        break;
-    default:
-        slide(columns, radius, 4, count, mean, row);
-    }
+    GF_BY_CHANNELS(channels, CHANNELS, slide(columns, radius, CHANNELS, count, mean, row));
 }
 #endif

@@ -72,32 +72,15 @@ static const unsigned char *row_of(const struct work *work, int row)
     return from < 0 ? work->zeros : gf_view_row(work->in, from);
 }
 
-/* Of constant sizes, which take no calls. */
-static inline void copy_pixel(unsigned char *to, const unsigned char *from, size_t size)
-{
-    switch (size) {
-    case 1:
-        *to = *from;
-        break;
-    case 3:
-        memcpy(to, from, 3);
-        break;
-    case 4:
-        memcpy(to, from, 4);
-        break;
-    default:
-        memcpy(to, from, size);
-    }
-}
-
 /* Pixels `column` and following, as many as the border is wide. */
 static void fill_border(const struct work *work, const unsigned char *row, int column,
                         unsigned char *to)
 {
     for (int i = 0; i < work->radius; i++, to += work->pixel_bytes) {
         const int from = gf_border_index(column + i, work->in->format.width, work->border);
-        copy_pixel(to, from < 0 ? work->zeros : row + (size_t)from * work->pixel_bytes,
-                   work->pixel_bytes);
+        const unsigned char *const pixel =
+            from < 0 ? work->zeros : row + (size_t)from * work->pixel_bytes;
+        GF_BY_PIXEL_BYTES(work->pixel_bytes, SIZE, memcpy(to, pixel, SIZE));
     }
 }
 

@@ -86,19 +86,7 @@ GF_VBMI void gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int chan
     bool same = true;
     for (int c = 1; c < channels; c++)
         same &= !memcmp(table, table + 256 * (size_t)c, 256);
-    switch (same ? 1 : channels) {
-    case 1:
-        map(in, out, count, 1, table);
-        break;
-    case 2:
-        map(in, out, count, 2, table);
-        break;
-    case 3:
-        map(in, out, count, 3, table);
-        break;
-    default:
-        map(in, out, count, 4, table);
-    }
+    GF_BY_CHANNELS(same ? 1 : channels, CHANNELS, map(in, out, count, CHANNELS, table));
 }
 
 #endif

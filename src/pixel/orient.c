@@ -153,26 +153,8 @@ void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      gf_view_row(out, y), gf_row_bytes(out->format));
         return;
     }
-    switch (out->format.channels * out->format.bits / 8) {
-    case 1:
-        permute(1, orient, in, out);
-        break;
-    case 2:
-        permute(2, orient, in, out);
-        break;
-    case 3:
-        permute(3, orient, in, out);
-        break;
-    case 4:
-        permute(4, orient, in, out);
-        break;
-    case 6:
-        permute(6, orient, in, out);
-        break;
-    case 8:
-        permute(8, orient, in, out);
-        break;
-    }
+    GF_BY_PIXEL_BYTES(out->format.channels * out->format.bits / 8, SIZE,
+                      permute(SIZE, orient, in, out));
 }
 
 static enum gf_status orient_shape(const void *params, struct gf_format in, struct gf_format *out,

@@ -28,19 +28,7 @@ GF_INLINE void split(const void *in, int bits, int first, int n, const int chann
 GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int first, int n,
                                           struct gf_planes *planes)
 {
-    switch (format.channels) {
-    case 1:
-        split(in, format.bits, first, n, 1, planes);
-        break;
-    case 2:
-        split(in, format.bits, first, n, 2, planes);
-        break;
-    case 3:
-        split(in, format.bits, first, n, 3, planes);
-        break;
-    default:
-        split(in, format.bits, first, n, 4, planes);
-    }
+    GF_BY_CHANNELS(format.channels, CHANNELS, split(in, format.bits, first, n, CHANNELS, planes));
 }
 
 GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
@@ -65,19 +53,7 @@ GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
                                          const struct gf_planes *planes)
 {
-    switch (format.channels) {
-    case 1:
-        join(out, format.bits, first, n, 1, planes);
-        break;
-    case 2:
-        join(out, format.bits, first, n, 2, planes);
-        break;
-    case 3:
-        join(out, format.bits, first, n, 3, planes);
-        break;
-    default:
-        join(out, format.bits, first, n, 4, planes);
-    }
+    GF_BY_CHANNELS(format.channels, CHANNELS, join(out, format.bits, first, n, CHANNELS, planes));
 }
 
 static bool is_rgb8(struct gf_format format)

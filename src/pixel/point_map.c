@@ -67,19 +67,8 @@ void gf_point_map_samples(const struct gf_point_program *program, struct gf_form
         gf_words_map(&program->op[0], in, out, width * (size_t)format.channels);
         return;
     }
-    switch (format.channels) {
-    case 1:
-        map_any(bits, in, out, width, 1, table, tables);
-        break;
-    case 2:
-        map_any(bits, in, out, width, 2, table, tables);
-        break;
-    case 3:
-        map_any(bits, in, out, width, 3, table, tables);
-        break;
-    default:
-        map_any(bits, in, out, width, 4, table, tables);
-    }
+    GF_BY_CHANNELS(format.channels, CHANNELS,
+                   map_any(bits, in, out, width, CHANNELS, table, tables));
 }
 
 void gf_point_map_colour(const uint8_t table[3][256], const uint8_t *in, uint8_t *out, size_t n)

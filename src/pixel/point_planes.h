@@ -24,6 +24,15 @@ GF_X86_ONLY int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_
 GF_X86_ONLY int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in,
                                     int n, uint8_t *out);
 
+/* Whether no sum of a MATRIX and its two ROWs is beyond 32 bits as a whole number. */
+static inline bool gf_planes_sums_fit(const struct gf_point_op *op)
+{
+    bool fit = true;
+    for (int i = 0; i < 3; i++)
+        fit &= op->max * (fabsf(op[i].a) + fabsf(op[i].b) + fabsf(op[i].c)) + fabsf(op[i].d) < 1e9f;
+    return fit;
+}
+
 /* Samples through the table of a program that has nothing else. */
 void gf_point_map_samples(const struct gf_point_program *program, struct gf_format format,
                           const void *in, void *out, size_t width);

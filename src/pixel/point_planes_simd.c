@@ -112,22 +112,13 @@ GF_VBMI static inline struct sixteen split_sixteen(__m512i v)
 }
 
 /* A row of a matrix as whole numbers, beyond 0..255 where the sum is: packing saturates, as long as
- * are_small() is true. */
+ * gf_planes_sums_fit() is true. */
 GF_VBMI static inline __m512i whole_row(struct gf_point_op op, struct sixteen p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
     const __m512 green = _mm512_fmadd_ps(_mm512_set1_ps(op.b), p.green, blue);
     const __m512 sum = _mm512_fmadd_ps(_mm512_set1_ps(op.a), p.red, green);
     return _mm512_cvttps_epi32(_mm512_add_ps(sum, _mm512_set1_ps(0.5f)));
-}
-
-/* Whether every sum of these rows is one of 32 bits. */
-static bool are_small(const struct gf_point_op *op)
-{
-    bool small = true;
-    for (int i = 0; i < 3; i++)
-        small &= 255 * (fabsf(op[i].a) + fabsf(op[i].b) + fabsf(op[i].c)) + fabsf(op[i].d) < 1e9f;
-    return small;
 }
 
 GF_VBMI static inline __m512i matrix_of(const struct gf_point_op *op, __m512i v, __m512i order)
@@ -205,7 +196,7 @@ int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n
 {
     if (in == out)
         return 0;
-    return gf_cpu_has(GF_CPU_VBMI) && are_small(op) ? matrix_16(op, in, n, out)
-                                                    : matrix(op, in, n, out);
+    return gf_cpu_has(GF_CPU_VBMI) && gf_planes_sums_fit(op) ? matrix_16(op, in, n, out)
+                                                             : matrix(op, in, n, out);
 }
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/simd.h"
+#include "pixel/point_planes.h"
 #include "pixel/point_words.h"
 
 #if GF_X86
@@ -111,18 +112,9 @@ GF_AVX512 static void gray(const struct gf_point_op op, const uint16_t *in, size
                                  _mm512_castsi256_si512(gray_of(op, load(in + 3 * i, n - i))));
 }
 
-/* Whether every sum of these rows is one of 32 bits. */
-static bool are_small(const struct gf_point_op *op)
-{
-    bool small = true;
-    for (int i = 0; i < 3; i++)
-        small &= 65535 * (fabsf(op[i].a) + fabsf(op[i].b) + fabsf(op[i].c)) + fabsf(op[i].d) < 1e9f;
-    return small;
-}
-
 bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *in, size_t n, uint16_t *out)
 {
-    if (in == out || !are_small(op))
+    if (in == out || !gf_planes_sums_fit(op))
         return false;
     matrix(op, in, n, out);
     return true;

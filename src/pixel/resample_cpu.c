@@ -224,26 +224,8 @@ static void pick_row(const struct gf_resample *resample, struct gf_format format
                      const unsigned char *row, unsigned char *to)
 {
     const int *const start = gf_resample_ints(resample, resample->columns.start);
-    switch (format.channels * format.bits / 8) {
-    case 1:
-        gather(1, row, start, format.width, to);
-        break;
-    case 2:
-        gather(2, row, start, format.width, to);
-        break;
-    case 3:
-        gather(3, row, start, format.width, to);
-        break;
-    case 4:
-        gather(4, row, start, format.width, to);
-        break;
-    case 6:
-        gather(6, row, start, format.width, to);
-        break;
-    case 8:
-        gather(8, row, start, format.width, to);
-        break;
-    }
+    GF_BY_PIXEL_BYTES(format.channels * format.bits / 8, SIZE,
+                      gather(SIZE, row, start, format.width, to));
 }
 
 static void pick(struct work *work, const struct gf_view *in, const struct gf_view *out)
