@@ -109,18 +109,11 @@ GF_INLINE void find_bins(const void *in, int n, const int bits, const int channe
 GF_INLINE void find_bins_of(const void *in, int n, const int bits, int channels, bool luma,
                             int channel, uint32_t *bin)
 {
-    if (channels == 1)
-        find_bins(in, n, bits, 1, false, 0, bin);
-    else if (channels == 2)
-        find_bins(in, n, bits, 2, false, 0, bin);
-    else if (channels == 3 && luma)
-        find_bins(in, n, bits, 3, true, 0, bin);
-    else if (channels == 3)
-        find_bins(in, n, bits, 3, false, channel, bin);
-    else if (luma)
-        find_bins(in, n, bits, 4, true, 0, bin);
-    else
-        find_bins(in, n, bits, 4, false, channel, bin);
+    if (luma) {
+        GF_BY_CHANNELS(channels, CHANNELS, find_bins(in, n, bits, CHANNELS, CHANNELS >= 3, 0, bin));
+    } else {
+        GF_BY_CHANNELS(channels, CHANNELS, find_bins(in, n, bits, CHANNELS, false, channel, bin));
+    }
 }
 
 GF_TARGET_CLONES static void find_bins_8(const void *in, int n, int channels, bool luma,
