@@ -10,6 +10,9 @@
 #include "engine/backend.h"
 #include "pixel/histogram.h"
 
+/* Memory that is the host's, and work that is done at once, leave calls with little to do. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 struct cpu_backend {
     struct gf_backend base;
     int threads;
@@ -25,8 +28,6 @@ struct cpu_lane {
 
 static enum gf_status cpu_ready(struct gf_backend *backend, struct gf_error *error)
 {
-    (void)backend;
-    (void)error;
     return GF_OK;
 }
 
@@ -43,34 +44,26 @@ static void cpu_describe(struct gf_backend *backend, char *text, size_t size)
 
 static void *cpu_alloc(struct gf_backend *backend, size_t size)
 {
-    (void)backend;
     return gf_pages_alloc(size);
 }
 
 static void cpu_release(struct gf_backend *backend, void *memory, size_t size)
 {
-    (void)backend;
     gf_pages_free(memory, size);
 }
 
 static uint64_t cpu_free_bytes(struct gf_backend *backend)
 {
-    (void)backend;
     return UINT64_MAX;
 }
 
 static enum gf_pinning cpu_pin(struct gf_backend *backend, void *data, size_t size)
 {
-    (void)backend;
-    (void)data;
-    (void)size;
     return GF_NOT_PINNED;
 }
 
 static void cpu_unpin(struct gf_backend *backend, void *data)
 {
-    (void)backend;
-    (void)data;
 }
 
 static enum gf_status cpu_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
@@ -99,24 +92,18 @@ static void cpu_lane_close(struct gf_lane *lane)
 
 static void cpu_lane_enter(struct gf_lane *lane)
 {
-    (void)lane;
 }
 
 static enum gf_status cpu_load(struct gf_backend *backend, struct gf_lane *lane,
                                const struct gf_stage *stage, const void **constants,
                                struct gf_error *error)
 {
-    (void)backend;
-    (void)lane;
-    (void)error;
     *constants = stage->constants;
     return GF_OK;
 }
 
 static void cpu_unload(struct gf_backend *backend, const void *constants)
 {
-    (void)backend;
-    (void)constants;
 }
 
 static size_t cpu_scratch(const struct gf_stage *stage, int rows)
@@ -128,9 +115,6 @@ static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage
                               const void *constants, const struct gf_view *in,
                               const struct gf_view *out, void *scratch, struct gf_error *error)
 {
-    (void)lane;
-    (void)constants;
-    (void)error;
     stage->filter->cpu(stage, in, out, scratch);
     return GF_OK;
 }
@@ -152,7 +136,6 @@ static enum gf_status cpu_statistic_add(struct gf_lane *lane, const struct gf_vi
                                         struct gf_error *error)
 {
     struct cpu_lane *const cpu = (struct cpu_lane *)lane;
-    (void)error;
     if (!cpu->extremes || !gf_histogram_mark_extremes(view, cpu->statistic, &cpu->histogram))
         gf_histogram_add(view, cpu->statistic, &cpu->histogram);
     return GF_OK;
@@ -162,7 +145,6 @@ static enum gf_status cpu_statistic_take(struct gf_lane *lane, struct gf_histogr
                                          struct gf_error *error)
 {
     const struct cpu_lane *const cpu = (struct cpu_lane *)lane;
-    (void)error;
     const size_t count = (size_t)into->channels * (size_t)into->bins;
     for (size_t i = 0; i < count; i++)
         into->count[i] += cpu->histogram.count[i];
@@ -182,8 +164,6 @@ static void cpu_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, si
 
 static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
 {
-    (void)lane;
-    (void)error;
     return GF_OK;
 }
 
@@ -191,7 +171,6 @@ static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
  * counts the bytes read and written. */
 static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
 {
-    (void)backend;
     const size_t size = (size_t)64 << 20;
     unsigned char *const pages = gf_pages_alloc(2 * size);
     if (!pages)

@@ -4,6 +4,7 @@
 #include "base/argument.h"
 
 #ifndef GF_WITH_CUDA
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static const char reason[] = "this program was built without CUDA";
 
@@ -15,7 +16,6 @@ bool gf_backend_cuda_likely(const char **why_not)
 
 void gf_backend_cuda_begin(int device)
 {
-    (void)device;
 }
 
 bool gf_backend_cuda_started(bool *shared)
@@ -27,9 +27,6 @@ bool gf_backend_cuda_started(bool *shared)
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error)
 {
-    (void)options;
-    (void)spans;
-    (void)backend;
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "options.device=cuda: %s", reason);
 }
 

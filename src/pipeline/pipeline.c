@@ -22,8 +22,7 @@ static void close_backend(struct gf_pipeline *pipeline)
 {
     if (!pipeline->backend)
         return;
-    if (pipeline->buffers.backend)
-        gf_buffer_pool_close(&pipeline->buffers);
+    gf_buffer_pool_close(&pipeline->buffers);
     pipeline->backend->calls->close(pipeline->backend);
     pipeline->backend = NULL;
 }

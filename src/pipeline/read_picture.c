@@ -37,8 +37,7 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
     if (!status)
         status = run(pipeline, input, image, error);
     gf_pipeline_close(pipeline);
-    if (input)
-        gf_input_close(input);
+    gf_input_close(input);
     if (status)
         gf_image_free(image);
     return status;

@@ -88,8 +88,7 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_pictur
         destination->bytes->data = gf_output_take(task->output, &destination->bytes->size);
     if (!status && destination->done)
         destination->done(destination->context, task->number, task->path, &pipeline->profile);
-    if (task->output)
-        gf_output_close(task->output);
+    gf_output_close(task->output);
     task->output = NULL;
     /* Only after the output is in place: a live stream may be long in sending the next picture. */
     return status || !destination->several ? status
@@ -223,7 +222,6 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
         if (!status)
             status = find_format(pipeline, input, peek->content, &peek->out, error);
     }
-    if (input)
-        gf_input_close(input);
+    gf_input_close(input);
     return status;
 }

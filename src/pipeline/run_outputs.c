@@ -47,8 +47,7 @@ static enum gf_status conclude(struct gf_pipeline *pipeline, struct gf_picture_t
             *error = task[i].error;
         }
         free((void *)task[i].profile.stages);
-        if (task[i].output)
-            gf_output_close(task[i].output);
+        gf_output_close(task[i].output);
     }
     return first;
 }

@@ -122,8 +122,7 @@ enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_
     pipeline->remote->close(pipeline->remote);
     pipeline->remote = NULL;
     task->remote_failed = false;
-    if (task->output)
-        gf_output_close(task->output);
+    gf_output_close(task->output);
     task->output = NULL;
     pipeline->spans.count = 0;
     pipeline->on_cuda = false;

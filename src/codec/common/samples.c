@@ -70,31 +70,24 @@ void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channel
         drop_rgb16(src, dst, pixels);
 }
 
-#define GRAY_TO_RGB(name, type, alpha) \
-    static void name(const type *src, type *dst, size_t pixels) \
+#define GRAY_TO_RGB(name, type) \
+    static void name(const type *src, type *dst, size_t pixels, int channels) \
     { \
-        for (size_t i = 0; i < pixels; i++, src += 1 + (alpha), dst += 3 + (alpha)) { \
-            const type gray = src[0], opacity = src[alpha]; \
+        for (size_t i = 0; i < pixels; i++, src += channels, dst += channels + 2) { \
+            const type gray = src[0], last = src[channels - 1]; \
             dst[0] = dst[1] = dst[2] = gray; \
-            if (alpha) \
-                dst[2 + (alpha)] = opacity; \
+            dst[channels + 1] = last; /* alpha, or gray once more */ \
         } \
     }
-GRAY_TO_RGB(spread8, uint8_t, 0)
-GRAY_TO_RGB(spread8_alpha, uint8_t, 1)
-GRAY_TO_RGB(spread16, uint16_t, 0)
-GRAY_TO_RGB(spread16_alpha, uint16_t, 1)
+GRAY_TO_RGB(spread8, uint8_t)
+GRAY_TO_RGB(spread16, uint16_t)
 
 void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channels, int bits)
 {
-    if (channels == 1 && bits == 8)
-        spread8(src, dst, pixels);
-    else if (channels == 1)
-        spread16(src, dst, pixels);
-    else if (bits == 8)
-        spread8_alpha(src, dst, pixels);
+    if (bits == 8)
+        spread8(src, dst, pixels, channels);
     else
-        spread16_alpha(src, dst, pixels);
+        spread16(src, dst, pixels, channels);
 }
 
 #define RGB_TO_GRAY(name, type) \

@@ -132,8 +132,7 @@ void gf_png_parts_read_close(struct gf_png_parts_reader *reader)
 {
     if (!reader)
         return;
-    if (reader->work)
-        gf_ordered_work_close(reader->work);
+    gf_ordered_work_close(reader->work);
     for (int i = 0; reader->slot && i < reader->slots; i++) {
         if (reader->slot[i].packed)
             pthread_cond_destroy(&reader->slot[i].changed);
@@ -156,9 +155,8 @@ void gf_png_parts_read_close(struct gf_png_parts_reader *reader)
 static bool next_part(struct gf_png_parts_reader *reader)
 {
     bool failed = false;
-    struct gf_error error;
     if (!reader->work && gf_ordered_work_open(reader->threads, reader->slots, read_part, reader,
-                                              &reader->work, &error))
+                                              &reader->work, NULL))
         return false;
     if (reader->part >= 0 && slot_of(reader, reader->part)->ends)
         return false;

@@ -66,9 +66,8 @@ static bool read_chunk(struct gf_png_stripes_reader *reader, const struct place 
                        uint8_t *chunk)
 {
     const size_t size = (size_t)place->length + CHUNK_REST;
-    struct gf_error error;
     size_t got;
-    return !gf_input_read_at(reader->input, place->at + TYPE_BYTES, chunk, size, &got, &error) &&
+    return !gf_input_read_at(reader->input, place->at + TYPE_BYTES, chunk, size, &got, NULL) &&
            got == size &&
            gf_png_get_be32(chunk + size - GF_PNG_CRC_BYTES) ==
                gf_crc32(0, chunk, size - GF_PNG_CRC_BYTES);
@@ -109,13 +108,12 @@ static bool read_stripe(void *context, int thread, int stripe)
  * pack is stored; a chunk of more than `most` bytes was not written by level 1. */
 static bool find_chunks(struct gf_png_stripes_reader *reader, uint32_t length, size_t most)
 {
-    struct gf_error error;
     unsigned char head[GF_PNG_HEAD_BYTES];
     size_t got;
     int64_t at = gf_input_position(reader->input) - GF_PNG_HEAD_BYTES;
     const int64_t size = gf_input_size(reader->input);
     for (int k = 0; k < reader->stripes; k++) {
-        if (gf_input_read_at(reader->input, at, head, sizeof head, &got, &error) ||
+        if (gf_input_read_at(reader->input, at, head, sizeof head, &got, NULL) ||
             got < sizeof head || memcmp(head + TYPE_BYTES, "IDAT", 4) != 0)
             return false;
         reader->place[k] = (struct place){at, gf_png_get_be32(head)};
@@ -127,18 +125,17 @@ static bool find_chunks(struct gf_png_stripes_reader *reader, uint32_t length, s
     }
     reader->end = at;
     return reader->place[0].length == length &&
-           !gf_input_read_at(reader->input, at, head, sizeof head, &got, &error) &&
+           !gf_input_read_at(reader->input, at, head, sizeof head, &got, NULL) &&
            got == sizeof head && memcmp(head + TYPE_BYTES, "IDAT", 4) != 0;
 }
 
 /* Level 1 begins the zlib stream with these bytes. */
 static bool head_is_right(const struct gf_png_stripes_reader *reader)
 {
-    struct gf_error error;
     unsigned char head[ZLIB_HEAD_BYTES];
     size_t got;
     return !gf_input_read_at(reader->input, reader->place[0].at + GF_PNG_HEAD_BYTES, head,
-                             sizeof head, &got, &error) &&
+                             sizeof head, &got, NULL) &&
            got == sizeof head && head[0] == 0x78 && head[1] == 0x01;
 }
 
@@ -220,8 +217,7 @@ void gf_png_stripes_read_close(struct gf_png_stripes_reader *reader)
 {
     if (!reader)
         return;
-    if (reader->work)
-        gf_ordered_work_close(reader->work);
+    gf_ordered_work_close(reader->work);
     for (int i = 0; reader->slot && i < reader->slots; i++)
         gf_pages_free(reader->slot[i].rows, reader->slot_bytes);
     for (int i = 0; reader->chunk && i < reader->threads; i++)
@@ -250,9 +246,8 @@ int64_t gf_png_stripes_read_end(const struct gf_png_stripes_reader *reader)
 static bool next_stripe(struct gf_png_stripes_reader *reader)
 {
     bool failed = false;
-    struct gf_error error;
     if (!reader->work && gf_ordered_work_open(reader->threads, reader->slots, read_stripe, reader,
-                                              &reader->work, &error))
+                                              &reader->work, NULL))
         return false;
     reader->stripe++;
     reader->row = 0;

@@ -185,8 +185,7 @@ static enum gf_status tiff_read(struct gf_source *source, int rows, unsigned cha
 static void tiff_close(struct gf_source *source)
 {
     struct tiff_source *const tiff = (struct tiff_source *)source;
-    if (tiff->work)
-        gf_ordered_work_close(tiff->work);
+    gf_ordered_work_close(tiff->work);
     for (int i = 0; i < HANDLES_MAX; i++) {
         gf_tiff_close(&tiff->handle[i]);
         if (tiff->layout.tile_width || !i)
