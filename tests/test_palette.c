@@ -83,6 +83,7 @@ static void test_too_many_colours(void **state)
     warnings = 0;
     assert_int_equal(encode(in_folder("a.png"), &wide, &options), GF_OK);
     assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "a.png: a palette has 8 bits"));
     assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
     assert_same_pixels(&wide, &back);
     free_picture(&back);

@@ -207,11 +207,12 @@ static void palette_close(struct gf_sink *base)
     free(sink);
 }
 
-bool gf_png_wants_palette(struct gf_format format, const struct gf_metadata *metadata,
-                          const struct gf_options *options)
+bool gf_png_wants_palette(const struct gf_output *output, struct gf_format format,
+                          const struct gf_metadata *metadata, const struct gf_options *options)
 {
     if (options->png_palette && format.bits != 8)
-        gf_warn(options, "a palette has 8 bits: a picture of 16 is written without one");
+        gf_warn(options, "%s: a palette has 8 bits: a picture of 16 is written without one",
+                gf_output_name(output));
     return format.bits == 8 && (metadata->palette.size || options->png_palette);
 }
 

@@ -10,9 +10,9 @@
 #include "codec/io/output.h"
 #include "gpufilter/options.h"
 
-/* Whether such a picture is to be written that way. */
-bool gf_png_wants_palette(struct gf_format format, const struct gf_metadata *metadata,
-                          const struct gf_options *options);
+/* Whether such a picture is to be written that way; warns where that was asked for and it is not. */
+bool gf_png_wants_palette(const struct gf_output *output, struct gf_format format,
+                          const struct gf_metadata *metadata, const struct gf_options *options);
 /* The memory that it takes beside that of gf_png_stripes_memory. */
 uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options *options);
 /* `format` has 8 bits. A picture of more than 256 colours is written without a palette, and

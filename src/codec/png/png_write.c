@@ -73,7 +73,7 @@ enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    if (gf_png_wants_palette(format, metadata, options))
+    if (gf_png_wants_palette(output, format, metadata, options))
         return gf_png_palette_sink_open(output, format, metadata, options, sink, error);
     struct png_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
