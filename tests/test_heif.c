@@ -20,7 +20,6 @@
 static struct {
     CALLS(GF_LIBRARY_CALL)
 } heif;
-static const char *const names[] = {CALLS(GF_LIBRARY_NAME) NULL};
 
 /* The encoder keeps memory of its own, which is not what is tested here. */
 const char *__lsan_default_suppressions(void);
@@ -151,10 +150,7 @@ static void test_damage(void **state)
 
 static bool can_encode(void)
 {
-    struct gf_library library = {.file = {GF_LIBRARY_TEXT(GF_LIBRARY_heif)},
-                                 .names = names,
-                                 .calls = (void **)&heif,
-                                 .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct gf_library library = GF_LIBRARY(heif, CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_heif));
     bool able = !gf_library_load(&library, "HEIC", GF_ERROR_UNAVAILABLE, &failure);
     if (able) {
         (void)heif.heif_init(NULL);
