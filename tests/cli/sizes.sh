@@ -42,13 +42,6 @@ run 2 gpufilter -i in.ppm -o out.png resize=50:40:only=smaller
 stderr_like 'resize: only=smaller is none of any, shrink, enlarge$'
 absent out.png
 
-begin "the same padding whatever the bands"
-run 0 gpufilter -i in.ppm -o whole.ppm pad=61:200:south:edge,blur=2
-for rows in 1 7 33; do
-    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=$rows --lanes=3 pad=61:200:south:edge,blur=2
-    cmp -s whole.ppm bands.ppm || problem "bands of $rows rows"
-done
-
 begin "a transparent padding makes an alpha channel, which JPEG then shows as white"
 run 0 gpufilter -i in.ppm -o transparent.pam pad=50:40:colour=transparent
 grep -qa 'TUPLTYPE RGB_ALPHA' transparent.pam || problem "no alpha"
@@ -142,11 +135,6 @@ done
 run 0 gpufilter -i in.ppm -o quarter.ppm rotate=90
 run 0 gpufilter -i in.ppm -o turned.ppm rotate=450
 cmp -s quarter.ppm turned.ppm || problem "rotate=450 is not rotate=90"
-for kernel in linear cubic lanczos3 nearest; do
-    run 0 gpufilter -i in.ppm -o whole.ppm rotate=-2:$kernel
-    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=5 --lanes=3 --threads=3 rotate=-2:$kernel
-    cmp -s whole.ppm bands.ppm || problem "$kernel in bands"
-done
 run 0 gpufilter -i in.ppm -o turned.pam rotate=30:colour=transparent
 grep -qa 'TUPLTYPE RGB_ALPHA' turned.pam || problem "no alpha"
 run 2 gpufilter -i in.ppm -o turned.ppm --quiet rotate=30:variant=naive
@@ -169,18 +157,13 @@ run 1 gpufilter -i in.ppm -o out.png 'affine=40000 0/0 40000'
 stderr_is "gpufilter: in.ppm: affine makes 3080000x2200000, 6776000000000 pixels, over --max-pixels=1000000000"
 absent out.png
 
-begin "a map that changes nothing changes nothing, and bands make the same"
+begin "a map that changes nothing changes nothing"
 for chain in 'affine=1 0/0 1:lanczos3' 'perspective=0 0/100 0/100 100/0 100:lanczos3' lens=0:kernel=lanczos3; do
     run 0 gpufilter -i in.ppm -o out.ppm "$chain"
     cmp -s same.ppm out.ppm || problem "$chain changed the picture"
 done
-for chain in affine=shear-y:cubic 'affine=0.3 0.1/-0.2 0.4' perspective=side:direction=to lens=-0.2:0.1 lens=0.5; do
-    run 0 gpufilter -i in.ppm -o whole.ppm "$chain"
-    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=5 --lanes=3 --threads=3 "$chain"
-    cmp -s whole.ppm bands.ppm || problem "$chain in bands"
-done
 
-begin "tile and pixelate: sizes, bands, and a block larger than the picture"
+begin "tile and pixelate: sizes, and a block larger than the picture"
 run 0 gpufilter -i in.ppm -o out.ppm tile=250%:60
 size_is out.ppm "193 60"
 run 0 gpufilter -i in.ppm -o out.ppm tile=10:10
@@ -188,8 +171,3 @@ cmp -s same.ppm out.ppm || problem "tile=10:10 changed the picture"
 run 0 gpufilter -i in.ppm -o one.ppm pixelate=10000
 run 0 gpufilter -i in.ppm -o out.ppm resize=1:1:kernel=area,resize=77:55:kernel=nearest
 cmp -s one.ppm out.ppm || problem "one block is not the mean"
-for chain in tile=250%:200 pixelate=6 lensblur=9.5:wrap motionblur=21:40; do
-    run 0 gpufilter -i in.ppm -o whole.ppm "$chain"
-    run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=5 --lanes=3 --threads=3 "$chain"
-    cmp -s whole.ppm bands.ppm || problem "$chain in bands"
-done
