@@ -337,6 +337,7 @@ install: $(if $(and $(wildcard $(PROGRAM)),$(wildcard $(LIB_SO))),fresh,all) ## 
 	$(PROGRAM) --completion=fish >$(DESTDIR)$(FISHDIR)/gpufilter.fish
 	cd $(DESTDIR)/ && chmod 644 $(patsubst /%,./%,$(LIBDIR)/pkgconfig/gpufilter.pc $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter \
 	  $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish)
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true # else programs find the library only after the next one
 
 install: export PKG_CONFIG_FILE := $(PKG_CONFIG_FILE)
 
