@@ -1,4 +1,5 @@
-/* What the tests of the codecs share: pictures that are encoded into files and decoded from them. */
+/* What the tests of the codecs share: pictures that are encoded into files and decoded from them.
+ */
 #ifndef CODEC_TEST_H
 #define CODEC_TEST_H
 
@@ -85,8 +86,7 @@ static inline size_t picture_bytes(struct gf_format format)
     return gf_row_bytes(format) * (size_t)format.height;
 }
 
-static inline struct picture random_picture(int width, int height, int channels,
-                                                             int bits)
+static inline struct picture random_picture(int width, int height, int channels, int bits)
 {
     struct picture picture = {.format = {width, height, channels, bits},
                               .metadata = {.orientation = 1}};
@@ -99,8 +99,7 @@ static inline struct picture random_picture(int width, int height, int channels,
 }
 
 /* Soft gradients, which JPEG hardly changes. */
-static inline struct picture smooth_picture(int width, int height, int channels,
-                                                             int bits)
+static inline struct picture smooth_picture(int width, int height, int channels, int bits)
 {
     struct picture picture = random_picture(width, height, channels, bits);
     for (int y = 0; y < height; y++)
@@ -175,8 +174,8 @@ static enum gf_status decode_input(struct gf_input *input, const struct gf_optio
     return status;
 }
 
-static inline enum gf_status
-decode(const char *path, const struct gf_options *options, struct picture *picture)
+static inline enum gf_status decode(const char *path, const struct gf_options *options,
+                                    struct picture *picture)
 {
     struct gf_input *input = NULL;
     *picture = (struct picture){0};
@@ -207,8 +206,8 @@ static enum gf_status encode_output(struct gf_output *output, const struct pictu
     return status;
 }
 
-static inline enum gf_status
-encode(const char *path, const struct picture *picture, const struct gf_options *options)
+static inline enum gf_status encode(const char *path, const struct picture *picture,
+                                    const struct gf_options *options)
 {
     struct gf_output *output = NULL;
     enum gf_file_format format;
@@ -225,8 +224,7 @@ encode(const char *path, const struct picture *picture, const struct gf_options 
     return status;
 }
 
-static inline void assert_same_pixels(const struct picture *a,
-                                                       const struct picture *b)
+static inline void assert_same_pixels(const struct picture *a, const struct picture *b)
 {
     assert_memory_equal(&a->format, &b->format, sizeof a->format);
     assert_memory_equal(a->data, b->data, picture_bytes(a->format));
@@ -239,8 +237,8 @@ static inline void assert_failure_says(const char *words)
         fail_msg("\"%s\" does not say \"%s\"", failure.text, words);
 }
 
-static inline void
-assert_refused(const char *path, const struct gf_options *options, const char *words)
+static inline void assert_refused(const char *path, const struct gf_options *options,
+                                  const char *words)
 {
     struct picture picture;
     if (decode(path, options, &picture) != GF_ERROR_INPUT)
@@ -271,8 +269,7 @@ static inline uint32_t get_be32(const unsigned char *from)
     return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-static inline void append_chunk(struct bytes *png, const char *name,
-                                                 const void *data, size_t size)
+static inline void append_chunk(struct bytes *png, const char *name, const void *data, size_t size)
 {
     unsigned char word[4];
     put_be32(word, (uint32_t)size);
@@ -294,8 +291,8 @@ static inline struct bytes png_beginning(const unsigned char header[13])
 }
 
 /* The same file with one more chunk behind IHDR. */
-static inline struct bytes with_chunk(struct bytes png, const char *name,
-                                                       const void *data, size_t size)
+static inline struct bytes with_chunk(struct bytes png, const char *name, const void *data,
+                                      size_t size)
 {
     struct bytes more = {0};
     append(&more, png.data, PNG_HEADER_BYTES);

@@ -1,4 +1,5 @@
-/* What the tests of kernels share. Where the build has no CUDA, a test program is a main() that skips. */
+/* What the tests of kernels share. Where the build has no CUDA, a test program is a main() that
+ * skips. */
 #ifndef GF_TEST_GPU_TEST_H
 #define GF_TEST_GPU_TEST_H
 

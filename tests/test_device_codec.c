@@ -681,12 +681,11 @@ static void *call(void *argument)
                                      .pitch = image.pitch,
                                      .format = image.format,
                                      .rows = image.format.height};
-        struct gf_coder_picture decode = {
-            .kind = GF_CODER_JPEG_DECODE,
-            .jpeg_decode = {.header = &header,
-                            .data = caller->file.data,
-                            .size = caller->file.size,
-                            .out = view}};
+        struct gf_coder_picture decode = {.kind = GF_CODER_JPEG_DECODE,
+                                          .jpeg_decode = {.header = &header,
+                                                          .data = caller->file.data,
+                                                          .size = caller->file.size,
+                                                          .out = view}};
         caller->status = gf_device_coders_run(caller->coders, &decode, &error);
         caller->differs |=
             !decode.done || memcmp(image.data, expected->data, picture_bytes(expected));

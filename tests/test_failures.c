@@ -343,10 +343,10 @@ static void test_read_again(void **state)
         if (piped)
             feed_begin(&feed, in_folder("pipe"), whole);
         const char *const target = in_folder(piped ? "out.ppm" : "whole.ppm");
-        assert_ok("again",
-                  gf_pipeline_run_file(pipeline, in_folder(piped ? "pipe" : "whole.ppm"), target,
-                                       &error),
-                  &error);
+        assert_ok(
+            "again",
+            gf_pipeline_run_file(pipeline, in_folder(piped ? "pipe" : "whole.ppm"), target, &error),
+            &error);
         assert_int_equal(warnings.count, 1);
         if (piped)
             feed_end(&feed);

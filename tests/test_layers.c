@@ -11,7 +11,8 @@
 static void check_devices(const char *chain, struct gf_format format)
 {
     struct gf_image in = picture_random(format, 0, 7), gpu = {0};
-    struct gf_image whole = cpu_result(chain, &in, format.height), bands = cpu_result(chain, &in, 3);
+    struct gf_image whole = cpu_result(chain, &in, format.height),
+                    bands = cpu_result(chain, &in, 3);
     assert_same(chain, &bands, &whole);
     gf_cpu_allow_intrinsics(false);
     struct gf_image plain = cpu_result(chain, &in, 3);

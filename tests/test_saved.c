@@ -235,7 +235,8 @@ static void assert_refused(const char *text, const char *message)
 {
     struct gf_saved saved;
     struct gf_error error = {0};
-    assert_int_equal(gf_saved_read(save_text(in_folder("bad.json"), text), &saved, &error), GF_ERROR_INPUT);
+    assert_int_equal(gf_saved_read(save_text(in_folder("bad.json"), text), &saved, &error),
+                     GF_ERROR_INPUT);
     if (!strstr(error.text, "bad.json: ") || !strstr(error.text, message))
         fail_msg("'%s', not '%s'", error.text, message);
 }

@@ -194,9 +194,10 @@ static void test_several_pictures_in_a_file(void **state)
     assert_non_null(remote);
     assert_ok("open", gf_pipeline_open_remote(test_chain, &options, remote, &pipeline, &error),
               &error);
-    assert_ok("run",
-              gf_pipeline_run_pictures(pipeline, in_folder("three.ppm"), NULL, &destination, &error),
-              &error);
+    assert_ok(
+        "run",
+        gf_pipeline_run_pictures(pipeline, in_folder("three.ppm"), NULL, &destination, &error),
+        &error);
     gf_pipeline_close(pipeline);
     assert_int_equal(look_at_server().done, 3);
     assert_int_equal(told.warnings, 0);
@@ -420,8 +421,9 @@ static void test_activation(void **state)
     char parent[20];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(parent, sizeof parent, "%d", (int)getpid());
-    assert_in_range(snprintf(address.sun_path, sizeof address.sun_path, "%s/gpufilter/server", folder),
-                    1, sizeof address.sun_path - 1);
+    assert_in_range(
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/gpufilter/server", folder), 1,
+        sizeof address.sun_path - 1);
     char *words[] = {"test", "activated", parent, "0", "0", "0", "0", "0", "2", NULL};
     const int made = gf_server_folder_open(in_folder("gpufilter"), true);
     const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

@@ -271,9 +271,9 @@ static void test_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_whole_weights),
-        cmocka_unit_test(test_scratch),        cmocka_unit_test(test_resize_scratch),
-        cmocka_unit_test(test_resize_tables),  cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_whole_weights),
+        cmocka_unit_test(test_scratch),       cmocka_unit_test(test_resize_scratch),
+        cmocka_unit_test(test_resize_tables), cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
