@@ -1,11 +1,11 @@
 #!/bin/sh
 # What `make test-emulator` runs: the short self-test of every filter on the emulated device, then test programs, as many at
 # once as there are processors. Arguments: the build folder, the names of test programs. Environment: EMULATOR_SECONDS, the
-# most that each may take (300); EMULATOR_FILTERS, those to test instead of all.
+# most that each may take (900); EMULATOR_FILTERS, those to test instead of all.
 set -eu
 build=$1
 shift
-limit=${EMULATOR_SECONDS:-300}
+limit=${EMULATOR_SECONDS:-900}
 logs=$build/emulator-logs
 mkdir -p "$logs"
 export build limit logs
