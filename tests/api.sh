@@ -3,7 +3,8 @@
 # and as C++, linked with the static and with the shared library. GPUFILTER is the program in the build folder; CC, CXX
 # and LINK_FLAGS (what a program needs that links the static library) come from the Makefile.
 root=$(cd "$(dirname "$0")/.." && pwd)
-build=$(dirname "${GPUFILTER:-$root/build/gpufilter}")
+: "${GPUFILTER:=$root/build/gpufilter}"
+build=$(dirname "$GPUFILTER")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/tap.sh"

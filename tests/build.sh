@@ -1,7 +1,9 @@
 #!/bin/sh
 # The build itself: reading the Makefile changes nothing, installing builds nothing, the program is hardened as far as the
 # compiler can do it. The folder is that of $GPUFILTER.
-build=$(dirname "$GPUFILTER") source=$(cd "$(dirname "$0")/.." && pwd)
+source=$(cd "$(dirname "$0")/.." && pwd)
+: "${GPUFILTER:=$source/build/gpufilter}"
+build=$(dirname "$GPUFILTER")
 cd "$source" || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

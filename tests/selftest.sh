@@ -1,5 +1,6 @@
 #!/bin/sh
 # The self-test as one test: on a machine with a GPU it compares every filter there with the CPU backend.
+: "${GPUFILTER:=$(dirname "$0")/../build/gpufilter}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if "$GPUFILTER" --selftest=small >"$log" 2>&1; then
