@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 static void *find(void *const *opened, int count, const char *name)
 {

@@ -2,7 +2,6 @@
 #ifndef GF_FILTERS_BOXBLUR_H
 #define GF_FILTERS_BOXBLUR_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

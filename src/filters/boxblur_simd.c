@@ -6,7 +6,7 @@
 
 #if GF_X86
 
-enum { LANES = 16, ROUNDS_MAX = 4 };
+enum { LANES = 16 };
 
 GF_AVX512 GF_INLINE __m512i words(const uint16_t *from)
 {

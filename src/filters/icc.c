@@ -2,7 +2,6 @@
 #include "filters/icc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "icc/icc_build.h"
 #include "stage/stage.h"

@@ -1,8 +1,6 @@
 /* morphology: opening, closing, and the differences that dilation and erosion leave. */
 #include "filters/morphology.h"
 
-#include <string.h>
-
 #include "base/target_clones.h"
 #include "pixel/stencil.h"
 

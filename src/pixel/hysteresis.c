@@ -2,7 +2,6 @@
  * stack at most once at a time, and comes back only when it has gained pixels: 64 times at most. */
 #include "pixel/hysteresis.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

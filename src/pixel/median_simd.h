@@ -3,7 +3,6 @@
 #define GF_PIXEL_MEDIAN_SIMD_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/cpu.h"
 

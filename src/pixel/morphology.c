@@ -1,7 +1,5 @@
 #include "pixel/morphology.h"
 
-#include <string.h>
-
 #include "base/fail.h"
 
 /* A matrix of a single number above 1 stands for a shape of the element's size. */

@@ -18,7 +18,6 @@ extern const struct gf_filter gf_orient; /* its params are a struct gf_orient */
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out);
 /* Whether rows come in reverse order, or are made of columns. */
-
 bool gf_orient_needs_whole(struct gf_orient orient);
 void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
                           int *first, int *end);

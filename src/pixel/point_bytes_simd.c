@@ -6,7 +6,7 @@
 
 #if GF_X86
 
-enum { WIDTH = 64, QUARTER = 16, QUARTER_BYTES = 48 };
+enum { WIDTH = 64, QUARTER_BYTES = 48 };
 
 /* ---- RGB to gray ---- */
 

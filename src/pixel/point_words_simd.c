@@ -1,5 +1,4 @@
 /* RGB pixels of 16 bits, sixteen at a time. */
-#include <math.h>
 
 #include "base/simd.h"
 #include "pixel/point_planes.h"
@@ -7,7 +6,7 @@
 
 #if GF_X86
 
-enum { PIXELS = 16, WORDS = 32, HALF = 16 };
+enum { PIXELS = 16, WORDS = 32 };
 
 /* The 48 samples of 16 pixels, 32 and 16. */
 struct samples {

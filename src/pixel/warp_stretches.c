@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/simd.h"
+#include "base/target_clones.h"
 #include "pixel/warp_near_simd.h"
 
 /* A window that lies in the picture with some columns more, as vectors are longer than its rows;
