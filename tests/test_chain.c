@@ -291,7 +291,9 @@ static void test_errors(void **state)
     assert_error("blur=inf", "blur: sigma=inf is not a number");
     assert_error("blur=1e999", "blur: sigma=1e999 is not a number");
     assert_error("blur=2 3", "blur: sigma=2 3 is not a number");
-    assert_error("blur=2,5", "unknown filter '5' (gf_filter_at lists them)");
+    assert_error("blur=2,5",
+                 "unknown filter '5' (gf_filter_at lists them); a comma within a value needs quotes");
+    assert_error("5,blur", "unknown filter '5' (gf_filter_at lists them)");
     assert_error("boxblur=1.5", "boxblur: radius=1.5 is not a whole number");
     assert_error("blur=2:reflekt", "blur: border=reflekt is none of edge, reflect, wrap, constant");
     assert_error("blur=2:edge:1", "blur: one value too many: '1'");

@@ -10,7 +10,18 @@
 #include "chain/token.h"
 #include "stage/parts.h"
 
-static enum gf_status parse_item(const char **text, struct gf_chain_item *item,
+static enum gf_status fail_unknown(const char *name, bool follows, struct gf_error *error)
+{
+    const char *const best = gf_filter_suggest(name);
+    if (best)
+        return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'; did you mean '%s'?", name,
+                       best);
+    return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s' (gf_filter_at lists them)%s",
+                   name, follows ? "; a comma within a value needs quotes" : "");
+}
+
+/* follows: it stands behind another's comma. */
+static enum gf_status parse_item(const char **text, bool follows, struct gf_chain_item *item,
                                  struct gf_error *error)
 {
     char token[GF_TOKEN_MAX];
@@ -19,12 +30,8 @@ static enum gf_status parse_item(const char **text, struct gf_chain_item *item,
     if (!*name)
         return gf_fail(error, GF_ERROR_USAGE, "a filter's name is missing at '%.60s'", *text);
     item->filter = gf_filter_find(name);
-    if (!item->filter) {
-        const char *const best = gf_filter_suggest(name);
-        return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'%s%s%s", name,
-                       best ? "; did you mean '" : " (gf_filter_at lists them)", best ? best : "",
-                       best ? "'?" : "");
-    }
+    if (!item->filter)
+        return fail_unknown(name, follows, error);
     item->params = calloc(1, item->filter->params_size + 1);
     if (!item->params)
         return gf_fail_memory(error);
@@ -52,7 +59,9 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
         }
         chain->item = grown;
         chain->item[chain->count] = (struct gf_chain_item){0};
-        enum gf_status status = parse_item(&text, &chain->item[chain->count++], error);
+        enum gf_status status =
+            parse_item(&text, chain->count > 0, &chain->item[chain->count], error);
+        chain->count++;
         if (!status && *text == ',' && !*(text += 1 + strspn(text + 1, " \t\n")))
             status = gf_fail(error, GF_ERROR_USAGE, "the chain ends with ','");
         if (status) {
