@@ -87,7 +87,8 @@ endif
 ifneq ($(call unset,PKG_LIBS),)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) $(OPTIONAL_PACKAGES) 2>/dev/null)
 endif
-CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
+# cmocka 2 would have macros that its version 1 lacks.
+CMOCKA_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null) -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 
 comma := ,
