@@ -49,12 +49,15 @@ enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status failure,
     if (!data)
         return gf_fail_memory(error);
     ssize_t got = 1;
-    for (*size = 0; got && *size<(size_t)file.st_size; *size += got> 0 ? (size_t)got : 0) {
+    *size = 0;
+    while (got && *size < (size_t)file.st_size) {
         got = pread(fd, data + *size, (size_t)file.st_size - *size, (off_t)*size);
         if (got < 0 && errno != EINTR) {
             free(data);
             return gf_fail(error, failure, "%s", strerror(errno));
         }
+        if (got > 0)
+            *size += (size_t)got;
     }
     data[*size] = 0;
     *bytes = data;

@@ -247,5 +247,6 @@ const struct gf_filter gf_boxblur_filter = {
     .cpu_scratch = boxblur_scratch,
     .cuda_scratch = boxblur_device_scratch,
     .cpu = boxblur_cpu,
+    .cpu_intrinsics = true,
     .cuda = kernels,
 };

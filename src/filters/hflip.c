@@ -15,5 +15,6 @@ const struct gf_filter gf_hflip_filter = {
     .kind = GF_GEOMETRY,
     .prepare = hflip_prepare,
     .cpu = gf_orient_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("words", gf_orient_cuda, "words reversed")}),
 };

@@ -120,5 +120,6 @@ const struct gf_filter gf_rotate_filter = {
     .input_rows = rotate_input_rows,
     .prepare = rotate_prepare,
     .cpu = gf_orient_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(refuses)),
 };

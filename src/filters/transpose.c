@@ -36,5 +36,6 @@ const struct gf_filter gf_transpose_filter = {
     .input_rows = transpose_input_rows,
     .prepare = transpose_prepare,
     .cpu = gf_orient_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(NULL)),
 };

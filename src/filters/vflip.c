@@ -28,5 +28,6 @@ const struct gf_filter gf_vflip_filter = {
     .input_rows = vflip_input_rows,
     .prepare = vflip_prepare,
     .cpu = gf_orient_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("rows", gf_orient_cuda, "rows of 16-byte words")}),
 };

@@ -2,9 +2,9 @@
  * sorted list of as many neighbouring windows. The rows that both windows have in common are sorted
  * column by column; the lists of one column are merged into those of two neighbours, those into
  * four, and so on, once for all windows that they lie in (K. E. Batcher's odd-even merge); what
- * cannot be the median of 121 samples, as more than 60 others are less or greater, is left out. The
- * row that only one of the windows has is sorted alike. After A. Adams, Fast Median Filters using
- * Separable Sorting Networks, 2021, whose columns and rows are merged likewise. */
+ * cannot be a window's median, as more than half of its samples are less or greater, is left out.
+ * The row that only one of the windows has is sorted alike. After A. Adams, Fast Median Filters
+ * using Separable Sorting Networks, 2021, whose columns and rows are merged likewise. */
 #ifndef GF_PIXEL_MEDIAN_LISTS_SIMD_H
 #define GF_PIXEL_MEDIAN_LISTS_SIMD_H
 

@@ -190,5 +190,6 @@ const struct gf_filter gf_orient = {
     .input_rows = orient_input_rows,
     .prepare = orient_prepare,
     .cpu = gf_orient_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("tiled", gf_orient_cuda, "tile through padded shared memory")}),
 };

@@ -237,6 +237,7 @@ const struct gf_filter gf_point = {
     .pictures = pictures,
     .prepare = prepare,
     .cpu = gf_point_cpu,
+    .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,
                                 "16 bytes a thread; one table, or a program, for the whole run")},
                     {GF_VARIANT("pixel", gf_point_pixel_cuda,

@@ -182,13 +182,14 @@ static bool knows_position(const struct gf_point_program *program)
     return knows;
 }
 
-/* Rows without gaps between them are one where the position does not count. */
+/* Rows without gaps between them are one where the position does not count. Its bytes, and a vector
+ * behind them, are counted in int. */
 static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
                     const struct gf_view *out)
 {
     const size_t in_bytes = gf_row_bytes(stage->in), out_bytes = gf_row_bytes(stage->out);
     return in->pitch == in_bytes && out->pitch == out_bytes && !knows_position(stage->constants) &&
-           (size_t)out->rows * (in_bytes > out_bytes ? in_bytes : out_bytes) < INT32_MAX;
+           (size_t)out->rows * (in_bytes > out_bytes ? in_bytes : out_bytes) < INT32_MAX - 64;
 }
 
 /* Whether gray of 8 bits becomes RGB wherever it is: what levels become is a table, then. */
