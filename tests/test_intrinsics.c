@@ -87,15 +87,15 @@ static struct gf_image run_chain(const char *chain, const struct gf_image *in)
 extern struct {
     unsigned vendor, type, subtype, features;
 } __cpu_model;
-enum { BELOW_AVX512 = (1 << 15) - 1, BELOW_AVX2 = (1 << 9) - 1 };
+enum { BELOW_VBMI = ~(1 << 26), BELOW_AVX512 = (1 << 15) - 1, BELOW_AVX2 = (1 << 9) - 1 };
 
-/* As on a processor that has no more than these instructions. */
-static void run_older(const char *label, unsigned features, const char *chain,
-                      const struct gf_image *in, const struct gf_image *expected)
+/* As on a processor that has no more than these instructions, and so lacks this level. */
+static void run_older(const char *label, unsigned features, enum gf_cpu_level lacks,
+                      const char *chain, const struct gf_image *in, const struct gf_image *expected)
 {
     const unsigned all = __cpu_model.features;
     __cpu_model.features = all & features;
-    assert_false(__builtin_cpu_supports("avx512bw"));
+    assert_false(gf_cpu_has(lacks));
     struct gf_image older = run_chain(chain, in);
     __cpu_model.features = all;
     assert_same(label, &older, expected);
@@ -106,8 +106,9 @@ static void run_all_older(const char *label, const char *chain, const struct gf_
                           const struct gf_image *expected)
 {
     __builtin_cpu_init();
-    run_older(label, BELOW_AVX512, chain, in, expected);
-    run_older(label, BELOW_AVX2, chain, in, expected);
+    run_older(label, BELOW_VBMI, GF_CPU_VBMI, chain, in, expected);
+    run_older(label, BELOW_AVX512, GF_CPU_AVX512, chain, in, expected);
+    run_older(label, BELOW_AVX2, GF_CPU_AVX2, chain, in, expected);
 }
 #else
 static void run_all_older(const char *label, const char *chain, const struct gf_image *in,
