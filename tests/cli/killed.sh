@@ -6,13 +6,19 @@ for each in $(seq 40); do ln in/big.ppm "in/$each.ppm"; done
 rm in/big.ppm
 gpufilter -i in/1.ppm -o expected.png blur=3,equalize
 
-# intact FOLDER: every file in it is a whole picture, and there are no other files.
-intact()
+# whole FOLDER: every picture in it is whole.
+whole()
 {
     for file in "$1"/*.png; do
         [ -e "$file" ] || continue
         cmp -s "$file" expected.png || problem "$file is not whole"
     done
+}
+
+# intact FOLDER: every file in it is a whole picture, and there are no other files.
+intact()
+{
+    whole "$1"
     [ -z "$(find "$1" -name '.*' -type f)" ] || problem "left behind: $(find "$1" -name '.*' -type f)"
 }
 
@@ -22,14 +28,16 @@ rounds=0 status=137
 while [ $status -eq 137 ] && [ $rounds -lt 60 ]; do
     "$GPUFILTER" -i in -o 'out/{stem}.png' --resume=log -q blur=3,equalize 2>>complaints &
     job=$!
-    # The first 13 rounds are killed while they work, the later ones are not.
-    sleep "0.0$(((rounds * 7919 + $$) % 90 + 10))"
+    # The first 13 rounds are killed after 10 to 99 ms, while they work, the later ones are not.
+    sleep "0.0$(((rounds * 37 + $$) % 90 + 10))"
     [ $rounds -gt 12 ] || kill -9 $job 2>/dev/null
     wait $job 2>/dev/null
     status=$?
-    intact out
+    # A picture that was not logged is written over: a kill just before that leaves a file, which the next run removes.
+    whole out
     rounds=$((rounds + 1))
 done
+intact out
 [ $status -eq 0 ] || problem "status $status after $rounds rounds: $(cat complaints)"
 [ "$(find out -name '*.png' | wc -l)" -eq 40 ] || problem "not all are there"
 [ "$(grep -c '"status":"ok"' log)" -ge 40 ] || problem "the log has $(wc -l <log) lines"
@@ -51,6 +59,8 @@ for round in 1 2 3 4; do
         [ "$(head -c 3 "$file" | tr -d '\0')" = old ] || cmp -s "$file" expected.png || problem "$file is neither"
     done
 done
+run 0 gpufilter -i in -o 'out/{stem}.png' -q blur=3,equalize
+intact out
 
 for each in INT:130 TERM:143; do
     begin "SIG${each%:*} in a batch"
