@@ -1,6 +1,7 @@
 /* Level 1 of PNG: its streams, its files of random pictures, its mark, and marks that lie. */
 #include "libpng_files.h"
 
+#include "base/cpu.h"
 #include "codec/png/deflate_fast.h"
 #include "codec/png/inflate_stripe.h"
 #include "codec/png/png_mark.h"
@@ -59,6 +60,7 @@ static bool takes(const uint8_t *packed, size_t size, bool last, uint8_t *back, 
 static void check_stream(const uint8_t *data, size_t size, bool last)
 {
     uint8_t *const packed = malloc(gf_deflate_fast_bound(size));
+    uint8_t *const plain = malloc(gf_deflate_fast_bound(size));
     uint8_t *const back = malloc(size + 1 + GF_INFLATE_STRIPE_MARGIN);
     void *const scratch = malloc(gf_deflate_fast_scratch(size));
     const size_t length = gf_deflate_fast(data, size, last, scratch, packed);
@@ -70,7 +72,12 @@ static void check_stream(const uint8_t *data, size_t size, bool last)
     assert_false(takes(packed, length, last, back, size - 1));
     assert_false(takes(packed, length, last, back, size + 1));
     assert_false(takes(packed, length - 1, last, back, size));
+    gf_cpu_allow_intrinsics(false);
+    assert_int_equal(gf_deflate_fast(data, size, last, scratch, plain), length);
+    gf_cpu_allow_intrinsics(true);
+    assert_memory_equal(plain, packed, length);
     free(scratch);
+    free(plain);
     free(packed);
     free(back);
 }
@@ -531,12 +538,11 @@ static void test_other_ways_in(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),           cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_foreign_streams),
-        cmocka_unit_test(test_random_pictures),   cmocka_unit_test(test_rows_of_stripes),
-        cmocka_unit_test(test_false_marks),       cmocka_unit_test(test_other_chunks),
-        cmocka_unit_test(test_reader_of_stripes), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_other_ways_in),
+        cmocka_unit_test(test_streams),         cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_foreign_streams), cmocka_unit_test(test_random_pictures),
+        cmocka_unit_test(test_rows_of_stripes), cmocka_unit_test(test_false_marks),
+        cmocka_unit_test(test_other_chunks),    cmocka_unit_test(test_reader_of_stripes),
+        cmocka_unit_test(test_damage),          cmocka_unit_test(test_other_ways_in),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

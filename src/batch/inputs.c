@@ -149,13 +149,15 @@ static enum gf_status take_path(struct search *search, const char *path)
 
 /* ---- patterns ---- */
 
+/* The bracket of a page, as in a.tif[2], makes no pattern. */
 static bool is_pattern(const char *text)
 {
     struct stat file;
     int page;
     const size_t length = gf_input_split_page(text, &page);
     const size_t special = strcspn(text, "*?[");
-    return text[special] && (!length || special != length) && lstat(text, &file);
+    const bool is_page = length && special == length;
+    return text[special] && !is_page && lstat(text, &file);
 }
 
 static enum gf_status take_pattern(struct search *search, const char *pattern)

@@ -1,5 +1,7 @@
 #include "pixel/point_words.h"
 
+#include <string.h>
+
 #include "base/target_clones.h"
 
 enum { LEVELS = 65536, MOST = LEVELS - 1, PART = 4096 }; /* most tables differ within a part */
@@ -55,7 +57,7 @@ bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op)
     return is_step(table, least);
 }
 
-/* plus or minus is 0. */
+/* One of `plus` and `minus` is 0. */
 GF_TARGET_CLONES static void add(uint16_t flipped, uint16_t plus, uint16_t minus,
                                  const uint16_t *in, uint16_t *out, size_t n)
 {
@@ -81,7 +83,7 @@ void gf_words_map(const struct gf_point_op *op, const uint16_t *in, uint16_t *ou
         add(op->b < 0 ? MOST : 0, (uint16_t)(offset > 0 ? offset : 0),
             (uint16_t)(offset < 0 ? -offset : 0), in, out, n);
     else if (op->a > MOST)
-        add(0, 0, MOST, in, out, n);
+        memset(out, 0, n * sizeof *out);
     else
         step((uint16_t)op->a, in, out, n);
 }

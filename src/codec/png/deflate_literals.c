@@ -1,20 +1,6 @@
 #include "codec/png/deflate_literals.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define WITH_VBMI
-#include <immintrin.h>
-#endif
-
-#include "base/target_clones.h"
-
-static bool has_vbmi(void)
-{
-#ifdef WITH_VBMI
-    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw");
-#else
-    return false;
-#endif
-}
+#include "base/simd.h"
 
 void gf_deflate_literals_fill(const uint8_t *length, const uint16_t *code,
                               struct gf_deflate_literals *literals)
@@ -26,16 +12,12 @@ void gf_deflate_literals_fill(const uint8_t *length, const uint16_t *code,
         literals->table[GF_DEFLATE_HIGH][s] = (uint8_t)(code[s] >> 8);
         literals->table[GF_DEFLATE_COUNT][s] = length[s];
     }
-    literals->vbmi = has_vbmi();
+    literals->vbmi = gf_cpu_has(GF_CPU_VBMI);
 }
 
-#ifdef WITH_VBMI
-#define VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
-#define VBMI_INLINE \
-    __attribute__((target("avx512f,avx512bw,avx512vbmi"), always_inline)) static inline
-
+#if GF_X86
 /* Looks 64 bytes up in a table of 256. */
-VBMI_INLINE __m512i look_up(const uint8_t *table, __m512i bytes)
+GF_VBMI GF_INLINE __m512i look_up(const uint8_t *table, __m512i bytes)
 {
     const __m512i *const part = (const __m512i *)table;
     const __m512i lower =
@@ -46,7 +28,7 @@ VBMI_INLINE __m512i look_up(const uint8_t *table, __m512i bytes)
 }
 
 /* Joins the codes of two pairs of literals, for eight times four of them. */
-VBMI_INLINE __m512i join(__m256i first, __m256i second, __m256i count)
+GF_VBMI GF_INLINE __m512i join(__m256i first, __m256i second, __m256i count)
 {
     return _mm512_or_si512(
         _mm512_cvtepu32_epi64(first),
@@ -62,7 +44,8 @@ struct joined {
     bool fits; /* no eight has more than EIGHT_BITS, with which seven bits from before fit a word */
 };
 
-VBMI_INLINE void join_eights(__m512i first, __m512i last, __m512i counts, struct joined *joined)
+GF_VBMI GF_INLINE void join_eights(__m512i first, __m512i last, __m512i counts,
+                                   struct joined *joined)
 {
     const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0),
                   odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
@@ -77,8 +60,8 @@ VBMI_INLINE void join_eights(__m512i first, __m512i last, __m512i counts, struct
     joined->fits = !_mm512_cmpgt_epu64_mask(all, _mm512_set1_epi64(EIGHT_BITS));
 }
 
-VBMI_INLINE void join_block(const struct gf_deflate_literals *literals, const uint8_t *at,
-                            struct joined *joined)
+GF_VBMI GF_INLINE void join_block(const struct gf_deflate_literals *literals, const uint8_t *at,
+                                  struct joined *joined)
 {
     const __m512i byte = _mm512_set1_epi16(255), word = _mm512_set1_epi32(65535);
     const __m512i bytes = _mm512_loadu_si512(at),
@@ -109,9 +92,9 @@ VBMI_INLINE void join_block(const struct gf_deflate_literals *literals, const ui
 }
 
 /* Puts blocks of 64 literals and returns where the rest begins. */
-VBMI static const uint8_t *put_blocks(struct gf_deflate_bits *to,
-                                      const struct gf_deflate_literals *literals, const uint8_t *at,
-                                      const uint8_t *end)
+GF_VBMI static const uint8_t *put_blocks(struct gf_deflate_bits *to,
+                                         const struct gf_deflate_literals *literals,
+                                         const uint8_t *at, const uint8_t *end)
 {
     struct gf_deflate_bits bits = *to; /* the compiler keeps a copy in registers */
     struct joined joined;
@@ -127,14 +110,6 @@ VBMI static const uint8_t *put_blocks(struct gf_deflate_bits *to,
         }
     }
     *to = bits;
-    return at;
-}
-#else
-static const uint8_t *put_blocks(struct gf_deflate_bits *to,
-                                 const struct gf_deflate_literals *literals, const uint8_t *at,
-                                 const uint8_t *end)
-{
-    (void)to, (void)literals, (void)end;
     return at;
 }
 #endif
@@ -169,6 +144,9 @@ void gf_deflate_put_literals(struct gf_deflate_bits *bits,
                              const struct gf_deflate_literals *literals, const uint8_t *at,
                              const uint8_t *end)
 {
-    put_rest(bits, literals->symbol, literals->vbmi ? put_blocks(bits, literals, at, end) : at,
-             end);
+#if GF_X86
+    if (literals->vbmi)
+        at = put_blocks(bits, literals, at, end);
+#endif
+    put_rest(bits, literals->symbol, at, end);
 }
