@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(32) probe_kernel()
 }
 
 /* Device nodes of the driver on Linux, WSL 2 and Tegra. */
-static bool has_device_node(void)
+extern "C" bool gf_backend_cuda_node(const char **why_not)
 {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu",
                                         "/dev/nvgpu/igpu0/ctrl"};
@@ -25,6 +25,7 @@ static bool has_device_node(void)
         if (!access(nodes[i], F_OK))
             return true;
     }
+    *why_not = "there is no NVIDIA GPU";
     return false;
 }
 
@@ -33,9 +34,7 @@ static const char *why_unlikely;
 
 static void look(void)
 {
-    if (!has_device_node())
-        why_unlikely = "there is no NVIDIA GPU";
-    else if (!dlopen("libcuda.so.1", RTLD_LAZY))
+    if (gf_backend_cuda_node(&why_unlikely) && !dlopen("libcuda.so.1", RTLD_LAZY))
         why_unlikely = "there is a GPU but no driver library (libcuda.so.1)";
 }
 

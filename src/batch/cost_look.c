@@ -328,7 +328,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     } else if (!filters_anything(request)) {
         snprintf(reason, size, "there is nothing to filter");
         return choice;
-    } else if (server == GF_COST_NO_SERVER && !gf_backend_cuda_likely(&why_not)) {
+    } else if (server == GF_COST_NO_SERVER && !gf_backend_cuda_node(&why_not)) {
         snprintf(reason, size, "%s", why_not);
         return choice;
     } else if (!gf_cost_look(request, server, &work)) {
@@ -336,6 +336,11 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
         return choice;
     } else {
         choice.device = gf_cost_decide(&work, reason, size);
+        if (choice.device == GF_DEVICE_CUDA && server == GF_COST_NO_SERVER &&
+            !gf_backend_cuda_likely(&why_not)) {
+            choice.device = GF_DEVICE_CPU;
+            snprintf(reason, size, "%s", why_not);
+        }
         work.server = GF_COST_NO_SERVER;
         choice.cpu_alone = server == GF_COST_SERVER_WORKS &&
                            gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);

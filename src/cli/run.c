@@ -314,7 +314,7 @@ static bool load_figures(struct session *session)
 {
     const struct gf_command *const command = session->command;
     const char *why_not;
-    const bool matters = gf_backend_cuda_likely(&why_not);
+    const bool matters = gf_backend_cuda_node(&why_not);
     if (matters || command->verbose)
         gf_figures_load(&session->figures);
     return matters && !command->dry_run;

@@ -162,9 +162,9 @@ enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struc
 /* Starts the device in the background for whoever opens it later. The process may end meanwhile,
  * but not by exit() (engine/device_start.h). */
 void gf_backend_cuda_begin(int device);
-/* Whether there are a driver library and a device node; cheap, because it does not start the
- * driver.
- */
+/* Whether there is a device node: a question to the file system. */
+bool gf_backend_cuda_node(const char **why_not);
+/* Whether there is a driver library, too, which it loads, but does not start. */
 bool gf_backend_cuda_likely(const char **why_not);
 /* Whether CUDA has been started in this process, and whether other processes may use its devices
  * meanwhile: *shared is false where one is in an exclusive compute mode. */

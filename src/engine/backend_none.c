@@ -8,6 +8,12 @@
 
 static const char reason[] = "this program was built without CUDA";
 
+bool gf_backend_cuda_node(const char **why_not)
+{
+    *why_not = reason;
+    return false;
+}
+
 bool gf_backend_cuda_likely(const char **why_not)
 {
     *why_not = reason;
