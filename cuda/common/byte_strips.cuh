@@ -35,7 +35,16 @@ struct strip_args {
     int reach, above;         /* rows above that a result needs, and those in the box */
     int in_rows;              /* of the view */
     int across, share, steps; /* of a strip, of a block, of all strips */
+    int start;                /* steps that the start of a strip counts for in shares */
 };
+
+/* The step at which the share begins that `counted` steps are before, when starts count. */
+static __device__ __forceinline__ int step_after(const struct strip_args &args, int counted)
+{
+    const int strip = counted / (args.across + args.start);
+    const int into = counted - strip * (args.across + args.start) - args.start;
+    return min(strip * args.across + max(into, 0), args.steps);
+}
 
 /* A chunk of a block's share. */
 struct strip_walk {
@@ -227,8 +236,10 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
     constexpr int STAGES = strip_shared<Shape, State>::STAGES;
     const bool loads = threadIdx.x == 0, stores = threadIdx.x == Shape::THREADS - WARP;
     struct strip_walk at = {};
-    at.at = blockIdx.x * args.share;
-    at.end = min(at.at + args.share, args.steps);
+    at.at = step_after(args, blockIdx.x * args.share);
+    at.end = step_after(args, (blockIdx.x + 1) * args.share);
+    if (at.at >= at.end)
+        return; /* nothing but a start */
     open_strip<Shape>(args, at);
     struct strip_walk next = at;
     bool more = advance<Shape>(args, next);
@@ -341,9 +352,14 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     constexpr int GROUP = Shape::GROUP;
     args.in_rows = launch->in.rows;
     args.across = ceil_div(args.p.width, STEP_SIDE * GROUP) * GROUP;
-    args.steps = args.across * ceil_div(args.p.rows, Shape::OUT_ROWS);
-    args.share = ceil_div(args.steps, multiprocessors * each * GROUP) * GROUP;
-    return launch_early(kernel, (unsigned)ceil_div(args.steps, args.share), Shape::THREADS,
+    const int strips = ceil_div(args.p.rows, Shape::OUT_ROWS);
+    args.steps = args.across * strips;
+    /* A block that comes to another strip makes the columns before it, too: it gets fewer steps, so
+     * that no block is behind the others. */
+    args.start = ceil_div(Shape::LEAD, Shape::STEPS) * Shape::STEPS;
+    const int counted = strips * (args.across + args.start);
+    args.share = ceil_div(counted, multiprocessors * each * GROUP) * GROUP;
+    return launch_early(kernel, (unsigned)ceil_div(counted, args.share), Shape::THREADS,
                         (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
