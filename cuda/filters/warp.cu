@@ -3,6 +3,7 @@
  * in one or two words, with what lies beyond the picture; else each thread reads its window from
  * global memory. With cubic and Lanczos kernels, whose table of weights a block has to fetch,
  * blocks stay and take one tile after another; else each makes one. */
+#include "cuda/filters/warp_direct.cuh"
 #include "cuda/filters/warp_quad.cuh"
 
 /* Blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute capability
@@ -150,13 +151,16 @@ static __global__ void __launch_bounds__(THREADS, 3)
     warp_direct_kernel(const __grid_constant__ struct warp_launch launch)
 {
     typedef typename pixel_type<SAMPLE, CHANNELS>::type Pixel;
+    __shared__ struct warp_offsets offsets;
     const int lane = threadIdx.x % WARP, line = threadIdx.x / WARP;
+    fill_offsets(launch.source.warp, &offsets);
+    __syncthreads();
     for (unsigned index = blockIdx.x; index < launch.tiles; index += gridDim.x) {
         const struct warp_tile own = tile_of(launch, index);
         const int x = own.x + min(lane, own.columns - 1);
         for (int row = line; row < own.rows; row += WARPS) {
             const Pixel pixel = mean_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
-                launch.source, x, own.y + row, (const uint4 *)launch.weights);
+                launch.source, offsets, x, own.y + row, (const uint4 *)launch.weights);
             store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, out_row(launch, own.y + row), own.x,
                                                  own.columns);
         }

@@ -1,4 +1,4 @@
-/* The value of one pixel of a warp, from a window in shared or global memory. */
+/* The value of one pixel of a warp, from a window. */
 #ifndef GF_CUDA_FILTERS_WARP_CUH
 #define GF_CUDA_FILTERS_WARP_CUH
 
@@ -77,16 +77,6 @@ template <class Pixel> struct tile_window {
     __device__ __forceinline__ Pixel at(int i, int j) const
     {
         return first[j * pitch + i];
-    }
-};
-
-template <typename SAMPLE, int CHANNELS, class Pixel> struct picture_window {
-    static constexpr bool ROWS_AT_ONCE = false;
-    const struct warp_source *source;
-    int x, y;
-    __device__ __forceinline__ Pixel at(int i, int j) const
-    {
-        return pixel_at<SAMPLE, CHANNELS, Pixel>(*source, x + i, y + j);
     }
 };
 
@@ -246,33 +236,6 @@ static __device__ __forceinline__ void add_value(const Window &window, uint32_t 
         for (int c = 0; c < CHANNELS; c++)
             sums[c] += gf_warp_fine(sum[c], 20);
     }
-}
-
-/* The pixel (x, y) of the result, from global memory: of one sample, or the mean of several. */
-template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel>
-static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source, int x, int y,
-                                                const uint4 *weights)
-{
-    constexpr int MAX = sizeof(SAMPLE) == 1 ? 255 : 65535;
-    constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
-    const int nx = source.warp.nx, ny = source.warp.ny;
-    const struct gf_warp_at at = gf_warp_at(&source.warp, x, y, 0, 0);
-    picture_window<SAMPLE, CHANNELS, Pixel> window = {&source, at.x - ORIGIN, at.y - ORIGIN};
-    if (KERNEL == NEAREST_KERNEL || nx * ny == 1)
-        return value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(window, at.f, at.g, weights);
-    int64_t sums[CHANNELS] = {};
-#pragma unroll 1
-    for (int i = 0; i < nx * ny; i++) {
-        const struct gf_warp_at part = gf_warp_at(&source.warp, x, y, i % nx, i / nx);
-        window.x = part.x - ORIGIN;
-        window.y = part.y - ORIGIN;
-        add_value<SAMPLE, CHANNELS, KERNEL, TAPS>(window, part.f, part.g, weights, sums);
-    }
-    Pixel pixel = {};
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-        add_sample<SAMPLE>(pixel, c, (uint32_t)gf_warp_mean(&source.warp, sums[c], MAX));
-    return pixel;
 }
 
 #endif
