@@ -45,6 +45,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
     program->field_bytes = (unsigned)(gf_point_field_floats(in) * sizeof(float));
     program->fields = builder->fields;
     program->field_is_part = !builder->field_beyond;
+    program->field_dithers = builder->field_dithers;
     program->field_zero = -INFINITY;
     for (int i = 0; builder->fields && i <= GF_POINT_CURVE_STEPS && builder->field[i] == 0; i++)
         program->field_zero = (float)i / GF_POINT_CURVE_STEPS;

@@ -14,8 +14,9 @@ struct gf_point_builder {
     struct gf_lightness *lightness; /* where there is a RELIGHT */
     float *level;                   /* [bins] */
     int fields;
-    bool field_beyond; /* one has values beyond 0..1 */
-    float *field;      /* [fields][gf_point_field_floats()] */
+    bool field_beyond;  /* one has values beyond 0..1 */
+    bool field_dithers; /* see struct gf_point_program */
+    float *field;       /* [fields][gf_point_field_floats()] */
     size_t words;
     uint32_t *data;       /* of CURVE and TABLE3D */
     int pictures, layers; /* added so far */

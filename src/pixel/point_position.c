@@ -5,6 +5,16 @@
 #include "base/fail.h"
 #include "pixel/point_builder.h"
 
+static bool dithers(const float *curve, const float *columns, int width)
+{
+    bool is = true;
+    for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++)
+        is &= fabsf(curve[i]) <= 0.499f;
+    for (int x = GF_POINT_FIELD_REPEAT; is && x < width; x++)
+        is = columns[x] == columns[x - GF_POINT_FIELD_REPEAT];
+    return is;
+}
+
 /* Fills the tables of one more field of the whole picture. */
 static enum gf_status add_field(struct gf_point_builder *builder,
                                 const struct gf_point_field *field, struct gf_error *error)
@@ -27,6 +37,8 @@ static enum gf_status add_field(struct gf_point_builder *builder,
         columns[x] = (float)field->column(field->context, x);
     for (int y = 0; y < format.height; y++)
         rows[y] = (float)field->row(field->context, y);
+    if (!first)
+        builder->field_dithers = dithers(curve, columns, format.width);
     return GF_OK;
 }
 

@@ -70,7 +70,9 @@ enum {
     GF_POINT_CURVE_ROOM = GF_POINT_CURVE_STEPS + 4,
     /* The columns of a field are filled up to a multiple of it: both backends compute pixels beyond
      * the end of a row that they then do not store. */
-    GF_POINT_FIELD_STEP = 512
+    GF_POINT_FIELD_STEP = 512,
+    /* The columns of an ordered dither repeat themselves so often, or more. */
+    GF_POINT_FIELD_REPEAT = 128
 };
 
 enum gf_point_table {
@@ -93,8 +95,9 @@ struct gf_point_program {
     unsigned level_at;  /* RELIGHT: float [M + 1], the new fy */
     unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
-    bool field_is_part;             /* the values of all fields are within 0..1 */
-    float field_zero;               /* the first field is 0 where its argument is no more */
+    bool field_is_part; /* the values of all fields are within 0..1 */
+    bool field_dithers; /* the values of the first are within -.499..499, its columns repeat */
+    float field_zero;   /* the first field is 0 where its argument is no more */
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
     unsigned data_at;               /* of CURVE and TABLE3D: words */
     /* Of normal NOISE alone on 8 bits, for devices: gf_noise_cells() and what it returned, 0 where

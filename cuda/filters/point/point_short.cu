@@ -3,10 +3,14 @@
 
 typedef void short_kernel(struct short_run run);
 
+/* What the values of a field have to be. */
+enum short_field { NO_FIELD, A_PART, A_DITHER };
+
 /* The operations that a kernel is for, in their order. */
 struct short_entry {
     int count, kind[3];
-    bool adds_alpha, has_field;
+    bool adds_alpha;
+    enum short_field field;
     short_kernel *kernel; /* NULL: kernel_of() chooses */
 };
 
@@ -14,13 +18,14 @@ static const struct short_entry entries[] = {
     {3,
      {GF_POINT_MATRIX, GF_POINT_ROW, GF_POINT_ROW},
      false,
-     false,
+     NO_FIELD,
      short8_kernel<short_colours<short_matrix>>},
-    {1, {GF_POINT_VIBRANCE}, false, false, short8_kernel<short_colours<short_vibrance>>},
-    {1, {GF_POINT_MIX}, false, true, short8_kernel<short_mix<false>>},
-    {1, {GF_POINT_NOISE}, false, false, NULL},
-    {2, {GF_POINT_OPAQUE, GF_POINT_FADE}, true, true, short8_alpha_kernel<short_fade>},
-    {2, {GF_POINT_OPAQUE, GF_POINT_KEY}, true, false, short8_alpha_kernel<short_key>},
+    {1, {GF_POINT_VIBRANCE}, false, NO_FIELD, short8_kernel<short_colours<short_vibrance>>},
+    {1, {GF_POINT_MIX}, false, A_PART, short8_kernel<short_mix<false>>},
+    {2, {GF_POINT_ADD, GF_POINT_QUANTIZE}, false, A_DITHER, short8_kernel<short_dither>},
+    {1, {GF_POINT_NOISE}, false, NO_FIELD, NULL},
+    {2, {GF_POINT_OPAQUE, GF_POINT_FADE}, true, A_PART, short8_alpha_kernel<short_fade>},
+    {2, {GF_POINT_OPAQUE, GF_POINT_KEY}, true, NO_FIELD, short8_alpha_kernel<short_key>},
 };
 
 static bool is_for(const struct short_entry *entry, const struct gf_stage *stage,
@@ -29,7 +34,8 @@ static bool is_for(const struct short_entry *entry, const struct gf_stage *stage
     bool same = program->count == entry->count && program->table == GF_POINT_NO_TABLE &&
                 stage->in.channels == 3 && stage->in.bits == 8 && stage->out.bits == 8 &&
                 stage->out.channels == (entry->adds_alpha ? 4 : 3) &&
-                (!entry->has_field || program->field_is_part);
+                (entry->field != A_PART || program->field_is_part) &&
+                (entry->field != A_DITHER || program->field_dithers);
     for (int i = 0; same && i < entry->count; i++)
         same = program->op[i].kind == entry->kind[i];
     return same;
@@ -47,6 +53,25 @@ static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_
     if (op.kind == GF_POINT_MIX && op.a == 0.0f && op.b == 0.0f && op.c == 0.0f)
         return short8_kernel<short_mix<true>>;
     return entry->kernel;
+}
+
+/* Finds the scale and the offset by which each level becomes its sample as gf_point_quantize_of()
+ * and rounding make it; false where there are none, or more is added than half a step. */
+static bool find_levels(const struct gf_point_op *op, struct short_run *run)
+{
+    const struct gf_point_op &add = op[0], &quantize = op[1];
+    const int last = (int)(quantize.max * quantize.a + 0.5f);
+    bool found = false;
+    run->scale = (unsigned)(0x1p24 * (double)quantize.b + 0.5);
+    for (int below = 0; !found && below < 2; below++) { /* a half goes up, or down */
+        const unsigned half = (1u << 23) + (below ? -(1u << 7) : 1u << 7);
+        found = add.a * quantize.a < 1.001f;
+        for (int level = 0; found && level <= last; level++)
+            found = ((unsigned)level * run->scale + half) >> 24 ==
+                    (unsigned)(gf_clamp((float)level * quantize.b, quantize.max) + 0.5f);
+        run->offset = half - SHORT_EXPONENT * run->scale;
+    }
+    return found;
 }
 
 /* cudaErrorNotSupported where there is no such kernel. */
@@ -73,6 +98,8 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     run.first_row = (unsigned)launch->out.y;
     run.exponent = SHORT_EXPONENT;
     run.odd = SHORT_ODD;
+    if (entry->field == A_DITHER && !find_levels(run.op, &run))
+        return cudaErrorNotSupported;
     const unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, SHORT_WARPS);
     short_kernel *const kernel = kernel_of(entry, run.op[0]);
     return launch_early(kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream, run);

@@ -35,6 +35,8 @@ struct short_run {
     size_t curve; /* of a field: the address of its first float, less SHORT_EXPONENT floats */
     const float *columns, *rows;
     float zero_until; /* its curve is 0 as far */
+    /* Of short_dither: the sample of level q is byte 3 of (SHORT_EXPONENT + q) scale + offset. */
+    unsigned scale, offset;
     /* SHORT_EXPONENT and SHORT_ODD, as numbers that the compiler does not know: an instruction
      * holds one constant, and there are other ones beside them. */
     unsigned exponent, odd;
@@ -156,6 +158,31 @@ static __device__ __forceinline__ void mix_pixels(const struct short_run &run, u
     pack_samples(to, w);
 }
 
+/* ADD, then QUANTIZE, where what is added is less than half a step between two levels, so that
+ * nothing has to be limited: level q of 0 .. levels - 1 is right without it. The columns of the
+ * field repeat themselves, so that all groups of a thread have the same four. */
+static __device__ __forceinline__ void dither_pixels(const struct short_run &run, unsigned x,
+                                                     float row, unsigned w[3])
+{
+    static_assert(GF_POINT_FIELD_REPEAT == 4 * WARP && TILE % (4 * WARP) == 0,
+                  "groups of a thread");
+    const float amount = run.op[0].a, per_step = run.op[1].a;
+    float column[4], field[4];
+    unpack(*(const float4 *)(run.columns + x % GF_POINT_FIELD_REPEAT), column);
+    fields_at(run, column, row, field);
+    unsigned to[12];
+#pragma unroll
+    for (int k = 0; k < 12; k++) {
+        const float v = byte_of(w[k / 4], k % 4, run.exponent) + amount * field[k / 3];
+        const float level = __fadd_rz(v * per_step + 0.5f, SHORT_SHIFT);
+        to[k] = __float_as_uint(level) * run.scale + run.offset;
+    }
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        w[k] = __byte_perm(__byte_perm(to[4 * k], to[4 * k + 1], 0x0073),
+                           __byte_perm(to[4 * k + 2], to[4 * k + 3], 0x0073), 0x5410);
+}
+
 /* gf_noise_even() times 2^31, odd: SHORT_ODD. The upper 24 bits with the bit that makes them odd,
  * and the sign bit turned, not subtracted. */
 static __device__ __forceinline__ float even_of(uint32_t word, unsigned odd)
@@ -196,11 +223,20 @@ template <class OPERATION> struct short_colours {
 };
 
 template <bool BLACK> struct short_mix {
-    static constexpr int BLOCKS = 16; /* it waits for look-ups */
+    static constexpr int BLOCKS = 12;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
         mix_pixels<BLACK>(run, x, run.rows[y], w);
+    }
+};
+
+struct short_dither {
+    static constexpr int BLOCKS = 12;
+    static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
+                                                  unsigned y, unsigned w[3])
+    {
+        dither_pixels(run, x, run.rows[y], w);
     }
 };
 
