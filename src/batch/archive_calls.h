@@ -11,7 +11,11 @@
 #define GF_ARCHIVE_CALLS(CALL) \
     CALL(archive_read_new) \
     CALL(archive_read_free) \
-    CALL(archive_read_support_filter_all) \
+    CALL(archive_read_support_filter_bzip2) \
+    CALL(archive_read_support_filter_gzip) \
+    CALL(archive_read_support_filter_lz4) \
+    CALL(archive_read_support_filter_xz) \
+    CALL(archive_read_support_filter_zstd) \
     CALL(archive_read_support_format_tar) \
     CALL(archive_read_open2) \
     CALL(archive_read_next_header2) \

@@ -99,10 +99,11 @@ stderr_like 'stdout: cannot write: '
 begin "a run that has failed does not wait for the producer of its archive"
 mkdir -p waits
 head -c 2000 in.ppm >waits/cut.ppm
-tar cf waits.tar waits
+head -c 100000 /dev/zero >waits/rest.ppm
+tar cf waits.tar waits/cut.ppm waits/rest.ppm
 mkfifo waits.fifo
 exec 9<>waits.fifo
-head -c 4096 waits.tar >&9 # the picture, and no end of the archive
+head -c 60000 waits.tar >&9 # the picture, and no end of the archive
 run 1 timeout 60 "$GPUFILTER" -q --fail-fast -i tar:waits.fifo -o waited.tar invert 9>&-
 grep -q 'cut.ppm' stderr || problem "$(cat stderr)"
 exec 9>&-
