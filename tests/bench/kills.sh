@@ -72,7 +72,10 @@ group() { # FOLDER, KILLS, THE LAST CLIENT'S DEVICE -> FOLDER/*.counts, FOLDER/k
             [[ $(<"$folder/served") != *serving* ]] && kill -0 "$server" 2>/dev/null || break
             sleep 0.01
         done
-        [[ $(<"$folder/served") == *serving* ]] || { cat "$folder/served" >>"$folder/failures"; : >"$folder/broken"; }
+        if [[ $(<"$folder/served") != *serving* ]]; then
+            echo "a server does not serve: $(cat "$folder/served" "/proc/$server/wchan" 2>&1)" >>"$folder/failures"
+            : >"$folder/broken"
+        fi
         sleep "$(printf '0.%03d' $((RANDOM % 100)))"
         kill -9 "$server" && kills=$((kills + 1))
         wait "$server" 2>/dev/null

@@ -2,7 +2,7 @@
 # What `make bench-start` runs, on a machine with a GPU: where the start of CUDA spends its time, for one picture of 1x1 and for a batch of
 # JPEGs of 1080p, whole processes from and to memory, as `--verbose` tells it; how long the process takes beyond its last word, which is the
 # teardown; and what queues to the device cost. Medians of every figure. Argument: the program. Environment:
-#   OTHER=PROGRAM         an earlier build, which is run in turn with this one: its whole processes alone
+#   OTHER=PROGRAM         an earlier build, which is run in turn with this one for the picture of 1x1: its whole processes alone
 #   RUNS=9                counted runs of one picture, after two that are not; of the batch a third of them
 #   FILES=2000            JPEGs of the batch; there is one of twice as many small PNMs, too
 #   RESULTS=FILE.txt      where the table goes, too (tests/bench/results/start-DATE.txt)
@@ -35,6 +35,7 @@ done
 once() {
     local begin end
     rm -rf "$work/out"
+    sleep 0.2 # the driver goes on with the end of a process for a while, and the next start would wait for it
     begin=$(date +%s%N)
     "$@" >/dev/null 2>"$work/said" || { echo "bench-start: $* failed: $(tail -1 "$work/said")" >&2; exit 1; }
     end=$(date +%s%N)
@@ -63,7 +64,7 @@ table() { # TITLE, RUNS, ARGUMENT...
     done
     process=$(median <"$work/walls")
     printf '\n%s: %s ms, the whole process' "$title" "$process"
-    [ -z "$other" ] || printf ', beside %s ms of %s: %s times' "$(median <"$work/others")" "$other" \
+    [ -z "$other" ] || printf ', beside %s ms of %s: %s times' "$(median <"$work/others")" "$(basename "$other")" \
         "$(awk -v a="$process" -v b="$(median <"$work/others")" 'BEGIN {printf "%.2f", a / b}')"
     printf '\n%-26s %8s %12s %12s %12s %12s\n' 'part, ms from main()' times began ended 'in all' longest
     cat "$work"/parts.* | awk -F'|' '!seen[$1]++ {print $1}' >"$work/names"
@@ -84,7 +85,7 @@ queues() { # how long the context takes, and the whole process, by the number of
     for count in 1 2 4 8 32; do
         rm -f "$work/walls" "$work/contexts"
         for ((i = 0; i <= runs / 3; i++)); do
-            CUDA_DEVICE_MAX_CONNECTIONS=$count once "$program" --verbose --server=off --device=cuda \
+            CUDA_DEVICE_MAX_CONNECTIONS=$count once "$program" --verbose --device=cuda \
                 -i "$work/dot.ppm" -o "$work/dot-out.ppm" invert
             [ $i = 0 ] || echo "$wall" >>"$work/walls"
             [ $i = 0 ] || parse <"$work/said" | awk -F'|' '$1 == "context" {print $5}' >>"$work/contexts"
@@ -95,9 +96,9 @@ queues() { # how long the context takes, and the whole process, by the number of
 
 {
     echo "$gpu; $(nproc) threads; commit $commit"
-    table "a picture of 1x1, invert" "$runs" --server=off --device=cuda -i "$work/dot.ppm" -o "$work/dot-out.ppm" invert
-    start=$process
-    table "a JPEG of 1080p, blur=2,equalize" "$runs" --server=off --device=cuda -i "$work/one.jpg" -o "$work/one-out.jpg" blur=2,equalize
+    table "a picture of 1x1, invert" "$runs" --device=cuda -i "$work/dot.ppm" -o "$work/dot-out.ppm" invert
+    start=$process other=
+    table "a JPEG of 1080p, blur=2,equalize" "$runs" --device=cuda -i "$work/one.jpg" -o "$work/one-out.jpg" blur=2,equalize
     table "$files JPEGs of 1080p, blur=2,equalize" $(((runs + 2) / 3)) --device=cuda --codec=gpu -i "$work/in" -o "$work/out/" blur=2,equalize
     awk -v n="$files" -v ms="$process" 'BEGIN {printf "%.0f pictures/s, the start included (bar: 3500 of 2000)\n", 1000 * n / ms}'
     table "$((2 * files)) PNMs of 256x256, blur=2,equalize" $(((runs + 2) / 3)) --device=cuda -i "$work/small" -o "$work/out/" blur=2,equalize

@@ -49,7 +49,7 @@ class Pipeline:
     """A chain on the CPU. run() gives the same array again for pictures of the same format, as its peers do."""
 
     def __init__(self, calls, chain, threads):
-        self.calls, self.error, self.result = calls, Error(), None
+        self.calls, self.error, self.picture, self.result = calls, Error(), None, None
         self.pipeline = ctypes.c_void_p()
         options = Options()
         calls.gf_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
@@ -65,16 +65,18 @@ class Pipeline:
         self.calls.gf_pipeline_close(self.pipeline)
 
     def run(self, picture):
-        input_image = _image(picture)
-        if self.result is None or self.source != input_image.format.width:
-            wanted = Format()
-            self._check(self.calls.gf_pipeline_format(self.pipeline, input_image.format, ctypes.byref(wanted),
+        """What the call takes is kept for the next run of the same array: making it in Python, which the peers' bindings do
+        in C, would take longer than the call of a small picture."""
+        if self.picture is not picture:
+            self.picture = picture
+            image, wanted = _image(picture), Format()
+            self._check(self.calls.gf_pipeline_format(self.pipeline, image.format, ctypes.byref(wanted),
                                                       ctypes.byref(self.error)))
             shape = (wanted.height, wanted.width) + ((wanted.channels,) if wanted.channels > 1 else ())
-            self.result = numpy.empty(shape, numpy.uint16 if wanted.bits == 16 else numpy.uint8)
-            self.source, self.output = input_image.format.width, _image(self.result)
-        self._check(self.calls.gf_pipeline_run_image(self.pipeline, ctypes.byref(input_image),
-                                                     ctypes.byref(self.output), ctypes.byref(self.error)))
+            if self.result is None or self.result.shape != shape:
+                self.result = numpy.empty(shape, numpy.uint16 if wanted.bits == 16 else numpy.uint8)
+            self.arguments = (self.pipeline, *map(ctypes.pointer, (image, _image(self.result), self.error)))
+        self._check(self.calls.gf_pipeline_run_image(*self.arguments))
         return self.result
 
 
