@@ -110,7 +110,7 @@ struct way {
     size_t padding;        /* of pictures in memory */
     uint64_t memory_bytes; /* a limit; 0: plenty */
     int source_fails_at, sink_fails_at; /* row + 1; 0: they do not */
-    bool finish_fails;
+    bool finish_fails, no_fuse;
     int orientation;        /* EXIF's; 0: none */
     struct gf_spans *spans; /* NULL: none kept */
     /* Results. */
@@ -182,6 +182,7 @@ static inline enum gf_status run_plan(struct gf_plan *plan, struct way *way,
     source.fail_finish = way->finish_fails;
     sink.fail_at = way->sink_fails_at - 1;
     options.memory_bytes = way->memory_bytes ? way->memory_bytes : 1 << 30;
+    options.no_fuse = way->no_fuse;
     gf_spans_init(&spans);
     if (!backend)
         assert_ok(way->name, gf_backend_cpu_open(way->lanes, &backend, error), error);

@@ -8,12 +8,24 @@ static const struct gf_format sizes[] = {
     {.width = 3, .height = 3}, {.width = 77, .height = 55},
 };
 
+/* The run_counting() of a device whose every kernel can count what it writes. */
+static enum gf_status run_and_count(struct gf_lane *lane, const struct gf_stage *stage,
+                                    const void *constants, const struct gf_view *in,
+                                    const struct gf_view *out, void *scratch, bool *counted,
+                                    struct gf_error *error)
+{
+    const enum gf_status status = fake_run(lane, stage, constants, in, out, scratch, error);
+    *counted = !status;
+    return status ? status : fake_statistic_add(lane, out, error);
+}
+
 static void check_ways(const char *chain, const struct gf_image *input)
 {
     struct fake_device device[5];
     for (int i = 0; i < 5; i++)
         fake_open(&device[i]);
     device[3].zero_copy = true;
+    device[1].calls.run_counting = run_and_count;
     const struct way ways[] = {
         {.name = "bands of 1 row on 3 lanes", .lanes = 3, .band_rows = 1},
         {.name = "bands of 7 rows, padded", .lanes = 1, .band_rows = 7, .padding = 6},
@@ -28,7 +40,7 @@ static void check_ways(const char *chain, const struct gf_image *input)
          .lanes = 3,
          .band_rows = 5,
          .padding = 10},
-        {.name = "a device, streams",
+        {.name = "a device that counts what it writes, streams",
          .device = &device[1],
          .lanes = 2,
          .band_rows = 3,
@@ -229,8 +241,10 @@ static size_t bytes_of(const struct gf_spans *spans, enum gf_span_kind kind, int
 }
 
 /* invert,equalize,transpose on 16 x 40 gray in bands of 8 rows: 5 bands, 640 bytes. */
-static void check_spans(struct fake_device *device, bool on_device)
+static void check_spans(struct fake_device *device, bool no_fuse)
 {
+    const bool on_device = device != NULL;
+    const bool counted = on_device && device->calls.run_counting && !no_fuse;
     struct gf_image input = picture_random(format_of(16, 40, 1, 8), 0, 1), output;
     struct gf_spans spans;
     struct gf_error error = {0};
@@ -240,6 +254,7 @@ static void check_spans(struct fake_device *device, bool on_device)
                       .band_rows = 8,
                       .streams_in = true,
                       .streams_out = true,
+                      .no_fuse = no_fuse,
                       .spans = &spans};
     int calls;
     gf_spans_init(&spans);
@@ -255,8 +270,8 @@ static void check_spans(struct fake_device *device, bool on_device)
     }
     (void)bytes_of(&spans, GF_SPAN_STAGE, 2, &calls);
     assert_int_equal(calls, 2);
-    assert_int_equal(bytes_of(&spans, GF_SPAN_STATISTIC, 1, &calls), 640);
-    assert_int_equal(calls, 5);
+    assert_int_equal(bytes_of(&spans, GF_SPAN_STATISTIC, 1, &calls), counted ? 0 : 640);
+    assert_int_equal(calls, counted ? 0 : 5);
     assert_int_equal(bytes_of(&spans, GF_SPAN_UPLOAD, -1, &calls), on_device ? 640 : 0);
     assert_int_equal(bytes_of(&spans, GF_SPAN_DOWNLOAD, -1, &calls), on_device ? 640 : 0);
     assert_int_equal(calls, on_device ? 2 : 0);
@@ -270,6 +285,9 @@ static void test_spans(void **state)
     struct fake_device device;
     fake_open(&device);
     check_spans(NULL, false);
+    check_spans(&device, false);
+    device.calls.run_counting = run_and_count;
+    check_spans(&device, false);
     check_spans(&device, true);
 }
 
@@ -543,6 +561,101 @@ static void test_serial_waits(void **state)
     picture_free(&expected);
 }
 
+/* ---- on a GPU ---- */
+
+static struct gf_image gpu_result(const char *chain, const struct gf_image *in,
+                                  const struct gf_options *options)
+{
+    struct gf_image out;
+    struct gf_error error = {0};
+    assert_ok(chain, pipeline_result(chain, options, in, &out, &error), &error);
+    return out;
+}
+
+/* What the next filter wants counted, behind stages whose kernels count it and others; every kind
+ * of statistic; one table for all channels and one for each. */
+static const char *const counting_chains[] = {
+    "gamma=2.2,equalize",
+    "invert,normalize",
+    "contrast=1.3,normalize=clip=1",
+    "threshold=0.3,equalize=joint",
+    "gamma=0.4,equalize=channel",
+    "levels=0.1:0.9:1.2,threshold=otsu",
+    "temperature=4000,equalize",
+    "temperature=4000,equalize=channel",
+    "temperature=4000,equalize=joint",
+    "invert,equalize=lightness",
+    "invert,clahe",
+    "median,gamma=2.2,equalize,invert,normalize",
+    "gamma=2.2,equalize=variant=shared",
+    "gamma=2.2:variant=words,equalize",
+};
+
+/* Widths of whole vectors and others, rows without gaps and with. */
+static void test_counting_on_a_gpu(void **state)
+{
+    static const int widths[] = {1, 15, 64, 203};
+    const char *why = "";
+    if (!gf_device_count(&why))
+        skip();
+    for (size_t i = 0; i < sizeof counting_chains / sizeof *counting_chains * 4; i++) {
+        const char *const chain = counting_chains[i / 4];
+        const struct gf_format format = format_of(widths[(i + i / 4) % 4], 67, 1 + (int)i % 4, 8);
+        struct gf_format out;
+        if (!chain_format(chain, format, 1, &out))
+            continue;
+        struct gf_image input = picture_random(format, 0, i),
+                        expected = reference(chain, &input, 0);
+        struct gf_options options = gf_options_default();
+        options.device = GF_DEVICE_CUDA;
+        for (int way = 0; way < 2; way++) {
+            options.band_rows = way ? 17 : 0;
+            options.lanes = way ? 3 : 1;
+            struct gf_image found = gpu_result(chain, &input, &options);
+            assert_same(chain, &found, &expected);
+            picture_free(&found);
+        }
+        picture_free(&expected);
+        picture_free(&input);
+    }
+}
+
+/* How many bands of the histogram a kernel of its own has counted. */
+static int histogram_spans(const char *chain, struct gf_format format, bool no_fuse)
+{
+    struct gf_image input = picture_random(format, 0, 1), output = {0};
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    int count = 0;
+    options.device = GF_DEVICE_CUDA;
+    options.band_rows = 20;
+    options.profile = true;
+    options.no_fuse = no_fuse;
+    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
+    assert_ok(chain, gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
+    const struct gf_profile *const profile = gf_pipeline_profile(pipeline);
+    for (size_t i = 0; i < profile->span_count; i++)
+        count += profile->spans[i].kind == GF_SPAN_STATISTIC;
+    gf_pipeline_close(pipeline);
+    gf_image_free(&output);
+    picture_free(&input);
+    return count;
+}
+
+static void test_what_is_counted_on_a_gpu(void **state)
+{
+    const char *why = "";
+    if (!gf_device_count(&why))
+        skip();
+    const struct gf_format rgb8 = format_of(64, 60, 3, 8), gray16 = format_of(64, 60, 1, 16);
+    assert_int_equal(histogram_spans("gamma=2.2,equalize", rgb8, false), 0);
+    assert_int_equal(histogram_spans("gamma=2.2,equalize", rgb8, true), 3);
+    assert_int_equal(histogram_spans("gamma=2.2,equalize", gray16, false), 3);
+    assert_int_equal(histogram_spans("gamma=2.2,equalize=variant=shared", rgb8, false), 3);
+    assert_int_equal(histogram_spans("gamma=2.2,equalize=lightness", rgb8, false), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -564,6 +677,8 @@ int main(void)
         cmocka_unit_test(test_queued),
         cmocka_unit_test(test_queued_failures),
         cmocka_unit_test(test_serial_waits),
+        cmocka_unit_test(test_counting_on_a_gpu),
+        cmocka_unit_test(test_what_is_counted_on_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,6 +318,7 @@ static struct gf_backend_calls make_calls(void)
     calls.download = gf_cuda_download;
     calls.scratch = gf_stage_cuda_scratch;
     calls.run = gf_cuda_run;
+    calls.run_counting = gf_cuda_run_counting;
     calls.statistic_open = gf_cuda_statistic_open;
     calls.statistic_add = gf_cuda_statistic_add;
     calls.statistic_take = gf_cuda_statistic_take;

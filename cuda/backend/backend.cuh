@@ -23,6 +23,7 @@ struct block {
 struct statistic {
     enum gf_statistic kind;
     gf_counter *counter;
+    bool counter_is_chosen; /* by variant=name */
     size_t bytes, capacity;
     unsigned long long *count; /* [channels][bins] */
     unsigned long long *taken; /* the same in pinned memory of the host */
@@ -102,6 +103,10 @@ enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
 enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                            const void *constants, const struct gf_view *in,
                            const struct gf_view *out, void *scratch, struct gf_error *error);
+enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage *stage,
+                                    const void *constants, const struct gf_view *in,
+                                    const struct gf_view *out, void *scratch, bool *counted,
+                                    struct gf_error *error);
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 

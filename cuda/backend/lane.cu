@@ -32,8 +32,8 @@ void gf_cuda_lane_close(struct gf_lane *lane)
 }
 
 /* A filter's kernels come before those of the coders, which fill the device for longer. Where
- * pictures do not come side by side there is nothing to be preferred, and a connection to the device
- * is saved: those of streams with a priority are others than those that the context has. */
+ * pictures do not come side by side there is nothing to be preferred, and a connection to the
+ * device is saved: those of streams with a priority are others than those that the context has. */
 static cudaError_t create_stream(const struct cuda_backend *cuda, cudaStream_t *stream)
 {
     int lowest = 0, highest = 0;
@@ -104,11 +104,12 @@ enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
     return copy(lane, dst, src, cudaMemcpyDeviceToHost, error);
 }
 
-enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
-                           const void *constants, const struct gf_view *in,
-                           const struct gf_view *out, void *scratch, struct gf_error *error)
+/* pictures: room for those of the stage. */
+static struct gf_launch launch_of(const struct gf_lane *lane, const struct gf_stage *stage,
+                                  const void *constants, const struct gf_view *in,
+                                  const struct gf_view *out, void *scratch,
+                                  struct gf_view *pictures)
 {
-    struct gf_view pictures[GF_STAGE_PICTURES_MAX];
     struct gf_launch launch;
     memset(&launch, 0, sizeof launch);
     launch.stage = stage;
@@ -117,11 +118,40 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
     launch.scratch = scratch;
     launch.constants = constants;
     launch.pictures = pictures;
-    gf_cuda_find_pictures(backend_of(lane->backend), stage, pictures);
-    launch.stream = ((struct cuda_lane *)lane)->stream;
+    gf_cuda_find_pictures((struct cuda_backend *)lane->backend, stage, pictures);
+    launch.stream = gf_cuda_stream(lane);
+    return launch;
+}
+
+enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
+                           const void *constants, const struct gf_view *in,
+                           const struct gf_view *out, void *scratch, struct gf_error *error)
+{
+    struct gf_view pictures[GF_STAGE_PICTURES_MAX];
+    const struct gf_launch launch = launch_of(lane, stage, constants, in, out, scratch, pictures);
     const cudaError_t code = (cudaError_t)gf_stage_launcher(stage)(&launch);
     return code == cudaSuccess ? GF_OK
                                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
+}
+
+/* A variant of the stage or of the counter that was asked for runs as it is. */
+enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage *stage,
+                                    const void *constants, const struct gf_view *in,
+                                    const struct gf_view *out, void *scratch, bool *counted,
+                                    struct gf_error *error)
+{
+    const struct statistic *const statistic = &backend_of(lane->backend)->statistic;
+    struct gf_view pictures[GF_STAGE_PICTURES_MAX];
+    if (!stage->filter->cuda_counting || stage->variant || statistic->counter_is_chosen)
+        return GF_OK;
+    struct gf_launch launch = launch_of(lane, stage, constants, in, out, scratch, pictures);
+    launch.statistic = statistic->kind;
+    launch.count = statistic->count;
+    const cudaError_t code = (cudaError_t)stage->filter->cuda_counting(&launch);
+    *counted = code == cudaSuccess;
+    return *counted || code == cudaErrorNotSupported
+               ? GF_OK
+               : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes)

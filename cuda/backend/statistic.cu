@@ -84,6 +84,7 @@ enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stag
         return status;
     statistic->kind = kind;
     statistic->counter = gf_stage_counter(stage);
+    statistic->counter_is_chosen = stage->variant && stage->variant->count;
     statistic->bytes =
         ((size_t)gf_statistic_channels(kind, format) << format.bits) * sizeof *statistic->count;
     statistic->first = cuda->stream;

@@ -240,6 +240,15 @@ static enum gf_status add_memory(const struct runs *runs, struct gf_error *error
     return add_run(runs, "transfer=zero-copy", 0, &options, error);
 }
 
+/* Without fusing, a device counts what stages make by kernels of their own. */
+static int count_steps(const struct gf_plan *plan, bool counts)
+{
+    int steps = plan->stage_count;
+    for (int s = 0; counts && s < plan->segment_count; s++)
+        steps += plan->segment[s].count && plan->segment[s].statistic;
+    return steps;
+}
+
 static enum gf_status count_stages(const struct runs *runs, bool no_fuse, int *count,
                                    struct gf_error *error)
 {
@@ -250,7 +259,7 @@ static enum gf_status count_stages(const struct runs *runs, bool no_fuse, int *c
         return status;
     chain.no_fuse = no_fuse;
     status = gf_plan_make(&chain, runs->picture->format, 1, &plan, error);
-    *count = status ? 0 : plan.stage_count;
+    *count = status ? 0 : count_steps(&plan, no_fuse && runs->comparison->on_cuda);
     if (!status)
         gf_plan_free(&plan);
     gf_chain_free(&chain);

@@ -91,7 +91,10 @@ static enum gf_status explain_stage(const struct explainer *explainer, const str
     if (!explainer->lane)
         return GF_OK;
     name_variant(stage, false, found);
-    return gf_explain_stage_kernels(explainer->lane, stage, cut[i], cut[i + 1], found, error);
+    const bool may_count =
+        segment->statistic && i + 1 == segment->count && !explainer->run->options->no_fuse;
+    return gf_explain_stage_kernels(explainer->lane, stage, may_count ? stage + 1 : NULL, cut[i],
+                                    cut[i + 1], found, error);
 }
 
 static enum gf_status explain_histogram(const struct explainer *explainer,
@@ -157,7 +160,8 @@ static enum gf_status explain_stages(const struct explainer *explainer, int s,
     for (int i = 0; !status && i < segment->count; i++)
         status =
             explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++], error);
-    if (!status && segment->statistic)
+    const bool counted = found->stages && found->stage[found->stages - 1].counts;
+    if (!status && segment->statistic && !counted)
         status = explain_histogram(explainer, segment, rows, &found->stage[found->stages++], error);
     return status;
 }

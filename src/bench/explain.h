@@ -19,6 +19,7 @@ struct gf_explained_stage {
     bool statistic;
     const char *variant, *technique; /* of the CUDA kernels; NULL on the CPU */
     int filters;                     /* fused into it; 1: not fused */
+    bool counts;                     /* its kernels count their result for the next segment */
     double bytes;                    /* read and written by all bands */
     int kernels;                     /* for one band; the first GF_EXPLAIN_KERNELS of them: */
     struct gf_kernel_info kernel[GF_EXPLAIN_KERNELS];
@@ -74,10 +75,10 @@ enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *
 void gf_explain_free(struct gf_explanation *explanation);
 
 /* The kernels that make rows `out` from rows `in` (explain_kernels.c). If the device refuses,
- * found->unknown says why. */
+ * found->unknown says why. wanting: the stage whose statistic they may count, or NULL. */
 enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
-                                        struct gf_rows in, struct gf_rows out,
-                                        struct gf_explained_stage *found,
+                                        const struct gf_stage *wanting, struct gf_rows in,
+                                        struct gf_rows out, struct gf_explained_stage *found,
                                         struct gf_error *error) GF_CHECKED;
 enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting,
                                             struct gf_rows in, struct gf_explained_stage *found,

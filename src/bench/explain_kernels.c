@@ -61,7 +61,8 @@ static enum gf_status inspect(struct gf_lane *lane, struct gf_stage_work *work, 
     return status;
 }
 
-static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage, struct gf_rows in,
+static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage,
+                                    const struct gf_stage *wanting, struct gf_rows in,
                                     struct gf_rows out, struct gf_explained_stage *found,
                                     struct gf_error *error)
 {
@@ -74,8 +75,13 @@ static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage
         status = gf_stage_prepare(stage, error);
     if (!status)
         status = backend->calls->load(backend, NULL, stage, &work.constants, error);
+    /* A counter that cannot run here is the next stage's to explain. */
+    if (wanting && !backend->calls->statistic_open(lane, wanting, NULL))
+        work.counted = &found->counts;
     if (!status)
         status = inspect(lane, &work, in, out, found, error);
+    if (wanting)
+        backend->calls->statistic_close(lane);
     if (work.constants)
         backend->calls->unload(backend, work.constants);
     gf_stage_release(stage);
@@ -111,11 +117,13 @@ static enum gf_status note_refusal(enum gf_status status, const struct gf_error 
 }
 
 enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
-                                        struct gf_rows in, struct gf_rows out,
-                                        struct gf_explained_stage *found, struct gf_error *error)
+                                        const struct gf_stage *wanting, struct gf_rows in,
+                                        struct gf_rows out, struct gf_explained_stage *found,
+                                        struct gf_error *error)
 {
     struct gf_error why = {0};
-    return note_refusal(inspect_stage(lane, stage, in, out, found, &why), &why, found, error);
+    return note_refusal(inspect_stage(lane, stage, wanting, in, out, found, &why), &why, found,
+                        error);
 }
 
 enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting,

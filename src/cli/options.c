@@ -178,7 +178,7 @@ static const struct gf_option options[] = {
     {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
      .help = "zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
     {.name = "no-fuse", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_fuse),
-     .help = "run every filter by itself, rounding after each"},
+     .help = "run every filter by itself, rounding after each; histograms too are counted by kernels of their own"},
 
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile), .file_offset = AT(page),

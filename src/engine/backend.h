@@ -30,6 +30,8 @@ struct gf_stage_work {
     struct gf_view in, out;
     void *scratch;
     bool counts;
+    /* Not NULL: after statistic_open(), the kernels may count `out`, too; whether they do so. */
+    bool *counted;
 };
 
 /* A kernel as it is launched. */
@@ -95,6 +97,11 @@ struct gf_backend_calls {
     enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
                           const struct gf_view *in, const struct gf_view *out, void *scratch,
                           struct gf_error *);
+    /* Runs the stage as run() does and counts its result as statistic_add() does, where the same
+     * kernels do both faster; else does nothing. *counted: which. NULL: it never does. */
+    enum gf_status (*run_counting)(struct gf_lane *, const struct gf_stage *, const void *constants,
+                                   const struct gf_view *in, const struct gf_view *out,
+                                   void *scratch, bool *counted, struct gf_error *);
     /* A lane's histogram of the rows it has seen, for the stage that needs it: statistic_open()
      * empties it, on all lanes in order of their index; statistic_add() counts a view;
      * statistic_take() waits for its lane and, when the others are done, adds it to *into. */
@@ -140,9 +147,20 @@ static inline enum gf_status
 gf_stage_work_run(struct gf_lane *lane, const struct gf_stage_work *work, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = lane->backend->calls;
-    return work->counts ? calls->statistic_add(lane, &work->in, error)
-                        : calls->run(lane, work->stage, work->constants, &work->in, &work->out,
-                                     work->scratch, error);
+    if (work->counts)
+        return calls->statistic_add(lane, &work->in, error);
+    if (work->counted) {
+        *work->counted = false;
+        const enum gf_status status =
+            calls->run_counting
+                ? calls->run_counting(lane, work->stage, work->constants, &work->in, &work->out,
+                                      work->scratch, work->counted, error)
+                : GF_OK;
+        if (status || *work->counted)
+            return status;
+    }
+    return calls->run(lane, work->stage, work->constants, &work->in, &work->out, work->scratch,
+                      error);
 }
 
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,

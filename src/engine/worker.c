@@ -112,8 +112,16 @@ static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
                         format, rows);
 }
 
+/* Whether the last stage may count the result that the next segment wants the histogram of. */
+static bool may_count(const struct gf_segment_run *segment_run, int i)
+{
+    return segment_run->segment->statistic && i + 1 == segment_run->segment->count &&
+           !segment_run->run->options->no_fuse;
+}
+
+/* *counted: whether the result has been counted. */
 static enum gf_status run_stages(struct gf_worker *worker, int b, const struct gf_rows *cut,
-                                 struct gf_view *view, struct gf_error *error)
+                                 struct gf_view *view, bool *counted, struct gf_error *error)
 {
     const struct gf_segment_run *const segment_run = worker->segment_run;
     const struct gf_backend_calls *const calls = segment_run->run->backend->calls;
@@ -121,13 +129,17 @@ static enum gf_status run_stages(struct gf_worker *worker, int b, const struct g
     for (int i = first_stage(segment_run); !status && i < segment_run->segment->count; i++) {
         const int index = segment_run->segment->first + i;
         const struct gf_stage *const stage = &segment_run->run->plan->stage[index];
-        const struct gf_view out = stage_output(worker, b, i, cut[i + 1]);
+        const struct gf_stage_work work = {.stage = stage,
+                                           .constants = segment_run->constants[i],
+                                           .in = *view,
+                                           .out = stage_output(worker, b, i, cut[i + 1]),
+                                           .scratch = worker->scratch,
+                                           .counted = may_count(segment_run, i) ? counted : NULL};
         begin_stage(segment_run, index, "");
-        status = calls->run(worker->lane, stage, segment_run->constants[i], view, &out,
-                            worker->scratch, error);
+        status = gf_stage_work_run(worker->lane, &work, error);
         gf_nvtx_pop();
-        calls->mark(worker->lane, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &out));
-        *view = out;
+        calls->mark(worker->lane, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &work.out));
+        *view = work.out;
     }
     return status;
 }
@@ -179,10 +191,11 @@ enum gf_status gf_worker_queue(struct gf_worker *worker, int b, struct gf_error 
     if (segment_run->run->progress && segment_run->run->progress->cancelled)
         return gf_fail(error, GF_ERROR_OUTPUT, "the run was cancelled");
     struct gf_view view;
+    bool counted = false;
     enum gf_status status = fetch_input(worker, b, cut, &view, error);
     if (!status)
-        status = run_stages(worker, b, cut, &view, error);
-    if (!status && segment->statistic) {
+        status = run_stages(worker, b, cut, &view, &counted, error);
+    if (!status && segment->statistic && !counted) {
         const struct gf_view result = gf_view_part(&view, rows);
         begin_stage(segment_run, segment->first + segment->count, " histogram");
         status = calls->statistic_add(worker->lane, &result, error);

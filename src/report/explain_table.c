@@ -44,6 +44,8 @@ static void put_stage(FILE *file, const struct gf_explanation *explanation,
                explanation->copy_peak);
     if (stage->filters > 1)
         fprintf(file, "; %d filters fused", stage->filters);
+    if (stage->counts)
+        fputs("; counts the histogram that the next segment wants", file);
     putc('\n', file);
     if (stage->variant) {
         const int column = fprintf(file, "%*svariant %s: ", INDENT, "", stage->variant);

@@ -138,6 +138,9 @@ struct gf_filter {
      * launch->in is RGBA8 though the stage's is premultiplied. They return
      * cudaErrorNotSupported, and do nothing, where the device has no such kernel. */
     gf_launcher *cuda_fused;
+    /* The default kernels, which also count their result into launch->count. They return
+     * cudaErrorNotSupported, and do nothing, where it is to be counted by itself. NULL: always. */
+    gf_launcher *cuda_counting;
 };
 
 /* Declares a parameter: struct, member, default, range, help with the unit. */

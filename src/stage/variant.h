@@ -28,6 +28,9 @@ struct gf_launch {
      * before it is written; NULL: none. */
     const void *before, *after;
     const struct gf_view *pictures; /* gf_stage_pictures(), whole, in device memory */
+    /* For the filter's cuda_counting alone: where the result is counted, as by a gf_counter. */
+    enum gf_statistic statistic;
+    unsigned long long *count;
 };
 typedef int gf_launcher(const struct gf_launch *launch);
 

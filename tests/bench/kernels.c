@@ -145,6 +145,11 @@ static const struct spec specs[] = {
     {"text=size=200:gravity=south", "a line of 400x200, gray with alpha", NULL, 0, 0, 0},
 #endif
     {"gamma=2.2,contrast=1.2,invert", NULL, NULL, 0, 0, 0}, /* one stage, as those that follow */
+    {"gamma=2.2,equalize", "luma", NULL, 0, 0, 0},
+    {"gamma=2.2,equalize=channel", NULL, NULL, 0, 0, 0},
+    {"gamma=2.2,equalize=joint", NULL, NULL, 0, 0, 0},
+    {"gamma=2.2,normalize", NULL, NULL, 0, 0, 0},
+    {"temperature=4000,equalize", "luma, three tables", NULL, 0, 0, 0},
     {"gamma=2.2,blur=2,contrast=1.2", NULL, NULL, 0.158, 0, 0},
     {"gamma=2.2,blur=5,contrast=1.2", NULL, NULL, 0.18, 0, 0},
     {"gamma=2.2,sobel,contrast=1.2", NULL, NULL, 0.118, 0, 0},
@@ -168,6 +173,8 @@ static const struct spec specs[] = {
     {"rotate=7:fit=keep", "linear", NULL, 0, 3, 16},
     {"resize=50%:50%:kernel=lanczos3", NULL, NULL, 0, 3, 16},
     {"gamma=2.2", NULL, NULL, 0, 1, 8},
+    {"gamma=2.2,equalize", "luma", NULL, 0, 1, 8},
+    {"gamma=2.2,normalize", NULL, NULL, 0, 1, 8},
     {"gamma=2.2", NULL, NULL, 0, 3, 16},
 };
 _Static_assert(sizeof specs / sizeof *specs <= BENCH_ROWS, "the report holds each row");
@@ -177,25 +184,29 @@ _Static_assert(sizeof specs / sizeof *specs <= BENCH_ROWS, "the report holds eac
 static bool run_plan(struct gf_plan *plan, const struct pictures *frames, struct bench_row *row)
 {
     struct pictures pictures = *frames;
+    struct counting counting = {0}, next = {0};
     bool ok = true, keep = true;
     for (int s = 0; ok && s < plan->segment_count; s++) {
         const struct gf_segment *const segment = &plan->segment[s];
         const enum gf_statistic statistic = s ? plan->segment[s - 1].statistic : GF_STATISTIC_NONE;
         struct gf_histogram histogram = {0};
-        struct counting counting = {0};
+        counting = next;
+        next = (struct counting){0};
         if (statistic)
             ok = bench_run_statistic(&plan->stage[segment->first], &pictures, &histogram, &counting,
                                      row);
         for (int i = 0; ok && i < segment->count; i++) {
             struct gf_stage *const stage = &plan->stage[segment->first + i];
             stage->histogram = i ? NULL : &histogram;
-            ok = bench_run_stage(stage, &pictures, keep, statistic && !i ? &counting : NULL, row);
+            ok = bench_run_stage(stage, &pictures, keep, statistic && !i ? &counting : NULL,
+                                 segment->statistic && i + 1 == segment->count ? &next : NULL, row);
             stage->histogram = NULL;
             keep = false;
         }
         free(histogram.count);
         bench_free_counting(&counting);
     }
+    bench_free_counting(&next);
     if (!keep)
         bench_free_pictures(&pictures);
     row->bytes = bench_picture_bytes(plan->in) + bench_picture_bytes(plan->out);

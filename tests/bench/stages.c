@@ -59,7 +59,7 @@ static void add_step(struct bench_row *row, const char *name, double ms, size_t 
     row->ms += ms;
 }
 
-static int launch_statistic(void *context, int turn, void *stream)
+static int launch_counter(void *context, int turn, void *stream)
 {
     const struct counting *const call = context;
     const struct gf_view view = view_of(&call->in, turn);
@@ -68,25 +68,38 @@ static int launch_statistic(void *context, int turn, void *stream)
 
 /* ---- one stage ---- */
 
-struct stage_call {
-    const struct gf_stage *stage;
-    struct pictures in, out;
-    void *constants, *scratch;
-    struct gf_view pictures[GF_STAGE_PICTURES_MAX]; /* second pictures, in device memory */
-    const struct counting *counting;                /* before it, or NULL */
-};
+static struct gf_launch launch_of(const struct stage_call *call, int turn, void *stream)
+{
+    return (struct gf_launch){.stage = call->stage,
+                              .in = view_of(&call->in, turn),
+                              .out = view_of(&call->out, turn),
+                              .scratch = call->scratch,
+                              .constants = call->constants,
+                              .stream = stream,
+                              .pictures = call->pictures};
+}
 
 static int launch_stage(void *context, int turn, void *stream)
 {
     const struct stage_call *const call = context;
-    const struct gf_launch launch = {.stage = call->stage,
-                                     .in = view_of(&call->in, turn),
-                                     .out = view_of(&call->out, turn),
-                                     .scratch = call->scratch,
-                                     .constants = call->constants,
-                                     .stream = stream,
-                                     .pictures = call->pictures};
+    const struct gf_launch launch = launch_of(call, turn, stream);
     return gf_stage_launcher(call->stage)(&launch);
+}
+
+/* The stage that makes the picture, which counts it if it can; else the counter does. */
+static int launch_statistic(void *context, int turn, void *stream)
+{
+    const struct counting *const call = context;
+    int code = 0;
+    if (call->writer_counts) {
+        struct gf_launch launch = launch_of(&call->writer, turn, stream);
+        launch.statistic = call->statistic;
+        launch.count = call->count;
+        return call->writer.stage->filter->cuda_counting(&launch);
+    }
+    if (call->writer.stage)
+        code = launch_stage((void *)&call->writer, turn, stream);
+    return code ? code : launch_counter(context, turn, stream);
 }
 
 static int launch_both(void *context, int turn, void *stream)
@@ -167,10 +180,22 @@ static bool upload_pictures(struct stage_call *call)
     return ok;
 }
 
-bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool keep,
-                     const struct counting *counting, struct bench_row *row)
+static void free_call(struct stage_call *call)
 {
-    struct stage_call call = {.stage = stage, .in = *pictures, .counting = counting};
+    bench_free(call->scratch);
+    bench_free(call->constants);
+    for (int i = 0; i < GF_STAGE_PICTURES_MAX; i++)
+        bench_free(call->pictures[i].data);
+    if (!call->keeps_in)
+        bench_free_pictures(&call->in);
+    *call = (struct stage_call){0};
+}
+
+bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool keep,
+                     const struct counting *counting, struct counting *next, struct bench_row *row)
+{
+    struct stage_call call = {
+        .stage = stage, .in = *pictures, .keeps_in = keep, .counting = counting};
     struct gf_error error = {0};
     if (!gf_stage_launcher(stage))
         return bench_fail(row, stage->filter->name, "has no kernel");
@@ -185,13 +210,13 @@ bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool kee
              bench_copy_in(call.constants, stage->constants, stage->constants_size);
     ok = ok && upload_pictures(&call);
     ok = ok ? time_stage(&call, row) : bench_fail(row, "out of device memory", "");
-    bench_free(call.scratch);
-    bench_free(call.constants);
-    for (int i = 0; i < GF_STAGE_PICTURES_MAX; i++)
-        bench_free(call.pictures[i].data);
-    if (!keep)
-        bench_free_pictures(pictures);
     *pictures = call.out;
+    call.counting = NULL;
+    if (next)
+        *next =
+            (struct counting){.writer = call, .writer_ms = ok ? row->step[row->steps - 1].ms : 0};
+    else
+        free_call(&call);
     return ok;
 }
 
@@ -209,6 +234,29 @@ static bool upload_tables(struct counting *call)
     return ok;
 }
 
+/* Finds out whether the stage that makes the picture counts it, too. It must then make the same
+ * picture and the same histogram. */
+static bool find_writer(struct counting *call, const struct gf_histogram *histogram, size_t bytes,
+                        struct bench_row *row)
+{
+    struct bench_digest before, after;
+    int code = 0;
+    if (!call->writer.stage || !call->writer.stage->filter->cuda_counting)
+        return true;
+    uint64_t *const found = malloc(bytes);
+    bool same = found && digest_result(&call->writer, 0, &before) &&
+                bench_fill(call->writer.out.data[0], POISON, call->writer.out.bytes) &&
+                bench_fill(call->count, 0, bytes);
+    call->writer_counts = true;
+    call->writer_counts = same && bench_once(launch_statistic, call, &code);
+    if (call->writer_counts)
+        same = bench_copy_out(found, call->count, bytes) &&
+               digest_result(&call->writer, 0, &after) && after.sum == before.sum &&
+               (call->extremes || !memcmp(found, histogram->count, bytes));
+    free(found);
+    return same ? true : bench_fail(row, "the stage before", "counts or writes otherwise");
+}
+
 /* One clean histogram, each pixel counted once (there are none of zero alpha here), then the time.
  */
 static bool time_statistic(struct counting *call, struct gf_histogram *histogram, size_t bytes,
@@ -221,7 +269,7 @@ static bool time_statistic(struct counting *call, struct gf_histogram *histogram
                                  ? "histogram tiles"
                                  : names[call->statistic];
     int code = 0;
-    if (!bench_fill(call->count, 0, bytes) || !bench_once(launch_statistic, call, &code))
+    if (!bench_fill(call->count, 0, bytes) || !bench_once(launch_counter, call, &code))
         return bench_fail(row, name, bench_error_text(code));
     if (!bench_copy_out(histogram->count, call->count, bytes))
         return bench_fail(row, "cannot read the histogram", "");
@@ -236,10 +284,13 @@ static bool time_statistic(struct counting *call, struct gf_histogram *histogram
             : 1;
     if (call->extremes ? !total : total != pixels * (uint64_t)samples)
         return bench_fail(row, name, "does not count every pixel once");
+    if (!find_writer(call, histogram, bytes, row))
+        return false;
     call->ms = bench_time(launch_statistic, call, &code);
     if (call->ms < 0)
         return bench_fail(row, name, bench_error_text(code));
-    add_step(row, name, call->ms, bench_picture_bytes(format));
+    add_step(row, call->writer_counts ? "counted on the way" : name, call->ms - call->writer_ms,
+             call->writer_counts ? 0 : bench_picture_bytes(format));
     return true;
 }
 
@@ -249,10 +300,10 @@ bool bench_run_statistic(const struct gf_stage *stage, const struct pictures *pi
 {
     const enum gf_statistic statistic = gf_stage_statistic(stage);
     const struct gf_variant *const variant = gf_stage_counting(stage);
-    *call = (struct counting){.counter = gf_stage_counter(stage),
-                              .statistic = statistic,
-                              .extremes = variant && variant->count_extremes,
-                              .in = *pictures};
+    call->counter = gf_stage_counter(stage);
+    call->statistic = statistic;
+    call->extremes = variant && variant->count_extremes;
+    call->in = *pictures;
     *histogram =
         (struct gf_histogram){.channels = gf_statistic_channels(statistic, pictures->format),
                               .bins = 1 << pictures->format.bits};
@@ -269,4 +320,6 @@ void bench_free_counting(struct counting *counting)
 {
     bench_free(counting->count);
     bench_free(counting->tables);
+    free_call(&counting->writer);
+    *counting = (struct counting){0};
 }

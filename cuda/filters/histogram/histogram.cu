@@ -5,20 +5,6 @@
 #include "pixel/histogram.h"
 #include "pixel/histogram_counters.h"
 
-static int source_of(enum gf_statistic statistic, struct gf_format format)
-{
-    switch (statistic) {
-    case GF_STATISTIC_LIGHTNESS:
-        return LIGHTNESS;
-    case GF_STATISTIC_CHANNELS:
-        return gf_colour_channels(format) == 3 ? CHANNELS : SAMPLE;
-    case GF_STATISTIC_JOINT:
-        return gf_colour_channels(format) == 3 ? JOINT : SAMPLE;
-    default:
-        return gf_colour_channels(format) == 3 ? LUMA : SAMPLE;
-    }
-}
-
 static struct count_request request_of(const struct gf_view *view, enum gf_statistic statistic,
                                        unsigned long long *count, const void *tables, void *stream)
 {

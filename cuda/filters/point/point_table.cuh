@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
 }
 
 /* table: on the host */
-static bool is_negative(const unsigned char *table, struct gf_format format, int tables)
+static inline bool is_negative(const unsigned char *table, struct gf_format format, int tables)
 {
     bool negative = format.bits == 8 && format.channels % 2 == 1 && tables == 1;
     for (int v = 0; negative && v < 256; v++)

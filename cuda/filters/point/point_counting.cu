@@ -1,0 +1,151 @@
+/* A run of point filters that is a table of 8-bit samples, and the histogram of what it writes: the
+ * next filter's statistic then costs no pass over the picture. */
+#include "cuda/filters/histogram/histogram_8.cuh"
+#include "cuda/filters/point/point_table.cuh"
+#include "pixel/point_program.h"
+
+enum { COUNTING_THREADS = 1024 };
+
+/* A launch. What the kernel would compute once for all items comes with it, as constants. */
+struct counting {
+    struct view_pair band;
+    unsigned full, tail; /* of a row: whole items, and the pixels behind them */
+    unsigned items;      /* whole ones, in all */
+    const unsigned *tables;
+    unsigned long long *count;
+};
+
+/* Counts and looks up the pixels behind a row's whole items. */
+template <int SOURCE, int CHANNELS, int TABLES>
+static __device__ __forceinline__ void count_tail(unsigned *counters, unsigned copy,
+                                                  const unsigned char *own, const unsigned char *in,
+                                                  unsigned char *out, unsigned pixels)
+{
+#pragma unroll 1
+    for (unsigned i = 0; i < pixels; i++) {
+        unsigned word[1] = {0};
+#pragma unroll
+        for (unsigned c = 0; c < CHANNELS; c++) {
+            const unsigned v = look_up<CHANNELS, TABLES>(own, *in++, c);
+            *out++ = (unsigned char)v;
+            word[0] |= v << 8 * c;
+        }
+        count_pixel<SOURCE, CHANNELS>(counters, copy, word, 0, (const struct lightness_8 *)NULL);
+    }
+}
+
+/* An item is of whole pixels in whole vectors: three vectors of RGB, else one. Here the rows go
+ * forward, so that the kernel of the next filter, which begins with the last, finds them in the
+ * cache. */
+template <int SOURCE, int CHANNELS, int TABLES>
+__global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struct counting run)
+{
+    const struct view_pair &band = run.band;
+    constexpr int vectors = CHANNELS == 3 ? 3 : 1, pixels = vectors * VECTOR / CHANNELS;
+    extern __shared__ __align__(16) unsigned counters[];
+    uint4 *const copies = (uint4 *)(counters + layout<SOURCE>::counters);
+    early_next();
+    for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters / 4; i += COUNTING_THREADS)
+        ((uint4 *)counters)[i] = make_uint4(0, 0, 0, 0);
+    for (int i = (int)threadIdx.x; i < TABLES * TABLE_WORDS / 4; i += COUNTING_THREADS) {
+        const unsigned word = run.tables[i / (WARP / 4)];
+        copies[i] = make_uint4(word, word, word, word);
+    }
+    early_wait();
+    __syncthreads();
+    const unsigned lane = 4 * (threadIdx.x % WARP), copy = lane % (4 * layout<SOURCE>::copies);
+    const unsigned char *const own = (const unsigned char *)copies + lane;
+    const unsigned first = blockIdx.x * COUNTING_THREADS + threadIdx.x;
+    for (unsigned item = first; item < run.items; item += gridDim.x * COUNTING_THREADS) {
+        const struct position at = position_of(item, band.rows, run.full);
+        const size_t offset = (size_t)at.column * vectors * VECTOR;
+        const unsigned char *const in = band.in + at.row * band.in_pitch + offset;
+        unsigned char *const out = band.out + at.row * band.out_pitch + offset;
+        uint4 v[vectors];
+        unsigned w[vectors * 4];
+#pragma unroll
+        for (int i = 0; i < vectors; i++)
+            v[i] = ((const uint4 *)in)[i];
+#pragma unroll
+        for (int i = 0; i < vectors; i++) {
+            v[i] = look_up<CHANNELS, TABLES>(own, v[i], (unsigned)i);
+            ((uint4 *)out)[i] = v[i];
+            unpack(v[i], w + 4 * i);
+        }
+#pragma unroll
+        for (int i = 0; i < pixels; i++)
+            count_pixel<SOURCE, CHANNELS>(counters, copy, w, i * CHANNELS,
+                                          (const struct lightness_8 *)NULL);
+    }
+    for (unsigned row = first; run.tail && row < band.rows; row += gridDim.x * COUNTING_THREADS) {
+        const size_t offset = (size_t)run.full * vectors * VECTOR;
+        count_tail<SOURCE, CHANNELS, TABLES>(counters, copy, own,
+                                             band.in + row * band.in_pitch + offset,
+                                             band.out + row * band.out_pitch + offset, run.tail);
+    }
+    __syncthreads();
+    add_up<SOURCE>(counters, run.count);
+}
+
+/* As many blocks as the GPU holds at once, if it has the shared memory for one. */
+template <int SOURCE, int CHANNELS, int TABLES>
+static int launch_counting(counting run, cudaStream_t stream)
+{
+    constexpr unsigned pixels = (CHANNELS == 3 ? 3 : 1) * VECTOR / CHANNELS;
+    constexpr int bytes = layout<SOURCE>::bytes + TABLES * TABLE_WORDS * 4;
+    const auto kernel = counting8_kernel<SOURCE, CHANNELS, TABLES>;
+    run.full = run.band.width / pixels;
+    run.tail = run.band.width % pixels;
+    run.items = run.band.rows * run.full;
+    unsigned blocks = blocks_for(run.items + (run.tail ? run.band.rows : 0), COUNTING_THREADS);
+    int most = 0;
+    cudaError_t status = shared_most(&most);
+    if (status == cudaSuccess && bytes > most)
+        return cudaErrorNotSupported;
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute((const void *)kernel,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status == cudaSuccess)
+        status = resident_blocks((const void *)kernel, COUNTING_THREADS, bytes, blocks, &blocks);
+    return status != cudaSuccess
+               ? status
+               : launch_early(kernel, blocks, COUNTING_THREADS, (size_t)bytes, stream, run);
+}
+
+/* A table for all channels, or one for each. */
+template <int SOURCE>
+static int launch_colour(const counting &run, int channels, int tables, cudaStream_t stream)
+{
+    return channels == 4 ? launch_counting<SOURCE, 4, 4>(run, stream)
+           : tables == 1 ? launch_counting<SOURCE, 3, 1>(run, stream)
+                         : launch_counting<SOURCE, 3, 3>(run, stream);
+}
+
+extern "C" int gf_point_counting_cuda(const struct gf_launch *launch)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const program =
+        (const struct gf_point_program *)stage->constants;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const int channels = stage->out.channels;
+    if (stage->out.bits != 8 || program->table != GF_POINT_SAMPLES || !launch->out.rows ||
+        launch->statistic == GF_STATISTIC_LIGHTNESS ||
+        gf_statistic_kind(launch->statistic) == GF_STATISTIC_TILES)
+        return cudaErrorNotSupported;
+    const size_t row_bytes = gf_row_bytes(stage->out);
+    counting run = {};
+    run.band = join_rows(aligned_views(launch), row_bytes, row_bytes);
+    run.tables = (const unsigned *)((const unsigned char *)launch->constants + program->table_at);
+    run.count = launch->count;
+    switch (source_of(launch->statistic, stage->out)) {
+    case SAMPLE:
+        return channels == 1 ? launch_counting<SAMPLE, 1, 1>(run, stream)
+                             : launch_counting<SAMPLE, 2, 2>(run, stream);
+    case LUMA:
+        return launch_colour<LUMA>(run, channels, program->tables, stream);
+    case CHANNELS:
+        return launch_colour<CHANNELS>(run, channels, program->tables, stream);
+    default:
+        return launch_colour<JOINT>(run, channels, program->tables, stream);
+    }
+}
