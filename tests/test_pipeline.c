@@ -439,6 +439,45 @@ static void test_reuse(void **state)
     gf_pipeline_close(pipeline[1]);
 }
 
+/* What one picture's stages have prepared serves the next of its format, and no other. */
+static void check_one_after_another(const char *chain, void *context)
+{
+    enum { SIZES = 4 };
+    static const struct gf_format order[SIZES] = {{.width = 37, .height = 23},
+                                                  {.width = 37, .height = 23},
+                                                  {.width = 23, .height = 37},
+                                                  {.width = 37, .height = 23}};
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    options.device = GF_DEVICE_CPU;
+    (void)context;
+    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
+    for (int i = 0; i < 8 * SIZES; i++) {
+        const struct gf_format format = format_of(order[i % SIZES].width, order[i % SIZES].height,
+                                                  i / SIZES % 4 + 1, i < 4 * SIZES ? 8 : 16);
+        struct gf_format shape;
+        if (!chain_format(chain, format, 1, &shape))
+            continue;
+        struct gf_image input = picture_random(format, 0, (uint64_t)i);
+        struct gf_image expected = reference(chain, &input, 0);
+        struct gf_image output = picture_new(expected.format, 4);
+        assert_ok(chain, gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
+        assert_same(chain, &output, &expected);
+        picture_free(&output);
+        picture_free(&expected);
+        picture_free(&input);
+    }
+    gf_pipeline_close(pipeline);
+}
+
+static void test_reuse_of_every_filter(void **state)
+{
+    each_filter_chain(check_one_after_another, NULL);
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        check_one_after_another(chains[i], NULL);
+}
+
 /* Impossible pictures in memory are errors. */
 static void test_bad_pictures(void **state)
 {
@@ -673,6 +712,7 @@ int main(void)
         cmocka_unit_test(test_on_device),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
+        cmocka_unit_test(test_reuse_of_every_filter),
         cmocka_unit_test(test_tapered),
         cmocka_unit_test(test_queued),
         cmocka_unit_test(test_queued_failures),

@@ -482,24 +482,49 @@ static void test_whole_pictures_are_free(void **state)
     drop_plan();
 }
 
+/* How many stages of the plan take over what those of a plan for another picture have prepared. */
+static int taken(const char *text, struct gf_format before, struct gf_format format)
+{
+    struct gf_error error = {0};
+    struct gf_plan earlier;
+    int count = 0;
+    make_plan(text, before, 1);
+    for (int i = 0; i < plan.stage_count; i++) {
+        if (!gf_stage_statistic(&plan.stage[i]))
+            assert_ok(text, gf_stage_prepare(&plan.stage[i], &error), &error);
+    }
+    earlier = plan;
+    assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
+    gf_plan_take_constants(&plan, &earlier);
+    for (int i = 0; i < plan.stage_count; i++)
+        count += plan.stage[i].constants != NULL;
+    gf_plan_free(&earlier);
+    drop_plan();
+    return count;
+}
+
+static void test_taken_constants(void **state)
+{
+    const struct gf_format wide = format_of(40, 30, 3, 8), high = format_of(30, 40, 3, 8),
+                           deep = format_of(40, 30, 3, 16);
+    assert_int_equal(taken("gamma=2,transpose,resize=200%", wide, wide), 3);
+    assert_int_equal(taken("gamma=2,transpose,resize=200%", wide, high), 0);
+    assert_int_equal(taken("gamma=2,transpose,resize=200%", wide, deep), 0);
+    assert_int_equal(taken("blur=2,equalize,resize=50%", wide, wide), 2);
+    assert_int_equal(taken("resize=20:20,blur=2", wide, high), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_fusing),
-        cmocka_unit_test(test_fused_stencils),
-        cmocka_unit_test(test_alpha),
-        cmocka_unit_test(test_long_chains),
-        cmocka_unit_test(test_orientation),
-        cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_tapered_bands),
-        cmocka_unit_test(test_bands),
-        cmocka_unit_test(test_whole_pictures_are_free),
-        cmocka_unit_test(test_opaque),
+        cmocka_unit_test(test_apart),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_counters),    cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_fusing),      cmocka_unit_test(test_fused_stencils),
+        cmocka_unit_test(test_alpha),       cmocka_unit_test(test_long_chains),
+        cmocka_unit_test(test_orientation), cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_tapered_bands),
+        cmocka_unit_test(test_bands),       cmocka_unit_test(test_whole_pictures_are_free),
+        cmocka_unit_test(test_opaque),      cmocka_unit_test(test_taken_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

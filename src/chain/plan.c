@@ -155,15 +155,17 @@ static struct gf_extent extent_of(const struct builder *b)
     return extent;
 }
 
-/* Adds the filter, or those that it stands for. */
 static enum gf_status add_expanded(struct builder *b, struct item item,
-                                   const struct gf_extent *extent, struct gf_error *error)
+                                   const struct gf_extent *extent, struct gf_error *error);
+
+/* Adds the filters that the item's stands for. */
+static enum gf_status add_parts(struct builder *b, struct item item, const struct gf_extent *extent,
+                                struct gf_error *error)
 {
-    struct gf_parts parts = {.count = 0};
+    struct gf_parts parts; /* 25 KB, which are not cleared */
     enum gf_status status = GF_OK;
-    if (!item.filter->expand)
-        return add_filter(b, item, error);
     bool has_variant = !item.variant;
+    parts.count = 0;
     item.filter->expand(item.params, extent, &parts);
     for (int i = 0; !status && i < parts.count; i++) {
         const struct gf_part *const part = &parts.part[i];
@@ -184,6 +186,12 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
         return gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s does not take these parameters",
                        item.filter->name, item.variant->name);
     return status;
+}
+
+static enum gf_status add_expanded(struct builder *b, struct item item,
+                                   const struct gf_extent *extent, struct gf_error *error)
+{
+    return item.filter->expand ? add_parts(b, item, extent, error) : add_filter(b, item, error);
 }
 
 /* Adds a filter with its default parameters. */

@@ -62,6 +62,9 @@ void *gf_plan_own(struct gf_plan *plan, size_t size);
 /* How many stages two plans have in common, counted from these on: the same filters with the same
  * parameters on the same formats. Stages that are fused are not compared: see request.apart. */
 int gf_plan_common(const struct gf_plan *a, int first_a, const struct gf_plan *b, int first_b);
+/* Takes over what an earlier plan of the chain has prepared for the same stages, histograms and
+ * profiles apart. The pictures of both, and what their requests point to, may be gone. */
+void gf_plan_take_constants(struct gf_plan *plan, struct gf_plan *from);
 /* Stages first .. end - 1 of a plan, made apart, as one of its own, to be freed before that. Its
  * result has the bits that those stages have in the whole plan. */
 enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struct gf_plan *part,

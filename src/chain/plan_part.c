@@ -51,6 +51,18 @@ int gf_plan_common(const struct gf_plan *a, int first_a, const struct gf_plan *b
     return count;
 }
 
+void gf_plan_take_constants(struct gf_plan *plan, struct gf_plan *from)
+{
+    for (int i = 0; i < plan->stage_count && i < from->stage_count; i++) {
+        struct gf_stage *const to = &plan->stage[i], *const stage = &from->stage[i];
+        if (!stage->constants || to->filter->kind == GF_COLOUR || !same_stage(to, stage))
+            continue;
+        to->constants = stage->constants;
+        to->constants_size = stage->constants_size;
+        stage->constants = NULL;
+    }
+}
+
 enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struct gf_plan *part,
                            struct gf_error *error)
 {

@@ -1,5 +1,5 @@
 /* What a stage of a plan does, as names of filters. */
-#include <stdio.h>
+#include <string.h>
 
 #include "chain/plan.h"
 #include "pixel/fused.h"
@@ -31,11 +31,18 @@ int gf_plan_stage_filters(const struct gf_stage *stage)
     return count;
 }
 
+/* By strlen(), since each run names its stages: snprintf() takes a third of a tiny picture's time.
+ */
 void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size)
 {
     const struct gf_filter *filter;
     size_t length = 0;
-    for (int i = 0; (filter = gf_plan_stage_filter(stage, i)) && length < size; i++)
-        length +=
-            (size_t)snprintf(name + length, size - length, "%s%s", i ? "+" : "", filter->name);
+    for (int i = 0; (filter = gf_plan_stage_filter(stage, i)); i++) {
+        if (i && length + 1 < size)
+            name[length++] = '+';
+        const size_t letters = strlen(filter->name), room = size - 1 - length;
+        memcpy(name + length, filter->name, letters < room ? letters : room);
+        length += letters < room ? letters : room;
+    }
+    name[length] = '\0';
 }

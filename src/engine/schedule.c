@@ -16,7 +16,8 @@ static enum gf_status load_stages(struct gf_run_state *state, struct gf_error *e
         struct gf_stage *const stage =
             &segment_run->run->plan->stage[segment_run->segment->first + i];
         stage->histogram = i ? NULL : &state->histogram;
-        status = gf_stage_prepare(stage, error);
+        if (!stage->constants || gf_stage_statistic(stage))
+            status = gf_stage_prepare(stage, error);
         if (!status)
             status = segment_run->run->backend->calls->load(segment_run->run->backend, lane, stage,
                                                             &segment_run->constants[i], error);
@@ -31,7 +32,6 @@ static void unload_stages(struct gf_segment_run *segment_run)
             segment_run->run->backend->calls->unload(segment_run->run->backend,
                                                      segment_run->constants[i]);
         segment_run->constants[i] = NULL;
-        gf_stage_release(&segment_run->run->plan->stage[segment_run->segment->first + i]);
     }
 }
 

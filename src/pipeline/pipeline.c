@@ -25,6 +25,7 @@ static void close_backend(struct gf_pipeline *pipeline)
     gf_buffer_pool_close(&pipeline->buffers);
     pipeline->backend->calls->close(pipeline->backend);
     pipeline->backend = NULL;
+    pipeline->described = NULL;
 }
 
 static void warn_of_variants(const struct gf_pipeline *pipeline)
@@ -201,6 +202,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
         pipeline->remote->close(pipeline->remote);
     free(pipeline->chain_text);
     close_backend(pipeline);
+    gf_plan_free(&pipeline->last_plan);
     for (int i = 0; i < pipeline->outputs; i++)
         gf_chain_free(&pipeline->output[i].chain);
     if (!pipeline->outputs)

@@ -30,6 +30,7 @@ enum gf_hold {
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
+    struct gf_plan last_plan;        /* whose constants the next picture's plan may take over */
     struct gf_output_choice *output; /* [outputs]: the chain above is that of one of them */
     int outputs;                     /* 0: there is only one */
     struct gf_remote *remote;        /* NULL: pictures are done here */
@@ -37,6 +38,7 @@ struct gf_pipeline {
     bool cpu_for_remote;             /* does what the remote does not */
     void (*remote_warn)(void *context, const char *text); /* takes the remote's warnings */
     struct gf_backend *backend;                           /* NULL while there is a remote */
+    const struct gf_backend *described;                   /* by profile.device */
     bool on_cuda;
     int band_rows;              /* of the next attempt; 0: chosen */
     bool has_run, has_finished; /* begun, and ended, a picture */

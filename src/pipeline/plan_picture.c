@@ -70,11 +70,12 @@ static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char
         const unsigned long long most = pipeline->options.max_pixels,
                                  pixels = (unsigned long long)out.width * (unsigned)out.height;
         char stage[96];
+        if (pixels <= most)
+            continue;
         gf_plan_stage_name(&plan->stage[i], stage, sizeof stage);
-        if (pixels > most)
-            return gf_fail(error, GF_ERROR_INPUT,
-                           "%s: %s makes %dx%d, %llu pixels, over options.max_pixels=%llu", name,
-                           stage, out.width, out.height, pixels, most);
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "%s: %s makes %dx%d, %llu pixels, over options.max_pixels=%llu", name, stage,
+                       out.width, out.height, pixels, most);
     }
     return GF_OK;
 }

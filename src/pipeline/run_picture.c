@@ -1,7 +1,6 @@
 /* Brings one picture through a pipeline, in as many attempts as its device needs. */
 #include "pipeline/pipeline_state.h"
 
-
 #include "base/start_times.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
@@ -83,6 +82,13 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                         error);
 }
 
+/* Pictures of one format need the same tables and taps. */
+static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
+{
+    gf_plan_free(&pipeline->last_plan);
+    pipeline->last_plan = *plan;
+}
+
 static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                const struct part *part, const struct gf_metadata *metadata,
                                struct gf_error *error)
@@ -104,11 +110,12 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
         status = gf_pipeline_open_sink(pipeline, task, plan.out,
                                        part->recoloured || plan.recoloured ? &plan.icc : NULL,
                                        plan.stage_count || part->in, metadata, &sink, error);
+    gf_plan_take_constants(&plan, &pipeline->last_plan);
     if (!status && !remotely)
         status = gf_pipeline_schedule(pipeline, &plan, part->source, sink, task, error);
     if (sink)
         sink->close(sink);
-    gf_plan_free(&plan);
+    keep_plan(pipeline, &plan);
     task->image_in = image_in;
     return status;
 }

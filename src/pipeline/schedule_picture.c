@@ -51,7 +51,10 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
                                    struct gf_error *error)
 {
     struct gf_profile *const profile = &pipeline->profile;
-    pipeline->backend->calls->describe(pipeline->backend, profile->device, sizeof profile->device);
+    if (pipeline->described != pipeline->backend)
+        pipeline->backend->calls->describe(pipeline->backend, profile->device,
+                                           sizeof profile->device);
+    pipeline->described = pipeline->backend;
     profile->lanes = run->lanes;
     if (!pipeline->segments_done)
         profile->band_rows = run->first_band_rows;

@@ -220,11 +220,14 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
     const bool joined = are_one(stage, in, out);
     const int width = joined ? stage->in.width * out->rows : stage->in.width;
     const int end = joined ? out->y + 1 : out->y + out->rows;
-    _Alignas(64) struct evaluation evaluation = {.stage = stage};
+    _Alignas(64) struct evaluation evaluation;
+    evaluation.stage = stage;
     const bool is_plain = gf_stage_pictures(stage, evaluation.pictures) &&
                           gf_layer_is_samplewise(program, stage->in, evaluation.pictures);
     const bool colours = colours_gray(stage);
     uint8_t table[3][256];
+    if (!is_plain && program->table != GF_POINT_SAMPLES) /* 8 KB, which take a look-up's time */
+        memset(&evaluation.planes, 0, sizeof evaluation.planes);
     gf_mix_init(&evaluation.mix, stage);
     if (colours)
         fill_colours(&evaluation, table);
