@@ -439,7 +439,17 @@ static void test_reuse(void **state)
     gf_pipeline_close(pipeline[1]);
 }
 
-/* What one picture's stages have prepared serves the next of its format, and no other. */
+static struct gf_image gpu_result(const char *chain, const struct gf_image *in,
+                                  const struct gf_options *options)
+{
+    struct gf_image out;
+    struct gf_error error = {0};
+    assert_ok(chain, pipeline_result(chain, options, in, &out, &error), &error);
+    return out;
+}
+
+/* What one picture's stages have prepared serves the next of its format, and no other. context: the
+ * device. */
 static void check_one_after_another(const char *chain, void *context)
 {
     enum { SIZES = 4 };
@@ -450,8 +460,7 @@ static void check_one_after_another(const char *chain, void *context)
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline;
     struct gf_error error = {0};
-    options.device = GF_DEVICE_CPU;
-    (void)context;
+    options.device = *(const enum gf_device *)context;
     assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
     for (int i = 0; i < 8 * SIZES; i++) {
         const struct gf_format format = format_of(order[i % SIZES].width, order[i % SIZES].height,
@@ -460,7 +469,9 @@ static void check_one_after_another(const char *chain, void *context)
         if (!chain_format(chain, format, 1, &shape))
             continue;
         struct gf_image input = picture_random(format, 0, (uint64_t)i);
-        struct gf_image expected = reference(chain, &input, 0);
+        struct gf_image expected = options.device == GF_DEVICE_CPU
+                                       ? reference(chain, &input, 0)
+                                       : gpu_result(chain, &input, &options);
         struct gf_image output = picture_new(expected.format, 4);
         assert_ok(chain, gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
         assert_same(chain, &output, &expected);
@@ -471,11 +482,24 @@ static void check_one_after_another(const char *chain, void *context)
     gf_pipeline_close(pipeline);
 }
 
+static void reuse_every_filter(enum gf_device device)
+{
+    each_filter_chain(check_one_after_another, &device);
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
+        check_one_after_another(chains[i], &device);
+}
+
 static void test_reuse_of_every_filter(void **state)
 {
-    each_filter_chain(check_one_after_another, NULL);
-    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
-        check_one_after_another(chains[i], NULL);
+    reuse_every_filter(GF_DEVICE_CPU);
+}
+
+static void test_reuse_on_a_gpu(void **state)
+{
+    const char *why = "";
+    if (!gf_device_count(&why))
+        skip();
+    reuse_every_filter(GF_DEVICE_CUDA);
 }
 
 /* Impossible pictures in memory are errors. */
@@ -602,15 +626,6 @@ static void test_serial_waits(void **state)
 
 /* ---- on a GPU ---- */
 
-static struct gf_image gpu_result(const char *chain, const struct gf_image *in,
-                                  const struct gf_options *options)
-{
-    struct gf_image out;
-    struct gf_error error = {0};
-    assert_ok(chain, pipeline_result(chain, options, in, &out, &error), &error);
-    return out;
-}
-
 /* What the next filter wants counted, behind stages whose kernels count it and others; every kind
  * of statistic; one table for all channels and one for each. */
 static const char *const counting_chains[] = {
@@ -713,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_reuse_of_every_filter),
+        cmocka_unit_test(test_reuse_on_a_gpu),
         cmocka_unit_test(test_tapered),
         cmocka_unit_test(test_queued),
         cmocka_unit_test(test_queued_failures),

@@ -58,6 +58,8 @@ static void cuda_close(struct gf_backend *backend)
         if (cuda->statistic.emptied)
             cudaEventDestroy(cuda->statistic.emptied);
     }
+    for (int i = 0; i < BLOCKS_KEPT; i++)
+        free(cuda->block[i].copy);
     gf_cuda_device_leave(cuda->options.device);
     pthread_mutex_destroy(&cuda->lock);
     free(cuda);
@@ -145,23 +147,55 @@ static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
 
 /* ---- stages' constants ---- */
 
-/* A free block that is large enough, or else a new one in a free entry. */
-static struct block *find_block(struct cuda_backend *cuda, size_t size)
+/* Larger ones are not compared with the next picture's. */
+enum { COPY_MOST = 16 << 10 };
+
+static bool holds(const struct block *block, const struct gf_stage *stage)
 {
-    struct block *empty = NULL;
+    return block->copy && block->copy_size == stage->constants_size &&
+           memcmp(block->copy, stage->constants, stage->constants_size) == 0;
+}
+
+/* How well a block suits the stage: best one that holds its constants, then one that is large enough
+ * and whose content nobody will ask for, an empty one, and one with other constants. */
+static int rank(const struct block *block, const struct gf_stage *stage)
+{
+    if (block->used)
+        return 0;
+    if (holds(block, stage))
+        return 5;
+    if (!block->data)
+        return 3;
+    return (block->size >= stage->constants_size) + (block->copy ? 1 : 3);
+}
+
+/* The block that suits the stage best, with room for its constants. */
+static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage *stage)
+{
+    struct block *best = NULL;
     for (int i = 0; i < BLOCKS_KEPT; i++) {
-        struct block *const block = &cuda->block[i];
-        if (!block->used && block->size >= size)
-            return block;
-        if (!block->used && (!empty || !block->data))
-            empty = block;
+        if (rank(&cuda->block[i], stage) > (best ? rank(best, stage) : 0))
+            best = &cuda->block[i];
     }
-    if (!empty)
-        return NULL;
-    give_memory(cuda, empty->data);
-    empty->data = take_memory(cuda, size);
-    empty->size = empty->data ? size : 0;
-    return empty->data ? empty : NULL;
+    if (!best || best->size >= stage->constants_size)
+        return best;
+    give_memory(cuda, best->data);
+    best->data = take_memory(cuda, stage->constants_size);
+    best->size = best->data ? stage->constants_size : 0;
+    return best->data ? best : NULL;
+}
+
+/* Remembers what the block holds, if the next picture's stage may have the same. */
+static void keep_copy(struct block *block, const struct gf_stage *stage)
+{
+    free(block->copy);
+    block->copy = NULL;
+    if (stage->constants_size > COPY_MOST || gf_stage_statistic(stage))
+        return;
+    block->copy = malloc(stage->constants_size);
+    block->copy_size = stage->constants_size;
+    if (block->copy)
+        memcpy(block->copy, stage->constants, stage->constants_size);
 }
 
 enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
@@ -178,6 +212,16 @@ enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
 }
 
 /* The driver has copied the constants when the call returns: they are no pinned memory. */
+static cudaError_t copy_constants(const struct block *block, struct gf_lane *lane,
+                                  const struct gf_stage *stage)
+{
+    /* Not on the default stream, where the pictures of all threads would wait for one another. */
+    cudaStream_t const stream = lane ? gf_cuda_stream(lane) : cudaStreamPerThread;
+    const cudaError_t code = cudaMemcpyAsync(block->data, stage->constants, stage->constants_size,
+                                             cudaMemcpyHostToDevice, stream);
+    return code == cudaSuccess && !lane ? cudaStreamSynchronize(stream) : code;
+}
+
 static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane,
                                 const struct gf_stage *stage, const void **constants,
                                 struct gf_error *error)
@@ -189,21 +233,22 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
     if (status || !stage->constants_size)
         return status;
     pthread_mutex_lock(&cuda->lock);
-    struct block *const block = find_block(cuda, stage->constants_size);
+    struct block *const block = find_block(cuda, stage);
     if (block)
         block->used = true;
     pthread_mutex_unlock(&cuda->lock);
     if (!block)
         return gf_cuda_fail(error, cuda->options.device, "cudaMalloc", cudaErrorMemoryAllocation);
     *constants = block->data;
-    /* Not on the default stream, where the pictures of all threads would wait for one another. */
-    cudaStream_t const stream = lane ? gf_cuda_stream(lane) : cudaStreamPerThread;
-    GF_CUDA_TRY(cudaMemcpyAsync(block->data, stage->constants, stage->constants_size,
-                                cudaMemcpyHostToDevice, stream),
-                cuda->options.device, error);
-    if (!lane)
-        GF_CUDA_TRY(cudaStreamSynchronize(stream), cuda->options.device, error);
-    return GF_OK;
+    if (holds(block, stage))
+        return GF_OK;
+    keep_copy(block, stage);
+    const cudaError_t code = copy_constants(block, lane, stage);
+    if (code == cudaSuccess)
+        return GF_OK;
+    free(block->copy);
+    block->copy = NULL;
+    return gf_cuda_fail(error, cuda->options.device, "cudaMemcpyAsync", code);
 }
 
 static void cuda_unload(struct gf_backend *backend, const void *constants)
@@ -219,7 +264,7 @@ static void cuda_unload(struct gf_backend *backend, const void *constants)
 
 /* ---- turns ---- */
 
-enum { TURNS = 6 };
+enum { TURNS = 16 };
 
 static sem_t turns[GF_STARTS_MOST];
 static pthread_once_t turns_once = PTHREAD_ONCE_INIT;

@@ -16,6 +16,8 @@ enum { MARKS_MAX = GF_BANDS_QUEUED * (2 + 2 * GF_CUTS_MAX), BLOCKS_KEPT = GF_CUT
 struct block {
     void *data;
     size_t size;
+    void *copy; /* here, of the content that the next picture may find again; NULL: none */
+    size_t copy_size;
     bool used;
 };
 

@@ -33,7 +33,9 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
         snprintf(why, size, "done before, says the log");
         return GF_OUTCOME_SKIPPED;
     }
-    if (stat(output, &there) || !S_ISREG(there.st_mode))
+    const bool matters =
+        request->skip_existing || request->update || request->options.no_clobber;
+    if (!matters || stat(output, &there) || !S_ISREG(there.st_mode))
         return GF_OUTCOME_WAITING;
     if (request->skip_existing) {
         snprintf(why, size, "is there already");

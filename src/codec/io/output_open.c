@@ -88,11 +88,11 @@ static enum gf_status keep_mode(struct gf_output *output, const struct stat *tar
     return GF_OK;
 }
 
-static enum gf_status open_beside(struct gf_output *output, struct gf_error *error)
+static enum gf_status open_beside(struct gf_output *output, bool is_new, struct gf_error *error)
 {
     struct stat target;
-    output->exists = !stat(output->target, &target);
-    if (!output->exists && errno != ENOENT)
+    output->exists = !is_new && !stat(output->target, &target);
+    if (!output->exists && !is_new && errno != ENOENT)
         return gf_output_fail(output, error);
     if (output->exists && !(target.st_mode & 0222))
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: is read-only", output->name);
@@ -130,14 +130,17 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     struct stat file;
     if (!*path)
         return gf_fail(error, GF_ERROR_OUTPUT, "the output has no name");
-    if (!output->to_stdout && !stat(path, &file) && S_ISDIR(file.st_mode))
+    /* One look at a name that nobody has: it waits for all who name files in that folder. */
+    const bool is_new = !output->to_stdout && lstat(path, &file) && errno == ENOENT;
+    const bool is_there = !output->to_stdout && !is_new && !stat(path, &file);
+    if (is_there && S_ISDIR(file.st_mode))
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: is a directory", path);
-    if (output->to_stdout || (!stat(path, &file) && !S_ISREG(file.st_mode)))
+    if (output->to_stdout || (is_there && !S_ISREG(file.st_mode)))
         return open_spooled(output, error);
-    output->target = gf_output_resolve(path);
+    output->target = is_new ? strdup(path) : gf_output_resolve(path);
     if (!output->target)
         return gf_output_fail(output, error);
-    return open_beside(output, error);
+    return open_beside(output, is_new, error);
 }
 
 /* Without a place for its bytes yet. NULL: out of memory. */
