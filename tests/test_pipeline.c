@@ -460,7 +460,7 @@ static void check_one_after_another(const char *chain, void *context)
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline;
     struct gf_error error = {0};
-    options.device = *(const enum gf_device *)context;
+    options.device = *(const enum gf_device_kind *)context;
     assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
     for (int i = 0; i < 8 * SIZES; i++) {
         const struct gf_format format = format_of(order[i % SIZES].width, order[i % SIZES].height,
@@ -482,7 +482,7 @@ static void check_one_after_another(const char *chain, void *context)
     gf_pipeline_close(pipeline);
 }
 
-static void reuse_every_filter(enum gf_device device)
+static void reuse_every_filter(enum gf_device_kind device)
 {
     each_filter_chain(check_one_after_another, &device);
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
