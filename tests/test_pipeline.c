@@ -1,6 +1,7 @@
 /* Bands, lanes, threads, pitch, streaming and a device's own memory do not change a bit of the
  * result of any filter, nor of chains of filters. */
 #include "pipeline/pipeline_internal.h"
+#include "pipeline/pipeline_state.h"
 #include "runner.h"
 
 static const struct gf_format sizes[] = {
@@ -494,6 +495,32 @@ static void test_reuse_of_every_filter(void **state)
     reuse_every_filter(GF_DEVICE_CPU);
 }
 
+/* A server's pipeline gets another chain for each picture. Chains take turns whose parameters are
+ * as large, so that the new ones may lie where the old ones were freed. */
+static void test_reuse_with_other_chains(void **state)
+{
+    static const char *const turn[] = {"gamma=2,blur=1", "gamma=0.5,blur=1", "gamma=0.5,blur=2",
+                                       "gamma=3,blur=2"};
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    options.device = GF_DEVICE_CPU;
+    assert_ok("open", gf_pipeline_open(turn[0], &options, &pipeline, &error), &error);
+    for (int i = 0; i < 8; i++) {
+        const char *const chain = turn[i % 4];
+        struct gf_image input = picture_random(format_of(37, 23, 3, 8), 0, (uint64_t)i);
+        struct gf_image expected = reference(chain, &input, 0);
+        struct gf_image output = picture_new(expected.format, 4);
+        assert_ok(chain, gf_pipeline_configure(pipeline, chain, &options, &error), &error);
+        assert_ok(chain, gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
+        assert_same(chain, &output, &expected);
+        picture_free(&output);
+        picture_free(&expected);
+        picture_free(&input);
+    }
+    gf_pipeline_close(pipeline);
+}
+
 static void test_reuse_on_a_gpu(void **state)
 {
     const char *why = "";
@@ -728,6 +755,7 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_reuse_of_every_filter),
+        cmocka_unit_test(test_reuse_with_other_chains),
         cmocka_unit_test(test_reuse_on_a_gpu),
         cmocka_unit_test(test_tapered),
         cmocka_unit_test(test_queued),

@@ -98,6 +98,7 @@ enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options, struct gf_error *error)
 {
+    gf_plan_free(&pipeline->last_plan); /* its parameters are the chain's */
     gf_chain_free(&pipeline->chain);
     pipeline->chain = (struct gf_chain){0};
     enum gf_status status = gf_chain_parse(chain, &pipeline->chain, error);
