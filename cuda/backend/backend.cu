@@ -156,8 +156,16 @@ static bool holds(const struct block *block, const struct gf_stage *stage)
            memcmp(block->copy, stage->constants, stage->constants_size) == 0;
 }
 
-/* How well a block suits the stage: best one that holds its constants, then one that is large enough
- * and whose content nobody will ask for, an empty one, and one with other constants. */
+/* Large constants leave the blocks of small ones alone and the reverse: else each small stage could
+ * take a large block, and the large stage would allocate another. */
+static bool fits(const struct block *block, const struct gf_stage *stage)
+{
+    return block->size >= stage->constants_size &&
+           (block->size > COPY_MOST) == (stage->constants_size > COPY_MOST);
+}
+
+/* How well a block suits the stage: best one that holds its constants, then one that fits and whose
+ * content nobody will ask for, an empty one, one that fits with other constants, and any other. */
 static int rank(const struct block *block, const struct gf_stage *stage)
 {
     if (block->used)
@@ -166,7 +174,15 @@ static int rank(const struct block *block, const struct gf_stage *stage)
         return 5;
     if (!block->data)
         return 3;
-    return (block->size >= stage->constants_size) + (block->copy ? 1 : 3);
+    if (!fits(block, stage))
+        return 1;
+    return block->copy ? 2 : 4;
+}
+
+static void forget_copy(struct block *block)
+{
+    free(block->copy);
+    block->copy = NULL;
 }
 
 /* The block that suits the stage best, with room for its constants. */
@@ -177,8 +193,9 @@ static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage
         if (rank(&cuda->block[i], stage) > (best ? rank(best, stage) : 0))
             best = &cuda->block[i];
     }
-    if (!best || best->size >= stage->constants_size)
+    if (!best || fits(best, stage))
         return best;
+    forget_copy(best);
     give_memory(cuda, best->data);
     best->data = take_memory(cuda, stage->constants_size);
     best->size = best->data ? stage->constants_size : 0;
@@ -188,8 +205,7 @@ static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage
 /* Remembers what the block holds, if the next picture's stage may have the same. */
 static void keep_copy(struct block *block, const struct gf_stage *stage)
 {
-    free(block->copy);
-    block->copy = NULL;
+    forget_copy(block);
     if (stage->constants_size > COPY_MOST || gf_stage_statistic(stage))
         return;
     block->copy = malloc(stage->constants_size);
@@ -246,8 +262,7 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
     const cudaError_t code = copy_constants(block, lane, stage);
     if (code == cudaSuccess)
         return GF_OK;
-    free(block->copy);
-    block->copy = NULL;
+    forget_copy(block);
     return gf_cuda_fail(error, cuda->options.device, "cudaMemcpyAsync", code);
 }
 
