@@ -48,7 +48,7 @@ static void test_filters(void **state)
         double ns;
     } measured[] = {{"blur=2", 1.35},      {"blur=5", 2.25},    {"blur=20", 10.2},
                     {"boxblur=50", 1.55},  {"median=1", 0.43},  {"median=5", 20},
-                    {"median=10", 97},     {"bilateral=2", 75}, {"equalize", 1.18},
+                    {"median=10", 20},     {"bilateral=2", 75}, {"equalize", 1.18},
                     {"saturation=2", 8.5}, {"transpose", 1.29}, {"resize=50%:50%", 3.3},
                     {"invert", 0.78},      {"sobel", 0.84},     {"bilateral=6", 365}};
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
@@ -70,7 +70,6 @@ static void test_one_picture(void **state)
     /* A bilateral filter of that size takes the CPU a second and more. */
     assert_int_equal(decide("bilateral=2.5", frame, 1, 0.5, 1, 2), GF_DEVICE_CUDA);
     assert_int_equal(decide("bilateral=10", frame, 1, 0.5, 1, 16), GF_DEVICE_CUDA);
-    assert_int_equal(decide("median=10", frame, 1, 0.5, 1, 16), GF_DEVICE_CUDA);
 }
 
 static void test_many_pictures(void **state)
@@ -322,7 +321,7 @@ static void test_radii(void **state)
     } measured[] = {{"bilateral=2", "bilateral=3", 1.75},
                     {"bilateral=2", "bilateral=5", 4.25},
                     {"bilateral=3", "bilateral=10", 8.8},
-                    {"median=5", "median=10", 5.2}};
+                    {"median=5", "median=10", 1.1}};
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const double times =
             filter_ns(measured[i].large, frame) / filter_ns(measured[i].small, frame);

@@ -59,6 +59,7 @@ static const char *const chains[] = {
     "median=5",
     "median=6:constant",
     "median=8:reflect",
+    "median=15:wrap",
     "convolve=0 -1 0/-1 5 -1/0 -1 0:border=wrap",
     "convolve=1 4 6 4 1/4 16 24 16 4/6 24 36 24 6/4 16 24 16 4/1 4 6 4 1:border=reflect",
     "convolve=1 2 3 4 5 6 7 8 9:bias=3:border=constant",

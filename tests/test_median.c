@@ -56,10 +56,10 @@ static void test_radii(void **state)
 /* A row wider than what is computed at once. */
 static void test_wide(void **state)
 {
-    static const int radii[] = {1, 2, 3};
+    static const int radii[] = {1, 2, 3, 6};
     for (int bits = 8; bits <= 16; bits += 8) {
         struct gf_image in = picture_random(format_of(1037, 3, 2, bits), 0, 5);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 4; i++)
             check_radius(&in, &radii[i]);
         picture_free(&in);
     }
@@ -69,13 +69,13 @@ static void test_wide(void **state)
  */
 static void test_black_and_white(void **state)
 {
-    static const int radii[] = {1, 2, 3, 5};
+    static const int radii[] = {1, 2, 3, 5, 7};
     for (int bits = 8; bits <= 16; bits += 8) {
         struct gf_image in = picture_new(format_of(40, 31, 3, bits), 0);
         uint64_t seed = 9;
         for (size_t i = 0; i < picture_bytes(&in); i += (size_t)bits / 8)
             memset(in.data + i, random_below(&seed, 2) ? 255 : 0, (size_t)bits / 8);
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 5; i++)
             check_radius(&in, &radii[i]);
         picture_free(&in);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/target_clones.h"
+#include "pixel/median_columns_simd.h"
 #include "pixel/median_lists_simd.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
@@ -70,10 +71,21 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
     return carver.used;
 }
 
+static bool may_have_columns(const struct gf_stage *stage)
+{
+    return stage->in.bits == 8 && median_radius(stage->params) >= GF_MEDIAN_COLUMNS_RADIUS;
+}
+
 static size_t median_scratch(const struct gf_stage *stage, int rows)
 {
+    const int radius = median_radius(stage->params);
     struct work work;
-    return is_small(stage) ? gf_median_small_scratch(stage) : carve(&work, NULL, stage);
+    if (is_small(stage))
+        return gf_median_small_scratch(stage);
+    const size_t size = carve(&work, NULL, stage);
+    const size_t columns =
+        may_have_columns(stage) ? gf_median_columns_scratch(stage->in, radius) : 0;
+    return size > columns ? size : columns;
 }
 
 static unsigned char *slot(const struct work *work, int row)
@@ -202,6 +214,11 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
         gf_median_small_cpu(stage, in, out, scratch);
         return;
     }
+    if (may_have_columns(stage) && gf_cpu_has(GF_CPU_AVX2)) {
+        const struct gf_median *const median = stage->params;
+        gf_median_columns(in, out, median->radius, median->border, scratch);
+        return;
+    }
     carve(&work, scratch, stage);
     memset(work.window.fine, 0, sizeof(uint16_t) << work.format.bits);
     memset(work.window.coarse, 0, sizeof(uint16_t) * COARSE_BINS);
@@ -274,11 +291,10 @@ const struct gf_filter gf_median_filter = {
     .params_size = sizeof(struct gf_median),
     .kind = GF_STENCIL,
     .within_alpha = true,
-    .cost = {.pixel = -1, /* a line through what was measured at 1, 2, 5 and 8 */
+    .cost = {.pixel = -1, /* a line through what was measured at 1, 2 and 5 */
              .tap = 0.16,
-             .radius_max = GF_MEDIAN_LISTS_RADIUS,
-             .pixel_beyond = 14,
-             .row_beyond = 8.3},
+             .radius_max = GF_MEDIAN_COLUMNS_RADIUS - 1,
+             .pixel_beyond = 20},
     .radius = median_radius,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,

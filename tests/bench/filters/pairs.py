@@ -32,6 +32,8 @@ PAIRS = [
     Pair("median=1", lambda p, d, c: cv2.medianBlur(p, 3, d), rank(3, 4), edge=1, level=0),
     Pair("median=2", lambda p, d, c: cv2.medianBlur(p, 5, d), rank(5, 12), edge=2, level=0),
     Pair("median=5", lambda p, d, c: cv2.medianBlur(p, 11, d), rank(11, 60), edge=5, level=0),
+    Pair("median=10", lambda p, d, c: cv2.medianBlur(p, 21, d), edge=10, level=0),
+    Pair("median=15", lambda p, d, c: cv2.medianBlur(p, 31, d), edge=15, level=0),
     Pair("bilateral=2", lambda p, d, c: cv2.bilateralFilter(p, 9, 25.5, 2, dst=d, borderType=REPLICATE), level=12,
          share=1, note="OpenCV: a round window; of RGB, |dr| + |dg| + |db|"),
     Pair("dilate=1", lambda p, d, c: cv2.dilate(p, None, d), rank(3, 8), edge=1, level=0),
