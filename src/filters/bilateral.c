@@ -213,7 +213,7 @@ static void add_sums(struct sums *restrict total, struct sums *restrict row, int
     }
 }
 
-/* Computes RUN results of row y from column x of the strip on. */
+/* The sums of RUN results of row y from column x of the strip on. */
 static void run(const struct work *work, int y, int x, struct sums *total)
 {
     static void (*const add_row[])(const struct gf_bilateral_weights *, int, const float *,
@@ -228,31 +228,39 @@ static void run(const struct work *work, int y, int x, struct sums *total)
                               work->plane, &sums);
         add_sums(total, &sums, channels);
     }
-    for (int c = 0; c < channels; c++) {
-        for (int i = 0; i < RUN; i++)
-            total->colour[c][i] = centre[(size_t)c * work->plane + (size_t)i] +
-                                  total->colour[c][i] / total->weight[i];
-    }
+}
+
+/* The means of a channel as samples. */
+GF_TARGET_CLONES static void round_means(const float *restrict centre, const float *restrict colour,
+                                         const float *restrict weight, float max,
+                                         uint16_t *restrict to)
+{
+    for (int i = 0; i < RUN; i++)
+        to[i] = (uint16_t)gf_round_flat(centre[i] + colour[i] / weight[i], max);
 }
 
 static void strip_row(const struct work *work, const struct gf_view *out, int y, int x0, int count)
 {
-    const int channels = work->format.channels;
+    const int channels = work->format.channels, bits = work->format.bits;
     const float max = (float)gf_sample_max(work->format);
+    const float *const centre = slot(work, y) + work->weights->radius;
+    unsigned char *const row = gf_view_row(out, y);
     for (int x = 0; x < count; x += RUN) {
+        const int made = count - x < RUN ? count - x : RUN;
         struct sums total;
+        uint16_t mean[4][RUN];
         run(work, y, x, &total);
+        for (int c = 0; c < channels; c++)
+            round_means(centre + (size_t)c * work->plane + x, total.colour[c], total.weight, max,
+                        mean[c]);
         const size_t at = (size_t)(x0 + x) * (size_t)channels;
-        for (int i = 0; i < RUN && x + i < count; i++) {
-            for (int c = 0; c < channels; c++) {
-                const int v = gf_round_sample(total.colour[c][i], max);
-                const size_t to = at + (size_t)(i * channels + c);
-                if (work->format.bits == 8)
-                    gf_view_row(out, y)[to] = (unsigned char)v;
+        GF_BY_CHANNELS(
+            channels, CHANNELS, for (int i = 0; i < made * CHANNELS; i++) {
+                if (bits == 8)
+                    row[at + (size_t)i] = (unsigned char)mean[i % CHANNELS][i / CHANNELS];
                 else
-                    ((gf_u16_any *)gf_view_row(out, y))[to] = (uint16_t)v;
-            }
-        }
+                    ((gf_u16_any *)row)[at + (size_t)i] = mean[i % CHANNELS][i / CHANNELS];
+            });
     }
 }
 
