@@ -113,12 +113,12 @@ size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format 
 void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
                        const struct gf_view *in, const struct gf_view *out, void *scratch);
 
-/* Rectangles of 3, 5 or 7 rows and columns on the CPU. rows: of the input, from ry above the first
- * of `out` on; padded: room for a padded row. */
+/* Rectangles of 3 to 11 rows and columns and other elements of few samples on the CPU. rows: of the
+ * input, from ry above the first of `out` on; slots: GF_LEVELS_MAX with room for a padded row. */
 bool gf_morphology_is_small(const struct gf_morphology *morphology);
 void gf_morphology_small(const struct gf_morphology *morphology, bool dilates,
                          const unsigned char *const *rows, const struct gf_view *out,
-                         unsigned char *padded);
+                         unsigned char *const *slots);
 
 /* On the device: columns that a table of runs has on either side of the picture, the bytes of a row
  * of one, and the scratch memory for `rows` rows of the result out of `in_rows` of the input. */

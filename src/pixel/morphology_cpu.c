@@ -210,7 +210,7 @@ void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
     gf_stencil_rows(in, out->y - morphology->ry, out->rows + 2 * morphology->ry, morphology->border,
                     work.zeros, work.rows);
     if (gf_morphology_is_small(morphology))
-        gf_morphology_small(morphology, dilates, work.rows, out, work.row);
+        gf_morphology_small(morphology, dilates, work.rows, out, work.run);
     else if (morphology->is_rectangle)
         rectangle(morphology, operation, &work, out);
     else
