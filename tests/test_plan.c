@@ -490,8 +490,11 @@ static int taken(const char *text, struct gf_format before, struct gf_format for
     int count = 0;
     make_plan(text, before, 1);
     for (int i = 0; i < plan.stage_count; i++) {
-        if (!gf_stage_statistic(&plan.stage[i]))
-            assert_ok(text, gf_stage_prepare(&plan.stage[i], &error), &error);
+        struct gf_stage *const stage = &plan.stage[i];
+        assert_ok(text,
+                  gf_stage_statistic(stage) ? gf_stage_constants(stage, 1, &error)
+                                            : gf_stage_prepare(stage, &error),
+                  &error);
     }
     earlier = plan;
     assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);

@@ -55,7 +55,8 @@ void gf_plan_take_constants(struct gf_plan *plan, struct gf_plan *from)
 {
     for (int i = 0; i < plan->stage_count && i < from->stage_count; i++) {
         struct gf_stage *const to = &plan->stage[i], *const stage = &from->stage[i];
-        if (!stage->constants || to->filter->kind == GF_COLOUR || !same_stage(to, stage))
+        if (!stage->constants || gf_stage_statistic(to) || to->filter->kind == GF_COLOUR ||
+            !same_stage(to, stage))
             continue;
         to->constants = stage->constants;
         to->constants_size = stage->constants_size;
