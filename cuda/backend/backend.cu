@@ -165,7 +165,9 @@ static bool fits(const struct block *block, const struct gf_stage *stage)
 }
 
 /* How well a block suits the stage: best one that holds its constants, then one that fits and whose
- * content nobody will ask for, an empty one, one that fits with other constants, and any other. */
+ * content nobody will ask for, an empty one, one that fits with OTHER constants, and any other. */
+enum { OTHER = 2 };
+
 static int rank(const struct block *block, const struct gf_stage *stage)
 {
     if (block->used)
@@ -176,7 +178,7 @@ static int rank(const struct block *block, const struct gf_stage *stage)
         return 3;
     if (!fits(block, stage))
         return 1;
-    return block->copy ? 2 : 4;
+    return block->copy ? OTHER : 4;
 }
 
 static void forget_copy(struct block *block)
@@ -185,13 +187,17 @@ static void forget_copy(struct block *block)
     block->copy = NULL;
 }
 
-/* The block that suits the stage best, with room for its constants. */
+/* The block that suits the stage best, with room for its constants. Where no memory is left for an
+ * empty one, the next best. */
 static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage *stage)
 {
-    struct block *best = NULL;
+    struct block *best = NULL, *other = NULL;
     for (int i = 0; i < BLOCKS_KEPT; i++) {
-        if (rank(&cuda->block[i], stage) > (best ? rank(best, stage) : 0))
+        const int found = rank(&cuda->block[i], stage);
+        if (found > (best ? rank(best, stage) : 0))
             best = &cuda->block[i];
+        if (found == OTHER)
+            other = &cuda->block[i];
     }
     if (!best || fits(best, stage))
         return best;
@@ -199,7 +205,7 @@ static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage
     give_memory(cuda, best->data);
     best->data = take_memory(cuda, stage->constants_size);
     best->size = best->data ? stage->constants_size : 0;
-    return best->data ? best : NULL;
+    return best->data ? best : other;
 }
 
 /* Remembers what the block holds, if the next picture's stage may have the same. */
