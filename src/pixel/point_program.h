@@ -96,7 +96,7 @@ struct gf_point_program {
     unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
     bool field_is_part; /* the values of all fields are within 0..1 */
-    bool field_dithers; /* the values of the first are within -.499..499, its columns repeat */
+    bool field_dithers; /* the values of the first are within -0.499..0.499, its columns repeat */
     float field_zero;   /* the first field is 0 where its argument is no more */
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
     unsigned data_at;               /* of CURVE and TABLE3D: words */
