@@ -371,6 +371,37 @@ static void test_encode_table(void **state)
     gf_chain_free(&chain);
 }
 
+static void assert_halves(const char *text, struct gf_format format)
+{
+    struct gf_chain chain;
+    struct gf_stage stage = prepared(text, format, &chain);
+    const struct gf_resample *const resample = stage.constants;
+    const int reach = resample->walk.reach;
+    const int *const start = gf_resample_ints(stage.constants, resample->columns.start);
+    const int *const count = gf_resample_ints(stage.constants, resample->columns.count);
+    for (int i = 0; resample->walk.width_kind == GF_RESAMPLE_HALVES && i < stage.out.width; i++) {
+        if (start[i] <= 2 * i - reach || start[i] + count[i] > 2 * i + reach + 1)
+            fail_msg("%s of %dx%dx%d: column %d is made of pixels %d..%d, with a reach of %d", text,
+                     format.width, format.height, format.channels, i, start[i],
+                     start[i] + count[i] - 1, reach);
+    }
+    gf_stage_release(&stage);
+    gf_chain_free(&chain);
+}
+
+/* The device's threads read as many pixels on both sides of a half's column as the reach says. */
+static void test_halves(void **state)
+{
+    for (int width = 2; width <= 40; width++) {
+        for (int height = 1; height <= 16; height++) {
+            assert_halves("resize=50%:50%", format_of(width, height, 1, 8));
+            assert_halves("resize=50%:50%", format_of(width, height, 3, 16));
+            assert_halves("resize=50%:50%:kernel=cubic", format_of(width, height, 3, 8));
+            assert_halves("resize=50%:50%:kernel=linear", format_of(width, height, 1, 8));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_cover),
         cmocka_unit_test(test_last_vector),  cmocka_unit_test(test_longest),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_encode_table),
+        cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests_name("resize", tests, NULL, NULL);
 }

@@ -78,12 +78,14 @@ static size_t take(size_t *used, size_t count)
     return at;
 }
 
-/* The columns' part of the plan, for a reach of 2, 4 or 6. */
+/* The columns' part of the plan, for a reach of 2, 4 or 6. The reach is that of the rows: of a low
+ * picture it can be less than that of the columns, which are no halves then. */
 static void plan_columns(const struct gf_resample *resample, struct gf_format format,
                          struct gf_resample_walk *walk)
 {
     const struct gf_resample_axis *const axis = &resample->column_axis;
-    const bool halves = !walk->gathers && axis->scale == 2 && axis->offset == 0;
+    const bool halves = !walk->gathers && axis->scale == 2 && axis->offset == 0 &&
+                        resample->columns.taps <= 2 * walk->reach;
     const bool is_small = format.channels * format.bits == 24 && halves && walk->reach == 2;
     walk->group = format.channels == 1 || is_small ? 4 : 2;
     walk->window = gf_resample_walk_window(walk->group, walk->reach, walk->gathers);
