@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "base/start_times.h"
+#include "batch/archive.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 
@@ -32,10 +33,14 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     on_terminal = isatty(STDERR_FILENO);
     if (command->quiet)
         return &counts;
-    bool streams = false;
-    for (int i = 0; i < gf_command_outputs(command); i++)
-        streams |= !strcmp(gf_command_output_at(command, i).output, "-");
-    if (streams)
+    /* No run goes on with a stream, nor with an archive, which is absent until it is complete. */
+    bool streams = false, any_files = false;
+    for (int i = 0; i < gf_command_outputs(command); i++) {
+        const char *const output = gf_command_output_at(command, i).output;
+        streams |= !strcmp(output, "-");
+        any_files |= !gf_archive_named(output);
+    }
+    if (streams || !any_files)
         snprintf(text, size, ".");
     else if (command->resume || command->skip_existing || command->update)
         snprintf(text, size, "; the same command does the rest");

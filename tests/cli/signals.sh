@@ -61,6 +61,29 @@ else
     silent
 fi
 
+begin "of an archive, which is then not there, no run can do the rest"
+if ! env --default-signal true 2>/dev/null; then
+    skip "no env --default-signal here"
+elif ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
+    skip "there is no tar, or no libarchive in this build"
+else
+    tar cf in.tar in.ppm in.ppm
+    mkfifo feed
+    env --default-signal=INT "$GPUFILTER" --device=cpu -i tar:feed -o out.tar --log=log 2>stderr &
+    job=$!
+    exec 9>feed
+    head -c 3000 in.tar >&9
+    sleep 0.5
+    kill -INT $job
+    wait $job
+    got=$?
+    exec 9>&-
+    rm feed
+    [ "$got" -eq 130 ] || problem "exit status $got"
+    stderr_like 'interrupted: .* files done\.'
+    absent out.tar
+fi
+
 begin "an ignored SIGINT stays ignored"
 mkfifo feed
 (trap '' INT && exec "$GPUFILTER" -i feed -o out/y.ppm vflip) &
