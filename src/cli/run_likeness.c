@@ -156,6 +156,16 @@ static enum gf_status check_formats(const char *name, struct gf_format a, const 
                    gf_text_format(a, text), other, gf_text_format(b, other_text));
 }
 
+/* Refuses a drawing that would take the place of a picture that is compared. */
+static enum gf_status check_output(const char *output, const char *name, const char *other,
+                                   struct gf_error *error)
+{
+    if (!output || !strcmp(output, "-") || (strcmp(output, name) && strcmp(output, other)))
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "--output and a compared picture are the same file: '%.100s'", output);
+}
+
 static enum gf_status compare_files(const struct gf_command *command, const char *name,
                                     const struct limits *limits, struct gf_image picture[2],
                                     struct gf_error *error)
@@ -163,7 +173,9 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     const char *const other = command->input[0];
     const int threads = command->options.threads ? command->options.threads : gf_cpu_count();
     struct gf_likeness likeness = {0};
-    enum gf_status status = gf_compare_read(name, &command->options, &picture[0], error);
+    enum gf_status status = check_output(command->output, name, other, error);
+    if (!status)
+        status = gf_compare_read(name, &command->options, &picture[0], error);
     if (!status)
         status = gf_compare_read(other, &command->options, &picture[1], error);
     if (!status)

@@ -69,3 +69,11 @@ run 0 gpufilter --compare=opaque.pam clear.pam -o corners.pam
 grep -qa 'TUPLTYPE RGB$' corners.pam || problem "the picture of differences has alpha"
 run 1 gpufilter --compare=in.ppm bright.ppm -o in.png/d.png
 stderr_like 'in.png.*: Not a directory'
+
+begin "--compare draws over neither of its pictures"
+cp bright.ppm kept.ppm
+for picture in in.ppm bright.ppm; do
+    run 2 gpufilter --compare=in.ppm:min-psnr=1 bright.ppm -o "$picture"
+    stderr_is "gpufilter: --output and a compared picture are the same file: '$picture'"
+done
+same bright.ppm kept.ppm
