@@ -120,13 +120,16 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
     return GF_OK;
 }
 
-/* --compare reads two pictures. */
+/* --compare reads two pictures, and draws one. */
 static enum gf_status check_compare(const struct gf_command *command, struct gf_error *error)
 {
-    if (command->inputs == 1 && !command->chain)
-        return GF_OK;
-    return gf_fail(error, GF_ERROR_USAGE,
-                   "--compare=FILE takes one other picture behind it: --compare=a.png b.png");
+    if (command->inputs != 1 || command->chain)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--compare=FILE takes one other picture behind it: --compare=a.png b.png");
+    if (command->more_outputs)
+        return gf_fail(error, GF_ERROR_USAGE, "--compare has one output, not %d",
+                       gf_command_outputs(command));
+    return GF_OK;
 }
 
 enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)

@@ -70,6 +70,11 @@ grep -qa 'TUPLTYPE RGB$' corners.pam || problem "the picture of differences has 
 run 1 gpufilter --compare=in.ppm bright.ppm -o in.png/d.png
 stderr_like 'in.png.*: Not a directory'
 
+begin "--compare has one output"
+run 2 gpufilter --compare=in.ppm bright.ppm -o first.ppm -o second.ppm
+stderr_is 'gpufilter: --compare has one output, not 2'
+absent first.ppm
+
 begin "--compare draws over neither of its pictures"
 cp bright.ppm kept.ppm
 for picture in in.ppm bright.ppm; do
