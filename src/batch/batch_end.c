@@ -38,13 +38,23 @@ static void log_without_picture(struct gf_batch_worker *worker,
     gf_batch_record(worker, &entry);
 }
 
+/* What does not fit the picture's size, a profile that a filter does not take, and a lack of memory
+ * come without the picture's name. */
+static bool names_file(enum gf_status status, const char *why, const char *path)
+{
+    struct gf_error name; /* as messages show it */
+    (void)gf_fail(&name, status, "%s", strcmp(path, "-") ? path : "stdin");
+    if (status == GF_ERROR_INPUT || status == GF_ERROR_MEMORY)
+        return strstr(why, name.text);
+    return status != GF_ERROR_USAGE;
+}
+
 static void note_failure(struct gf_batch_worker *worker, enum gf_status status, const char *why)
 {
-    /* What does not fit the picture's size names the filter, but not the picture. */
-    const bool names_file = status != GF_ERROR_USAGE;
+    const char *const path = worker->input->path;
+    const bool named = names_file(status, why, path);
     struct gf_error line;
-    (void)gf_fail(&line, status, "%s%s%s", names_file ? "" : worker->input->path,
-                  names_file ? "" : ": ", why);
+    (void)gf_fail(&line, status, "%s%s%s", named ? "" : path, named ? "" : ": ", why);
     fprintf(worker->notes_file, "e%s\n", line.text);
 }
 

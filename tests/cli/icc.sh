@@ -117,3 +117,14 @@ sys.stdout.buffer.write(b"P6 64 64 255\n" + b"".join(bytes(colours[x // 32 + 2 *
     run 0 gpufilter --compare=wide.ppm back.ppm
     [ "$(awk '$1 == "mean" { print ($2 < 2) }' stdout)" = 1 ] || problem "$(cat stdout)"
 fi
+
+begin "of several pictures, one with a profile that cannot be used is named"
+if ! have_lcms; then
+    skip "this build converts no colours"
+else
+    run 0 gpufilter -i in.ppm -o wide.tif --tiff-compression=none icc=display-p3
+    sed 's/XYZ \x00/xYZ \x00/g' wide.tif >broken.tif
+    run 1 gpufilter -q -i broken.tif -i in.ppm -o named/ --format=ppm icc=srgb
+    grep -qx 'gpufilter: broken.tif: icc: Little CMS makes no conversion of these profiles' stderr ||
+        problem "stderr is $(cat stderr)"
+fi
