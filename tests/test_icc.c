@@ -268,6 +268,13 @@ static void test_made_profiles(void **state)
     assert_true(gf_icc_is_sound(icc) && gf_icc_is_sound(gf_icc_named("srgb", true)));
     assert_true(gf_icc_is_sound(gf_icc_named("display-p3", false)));
     assert_false(gf_icc_is_sound((struct gf_icc){icc.data, 100}));
+    /* Without the curve of red it needs tables for its intent, which is none of the four. */
+    unsigned char broken[1024];
+    assert_true(icc.size <= sizeof broken);
+    memcpy(broken, icc.data, icc.size);
+    memcpy(memmem(broken, icc.size, "rTRC", 4), "none", 4);
+    broken[64] = 0x30;
+    assert_false(gf_icc_is_sound((struct gf_icc){broken, icc.size}));
 }
 
 /* Writes a JPEG of four inks, as Adobe's programs do or as others do, with that profile. */

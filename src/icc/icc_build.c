@@ -148,14 +148,16 @@ const char *gf_icc_library_version(void)
     return text;
 }
 
+/* Little CMS 2.14 looks an intent up in a table of four without a check. */
 static bool is_sound(cmsHPROFILE profile)
 {
     const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
+    const cmsUInt32Number intent = cmsGetHeaderRenderingIntent(profile);
     return (kind == cmsSigInputClass || kind == cmsSigDisplayClass || kind == cmsSigOutputClass ||
             kind == cmsSigColorSpaceClass) &&
            (cmsIsMatrixShaper(profile) ||
-            cmsIsIntentSupported(profile, cmsGetHeaderRenderingIntent(profile),
-                                 LCMS_USED_AS_INPUT));
+            (intent <= INTENT_ABSOLUTE_COLORIMETRIC &&
+             cmsIsIntentSupported(profile, intent, LCMS_USED_AS_INPUT)));
 }
 
 /* Where memory is short nothing is said against the profile: its conversion will fail. */
