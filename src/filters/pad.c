@@ -197,5 +197,7 @@ const struct gf_filter gf_pad_filter = {
     .needs_whole = needs_whole,
     .prepare = prepare,
     .cpu = cpu,
-    .cuda = GF_CUDA({GF_VARIANT("words", gf_pad_cuda, "a thread for 4 bytes of the result")}),
+    .cuda =
+        GF_CUDA({GF_VARIANT("vectors", gf_pad_cuda,
+                            "a thread for 16 bytes of the result; for 4 where alpha is added")}),
 };
