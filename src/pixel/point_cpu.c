@@ -121,6 +121,7 @@ struct evaluation {
     const struct gf_stage *stage;
     const struct gf_picture *pictures[GF_STAGE_PICTURES_MAX];
     struct gf_mix mix;
+    struct gf_layer_part part;
 };
 
 /* The pixels from column x of row y on that the first n of the planes hold. */
@@ -156,13 +157,22 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
     const int in_size = stage->in.channels * stage->in.bits / 8;
     const int out_size = stage->out.channels * stage->out.bits / 8;
     const bool mixes = evaluation->mix.count > 0;
-    for (int x = evaluate_fast(stage, in, out, width), n; x < width; x += n) {
+    const struct gf_layer_part *const part = &evaluation->part;
+    const bool changes = y >= part->y && y < part->end_y;
+    const int begin = changes ? part->x : width;
+    const int end = changes && part->end_x < width ? part->end_x : width;
+    if (in != out && end - begin < width) {
+        memcpy(out, in, (size_t)begin * (size_t)in_size);
+        memcpy(out + (ptrdiff_t)end * in_size, in + (ptrdiff_t)end * in_size,
+               (size_t)(width - end) * (size_t)in_size);
+    }
+    for (int x = begin ? begin : evaluate_fast(stage, in, out, width), n; x < end; x += n) {
         if (mixes && (n = gf_mix_stretch(&evaluation->mix, in, out, x, y)) > 0)
             continue;
         /* Columns of fields are filled for whole pieces. A stretch is mixed once more, which
          * changes nothing. */
         x = mixes ? x / GF_PIECE * GF_PIECE : x;
-        n = width - x < GF_PIECE ? width - x : GF_PIECE;
+        n = end - x < GF_PIECE ? end - x : GF_PIECE;
         if (n < GF_PIECE) /* what the piece before has left is no sample */
             memset(planes, 0, sizeof *planes);
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
@@ -229,6 +239,7 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
     if (!is_plain && program->table != GF_POINT_SAMPLES) /* 8 KB, which take a look-up's time */
         memset(&evaluation.planes, 0, sizeof evaluation.planes);
     gf_mix_init(&evaluation.mix, stage);
+    evaluation.part = gf_layer_part_of(stage, evaluation.pictures);
     if (colours)
         fill_colours(&evaluation, table);
     for (int y = out->y; y < end; y++) {

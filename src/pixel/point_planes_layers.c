@@ -1,6 +1,7 @@
 /* The operations on planes that read second pictures. */
 #include "pixel/point_planes.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -245,6 +246,11 @@ static void (*const mix_bytes_by[])(const struct gf_layer layer, const uint8_t *
                                     const uint8_t *in, uint8_t *out,
                                     size_t n) = {GF_BLEND_SEPARABLE(MIX_BYTES_ENTRY)};
 
+static int clamped(long long v, int most)
+{
+    return v < 0 ? 0 : v > most ? most : (int)v;
+}
+
 /* Whether the program does no more than to lay one picture on one of the same kind without alpha.
  */
 static bool mixes_two(const struct gf_point_program *program, struct gf_format in,
@@ -263,6 +269,22 @@ bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format 
                        const struct gf_picture *const *pictures)
 {
     return mixes_two(program, in, pictures) && program->layer[0].mode == GF_BLEND_NORMAL;
+}
+
+struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
+                                      const struct gf_picture *const *pictures)
+{
+    const struct gf_point_program *const program = stage->constants;
+    const struct gf_layer *const layer = &program->layer[0];
+    const struct gf_format in = stage->in, out = stage->out;
+    if (program->table != GF_POINT_NO_TABLE || program->count != 1 ||
+        program->op[0].kind != GF_POINT_OVERLAY || in.channels != out.channels ||
+        in.bits != out.bits)
+        return (struct gf_layer_part){0, 0, INT_MAX, INT_MAX};
+    const struct gf_format source = pictures[layer->source]->image.format;
+    return (struct gf_layer_part){clamped(layer->x, in.width), clamped(layer->y, in.height),
+                                  clamped((long long)layer->x + source.width, in.width),
+                                  clamped((long long)layer->y + source.height, in.height)};
 }
 
 bool gf_layer_is_samplewise(const struct gf_point_program *program, struct gf_format in,

@@ -143,6 +143,14 @@ static inline size_t gf_point_field_floats(struct gf_format format)
 bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
                        const struct gf_picture *const *pictures);
 
+/* The rectangle of the picture outside of which a program changes nothing: where it does no more
+ * than to lay a picture, that picture's place; else it has no end. */
+struct gf_layer_part {
+    int x, y, end_x, end_y;
+};
+struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
+                                      const struct gf_picture *const *pictures);
+
 /* gf_point's entry on the CPU (point_cpu.c). */
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                   void *scratch);

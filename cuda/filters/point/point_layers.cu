@@ -1,5 +1,6 @@
 /* Runs of point filters with second pictures: a kernel for the plainest of them, two pictures of 8
  * bits that are mixed by a constant, and one for all others. */
+#include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"
 
 /* ---- two pictures, mixed ---- */
@@ -121,22 +122,60 @@ static int launch_mix(const struct gf_launch *launch, const struct view_pair *ba
 
 /* ---- all others ---- */
 
+static int launch_all(const struct gf_launch *launch, int count)
+{
+    const struct view_pair band = aligned_views(launch);
+    struct program program;
+    fill_program(&program, launch, &band);
+    for (int i = 0; i < count; i++)
+        program.picture[i] = layer_source_of(launch->pictures[i]);
+    return launch_program<uint4, POINT_LAYERS>(
+        &program, launch->stage->in.bits, launch->stage->out.bits, (cudaStream_t)launch->stream);
+}
+
+/* Rows first .. end - 1, which stay as they are. */
+static int copy_rows(const struct gf_launch *launch, int first, int end)
+{
+    const struct gf_view *const in = &launch->in, *const out = &launch->out;
+    const size_t bytes = gf_row_bytes(out->format);
+    const struct gf_row_copy copy = {gf_view_row(in, first),
+                                     (ptrdiff_t)in->pitch,
+                                     gf_view_row(out, first),
+                                     out->pitch,
+                                     bytes,
+                                     0,
+                                     bytes,
+                                     end - first};
+    return first < end && copy.in != copy.out ? gf_rows_copy_cuda(&copy, launch->stream)
+                                              : cudaSuccess;
+}
+
+/* The rows of the band that the program may change; the others are copied. */
+static int launch_part(const struct gf_launch *launch, const struct gf_layer_part &layer, int count)
+{
+    const int y = launch->out.y, rows = launch->out.rows;
+    const int first = clamped((long long)layer.y - y, rows);
+    const int end = clamped((long long)layer.end_y - y, rows);
+    struct gf_launch part = *launch;
+    part.out = gf_view_part(&launch->out, gf_rows{y + first, y + end});
+    int status = copy_rows(launch, y, y + first);
+    if (!status)
+        status = copy_rows(launch, y + end, y + rows);
+    return status || first >= end ? status : launch_all(&part, count);
+}
+
 extern "C" int gf_point_layers_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const constants =
         (const struct gf_point_program *)stage->constants;
-    const struct view_pair band = aligned_views(launch);
     const struct gf_picture *pictures[GF_STAGE_PICTURES_MAX];
     const int count = gf_stage_pictures(stage, pictures);
-    if (!band.rows)
+    if (!launch->out.rows)
         return cudaSuccess;
-    if (stage->in.bits == 8 && gf_layer_is_plain(constants, stage->in, pictures))
+    if (stage->in.bits == 8 && gf_layer_is_plain(constants, stage->in, pictures)) {
+        const struct view_pair band = aligned_views(launch);
         return launch_mix(launch, &band);
-    struct program program;
-    fill_program(&program, launch, &band);
-    for (int i = 0; i < count; i++)
-        program.picture[i] = layer_source_of(launch->pictures[i]);
-    return launch_program<uint4, POINT_LAYERS>(&program, stage->in.bits, stage->out.bits,
-                                               (cudaStream_t)launch->stream);
+    }
+    return launch_part(launch, gf_layer_part_of(stage, pictures), count);
 }
