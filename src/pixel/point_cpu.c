@@ -6,6 +6,10 @@
 #include "pixel/point_planes.h"
 #include "pixel/point_words.h"
 
+/* The plane of a channel. */
+#define PLANE_OF(planes, channels, c) \
+    ((channels) % 2 == 0 && (c) == (channels)-1 ? (planes)->alpha : (planes)->colour[c])
+
 /* Pixels first..n-1. */
 GF_INLINE void split(const void *in, int bits, int first, int n, const int channels,
                      struct gf_planes *planes)
@@ -13,8 +17,7 @@ GF_INLINE void split(const void *in, int bits, int first, int n, const int chann
     const uint8_t *const bytes = in;
     const uint16_t *const words = in;
     for (int c = 0; c < channels; c++) {
-        float *const plane =
-            channels % 2 == 0 && c == channels - 1 ? planes->alpha : planes->colour[c];
+        float *const plane = PLANE_OF(planes, channels, c);
         if (bits == 8) {
             for (int i = first; i < n; i++)
                 plane[i] = bytes[i * channels + c];
@@ -25,10 +28,39 @@ GF_INLINE void split(const void *in, int bits, int first, int n, const int chann
     }
 }
 
+/* Pixels of four channels have the size of a number, whose lowest bits are the first channel's:
+ * compilers make vectors of such loops. */
+enum { PIXELS_ARE_NUMBERS = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
+
+#define SPLIT_NUMBERS(type, bits) \
+    for (int c = 0; c < 4; c++) { \
+        float *const plane = PLANE_OF(planes, 4, c); \
+        for (int i = first; i < n; i++) { \
+            type v; \
+            memcpy(&v, (const uint8_t *)in + (size_t)i * sizeof v, sizeof v); \
+            plane[i] = (float)(int)(v >> (bits)*c & ((1u << (bits)) - 1)); \
+        } \
+    }
+
+#define JOIN_NUMBERS(type, bits) \
+    for (int i = first; i < n; i++) { \
+        type v = (type)(int)(planes->alpha[i] + 0.5f) << 3 * (bits); \
+        for (int c = 0; c < 3; c++) \
+            v |= (type)(int)(planes->colour[c][i] + 0.5f) << (bits)*c; \
+        memcpy((uint8_t *)out + (size_t)i * sizeof v, &v, sizeof v); \
+    }
+
 GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int first, int n,
                                           struct gf_planes *planes)
 {
-    GF_BY_CHANNELS(format.channels, CHANNELS, split(in, format.bits, first, n, CHANNELS, planes));
+    if (PIXELS_ARE_NUMBERS && format.channels == 4 && format.bits == 8) {
+        SPLIT_NUMBERS(uint32_t, 8)
+    } else if (PIXELS_ARE_NUMBERS && format.channels == 4) {
+        SPLIT_NUMBERS(uint64_t, 16)
+    } else {
+        GF_BY_CHANNELS(format.channels, CHANNELS,
+                       split(in, format.bits, first, n, CHANNELS, planes));
+    }
 }
 
 GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
@@ -37,8 +69,7 @@ GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
     uint8_t *const bytes = out;
     uint16_t *const words = out;
     for (int c = 0; c < channels; c++) {
-        const float *const plane =
-            channels % 2 == 0 && c == channels - 1 ? planes->alpha : planes->colour[c];
+        const float *const plane = PLANE_OF(planes, channels, c);
         if (bits == 8) {
             for (int i = first; i < n; i++)
                 bytes[i * channels + c] = (uint8_t)(int)(plane[i] + 0.5f);
@@ -53,7 +84,14 @@ GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
                                          const struct gf_planes *planes)
 {
-    GF_BY_CHANNELS(format.channels, CHANNELS, join(out, format.bits, first, n, CHANNELS, planes));
+    if (PIXELS_ARE_NUMBERS && format.channels == 4 && format.bits == 8) {
+        JOIN_NUMBERS(uint32_t, 8)
+    } else if (PIXELS_ARE_NUMBERS && format.channels == 4) {
+        JOIN_NUMBERS(uint64_t, 16)
+    } else {
+        GF_BY_CHANNELS(format.channels, CHANNELS,
+                       join(out, format.bits, first, n, CHANNELS, planes));
+    }
 }
 
 static bool is_rgb8(struct gf_format format)
