@@ -68,11 +68,32 @@ void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned ch
     to_samples(from, bits, count, row);
 }
 
+/* Pixels of the size of a number: of each the bits of a mask. */
+#define KEEP(type) \
+    GF_TARGET_CLONES static void keep_##type(const unsigned char *from, unsigned char *to, \
+                                             const unsigned char *mask_bytes, size_t count) \
+    { \
+        type mask, kept, other; \
+        memcpy(&mask, mask_bytes, sizeof mask); \
+        for (size_t i = 0; i < count; i++) { \
+            memcpy(&kept, from + i * sizeof kept, sizeof kept); \
+            memcpy(&other, to + i * sizeof other, sizeof other); \
+            other = (type)((kept & mask) | (other & (type)~mask)); \
+            memcpy(to + i * sizeof other, &other, sizeof other); \
+        } \
+    }
+KEEP(uint16_t)
+KEEP(uint32_t)
+KEEP(uint64_t)
+
 void gf_keep_alpha(const unsigned char *from, unsigned char *to, struct gf_format format,
                    size_t bytes)
 {
     const size_t sample = (size_t)(format.bits / 8);
     const size_t pixel = sample * (size_t)format.channels;
-    for (size_t i = pixel - sample; i < bytes; i += pixel)
-        memcpy(to + i, from + i, sample);
+    unsigned char mask[sizeof(uint64_t)] = {0};
+    memset(mask + pixel - sample, 255, sample);
+    (pixel == 2   ? keep_uint16_t
+     : pixel == 4 ? keep_uint32_t
+                  : keep_uint64_t)(from, to, mask, bytes / pixel);
 }
