@@ -126,7 +126,7 @@ static void rectangle(const struct padded *of, const struct extremes *by,
             by->of_two[ry - 1](rows + i, slots[0] + left, slots[1] + left, gf_samples(of->format));
         else
             by->of[ry - 1](rows + i, slots[0] + left, gf_samples(of->format));
-        for (int k = 0; k <= has_second; k++) {
+        for (int k = 0; k < 1 + has_second; k++) {
             pad(of, slots[k]);
             along(of, by, slots[k], gf_view_row(out, out->y + i + k));
         }
