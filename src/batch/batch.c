@@ -10,12 +10,14 @@
 #include "batch/cost.h"
 #include "chain/chain.h"
 
-/* chain: [outputs], which keep the files that they name in memory for the workers' chains. The
- * error of one of several outputs names it. */
-static enum gf_status check_outputs(const struct gf_batch_request *request, struct gf_chain *chain,
+/* What is wrong with every picture is said before the first. chain: [outputs], which keep the files
+ * that they name in memory for the workers' chains. The error of one of several outputs names it.
+ */
+static enum gf_status check_request(const struct gf_batch_request *request, struct gf_chain *chain,
                                     struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
+    struct gf_options checked;
+    enum gf_status status = gf_options_check(&request->options, &checked, error);
     for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
         const struct gf_batch_output output = gf_batch_output_at(request, k);
         struct gf_error why = {0};
@@ -151,7 +153,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     pthread_condattr_destroy(&attributes);
     struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
     enum gf_status status =
-        batch.item && batch.output ? check_outputs(request, chain, error) : gf_fail_memory(error);
+        batch.item && batch.output ? check_request(request, chain, error) : gf_fail_memory(error);
     if (!status)
         status = run(&batch, error);
     for (int k = 0; k < outputs; k++)

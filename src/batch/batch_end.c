@@ -40,48 +40,65 @@ static void log_without_picture(struct gf_batch_worker *worker,
 
 /* What does not fit the picture's size, a profile that a filter does not take, and a lack of memory
  * come without the picture's name. */
-static bool names_file(enum gf_status status, const char *why, const char *path)
+static bool names_file(enum gf_status status, const char *why, const char *name)
 {
-    struct gf_error name; /* as messages show it */
-    (void)gf_fail(&name, status, "%s", strcmp(path, "-") ? path : "stdin");
+    struct gf_error shown; /* as messages show it */
+    (void)gf_fail(&shown, status, "%s", name);
     if (status == GF_ERROR_INPUT || status == GF_ERROR_MEMORY)
-        return strstr(why, name.text);
+        return strstr(why, shown.text);
     return status != GF_ERROR_USAGE;
 }
 
-static void note_failure(struct gf_batch_worker *worker, enum gf_status status, const char *why)
+struct gf_error gf_batch_failure(const struct gf_batch_request *request, const char *path,
+                                 int number, enum gf_status status, const char *why)
 {
-    const char *const path = worker->input->path;
-    const bool named = names_file(status, why, path);
+    const char *const name = strcmp(path, "-") ? path : "stdin",
+                      *const output = gf_batch_output_at(request, number).name->text;
+    const bool named = names_file(status, why, name);
+    const bool of_output = status == GF_ERROR_USAGE && request->more_outputs;
     struct gf_error line;
-    (void)gf_fail(&line, status, "%s%s%s", named ? "" : path, named ? "" : ": ", why);
-    fprintf(worker->notes_file, "e%s\n", line.text);
+    (void)gf_fail(&line, status, "%s%s%s%s%s", named ? "" : name, named ? "" : ": ",
+                  of_output ? output : "", of_output ? ": " : "", why);
+    return line;
 }
 
-/* Notes the failures of outputs behind the first that failed. Some fail all for the same reason. */
-static void note_more_failures(struct gf_batch_worker *worker, const char *first)
+static struct gf_error failure_of(const struct gf_batch_result *result)
 {
-    const struct gf_batch_result *const result = worker->result;
+    const struct gf_batch_worker *const worker = result->worker;
+    return gf_batch_failure(worker->batch->request, worker->input->path, result->number,
+                            result->status, result->why.text);
+}
+
+/* Notes the failures of all outputs but the first that failed, where that is the run's error. Some
+ * fail all for the same reason. */
+static void note_failures(struct gf_batch_worker *worker, const struct gf_error *first, bool ends)
+{
+    struct gf_error told[GF_PIPELINE_OUTPUTS_MAX];
+    int count = 0;
+    if (ends)
+        told[count++] = *first;
     for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
-        bool told = result[k].outcome != GF_OUTCOME_FAILED || !strcmp(result[k].why.text, first);
-        for (int i = 0; i < k; i++)
-            told |= !strcmp(result[k].why.text, result[i].why.text);
-        if (!told)
-            note_failure(worker, result[k].status, result[k].why.text);
+        if (worker->result[k].outcome != GF_OUTCOME_FAILED)
+            continue;
+        told[count] = failure_of(&worker->result[k]);
+        int i = 0;
+        while (strcmp(told[i].text, told[count].text))
+            i++;
+        if (i == count)
+            fprintf(worker->notes_file, "e%s\n", told[count++].text);
     }
 }
 
-void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
-                       enum gf_status status, const struct gf_error *why, bool ends)
+void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_result *telling,
+                       bool ends)
 {
     struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
+    const enum gf_outcome outcome = telling->outcome;
+    const struct gf_error failure = failure_of(telling);
     for (int k = 0; k < gf_batch_outputs(request); k++)
         log_without_picture(worker, &worker->result[k]);
-    if (outcome == GF_OUTCOME_FAILED && !ends)
-        note_failure(worker, status, why->text);
-    if (outcome == GF_OUTCOME_FAILED)
-        note_more_failures(worker, why->text);
+    note_failures(worker, &failure, ends && outcome == GF_OUTCOME_FAILED);
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);
     char *const notes = length > 0 ? strndup(worker->notes, (size_t)length) : NULL;
@@ -98,7 +115,7 @@ void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
         request->counts->failed = batch->state.failed;
     }
     if (outcome == GF_OUTCOME_FAILED && ends)
-        stop(batch, status, why);
+        stop(batch, telling->status, &failure);
     if (worker->log_status)
         stop(batch, worker->log_status, &worker->log_error);
     if (outcome == GF_OUTCOME_FAILED && request->fail_fast)

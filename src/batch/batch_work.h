@@ -177,10 +177,15 @@ enum gf_status gf_batch_worker_open(struct gf_batch_worker *worker, struct gf_ba
 /* Ends a worker's thread: the pipeline goes, and the batch learns of it. */
 void gf_batch_worker_end(struct gf_batch_worker *worker);
 void gf_batch_worker_close(struct gf_batch_worker *worker); /* after its thread has ended */
-/* Hands what the worker has noted over to its item: the error last, where the picture failed, and
- * says so in the log. */
-void gf_batch_end_item(struct gf_batch_worker *worker, enum gf_outcome outcome,
-                       enum gf_status status, const struct gf_error *why, bool ends);
+/* What is said of an input's failure: its name stands before what lacks it. What does not fit a
+ * chain is of one of several outputs, whose name follows. */
+struct gf_error gf_batch_failure(const struct gf_batch_request *request, const char *input,
+                                 int output, enum gf_status status, const char *why);
+/* Hands what the worker has noted over to its item: the errors last, where outputs failed, and says
+ * so in the log. telling: the result that says how the picture ended; ends: its failure is the
+ * run's. */
+void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_result *telling,
+                       bool ends);
 /* Sends the messages of an item that is done. */
 void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, const char *input);
 /* The error that failed pictures, or what stopped the batch, make of the run. */

@@ -65,7 +65,6 @@ void gf_batch_run_item(struct gf_batch_worker *worker, bool alone)
     worker->counted = false;
     if (begin_results(worker))
         (void)!gf_batch_run_file(worker, &why); /* each output's result has its own status */
-    const struct gf_batch_result *const telling = telling_result(worker);
     /* A failure that ends the whole run, such as a closed standard output, becomes the run's error.
      */
     bool ends = alone;
@@ -74,7 +73,7 @@ void gf_batch_run_item(struct gf_batch_worker *worker, bool alone)
         ends |= status == GF_ERROR_UNAVAILABLE ||
                 (gf_batch_output_at(request, k).name->is_stdout && status == GF_ERROR_OUTPUT);
     }
-    gf_batch_end_item(worker, telling->outcome, telling->status, &telling->why, ends);
+    gf_batch_end_item(worker, telling_result(worker), ends);
 }
 
 static void run_item(struct gf_batch_worker *worker)

@@ -48,8 +48,11 @@ static enum gf_status look(const struct gf_batch *batch, size_t index, int numbe
     if (outcome == GF_OUTCOME_WAITING)
         *fault = check_header(batch, request->inputs->item[index].path, number, reader, why);
     gf_program_words(why->text);
-    if (*fault && request->inputs->count == 1)
-        return gf_fail(error, *fault, "%s", why->text);
+    if (*fault && request->inputs->count == 1) {
+        *error =
+            gf_batch_failure(request, request->inputs->item[index].path, number, *fault, why->text);
+        return *fault;
+    }
     return report(batch, index, number,
                   outcome == GF_OUTCOME_SKIPPED  ? " (skipped: "
                   : outcome == GF_OUTCOME_FAILED ? " (refused: "

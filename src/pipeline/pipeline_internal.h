@@ -30,6 +30,10 @@ struct gf_pipeline_output {
 enum gf_status gf_pipeline_open_outputs(const struct gf_pipeline_output *output, int count,
                                         struct gf_pipeline **pipeline,
                                         struct gf_error *error) GF_CHECKED;
+/* Copies the options, with defaults for members that the caller's version does not have, and checks
+ * them. given may be NULL: the defaults. */
+enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
+                                struct gf_error *error) GF_CHECKED;
 /* Copies what one output of several has for itself: its format and how it is encoded. */
 void gf_options_of_output(struct gf_options *options, const struct gf_options *from);
 

@@ -138,10 +138,6 @@ void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task 
 /* Runs the picture, with further attempts where the device fails. */
 enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                     struct gf_error *error) GF_CHECKED;
-/* Copies the options, with defaults for members that the caller's version does not have, and checks
- * them. given may be NULL: the defaults. (options.c) */
-enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
-                                struct gf_error *error) GF_CHECKED;
 /* Parses the chain and checks the options. */
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,

@@ -275,7 +275,7 @@ stderr_is 'gpufilter: 2 of 3 files would fail'
 run 1 gpufilter -n -i gone.ppm -o out13d.ppm
 stderr_is 'gpufilter: gone.ppm: No such file or directory'
 run 2 gpufilter -n -i in.ppm -o out13d.ppm crop=99:99
-stderr_like 'crop: w=99 at'
+stderr_like 'in.ppm: crop: w=99 at'
 run 0 gpufilter -n -i - -i in.png -o out13d --format=png <in.ppm
 absent out13d
 

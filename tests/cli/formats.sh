@@ -74,7 +74,7 @@ begin "memory of formats that are coded as a whole"
 if has WebP; then
     run 0 gpufilter -i in.ppm -o large.ppm resize=1600:1200
     run 1 gpufilter -i large.ppm -o large.webp --memory=4M
-    stderr_like 'large.webp: it is encoded as a whole: that takes [0-9]* MiB of memory, over the 4 MiB of --memory'
+    stderr_like 'large.ppm: large.webp: it is encoded as a whole: that takes [0-9]* MiB of memory, over the 4 MiB of --memory'
     absent large.webp
     run 0 gpufilter -i large.ppm -o large.webp
     run 1 gpufilter -i large.webp -o back.ppm --memory=4M

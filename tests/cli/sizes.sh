@@ -31,6 +31,24 @@ run 1 gpufilter -i in.ppm -o big.ppm --max-pixels=9000 resize=w=200%,crop=10:10
 stderr_is "gpufilter: in.ppm: resize makes 154x110, 16940 pixels, over --max-pixels=9000"
 absent big.ppm
 
+begin "a picture that does not fit its chain is named, and so is one of several outputs"
+run 2 gpufilter -i in.ppm -o out.png crop=100:10
+stderr_is "gpufilter: in.ppm: crop: w=100 at x=0 is outside the picture's 77 columns"
+run 2 gpufilter -n -i in.ppm -o out.png crop=100:10
+stderr_is "gpufilter: in.ppm: crop: w=100 at x=0 is outside the picture's 77 columns"
+run 2 gpufilter -i - -o out.png crop=100:10 <in.ppm
+stderr_is "gpufilter: stdin: crop: w=100 at x=0 is outside the picture's 77 columns"
+run 2 gpufilter -i in.ppm -o fits.ppm crop=10:10 -o out.png crop=100:10
+stderr_is "gpufilter: in.ppm: out.png: crop: w=100 at x=0 is outside the picture's 77 columns"
+size_is fits.ppm "10 10"
+absent out.png
+
+begin "options that do not go together are refused once, before any picture"
+mkdir several && cp in.ppm several/a.ppm && cp in.ppm several/b.ppm
+run 2 gpufilter -i several -o out --host-memory=pageable --transfer=zero-copy invert
+stderr_is "gpufilter: zero copy needs pinned host memory, not pageable"
+absent out
+
 begin "pad and resize name what is wrong"
 run 2 gpufilter -i in.ppm -o out.png pad
 stderr_like 'pad: neither w nor h is given: pad=WIDTH:HEIGHT$'
@@ -138,7 +156,7 @@ cmp -s quarter.ppm turned.ppm || problem "rotate=450 is not rotate=90"
 run 0 gpufilter -i in.ppm -o turned.pam rotate=30:colour=transparent
 grep -qa 'TUPLTYPE RGB_ALPHA' turned.pam || problem "no alpha"
 run 2 gpufilter -i in.ppm -o turned.ppm --quiet rotate=30:variant=naive
-stderr_like 'rotate: variant=naive does not take these parameters$'
+stderr_like 'in.ppm: rotate: variant=naive does not take these parameters$'
 
 begin "affine, perspective and lens name what is wrong"
 run 2 gpufilter -i in.ppm -o out.png 'affine=1 0 0/0 1 0/0 0 1'
@@ -152,7 +170,7 @@ stderr_like 'perspective: points is not four pairs of numbers$'
 run 2 gpufilter -i in.ppm -o out.png 'perspective=0 0/9 9/9 0/0 9'
 stderr_like 'perspective: points are not the corners of a convex quadrilateral, one after another$'
 run 2 gpufilter -i in.ppm -o out.png 'affine=1000000 0/0 1000000'
-stderr_is "gpufilter: affine: 16777217x16777217 is larger than 16777216 pixels a side"
+stderr_is "gpufilter: in.ppm: affine: 16777217x16777217 is larger than 16777216 pixels a side"
 run 1 gpufilter -i in.ppm -o out.png 'affine=40000 0/0 40000'
 stderr_is "gpufilter: in.ppm: affine makes 3080000x2200000, 6776000000000 pixels, over --max-pixels=1000000000"
 absent out.png
