@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "chain/chain.h"
 #include "chain/chain_file.h"
 #include "cli/command.h"
 
@@ -109,7 +111,7 @@ static enum gf_status append(char **chain, const char *begin, const char *filter
     if (!filters || !*filters)
         return GF_OK;
     if (asprintf(&joined, "%s%s%s%s", alone ? "" : *chain, alone ? "" : ",", begin, filters) < 0)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     free(*chain);
     *chain = joined;
     return GF_OK;
@@ -125,6 +127,26 @@ static enum gf_status append_file(char **chain, const char *file, struct gf_erro
     return status;
 }
 
+/* What is wrong with the profile is told by the option's name instead of the filter's. */
+static enum gf_status append_profile(char **chain, const char *profile, struct gf_error *error)
+{
+    static const char name[] = "icc: ";
+    struct gf_chain parsed = {0};
+    struct gf_error why = {0};
+    char *filter = NULL;
+    enum gf_status status = append(&filter, "icc=", profile, &why);
+    if (!status)
+        status = gf_chain_parse(filter, &parsed, &why);
+    gf_chain_free(&parsed);
+    if (!status)
+        status = append(chain, "", filter, &why);
+    free(filter);
+    if (!status)
+        return GF_OK;
+    const bool named = !strncmp(why.text, name, sizeof name - 1);
+    return gf_fail(error, status, "--to-icc: %s", why.text + (named ? sizeof name - 1 : 0));
+}
+
 static enum gf_status settle(const struct gf_command_output *all, struct gf_command_output *output,
                              struct gf_error *error)
 {
@@ -138,7 +160,7 @@ static enum gf_status settle(const struct gf_command_output *all, struct gf_comm
     if (!status)
         status = append_file(made, output->chain_file, error);
     if (!status)
-        status = append(made, "icc=", to_icc, error);
+        status = append_profile(made, to_icc, error);
     return status;
 }
 

@@ -23,12 +23,12 @@ run 0 gpufilter -i in.ppm -o bare.png --strip icc=srgb
 
 begin "wrong profiles are named before anything is written"
 run 2 gpufilter -i in.ppm -o out.png --to-icc=none.icc
-stderr_is "gpufilter: icc: none.icc: No such file or directory"
+stderr_is "gpufilter: --to-icc: none.icc: No such file or directory"
 echo text >text.icc
 run 2 gpufilter -i in.ppm -o out.png icc=text.icc
 stderr_is "gpufilter: icc: text.icc: not an ICC profile of RGB or gray colours"
 run 2 gpufilter -i in.ppm -o out.png --to-icc=srgb:intent=good
-stderr_like 'icc: intent=good is none of perceptual, relative, saturation, absolute'
+stderr_like '--to-icc: intent=good is none of perceptual, relative, saturation, absolute'
 absent out.png
 
 begin "the profile of CMYK pictures that carry none is one of CMYK"
