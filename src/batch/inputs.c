@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/line.h"
 #include "codec/codec.h"
 
 struct search {
@@ -193,26 +194,33 @@ static bool is_there(const char *path)
     return !lstat(path, &file);
 }
 
+/* A list of more bytes is a device or a mistake. */
+static const size_t list_most = (size_t)1 << 30;
+
 static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
 {
     const int end = search->request->nul_separated ? '\0' : '\n';
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length;
-    enum gf_status status = GF_OK;
+    char *const line = malloc(GF_LINE_MOST + 1);
+    enum gf_status status = line ? GF_OK : gf_fail_memory(search->error);
+    size_t bytes = 0, length;
     errno = 0;
-    while (!status && (length = getdelim(&line, &capacity, end, file)) >= 0) {
-        if (length && line[length - 1] == end)
+    while (!status && (length = gf_line_read(file, end, line))) {
+        const bool is_long = length == GF_LINE_MOST;
+        bytes += length;
+        if (line[length - 1] == end)
             line[--length] = '\0';
         if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
             line[--length] = '\0'; /* a list from Windows */
-        if (strlen(line) != (size_t)length)
+        if (is_long || bytes > list_most)
+            status = gf_fail(search->error, GF_ERROR_INPUT, "%s: more than 1 %s is no list", name,
+                             is_long ? "MB in a line" : "GB");
+        else if (strlen(line) != length)
             status = gf_fail(search->error, GF_ERROR_INPUT,
                              "%s: holds NUL bytes: -0 reads such a list", name);
         else if (length)
             status = take_path(search, line);
     }
-    if (!status && !feof(file)) /* also where there is no memory for a line */
+    if (!status && ferror(file))
         status = gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
     free(line);
     return status;

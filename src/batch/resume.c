@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/line.h"
 #include "batch/batch_log.h"
 
 uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options)
@@ -160,28 +161,21 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
 static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const char *path,
                                  struct gf_error *error)
 {
-    char *text = NULL, *room = NULL;
-    size_t capacity = 0, room_bytes = 0;
-    enum gf_status status = GF_OK;
-    while (!status && getline(&text, &capacity, file) >= 0) {
-        if (room_bytes < 6 * capacity) {
-            free(room);
-            room = malloc(6 * capacity);
-            room_bytes = room ? 6 * capacity : 0;
-        }
-        if (!room) {
-            status = gf_fail_memory(error);
-            break;
-        }
-        struct line line = {room, room + capacity, room + 2 * capacity, room + 3 * capacity, -1};
-        if (read_line(text, &line, room + 4 * capacity, room + 5 * capacity) &&
-            !keep_line(resume, &line))
+    enum { ROOM = GF_LINE_MOST + 1 };
+    char *const text = malloc(7 * ROOM), *const room = text + ROOM;
+    enum gf_status status = text ? GF_OK : gf_fail_memory(error);
+    struct line line = {room, room + ROOM, room + 2 * ROOM, room + 3 * ROOM, -1};
+    size_t length;
+    while (!status && (length = gf_line_read(file, '\n', text))) {
+        if (length == GF_LINE_MOST)
+            status = gf_fail(error, GF_ERROR_INPUT, "%s: more than 1 MB in a line is no log", path);
+        else if (read_line(text, &line, room + 4 * ROOM, room + 5 * ROOM) &&
+                 !keep_line(resume, &line))
             status = gf_fail_memory(error);
     }
-    if (!status && !feof(file)) /* also where there is no memory for a line */
+    if (!status && ferror(file))
         status = gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
     free(text);
-    free(room);
     return status;
 }
 

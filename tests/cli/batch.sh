@@ -80,6 +80,8 @@ stderr_like 'list0: holds NUL bytes: -0'
 run 1 gpufilter -i @empty -o out6
 stderr_like 'empty: the list names no file'
 mkdir bare
+run 1 gpufilter -i @/dev/zero -o out6
+stderr_is "gpufilter: /dev/zero: more than 1 MB in a line is no list"
 run 1 gpufilter -i bare -o out6
 stderr_like 'bare: holds no'
 run 1 gpufilter -i 'bare/*.png' -o out6
@@ -224,10 +226,15 @@ for i in 1 2 3 4 5 6 7 8 9; do printf 'P5\n3 2\n255\nabcdef' >limited/$i.pgm; do
 rm -f complaints
 
 begin "a log with a long line of escapes is read in no time"
-{ printf '{"input":"' && head -c 1500000 /dev/zero | sed 's/\x00/\\u0041/g' && echo '"}' && cat log9.first; } >log9.long
+{ printf '{"input":"' && head -c 160000 /dev/zero | sed 's/\x00/\\u0041/g' && echo '"}' && cat log9.first; } >log9.long
 touch -d @1 out9/*
 run 0 timeout 10 "$GPUFILTER" -i many -o out9 --resume=log9.long invert
 [ -z "$(find out9 -type f -newermt @2)" ] || problem "what is done was done again"
+
+begin "what has no end is no log"
+run 1 gpufilter -i many -o out9z --resume=/dev/zero invert
+stderr_is "gpufilter: /dev/zero: more than 1 MB in a line is no log"
+absent out9z
 
 begin "--skip-existing, --update, --no-clobber"
 mkdir out11
