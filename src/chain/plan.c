@@ -19,7 +19,8 @@ struct item {
     const struct gf_filter *filter;
     const void *params;
     const struct gf_variant *variant;
-    struct gf_icc icc; /* of its input */
+    const struct gf_filter *written; /* the filter of the chain that it is a part of */
+    struct gf_icc icc;               /* of its input */
 };
 
 struct builder {
@@ -28,7 +29,8 @@ struct builder {
     int count;
     struct gf_format format; /* after the items so far */
     struct gf_icc icc;
-    bool no_fuse;          /* each point filter is a stage of its own */
+    const struct gf_filter *written; /* of the chain, whose parts are being added; NULL: none */
+    bool no_fuse;                    /* each point filter is a stage of its own */
     int straight_bits;     /* the depth before the colour was premultiplied; 0: it is straight */
     bool may_exceed_alpha; /* the premultiplied colour: the last stencil does not see to it */
 };
@@ -42,19 +44,34 @@ void *gf_plan_own(struct gf_plan *plan, size_t size)
     return grown[plan->owned_count++] = calloc(1, size ? size : 1);
 }
 
+/* What the item makes of the format. An error names the filter that the chain has. */
+static enum gf_status shape(const struct builder *b, const struct item *item, struct gf_format *out,
+                            struct gf_error *error)
+{
+    const struct gf_filter *const filter = item->filter;
+    struct gf_error why = {0};
+    *out = b->format;
+    const enum gf_status status =
+        filter->shape ? filter->shape(item->params, b->format, out, &why) : GF_OK;
+    return status ? gf_fail(error, status, "%s: %s", (b->written ? b->written : filter)->name,
+                            why.text)
+                  : GF_OK;
+}
+
 static enum gf_status add_item(struct builder *b, struct item item, struct gf_error *error)
 {
-    struct gf_stage probe;
-    const enum gf_status status = gf_stage_bind(&probe, item.filter, item.params, b->format, error);
+    struct gf_format out;
+    const enum gf_status status = shape(b, &item, &out, error);
     if (status)
         return status;
     item.icc = b->icc;
+    item.written = b->written;
     struct item *const grown = realloc(b->item, (size_t)(b->count + 1) * sizeof *grown);
     if (!grown)
         return gf_fail_memory(error);
     b->item = grown;
     b->item[b->count++] = item;
-    b->format = probe.out;
+    b->format = out;
     return GF_OK;
 }
 
@@ -74,15 +91,14 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
  * as one of RGB after grayscale, counts as none. */
 static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error)
 {
-    const struct gf_filter *const filter = item.filter;
-    struct gf_stage probe = {.filter = filter};
+    struct gf_format out;
     struct gf_icc to = {0};
     if (!gf_icc_fits(b->icc, gf_colour_channels(b->format)))
         b->icc = gf_icc_named("srgb", gf_colour_channels(b->format) == 1);
-    enum gf_status status = gf_stage_bind(&probe, filter, item.params, b->format, error);
+    enum gf_status status = shape(b, &item, &out, error);
     if (!status)
-        status = filter->colours(item.params, b->format, &b->icc, &to, error);
-    const bool same = !status && gf_icc_same(b->icc, to) && probe.out.channels == probe.in.channels;
+        status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
+    const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
     if (!status && !same && b->straight_bits)
         status = add_straight(b, error);
     if (!status && !same)
@@ -219,12 +235,14 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     extent.box = request->box;
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
+        b->written = item->filter;
         status = add_expanded(
             b,
             (struct item){.filter = item->filter, .params = item->params, .variant = item->variant},
             &extent, error);
         extent = extent_of(b);
     }
+    b->written = NULL;
     if (!status && request->opaque && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);
     if (!status && b->straight_bits)
@@ -283,7 +301,7 @@ static enum gf_status bind_kernel(struct gf_stage *stage, const struct item *ite
     stage->variant = item->variant;
     const char *const why =
         item->variant && item->variant->refuses ? item->variant->refuses(stage) : NULL;
-    return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->filter->name,
+    return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->written->name,
                          item->variant->name, why)
                : GF_OK;
 }
@@ -304,6 +322,7 @@ static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
         } else {
             status = gf_stage_bind(stage, item->filter, item->params, format, error);
             stage->icc = item->icc;
+            stage->written = item->written;
             i++;
         }
         if (!status)

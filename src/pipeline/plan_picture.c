@@ -69,13 +69,14 @@ static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char
         const struct gf_format out = plan->stage[i].out;
         const unsigned long long most = pipeline->options.max_pixels,
                                  pixels = (unsigned long long)out.width * (unsigned)out.height;
+        const struct gf_filter *const written = plan->stage[i].written;
         char stage[96];
         if (pixels <= most)
             continue;
         gf_plan_stage_name(&plan->stage[i], stage, sizeof stage);
         return gf_fail(error, GF_ERROR_INPUT,
-                       "%s: %s makes %dx%d, %llu pixels, over options.max_pixels=%llu", name, stage,
-                       out.width, out.height, pixels, most);
+                       "%s: %s makes %dx%d, %llu pixels, over options.max_pixels=%llu", name,
+                       written ? written->name : stage, out.width, out.height, pixels, most);
     }
     return GF_OK;
 }

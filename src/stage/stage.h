@@ -13,6 +13,7 @@ struct gf_stage {
     const struct gf_filter *filter;
     const void *params;               /* the filter's own struct */
     const struct gf_variant *variant; /* the variant asked for; NULL: the default */
+    const struct gf_filter *written;  /* that of the chain, which messages name; may be NULL */
     struct gf_format in, out;
     struct gf_icc icc; /* GF_COLOUR: of the input, which it fits; the bytes outlive the stage */
     const struct gf_histogram *histogram; /* of the stage's input, where it asked for one */

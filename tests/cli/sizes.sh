@@ -29,6 +29,10 @@ stderr_is "gpufilter: in.ppm: pad makes 16777216x16777216, 281474976710656 pixel
 absent big.ppm
 run 1 gpufilter -i in.ppm -o big.ppm --max-pixels=9000 resize=w=200%,crop=10:10
 stderr_is "gpufilter: in.ppm: resize makes 154x110, 16940 pixels, over --max-pixels=9000"
+run 1 gpufilter -i in.ppm -o big.ppm tile=5000000%:5000000%
+stderr_is "gpufilter: in.ppm: tile makes 3850000x2750000, 10587500000000 pixels, over --max-pixels=1000000000"
+run 2 gpufilter -i in.ppm -o big.ppm resize=200:10,tile=16000000%:1
+stderr_like "in.ppm: tile: "
 absent big.ppm
 
 begin "a picture that does not fit its chain is named, and so is one of several outputs"
