@@ -108,16 +108,13 @@ static enum gf_status check_limits(const struct gf_likeness *likeness, const str
 }
 
 static enum gf_status write_picture(const struct gf_command *command,
-                                    const struct gf_image *picture, struct gf_error *error)
+                                    enum gf_file_format file_format, const struct gf_image *picture,
+                                    struct gf_error *error)
 {
     const struct gf_metadata nothing = {.orientation = 1};
     struct gf_output *output = NULL;
     struct gf_sink *sink = NULL;
-    enum gf_file_format file_format;
-    enum gf_status status =
-        gf_sink_format(command->output, &command->options, GF_FILE_PNG, &file_format, error);
-    if (!status)
-        status = gf_output_open(command->output, &output, error);
+    enum gf_status status = gf_output_open(command->output, &output, error);
     if (!status)
         status = gf_sink_open(output, file_format, picture->format, &nothing, &command->options,
                               &sink, error);
@@ -134,13 +131,14 @@ static enum gf_status write_picture(const struct gf_command *command,
     return status;
 }
 
-static enum gf_status draw(const struct gf_command *command, const struct gf_image *a,
-                           const struct gf_image *b, struct gf_error *error)
+static enum gf_status draw(const struct gf_command *command, enum gf_file_format file_format,
+                           const struct gf_image *a, const struct gf_image *b,
+                           struct gf_error *error)
 {
     struct gf_image picture = {0};
     enum gf_status status = gf_likeness_draw(a, b, &picture, error);
     if (!status)
-        status = write_picture(command, &picture, error);
+        status = write_picture(command, file_format, &picture, error);
     gf_image_free(&picture);
     return status;
 }
@@ -156,12 +154,16 @@ static enum gf_status check_formats(const char *name, struct gf_format a, const 
                    gf_text_format(a, text), other, gf_text_format(b, other_text));
 }
 
-/* Refuses a drawing that would take the place of a picture that is compared. */
-static enum gf_status check_output(const char *output, const char *name, const char *other,
-                                   struct gf_error *error)
+/* Finds the format of the drawing, if there is to be one. Refuses one that would take the place of
+ * a picture that is compared. */
+static enum gf_status check_output(const struct gf_command *command, const char *name,
+                                   enum gf_file_format *file_format, struct gf_error *error)
 {
-    if (!output || !strcmp(output, "-") || (strcmp(output, name) && strcmp(output, other)))
+    const char *const output = command->output;
+    if (!output)
         return GF_OK;
+    if (!strcmp(output, "-") || (strcmp(output, name) && strcmp(output, command->input[0])))
+        return gf_sink_format(output, &command->options, GF_FILE_PNG, file_format, error);
     return gf_fail(error, GF_ERROR_USAGE,
                    "--output and a compared picture are the same file: '%.100s'", output);
 }
@@ -173,7 +175,8 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     const char *const other = command->input[0];
     const int threads = command->options.threads ? command->options.threads : gf_cpu_count();
     struct gf_likeness likeness = {0};
-    enum gf_status status = check_output(command->output, name, other, error);
+    enum gf_file_format file_format = GF_FILE_AUTO;
+    enum gf_status status = check_output(command, name, &file_format, error);
     if (!status)
         status = gf_compare_read(name, &command->options, &picture[0], error);
     if (!status)
@@ -186,7 +189,7 @@ static enum gf_status compare_files(const struct gf_command *command, const char
         return status;
     print_all(gf_report_file(command), &likeness);
     if (command->output)
-        status = draw(command, &picture[0], &picture[1], error);
+        status = draw(command, file_format, &picture[0], &picture[1], error);
     return status ? status : check_limits(&likeness, limits, other, error);
 }
 

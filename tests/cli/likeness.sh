@@ -70,6 +70,12 @@ grep -qa 'TUPLTYPE RGB$' corners.pam || problem "the picture of differences has 
 run 1 gpufilter --compare=in.ppm bright.ppm -o in.png/d.png
 stderr_like 'in.png.*: Not a directory'
 
+begin "--compare knows the format of its drawing before it compares"
+run 2 gpufilter --compare=in.ppm bright.ppm -o diff.xyz
+stderr_like 'diff.xyz: the extension says no format: use .* or --format$'
+[ ! -s stdout ] || problem "stdout: $(cat stdout)"
+absent diff.xyz
+
 begin "--compare has one output"
 run 2 gpufilter --compare=in.ppm bright.ppm -o first.ppm -o second.ppm
 stderr_is 'gpufilter: --compare has one output, not 2'
