@@ -308,6 +308,7 @@ static void test_table(void **state)
     for (int i = 0; (option = gf_option_at(i)); i++) {
         char usage[120], limits[80], line[160];
         assert_non_null(option->help);
+        assert_true(!option->of_output || i < 64); /* the bits of gf_command.given */
         for (int k = 0; k < i; k++) {
             assert_string_not_equal(option->name, gf_option_at(k)->name);
             assert_true(!option->letter || option->letter != gf_option_at(k)->letter);

@@ -100,8 +100,8 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     if (option->type == GF_OPTION_OUTPUT && *value)
         return begin_output(reader, value);
     reader->given[index] = true;
-    if (!strcmp(option->name, "quality"))
-        reader->command->quality_given = !reader->in_environment;
+    if (option->of_output && !reader->in_environment)
+        reader->command->given |= (uint64_t)1 << index;
     return gf_option_set(option, value, reader->command, reader->error);
 }
 

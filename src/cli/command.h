@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pipeline/pipeline_internal.h"
 
@@ -56,7 +57,7 @@ enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 /* One of several outputs. */
 struct gf_command_output {
     const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
-    bool quality_given;
+    uint64_t given;            /* as the command's */
     struct gf_options options; /* for all, and its own */
     char *made;                /* the chain, where it is put together */
 };
@@ -89,7 +90,7 @@ struct gf_command {
     int profile;      /* enum gf_profile_form */
     const char *page; /* the file of --profile=html:FILE and the like, and of --report; or NULL */
     bool verbose, quiet;
-    bool quality_given; /* on the command line, not in the environment */
+    uint64_t given; /* options of the output, not from the environment: bits by their index */
     struct gf_options options;
 };
 

@@ -16,7 +16,7 @@ struct gf_command_output gf_command_output_at(const struct gf_command *command, 
                                       .chain = command->chain,
                                       .chain_file = command->chain_file,
                                       .to_icc = command->to_icc,
-                                      .quality_given = command->quality_given,
+                                      .given = command->given,
                                       .options = command->options};
 }
 
@@ -36,7 +36,7 @@ static void put_output(struct gf_command *command, const struct gf_command_outpu
     command->chain = output->chain;
     command->chain_file = output->chain_file;
     command->to_icc = output->to_icc;
-    command->quality_given = output->quality_given;
+    command->given = output->given;
     gf_options_of_output(&command->options, &output->options);
 }
 
@@ -62,7 +62,7 @@ enum gf_status gf_command_begin_output(struct gf_command *command,
     else
         end_output(command, &outputs->first);
     put_output(command, &(struct gf_command_output){.output = name,
-                                                    .quality_given = command->all.quality_given,
+                                                    .given = command->all.given,
                                                     .options = command->all.options});
     outputs->begun++;
     return GF_OK;

@@ -87,7 +87,8 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
-static void warn_of_quality(const struct gf_command *command, int index)
+/* Warns of what changes nothing in an output of this format. */
+static void warn_of_options(const struct gf_command *command, int index)
 {
     const struct gf_command_output output = gf_command_output_at(command, index);
     enum gf_file_format format = output.options.format;
@@ -95,16 +96,23 @@ static void warn_of_quality(const struct gf_command *command, int index)
         format = gf_file_format_named(output.output);
     const struct gf_file_type *const type = gf_file_type(format);
     /* What is said for all outputs is meant for some of them. */
-    const bool given = output.quality_given && !command->all.quality_given;
-    if (given && !command->quiet && type && type->lossy == GF_LOSSY_NEVER)
-        gf_message_warn(NULL, "--quality is of lossy formats: it changes nothing here");
+    const uint64_t given = output.given & ~command->all.given;
+    const struct gf_option *option;
+    for (int i = 0; !command->quiet && type && (option = gf_option_at(i)); i++) {
+        char line[120];
+        if (!option->of_output || !(given >> i & 1) ||
+            !gf_file_type_ignores(type, &output.options, option->name))
+            continue;
+        snprintf(line, sizeof line, "--%s changes nothing in this %s", option->name, type->name);
+        gf_message_warn(NULL, line);
+    }
 }
 
 /* Writes the picture if -o is given, and compares the variants if that is asked for. */
 static enum gf_status run(struct gf_command *command, struct gf_error *error)
 {
     for (int i = 0; i < gf_command_outputs(command); i++)
-        warn_of_quality(command, i);
+        warn_of_options(command, i);
     const enum gf_status status = command->output ? gf_run_batch(command, error) : GF_OK;
     return status || command->profile < GF_PROFILE_COMPARE ? status
                                                            : gf_run_compare(command, error);

@@ -127,6 +127,16 @@ bool gf_word_in_list(const char *list, const char *word)
     return false;
 }
 
+bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_options *options,
+                          const char *option)
+{
+    const bool by_jpeg = type->jpeg_takes && options->tiff_compression == GF_TIFF_JPEG;
+    bool any = false;
+    for (int i = 0; i < TYPE_COUNT; i++)
+        any |= gf_word_in_list(types[i].takes, option);
+    return any && !gf_word_in_list(by_jpeg ? type->jpeg_takes : type->takes, option);
+}
+
 /* ---- formats that are not read ---- */
 
 static const struct {

@@ -33,6 +33,9 @@ struct gf_file_type {
     bool pages;       /* a file can hold several pictures, of which "name[2]" selects the third */
     enum gf_lossy lossy;
     int lossless_bits; /* the most bits that options->lossless can promise */
+    /* The options that change its files, in the command line's words with spaces between; and those
+     * that do where options->tiff_compression is JPEG, if that matters. */
+    const char *takes, *jpeg_takes;
     /* The library that it needs; NULL where it is always there. */
     struct gf_library *library;
     const char *package;              /* which brings that library; set where open is NULL, too */
@@ -45,6 +48,9 @@ struct gf_file_type {
 const struct gf_file_type *gf_file_type_at(int index);
 /* The type of a format; NULL for GF_FILE_AUTO. */
 const struct gf_file_type *gf_file_type(enum gf_file_format format);
+/* Whether the option, in the command line's word, changes other files but not these. */
+bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_options *options,
+                          const char *option);
 /* The name of a format that is not read ("PDF"), by a file's first bytes, of which 256 are enough;
  * NULL: they are of none that is known. */
 const char *gf_foreign_format(const unsigned char *bytes, size_t size);

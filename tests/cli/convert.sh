@@ -65,9 +65,25 @@ stderr_like 'colours.pgm: a .pgm file holds gray and this picture has colours: a
 run 0 gpufilter -i in.ppm -o colours.pgm grayscale
 [ "$(head -c 2 colours.pgm)" = P5 ] || problem "it is no P5"
 
-begin "--quality warns where no JPEG is written"
+begin "an option of a format warns where another one is written"
 run 0 gpufilter -i in.ppm -o q.png --quality=90
-stderr_like 'warning: --quality is of lossy formats: it changes nothing here$'
+stderr_like 'warning: --quality changes nothing in this PNG$'
+for option in subsampling=444 progressive optimize tiff-compression=lzw; do
+    run 0 gpufilter -i in.ppm -o q.png --$option
+    stderr_like "warning: --${option%=*} changes nothing in this PNG\$"
+done
+for option in png-level=3 png-palette; do
+    run 0 gpufilter -i in.ppm -o q.jpg --$option
+    stderr_like "warning: --${option%=*} changes nothing in this JPEG\$"
+done
+run 0 gpufilter -i in.ppm -o q.out --format=pnm --png-level=3
+stderr_like 'warning: --png-level changes nothing in this PNM$'
+run 0 gpufilter -i in.ppm -o q.jpg --subsampling=444 --progressive --optimize
+silent
+run 0 gpufilter -i in.ppm --progressive -o q.jpg -o q.png --png-level=3
+! grep -q warning stderr || problem "$(cat stderr)"
+run 0 gpufilter -i in.ppm -o q.jpg -o q.png --progressive
+grep -q 'warning: --progressive changes nothing in this PNG$' stderr || problem "$(cat stderr)"
 run 0 gpufilter -i in.ppm -o q.jpg --quality=90
 silent
 GPUFILTER_OPTS=--quality=90 run 0 gpufilter -i in.ppm -o q.png

@@ -81,6 +81,16 @@ if has WebP; then
     stderr_like 'large.webp: it is decoded as a whole: that takes [0-9]* MiB of memory, over the 4 MiB of --memory'
 fi
 
+if has TIFF; then
+    begin "TIFF: which options change it depends on what packs it"
+    run 0 gpufilter -i in.ppm -o a.tif --quality=50
+    stderr_like 'warning: --quality changes nothing in this TIFF$'
+    run 0 gpufilter -i in.ppm -o a.tif --tiff-compression=jpeg --quality=50
+    silent
+    run 0 gpufilter -i in.ppm -o a.tif --png-level=9
+    silent
+fi
+
 if has TIFF && command -v tiffcp >/dev/null && command -v tiffinfo >/dev/null; then
     begin "TIFF: strips, tiles, planes and byte orders that tiffcp makes"
     run 0 gpufilter -i in.ppm -o plain.ppm
