@@ -89,6 +89,12 @@ if has TIFF; then
     silent
     run 0 gpufilter -i in.ppm -o a.tif --png-level=9
     silent
+
+    begin "TIFF: what libtiff says of a damaged file does not repeat its name"
+    printf 'II*\0\350\003\0\0' >cut.tif
+    run 1 gpufilter -i cut.tif -o cut.ppm
+    stderr_is "gpufilter: cut.tif: damaged: Can not read TIFF directory count"
+    absent cut.ppm
 fi
 
 if has TIFF && command -v tiffcp >/dev/null && command -v tiffinfo >/dev/null; then

@@ -75,7 +75,9 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     (void)module;
     if (!*handle->why)
         vsnprintf(handle->why, sizeof handle->why, format, values);
-    const size_t length = strlen(handle->why);
+    const char *const text = handle->why + strspn(handle->why, ": "); /* behind the empty name */
+    const size_t length = strlen(text);
+    memmove(handle->why, text, length + 1);
     if (length && handle->why[length - 1] == '.')
         handle->why[length - 1] = 0;
     return 1;
@@ -105,8 +107,9 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
         return gf_fail_memory(error);
     gf_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, handle);
     gf_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, ignore, handle);
-    handle->tiff = gf_tiff.TIFFClientOpenExt(handle->name, mode, handle, read_bytes, write_bytes,
-                                             seek, close_nothing, size_of, NULL, NULL, options);
+    /* Without a name: libtiff's messages would repeat it. */
+    handle->tiff = gf_tiff.TIFFClientOpenExt("", mode, handle, read_bytes, write_bytes, seek,
+                                             close_nothing, size_of, NULL, NULL, options);
     gf_tiff.TIFFOpenOptionsFree(options);
     return handle->tiff ? GF_OK : gf_tiff_fail(handle, -1, 0, error);
 }
