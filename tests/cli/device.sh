@@ -10,6 +10,13 @@ silent
 run 0 gpufilter --device=cpu -i in.png -o cpu.ppm blur,equalize
 same auto.ppm cpu.ppm
 
+begin "--explain estimates a GPU where the run that it explains does"
+run 0 gpufilter -v --device=cpu -i in.png -o auto.ppm blur
+grep -c 'estimate: CPU .*, GPU ' stderr >ran
+run 0 gpufilter --explain --device=cpu -i in.png blur
+grep -c '^estimate  *CPU .*, GPU ' stdout >explained
+same ran explained
+
 begin "several devices, some of which are not there"
 mkdir several && cp in.ppm several/1.ppm && cp in.ppm several/2.ppm
 run 3 gpufilter --device=cuda:998,999 -i several -o out_several blur
