@@ -218,19 +218,40 @@ static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format form
 
 /* ---- rows ---- */
 
+/* Whether all windows of all samples lie beyond the picture, where they have one colour. Of a
+ * straight map they lie between those of the outermost samples of the pixels at the ends. */
+static bool is_beyond(const struct gf_warp *warp, int x, int y, int count)
+{
+    const int taps = warp->taps, before = taps / 2 - 1;
+    bool left = true, right = true, above = true, below = true;
+    if (warp->map.kind != GF_WARP_AFFINE || warp->edge)
+        return false;
+    for (int i = 0; i < 8; i++) {
+        const struct gf_warp_at at = gf_warp_at(warp, i & 1 ? x + count - 1 : x, y,
+                                                i & 2 ? warp->nx - 1 : 0, i & 4 ? warp->ny - 1 : 0);
+        left &= at.x - before <= -taps, right &= at.x - before >= warp->in_width;
+        above &= at.y - before <= -taps, below &= at.y - before >= warp->in_height;
+    }
+    return left || right || above || below;
+}
+
 static void make_mean(const struct gf_warp_sampler *s, gf_warp_maker *maker, int x, int y,
                       int count, unsigned char *out)
 {
     const int samples = s->warp->nx * s->warp->ny, channels = s->in->format.channels;
     const int max = gf_sample_max(s->in->format);
+    const bool beyond = is_beyond(s->warp, x, y, count);
+    const int made = beyond ? 1 : samples, pixels = beyond ? 1 : count;
     int64_t sums[GF_WARP_RUN * CHANNELS_MAX] = {0};
     struct gf_warp_run run;
-    for (int sample = 0; sample < samples; sample++) {
-        positions(s->warp, x, y, sample, count, &run);
-        maker(s, &run, 0, count, NULL, sums);
+    for (int sample = 0; sample < made; sample++) {
+        positions(s->warp, x, y, sample, pixels, &run);
+        maker(s, &run, 0, pixels, NULL, sums);
     }
-    for (int i = 0; i < count * channels; i++)
-        store(out, s->in->format.bits, i, gf_warp_mean(s->warp, sums[i], max));
+    for (int i = 0; i < count * channels; i++) {
+        const int64_t sum = beyond ? samples * sums[i % channels] : sums[i];
+        store(out, s->in->format.bits, i, gf_warp_mean(s->warp, sum, max));
+    }
 }
 
 void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,

@@ -162,6 +162,10 @@ grep -qa 'TUPLTYPE RGB_ALPHA' turned.pam || problem "no alpha"
 run 2 gpufilter -i in.ppm -o turned.ppm --quiet rotate=30:variant=naive
 stderr_like 'in.ppm: rotate: variant=naive does not take these parameters$'
 
+begin "a large canvas beside a thin picture takes little time"
+run 0 timeout 15 "$GPUFILTER" --device=cpu --threads=1 -i in.ppm -o out.ppm 'resize=100:100,affine=1e-3 1e3/0 1'
+size_is out.ppm "100001 100"
+
 begin "affine, perspective and lens name what is wrong"
 run 2 gpufilter -i in.ppm -o out.png 'affine=1 0 0/0 1 0/0 0 1'
 stderr_like 'affine: matrix is not two rows of two or three numbers$'
