@@ -8,7 +8,8 @@
 #include "pixel/fused.h"
 #include "pixel/point.h"
 
-/* Parameters are plain data, which chains and the planner allocate zeroed. */
+/* Parameters are plain data, compared with the gaps between their members. Those of a chain are
+ * zeroed; those of a filter's parts need not be, and then a stage that is the same is run again. */
 static bool same_params(const struct gf_filter *filter, const void *a, const void *b)
 {
     return a == b || (a && b && filter->params_size && !memcmp(a, b, filter->params_size));
