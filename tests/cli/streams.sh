@@ -140,9 +140,9 @@ stderr_like "two chains: 'blur', and --chain-file"
 echo '# nothing' >nothing
 run 2 gpufilter -i a.ppm -o x.ppm --chain-file=nothing
 stderr_like 'nothing: holds no filter'
-run 2 gpufilter -i a.ppm -o x.ppm --chain-file=missing
+run 1 gpufilter -i a.ppm -o x.ppm --chain-file=missing
 stderr_like 'missing: No such file or directory'
-run 2 gpufilter -i a.ppm -o x.ppm --chain-file=.
+run 1 gpufilter -i a.ppm -o x.ppm --chain-file=.
 stderr_like '.: Is a directory'
 echo 'blur,,invert' >wrong
 run 2 gpufilter -i a.ppm -o x.ppm --chain-file=wrong
