@@ -27,7 +27,9 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
     enum gf_status status = gf_plan_make(&nothing, picture->format, orientation, &plan, error);
     if (!status && plan.stage_count) {
         const struct gf_compare_subject subject = {.stage = &plan.stage[0], .in = picture};
-        status = gf_image_alloc(&upright, plan.out, error);
+        status = gf_stage_prepare(&plan.stage[0], error);
+        if (!status)
+            status = gf_image_alloc(&upright, plan.out, error);
         if (!status)
             status = gf_compare_cpu_time(&subject, 1, 0, &upright, NULL, &timing, error);
         gf_image_free(picture);

@@ -23,6 +23,23 @@ done
 run 0 gpufilter --compare=in.ppm - <in.ppm
 printf 'largest  0\nmean     0.0000\npsnr     inf dB\nssim     1.00000\nms-ssim  -\n' | same - stdout
 
+begin "--compare and --profile=compare turn a picture upright by its EXIF orientation"
+for orientation in 01 02 03 04 05 06 07 10; do # in octal
+    # shellcheck disable=SC2059 # the octal digits are the format
+    {
+        head -c 2 in.jpg
+        printf '\377\341\000\042Exif\000\000MM\000\052\000\000\000\010'
+        printf "\\000\\001\\001\\022\\000\\003\\000\\000\\000\\001\\000\\0$orientation\\000\\000\\000\\000\\000\\000"
+        tail -c +3 in.jpg
+    } >turned.jpg
+    run 0 gpufilter -i turned.jpg -o upright.ppm
+    run 0 gpufilter --compare=upright.ppm turned.jpg
+    silent
+    stdout_has '^largest  0$'
+    run 0 gpufilter --device=cpu --threads=1 --profile=compare -i turned.jpg invert
+    silent
+done
+
 begin "limits of --compare set the exit status"
 run 0 gpufilter --compare=large.ppm:min-ssim=0.4:min-psnr=24:max-largest=135:max-mean=12:min-ms-ssim=0.88 noisy.ppm
 silent
