@@ -74,6 +74,12 @@ const char *gf_archive_member_target(const struct gf_archive_member *member)
     return target;
 }
 
+struct timespec gf_archive_member_time(const struct gf_archive_member *member)
+{
+    return (struct timespec){gf_archive_calls.archive_entry_mtime(member->header),
+                             gf_archive_calls.archive_entry_mtime_nsec(member->header)};
+}
+
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target)
 {
     const locale_t before = gf_archive_begin_utf8();

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "gpufilter/status.h"
 
@@ -25,6 +26,8 @@ void gf_archive_member_free(struct gf_archive_member *member);
 bool gf_archive_member_change(struct gf_archive_member *member, const char *name, uint64_t size);
 /* What a hard or symbolic link points to; NULL where it is none. Valid until it is set. */
 const char *gf_archive_member_target(const struct gf_archive_member *member);
+/* When the member was changed, as its header says. */
+struct timespec gf_archive_member_time(const struct gf_archive_member *member);
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target);
 
 struct gf_archive_reader; /* opaque */

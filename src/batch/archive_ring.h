@@ -30,7 +30,8 @@ struct gf_archive_ring {
     struct gf_archive_writer *writer[GF_PIPELINE_OUTPUTS_MAX]; /* NULL: that output is files */
     enum gf_status written_status[GF_PIPELINE_OUTPUTS_MAX];    /* of the archive */
     int outputs;
-    const char *from; /* the archive's name */
+    const char *from;                  /* the archive's name */
+    struct gf_input_identity identity; /* of the archive */
     const char *to[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_archive_slot slot[GF_ARCHIVE_SLOTS];
     size_t read, taken, written; /* slots so far */

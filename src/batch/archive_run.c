@@ -109,6 +109,7 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
     const struct gf_options *const options = &request->options;
     const char *const input = request->inputs->item[0].path;
     enum gf_status status = GF_OK;
+    ring->identity = gf_identify_file(gf_archive_path(input));
     if (gf_archive_named(input))
         status = gf_archive_reader_open(input, &ring->reader, error);
     for (int k = 0; !status && k < ring->outputs; k++) {

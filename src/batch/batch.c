@@ -14,7 +14,7 @@
  * that they name in memory for the workers' chains. The error of one of several outputs names it.
  */
 static enum gf_status check_request(const struct gf_batch_request *request, struct gf_chain *chain,
-                                    struct gf_error *error)
+                                    uint64_t *fingerprint, struct gf_error *error)
 {
     struct gf_options checked;
     enum gf_status status = gf_options_check(&request->options, &checked, error);
@@ -22,6 +22,8 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
         const struct gf_batch_output output = gf_batch_output_at(request, k);
         struct gf_error why = {0};
         status = gf_chain_parse(output.chain, &chain[k], &why);
+        if (!status && (request->log || request->resume))
+            fingerprint[k] = gf_chain_fingerprint(output.chain, &chain[k], &output.options);
         if (status)
             (void)gf_fail(error, status, "%s%s%s", request->more_outputs ? output.name->text : "",
                           request->more_outputs ? ": " : "", why.text);
@@ -138,10 +140,6 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     batch.options.spans |= request->log || request->tick;
     batch.keeps_spans = batch.options.spans;
     batch.options.spans |= request->learning != NULL;
-    for (int k = 0; k < outputs; k++) {
-        const struct gf_batch_output output = gf_batch_output_at(request, k);
-        batch.fingerprint[k] = gf_chain_fingerprint(output.chain, &output.options);
-    }
     batch.item = calloc(inputs + 1, sizeof *batch.item);
     batch.output = calloc(inputs * (size_t)outputs + 1, sizeof *batch.output);
     for (size_t i = 0; batch.item && batch.output && i < inputs; i++)
@@ -152,8 +150,9 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     pthread_cond_init(&batch.changed, &attributes);
     pthread_condattr_destroy(&attributes);
     struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
-    enum gf_status status =
-        batch.item && batch.output ? check_request(request, chain, error) : gf_fail_memory(error);
+    enum gf_status status = batch.item && batch.output
+                                ? check_request(request, chain, batch.fingerprint, error)
+                                : gf_fail_memory(error);
     if (!status)
         status = run(&batch, error);
     for (int k = 0; k < outputs; k++)

@@ -27,6 +27,7 @@ static void log_without_picture(struct gf_batch_worker *worker,
         return;
     const struct gf_batch_log_entry entry = {.index = worker->index + 1,
                                              .input = worker->input->path,
+                                             .identity = worker->identity.text,
                                              .output = result->path ? result->path
                                                        : names      ? names[result->number]
                                                                     : NULL,

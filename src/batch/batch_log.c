@@ -39,7 +39,10 @@ static const struct gf_key_help keys[] = {
     {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
     {"decoder", "what decoded the input: \"cpu\" or \"gpu\", whose pixels are the same"},
     {"encoder", "what encoded the output: \"cpu\" or \"gpu\", whose bytes are the same"},
-    {"job", "names the chain and the options that the result depends on"},
+    {"job", "names the chain, the files that it names and the options that the result depends on"},
+    {"identity",
+     "the size and the time of the input, by which *--resume* sees that it has changed; "
+     "of a member of an archive also the archive's"},
 };
 
 const struct gf_key_help *gf_batch_log_key_at(int index)
@@ -103,6 +106,7 @@ static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
     gf_json_string(&json, "decoder", entry->decoder ? entry->decoder : "");
     gf_json_string(&json, "encoder", entry->encoder ? entry->encoder : "");
     gf_json_string(&json, "job", fingerprint);
+    gf_json_string(&json, "identity", entry->identity ? entry->identity : "");
     gf_json_end(&json);
 }
 

@@ -5,7 +5,8 @@
  *   {"index":7,"input":"a.jpg","output":"out/a.jpg","status":"ok","message":"","bytes_in":512,"bytes_out":498,
  *    "width":1920,"height":1080,"ms":{"total":19.2,"decode":9.1,"upload":0.0,"filter":2.1,"download":0.0,
  *    "encode":7.9},"finished":1763827200.125,"device":"cpu, 1
- * thread","decoder":"cpu","encoder":"cpu","job":"0f3c..."}
+ * thread","decoder":"cpu","encoder":"cpu","job":"0f3c...",
+ *    "identity":"512 1763827100.500000000"}
  *
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
  * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
@@ -18,6 +19,8 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "batch/input_identity.h"
+#include "chain/chain.h"
 #include "gpufilter/pipeline.h"
 
 enum gf_outcome { GF_OUTCOME_WAITING, GF_OUTCOME_DONE, GF_OUTCOME_FAILED, GF_OUTCOME_SKIPPED };
@@ -32,6 +35,7 @@ struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile);
 struct gf_batch_log_entry {
     size_t index; /* from 1 */
     const char *input, *output;
+    const char *identity; /* of the input, as in struct gf_input_identity; NULL: not known */
     enum gf_outcome outcome;
     const char *message;
     long long bytes_in, bytes_out; /* -1: unknown */
@@ -68,12 +72,17 @@ struct gf_resume; /* opaque */
 enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
                               struct gf_error *error) GF_CHECKED;
 void gf_resume_free(struct gf_resume *resume);
-/* Whether the log says that a run with this fingerprint wrote the output, and the file still has
- * the size that was written. */
-bool gf_resume_done(const struct gf_resume *resume, const char *input, const char *output,
+/* Whether the log says that a run with this fingerprint wrote the output, the file still has the
+ * size that was written, and the input is still that of then. An input that is gone has not
+ * changed. A line of an older version, without an identity, counts where the output is no older
+ * than the input. */
+bool gf_resume_done(const struct gf_resume *resume, const char *input,
+                    const struct gf_input_identity *identity, const char *output,
                     uint64_t fingerprint);
 
-/* A hash of all that the result depends on: the chain's text and the options. */
-uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options);
+/* A hash of all that the result depends on but the input: the chain's text, the contents of the
+ * files that it names, and the options. */
+uint64_t gf_chain_fingerprint(const char *text, const struct gf_chain *chain,
+                              const struct gf_options *options);
 
 #endif

@@ -80,7 +80,7 @@ static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
     const char *const input = batch->request->inputs->item[index].path;
     const char *const output = batch->item[index].output[number];
     struct stat a, b;
-    if (!batch->request->resume || !output || stat(input, &a) || stat(output, &b) ||
+    if (!batch->request->resume || !output || !gf_input_stat(input, &a) || stat(output, &b) ||
         a.st_dev != b.st_dev || a.st_ino != b.st_ino)
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",

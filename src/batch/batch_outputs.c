@@ -8,19 +8,14 @@
 
 /* ---- outputs that are there already ---- */
 
-static bool is_older(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
-}
-
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
+                                        const struct gf_input_identity *identity,
                                         const struct gf_batch_item *item, int number, char *why,
                                         size_t size)
 {
     const struct gf_batch_request *const request = batch->request;
     const char *const output = item->output[number];
-    struct stat there, source;
+    struct stat there;
     *why = '\0';
     if (item->refusal && item->refusal[number]) {
         snprintf(why, size, "%s", item->refusal[number]);
@@ -29,19 +24,18 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
     if (!output)
         return GF_OUTCOME_WAITING;
     if (request->resume &&
-        gf_resume_done(request->resume, input, output, batch->fingerprint[number])) {
+        gf_resume_done(request->resume, input, identity, output, batch->fingerprint[number])) {
         snprintf(why, size, "done before, says the log");
         return GF_OUTCOME_SKIPPED;
     }
-    const bool matters =
-        request->skip_existing || request->update || request->options.no_clobber;
+    const bool matters = request->skip_existing || request->update || request->options.no_clobber;
     if (!matters || stat(output, &there) || !S_ISREG(there.st_mode))
         return GF_OUTCOME_WAITING;
     if (request->skip_existing) {
         snprintf(why, size, "is there already");
         return GF_OUTCOME_SKIPPED;
     }
-    if (request->update && !stat(input, &source) && !is_older(&there, &source)) {
+    if (request->update && *identity->text && !gf_is_earlier(&there.st_mtim, &identity->changed)) {
         snprintf(why, size, "is up to date");
         return GF_OUTCOME_SKIPPED;
     }

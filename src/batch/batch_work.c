@@ -55,6 +55,7 @@ static void picture_done(void *context, int number, const char *path,
     const struct gf_batch_request *const request = batch->request;
     const struct gf_batch_log_entry entry = {.index = worker->index + 1,
                                              .input = worker->input->path,
+                                             .identity = worker->identity.text,
                                              .output = path ? path : result->path,
                                              .outcome = GF_OUTCOME_DONE,
                                              .bytes_in = profile->in_bytes,

@@ -11,7 +11,12 @@
 #include "batch/cost.h"
 #include "pipeline/pipeline_internal.h"
 
-enum { GF_BATCH_DEVICES_MAX = 64, GF_BATCH_WORKERS_MAX = 256, GF_BATCH_CODEC_WORKERS = 32, GF_BATCH_UNPACK_WORKERS = 96 };
+enum {
+    GF_BATCH_DEVICES_MAX = 64,
+    GF_BATCH_WORKERS_MAX = 256,
+    GF_BATCH_CODEC_WORKERS = 32,
+    GF_BATCH_UNPACK_WORKERS = 96
+};
 
 struct gf_batch_item {
     /* [outputs], each NULL: named when the header is known, or standard output. */
@@ -82,8 +87,9 @@ struct gf_batch_worker {
     struct gf_pipeline *pipeline;
     /* The file that it works on. */
     const struct gf_input_name *input;
-    size_t index; /* of the input in the whole list */
-    int number;   /* of the worker, from 0 */
+    struct gf_input_identity identity; /* of the input, before it is read */
+    size_t index;                      /* of the input in the whole list */
+    int number;                        /* of the worker, from 0 */
     struct gf_batch_item *item;
     const struct gf_file_bytes *member; /* NULL: the input is a file */
     struct gf_bytes *bytes; /* [outputs], without a name where that is a file; NULL: all are */
@@ -152,6 +158,7 @@ int gf_batch_divide_work(struct gf_batch *batch);
 /* GF_OUTCOME_SKIPPED or _FAILED where the output that is there keeps the file from being done, with
  * the reason in *why; else GF_OUTCOME_WAITING. */
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
+                                        const struct gf_input_identity *identity,
                                         const struct gf_batch_item *item, int output, char *why,
                                         size_t size);
 

@@ -28,6 +28,8 @@ static void report_in_order(struct gf_batch *batch)
 static bool begin_results(struct gf_batch_worker *worker)
 {
     bool any = false;
+    if (!worker->member)
+        worker->identity = gf_identify_file(worker->input->path);
     for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
         struct gf_batch_result *const result = &worker->result[k];
         struct gf_bytes *const bytes = worker->bytes ? &worker->bytes[k] : NULL;
@@ -36,8 +38,9 @@ static bool begin_results(struct gf_batch_worker *worker)
             .worker = worker, .number = k, .bytes = bytes && bytes->name ? bytes : NULL};
         if (result->bytes)
             result->path = strdup(bytes->name);
-        result->outcome = gf_batch_check_existing(worker->batch, worker->input->path, worker->item,
-                                                  k, result->why.text, sizeof result->why.text);
+        result->outcome =
+            gf_batch_check_existing(worker->batch, worker->input->path, &worker->identity,
+                                    worker->item, k, result->why.text, sizeof result->why.text);
         if (result->outcome == GF_OUTCOME_FAILED)
             result->status = GF_ERROR_OUTPUT;
         any |= result->outcome == GF_OUTCOME_WAITING;

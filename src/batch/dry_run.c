@@ -41,16 +41,16 @@ static enum gf_status look(const struct gf_batch *batch, size_t index, int numbe
                            struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
-    const enum gf_outcome outcome =
-        gf_batch_check_existing(batch, request->inputs->item[index].path, &batch->item[index],
-                                number, why->text, sizeof why->text);
+    const char *const input = request->inputs->item[index].path;
+    const struct gf_input_identity identity = gf_identify_file(input);
+    const enum gf_outcome outcome = gf_batch_check_existing(
+        batch, input, &identity, &batch->item[index], number, why->text, sizeof why->text);
     *fault = outcome == GF_OUTCOME_FAILED ? GF_ERROR_OUTPUT : GF_OK;
     if (outcome == GF_OUTCOME_WAITING)
-        *fault = check_header(batch, request->inputs->item[index].path, number, reader, why);
+        *fault = check_header(batch, input, number, reader, why);
     gf_program_words(why->text);
     if (*fault && request->inputs->count == 1) {
-        *error =
-            gf_batch_failure(request, request->inputs->item[index].path, number, *fault, why->text);
+        *error = gf_batch_failure(request, input, number, *fault, why->text);
         return *fault;
     }
     return report(batch, index, number,

@@ -1,17 +1,47 @@
 /* Reads the log of an earlier run for --resume. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/line.h"
+#include "base/named_file.h"
 #include "batch/batch_log.h"
 
-uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *options)
+/* Continues the hash over the contents of a file. What can be read only once is left out. */
+static uint64_t hash_file(uint64_t hash, const char *path)
+{
+    unsigned char part[1 << 14];
+    struct stat file;
+    const int fd = gf_named_file_open(path, O_NONBLOCK); /* a pipe without a writer would wait */
+    if (fd < 0)
+        return hash;
+    for (ssize_t got = !fstat(fd, &file) && S_ISREG(file.st_mode); got > 0;) {
+        got = read(fd, part, sizeof part);
+        hash = gf_hash(hash, part, got > 0 ? (size_t)got : 0);
+    }
+    close(fd);
+    return hash;
+}
+
+static uint64_t hash_files(uint64_t hash, const struct gf_chain *chain)
+{
+    const int count = gf_chain_files(chain, NULL, 0);
+    const char **const path = calloc((size_t)count + 1, sizeof *path);
+    for (int i = 0; path && i < gf_chain_files(chain, path, count); i++)
+        hash = hash_file(hash, path[i]);
+    free(path);
+    return hash;
+}
+
+uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
+                              const struct gf_options *options)
 {
     const int values[] = {
         (int)options->format,     options->quality,   (int)options->subsampling,
@@ -19,17 +49,19 @@ uint64_t gf_chain_fingerprint(const char *chain, const struct gf_options *option
         options->allow_truncated, options->strip,     options->no_fuse,
         options->lossless,        options->optimize,  (int)options->tiff_compression,
         options->png_palette};
-    const char *const text = chain ? chain : "";
+    const char *const text = given ? given : "";
     const char *const inks = options->cmyk_profile ? options->cmyk_profile : "";
-    const uint64_t hash =
-        gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
-    return *inks ? gf_hash(hash, inks, strlen(inks)) : hash;
+    uint64_t hash = gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
+    if (*inks)
+        hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
+    return hash_files(hash, chain);
 }
 
 /* The last line about an output. */
 struct record {
     uint64_t key; /* 0: empty */
     uint64_t fingerprint;
+    uint64_t identity; /* a hash of the input's; 0: an older version wrote none */
     long long bytes_out;
     bool done;
 };
@@ -44,6 +76,11 @@ static uint64_t key_of(const char *input, const char *output)
     uint64_t hash = gf_hash(GF_HASH_START, input, strlen(input) + 1);
     hash = gf_hash(hash, output, strlen(output) + 1);
     return hash ? hash : 1;
+}
+
+static uint64_t hash_text(const char *text)
+{
+    return *text ? gf_hash(GF_HASH_START, text, strlen(text)) : 0;
 }
 
 static struct record *find_record(const struct gf_resume *resume, uint64_t key)
@@ -105,7 +142,8 @@ static const char *read_string(const char *at, char *to)
 }
 
 struct line {
-    char *input, *output, *status, *fingerprint; /* each has room for the whole line */
+    /* Each has room for the whole line. */
+    char *input, *output, *status, *fingerprint, *identity;
     double bytes_out;
 };
 
@@ -116,11 +154,12 @@ static const char *read_member(const char *at, struct line *line, char *key, cha
     if (!value || *value++ != ':')
         return NULL;
     if (*value == '"') {
-        char *const to = !strcmp(key, "input")    ? line->input
-                         : !strcmp(key, "output") ? line->output
-                         : !strcmp(key, "status") ? line->status
-                         : !strcmp(key, "job")    ? line->fingerprint
-                                                  : text;
+        char *const to = !strcmp(key, "input")      ? line->input
+                         : !strcmp(key, "output")   ? line->output
+                         : !strcmp(key, "status")   ? line->status
+                         : !strcmp(key, "job")      ? line->fingerprint
+                         : !strcmp(key, "identity") ? line->identity
+                                                    : text;
         return read_string(value + 1, to);
     }
     if (!strcmp(key, "bytes_out"))
@@ -132,7 +171,7 @@ static const char *read_member(const char *at, struct line *line, char *key, cha
 
 static bool read_line(const char *at, struct line *line, char *key, char *text)
 {
-    *line->input = *line->output = *line->status = *line->fingerprint = '\0';
+    *line->input = *line->output = *line->status = *line->fingerprint = *line->identity = '\0';
     line->bytes_out = -1;
     if (*at++ != '{')
         return false;
@@ -152,6 +191,7 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
     /* That a file was skipped does not say by which chain it was made. */
     if (done || strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED]))
         *record = (struct record){.fingerprint = strtoull(line->fingerprint, NULL, 16),
+                                  .identity = hash_text(line->identity),
                                   .bytes_out = (long long)line->bytes_out,
                                   .done = done};
     record->key = key;
@@ -162,14 +202,14 @@ static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const cha
                                  struct gf_error *error)
 {
     enum { ROOM = GF_LINE_MOST + 1 };
-    char *const text = malloc(7 * ROOM), *const room = text + ROOM;
+    char *const text = malloc(8 * ROOM), *const room = text + ROOM;
     enum gf_status status = text ? GF_OK : gf_fail_memory(error);
-    struct line line = {room, room + ROOM, room + 2 * ROOM, room + 3 * ROOM, -1};
+    struct line line = {room, room + ROOM, room + 2 * ROOM, room + 3 * ROOM, room + 4 * ROOM, -1};
     size_t length;
     while (!status && (length = gf_line_read(file, '\n', text))) {
         if (length == GF_LINE_MOST)
             status = gf_fail(error, GF_ERROR_INPUT, "%s: more than 1 MB in a line is no log", path);
-        else if (read_line(text, &line, room + 4 * ROOM, room + 5 * ROOM) &&
+        else if (read_line(text, &line, room + 5 * ROOM, room + 6 * ROOM) &&
                  !keep_line(resume, &line))
             status = gf_fail_memory(error);
     }
@@ -210,11 +250,23 @@ void gf_resume_free(struct gf_resume *resume)
     free(resume);
 }
 
-bool gf_resume_done(const struct gf_resume *resume, const char *input, const char *output,
+static bool is_same_input(const struct record *record, const struct gf_input_identity *input,
+                          const struct stat *output)
+{
+    if (input->is_gone)
+        return true;
+    if (record->identity)
+        return record->identity == hash_text(input->text);
+    return *input->text && !gf_is_earlier(&output->st_mtim, &input->changed);
+}
+
+bool gf_resume_done(const struct gf_resume *resume, const char *input,
+                    const struct gf_input_identity *identity, const char *output,
                     uint64_t fingerprint)
 {
     const struct record *const record = find_record(resume, key_of(input, output));
     struct stat file;
     return record->key && record->done && record->fingerprint == fingerprint &&
-           !stat(output, &file) && S_ISREG(file.st_mode) && file.st_size == record->bytes_out;
+           !stat(output, &file) && S_ISREG(file.st_mode) && file.st_size == record->bytes_out &&
+           is_same_input(record, identity, &file);
 }

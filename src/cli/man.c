@@ -190,8 +190,12 @@ static void put_batches(FILE *file)
               "keys, which stay:");
     put_keys(file, gf_batch_log_key_at);
     fputs(".PP\n", file);
-    put_prose(file, "*--resume* leaves out what such a log says to be done by the same job, if the "
-                    "output is there in that size.");
+    put_prose(file,
+              "*--resume* leaves out what such a log says to be done by the same job, if the "
+              "output is there in that size and the input has the size and the time of then. The "
+              "contents of the files that a chain names are part of the job. A line of an older "
+              "version, which has no identity, counts where the output is no older than the input. "
+              "A pipe is always read again.");
 }
 
 static void put_outputs(FILE *file)

@@ -175,6 +175,71 @@ run 0 gpufilter -i mixed/2.ppm -o out9/2.ppm --resume=never_written invert
 run 2 gpufilter -i in.ppm -o x.ppm --log=l1 --resume=l2
 stderr_like '--log and --resume name different files'
 
+begin "--resume: what was made of another input, or with another table, mask or text, is made again"
+mkdir stale
+printf 'P5\n1 1\n255\n\100' >stale/a.pgm
+printf 'P5\n1 1\n255\n\300' >stale/b.pgm
+printf 'LUT_1D_SIZE 2\n0 0 0\n1 1 1\n' >stale.cube
+printf 'P5\n1 1\n255\n\377' >stale_mask.pgm
+stale_chain=lut=stale.cube,mask=stale_mask.pgm
+# resumed DONE SKIPPED: a run that goes on with the log
+resumed()
+{
+    run 0 gpufilter -i stale -o stale_out --resume=stale.log $stale_chain
+    case "$(cat stderr)" in
+    *"$1 done, $2 skipped"* | *"$1 done in"*) ;;
+    *) problem "not $1 done, $2 skipped: $(cat stderr)" ;;
+    esac
+}
+resumed '2 files' 0
+resumed '0 files' 2
+printf 'LUT_1D_SIZE 2\n1 1 1\n0 0 0\n' >stale.cube
+resumed '2 files' 0
+printf 'P5\n1 1\n255\n\277' >inverted.pgm
+same stale_out/a.pgm inverted.pgm
+printf 'P5\n1 1\n255\n\376' >stale_mask.pgm
+resumed '2 files' 0
+printf 'P5\n1 1\n255\n\200' >stale/b.pgm
+touch -d '1 hour ago' stale/b.pgm
+resumed '1 file' 1
+touch -d '2 hours ago' stale/a.pgm
+resumed '1 file' 1
+resumed '0 files' 2
+rm stale/a.pgm
+run 0 gpufilter -i stale/a.pgm -i stale/b.pgm -o stale_out --resume=stale.log $stale_chain
+stderr_like '0 files done, 2 skipped'
+if gpufilter -i in.png -o texted.png text=a 2>/dev/null; then
+    echo one >stale.txt
+    run 0 gpufilter -i in.png -o texted.png --resume=text.log text:file=stale.txt
+    cp texted.png texted_one.png
+    echo two >stale.txt
+    run 0 gpufilter -i in.png -o texted.png --resume=text.log text:file=stale.txt
+    cmp -s texted.png texted_one.png && problem "the text is the old one"
+fi
+
+begin "--resume: a pipe is read again, and a picture of a file has the file's time"
+cat stale/b.pgm | gpufilter -q -i - -o piped.pgm --resume=piped.log
+cat inverted.pgm | gpufilter -q -i - -o piped.pgm --resume=piped.log
+same piped.pgm inverted.pgm
+cp stale/b.pgm paged.pgm
+run 0 gpufilter -i 'paged.pgm[0]' -o paged_out.pgm --resume=paged.log
+cp inverted.pgm paged.pgm
+run 0 gpufilter -i 'paged.pgm[0]' -o paged_out.pgm --resume=paged.log
+same paged_out.pgm inverted.pgm
+touch -d '1 hour ago' paged.pgm
+printf old >paged_out.pgm
+run 0 gpufilter -i 'paged.pgm[0]' -o paged_out.pgm --update
+[ "$(cat paged_out.pgm)" = old ] || problem "--update: what is up to date was written"
+run 2 gpufilter -i 'paged.pgm[0]' -o paged.pgm --resume=paged.log
+stderr_like 'paged.pgm\[0\]: is its own output'
+
+begin "--resume: of a log without identities what is no older than its input is done"
+run 0 gpufilter -i many/sub -i stale -r -o out9i --log=log9i invert
+sed -i 's/,"identity":"[^"]*"//' log9i
+touch -d '1 hour' stale/b.pgm
+run 0 gpufilter -i many/sub -i stale -r -o out9i --resume=log9i invert
+stderr_like '1 file done, 2 skipped'
+
 begin "--resume: what one codec wrote is the other's, too"
 run 0 gpufilter -i many -o out9c --log=log9c invert
 touch -d @1 out9c/*

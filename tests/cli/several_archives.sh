@@ -141,6 +141,10 @@ run 0 gpufilter -q "$@" --resume=run.log
 [ "$(grep -c '"status":"ok"' run.log)" = 7 ] || problem "$(cat run.log)"
 [ -f files/a.png ] || problem "files/a.png was not made"
 [ -z "$(find files/b.png -newer old.png)" ] || problem "files/b.png was made again"
+touch -d '1 hour' in.tar
+run 0 gpufilter -q "$@" --resume=run.log
+[ -n "$(find files/b.png -newer old.png)" ] || problem "the archive has changed, and files/b.png has not"
+grep -q '"identity":"[0-9]* [0-9.]* in [0-9]* [0-9.]*"' run.log || problem "$(cat run.log)"
 same whole.tar large.tar
 run 0 gpufilter -i in.tar -o 'files/{stem}.png' --skip-existing thumbnail=40
 stderr_like '0 files done, 2 skipped'

@@ -33,8 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned how = fuzz_byte(&bytes);
     char *const input = fuzz_string(&bytes), *const message = fuzz_string(&bytes);
     const char *const path = fuzz_path(torn, how & 1 ? sizeof torn - 1 : 0);
+    const struct gf_input_identity identity = gf_identify_file(output);
     const struct gf_batch_log_entry entry = {.index = how,
                                              .input = *input ? input : "in",
+                                             .identity = identity.text,
                                              .output = output,
                                              .outcome = GF_OUTCOME_DONE,
                                              .message = message,
@@ -44,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                              .fingerprint = FINGERPRINT};
     add_line(path, &entry);
     FUZZ_CHECK(!gf_resume_read(path, &resume, &error), "%s", error.text);
-    FUZZ_CHECK(gf_resume_done(resume, entry.input, output, FINGERPRINT), "is not found");
+    FUZZ_CHECK(gf_resume_done(resume, entry.input, &identity, output, FINGERPRINT), "is not found");
     gf_resume_free(resume);
     free(input);
     free(message);

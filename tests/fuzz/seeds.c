@@ -127,7 +127,8 @@ static void put_names(void)
         "\"message\":\"\",\"bytes_in\":512,\"bytes_out\":498,\"width\":1920,\"height\":1080,"
         "\"ms\":{\"total\":19.2,\"decode\":9.1},\"device\":\"cpu\",\"job\":\"0f3c\"}\n");
     PUT("resume",
-        "{\"input\":\"\\udc80\\\"\\\\\",\"output\":\"b\",\"status\":\"skipped\",\"job\":\"1\"}\n"
+        "{\"input\":\"\\udc80\\\"\\\\\",\"output\":\"b\",\"status\":\"skipped\",\"job\":\"1\","
+        "\"identity\":\"1 2.000000003\"}\n"
         "{\"input\":\"a\",\"output\":\"b\",\"status\":\"failed\"}\n{\"index\":3,\"inp");
 }
 

@@ -10,6 +10,7 @@
 #include "gpufilter/status.h"
 
 struct gf_input;
+struct stat;
 
 /* "-" is standard input. "a.gif[3]", where no file has that name, is the fourth picture in a.gif.
  * keep: the bytes of a pipe are kept, so that gf_input_rewind can start
@@ -27,6 +28,8 @@ void gf_input_close(struct gf_input *input);
 /* The length of the path in "path[3]", with the number; 0 where there is no number, or a file of
  * the whole name. */
 size_t gf_input_split_page(const char *name, int *page);
+/* What stat() says of the file that such a path opens; false where it says nothing. */
+bool gf_input_stat(const char *path, struct stat *file);
 int gf_input_page(const struct gf_input *input); /* the picture asked for, from 0; -1: none */
 /* The regular file of an input's bytes and where they begin in it, for another process to read; -1:
  * there is none. A kept stream is first read to its end into an unnamed file, which the input then

@@ -53,6 +53,17 @@ size_t gf_input_split_page(const char *name, int *page)
     return open;
 }
 
+bool gf_input_stat(const char *path, struct stat *file)
+{
+    int page;
+    const size_t length = gf_input_split_page(path, &page);
+    char *const plain = length ? strndup(path, length) : NULL;
+    const bool found =
+        !(strcmp(path, "-") ? stat(plain ? plain : path, file) : fstat(STDIN_FILENO, file));
+    free(plain);
+    return found;
+}
+
 /* Opens a path, or "path[3]". -1 with errno. */
 static int open_path(struct gf_input *input, const char *path)
 {

@@ -1,0 +1,26 @@
+/* What tells an input from another of its name, and from itself after a change. */
+#ifndef GF_BATCH_INPUT_IDENTITY_H
+#define GF_BATCH_INPUT_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct gf_input_identity {
+    char text[128]; /* its size and time: "512 1763827100.500000000"; empty where there are none,
+                       as of a pipe */
+    struct timespec changed; /* valid where the text is not empty */
+    bool is_gone;            /* it cannot be looked at */
+};
+
+struct gf_input_identity gf_identify_file(const char *path);
+/* A member of an archive, whose own identity is part of it. */
+struct gf_input_identity gf_identify_member(uint64_t size, struct timespec time,
+                                            const struct gf_input_identity *archive);
+
+static inline bool gf_is_earlier(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+#endif
