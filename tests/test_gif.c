@@ -139,11 +139,44 @@ static void test_animation(void **state)
     assert_non_null(strstr(last_warning, "a.gif: holds 4 pictures: the first is taken"));
     check("a.gif[0]", 3, "www");
     assert_int_equal(warnings, 0);
-    check("a.gif[1]", 4, "rww");
-    check("a.gif[2]", 4, "wwg");
+    check("a.gif[1]", 3, "rww"); /* transparent pixels upon others that are not */
+    check("a.gif[2]", 3, "wwg");
     check("a.gif[3]", 4, "rw.");
     const struct gf_options options = plain_options();
     assert_refused(in_folder("a.gif[4]"), &options, "holds 4 pictures, counted from 0");
+}
+
+/* A picture that is whole is read, whatever is wrong behind it. */
+static void test_damage_behind(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct bytes gif;
+    begin(&gif, 3, 1);
+    add(&gif, (struct area){0, 0, 3, 1}, -1, 1, false, "\1\2\3");
+    const size_t first = gif.size;
+    add(&gif, (struct area){0, 0, 3, 1}, -1, 1, false, "\2\2\2");
+    const size_t second = gif.size;
+    append(&gif, "stray", 5);
+    save(in_folder("a.gif"), gif.data, first);
+    check("a.gif", 3, "wrg");
+    assert_string_equal(strstr(last_warning, "a.gif: "),
+                        "a.gif: damaged behind its first picture: it is truncated");
+    for (size_t size = first - 1; size < second - 1; size++) {
+        save(in_folder("a.gif"), gif.data, size);
+        check("a.gif", 3, "wrg");
+        check("a.gif[0]", 3, "wrg");
+        assert_int_equal(warnings, 1);
+    }
+    save(in_folder("a.gif"), gif.data, second - 3);
+    assert_refused(in_folder("a.gif[1]"), &options, "damaged: it is truncated");
+    save(in_folder("a.gif"), gif.data, second); /* no trailer */
+    check("a.gif[1]", 3, "rrr");
+    assert_non_null(strstr(last_warning, "behind its first 2 pictures: it is truncated"));
+    assert_refused(in_folder("a.gif[2]"), &options, "damaged: it is truncated");
+    save(in_folder("a.gif"), gif.data, gif.size);
+    check("a.gif[1]", 3, "rrr");
+    assert_non_null(strstr(last_warning, "behind its first 2 pictures: "));
+    free(gif.data);
 }
 
 static void test_damage(void **state)
@@ -155,8 +188,7 @@ static void test_damage(void **state)
     memset(pixels, 2, sizeof pixels);
     begin(&gif, 20, 20);
     add(&gif, (struct area){0, 0, 20, 20}, -1, 0, false, pixels);
-    append(&gif, ";", 1);
-    for (size_t size = 6; size < gif.size; size += 9) {
+    for (size_t size = 6; size < gif.size - 1; size += 9) {
         save(in_folder("a.gif"), gif.data, size);
         assert_int_equal(decode(in_folder("a.gif"), &options, &back), GF_ERROR_INPUT);
         assert_failure_says("a.gif: ");
@@ -189,9 +221,9 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_still),          cmocka_unit_test(test_interlaced),
-        cmocka_unit_test(test_animation),      cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_is_not_written),
+        cmocka_unit_test(test_still),     cmocka_unit_test(test_interlaced),
+        cmocka_unit_test(test_animation), cmocka_unit_test(test_damage_behind),
+        cmocka_unit_test(test_damage),    cmocka_unit_test(test_is_not_written),
     };
     return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);
 }

@@ -144,6 +144,15 @@ enum gf_status gf_choose_page(const char *name, int wanted, int count,
     return GF_OK;
 }
 
+void gf_warn_behind(const char *name, int pictures, const char *why,
+                    const struct gf_options *options)
+{
+    if (pictures == 1)
+        gf_warn(options, "%s: damaged behind its first picture: %s", name, why);
+    else
+        gf_warn(options, "%s: damaged behind its first %d pictures: %s", name, pictures, why);
+}
+
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error)
 {

@@ -49,6 +49,9 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page,
                               struct gf_error *error) GF_CHECKED;
+/* Warns of damage that lies behind that many whole pictures. */
+void gf_warn_behind(const char *name, int pictures, const char *why,
+                    const struct gf_options *options);
 /* All bytes of the input; file->data is the caller's to free, even after a failure. */
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error) GF_CHECKED;

@@ -29,15 +29,23 @@ struct gif_source {
 struct walk {
     const struct gf_blob *file;
     size_t at;
+    bool ended;
     GifFileType *gif;
     int error;                    /* giflib's */
     GraphicsControlBlock control; /* of the next picture */
 };
 
+/* Behind the end of the file lies one zero, which ends the blocks of a picture: it can lack that
+ * and be whole. */
 static int read_bytes(GifFileType *gif, GifByteType *to, int size)
 {
     struct walk *const walk = gif->UserData;
     const size_t left = walk->file->size - walk->at, wanted = (size_t)size;
+    if (!left && wanted == 1 && !walk->ended) {
+        walk->ended = true;
+        *to = 0;
+        return 1;
+    }
     const size_t got = left < wanted ? left : wanted;
     memcpy(to, walk->file->data + walk->at, got);
     walk->at += got;
@@ -111,16 +119,23 @@ static bool skip_pixels(struct walk *walk)
     return true;
 }
 
+static int error_of(const struct walk *walk)
+{
+    return walk->gif ? walk->gif->Error : walk->error;
+}
+
+static const char *error_text(const struct walk *walk)
+{
+    const char *const text = calls.GifErrorString(error_of(walk));
+    return walk->at == walk->file->size ? "it is truncated" : text ? text : "giflib cannot read it";
+}
+
 static enum gf_status fail(const struct gif_source *gif, const struct walk *walk,
                            struct gf_error *error)
 {
-    const int code = walk->gif ? walk->gif->Error : walk->error;
-    const char *const text = calls.GifErrorString(code);
-    if (code == D_GIF_ERR_NOT_ENOUGH_MEM)
-        return gf_fail_memory(error);
-    if (walk->at == gif->whole.file.size)
-        return gf_whole_source_fail(&gif->whole, "it is truncated", error);
-    return gf_whole_source_fail(&gif->whole, text ? text : "giflib cannot read it", error);
+    return error_of(walk) == D_GIF_ERR_NOT_ENOUGH_MEM
+               ? gf_fail_memory(error)
+               : gf_whole_source_fail(&gif->whole, error_text(walk), error);
 }
 
 /* ---- pixels ---- */
@@ -248,8 +263,9 @@ static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *
 
 /* ---- the header ---- */
 
-/* Counts the pictures. *alpha: one up to `last` has transparent pixels, or the first does not fill
- * the canvas. */
+/* Counts the pictures; false where the file is damaged behind those. *alpha: the picture `last` can
+ * have transparent pixels. Later pictures lie upon the first, and only what is cleared before
+ * `last` lets see through it. */
 static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
 {
     bool found = true;
@@ -263,9 +279,10 @@ static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
         const GifImageDesc *const desc = &walk->gif->Image;
         const bool covers = !desc->Left && !desc->Top && desc->Width >= walk->gif->SWidth &&
                             desc->Height >= walk->gif->SHeight;
-        if (*count <= last)
-            *alpha |= walk->control.TransparentColor != NO_TRANSPARENT_COLOR ||
-                      walk->control.DisposalMode == DISPOSE_BACKGROUND || (!*count && !covers);
+        if (!*count)
+            *alpha = walk->control.TransparentColor != NO_TRANSPARENT_COLOR || !covers;
+        if (*count < last)
+            *alpha |= walk->control.DisposalMode == DISPOSE_BACKGROUND;
         if (!skip_pixels(walk))
             return false;
         reset_control(walk);
@@ -277,14 +294,16 @@ static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     struct gif_source *const gif = (struct gif_source *)whole;
-    const int wanted = whole->page;
+    const int wanted = whole->page, last = wanted < 0 ? 0 : wanted;
     int count = 0;
     bool alpha = false;
     struct walk walk;
     enum gf_status status = GF_OK;
-    if (!begin(&walk, &whole->file) ||
-        !count_pictures(&walk, wanted < 0 ? 0 : wanted, &count, &alpha))
+    const bool sound = begin(&walk, &whole->file) && count_pictures(&walk, last, &count, &alpha);
+    if (!sound && (count <= last || error_of(&walk) == D_GIF_ERR_NOT_ENOUGH_MEM))
         status = fail(gif, &walk, error);
+    else if (!sound)
+        gf_warn_behind(whole->name, count, error_text(&walk), &whole->options);
     else if (!count)
         status = gf_whole_source_fail(whole, "it holds no picture", error);
     if (!status)
