@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
+#include "codec/common/samples.h"
 #include "codec/common/whole_source.h"
 #include "codec/webp/webp_calls.h"
 
@@ -74,8 +75,11 @@ static enum gf_status decode_animated(struct webp_source *webp, unsigned char *p
     bool got = decoder;
     for (int i = 0; got && i <= webp->page; i++)
         got = gf_webp.WebPAnimDecoderGetNext(decoder, &canvas, &time);
-    if (got)
-        memcpy(pixels, canvas, gf_row_bytes(format) * (size_t)format.height);
+    const size_t count = (size_t)format.width * (size_t)format.height;
+    if (got && webp->alpha)
+        memcpy(pixels, canvas, 4 * count);
+    else if (got)
+        gf_pixels_drop_alpha(canvas, pixels, count, 4, 8);
     gf_webp.WebPAnimDecoderDelete(decoder);
     return got ? GF_OK
                : gf_whole_source_fail(&webp->whole, "a picture of its animation cannot be decoded",
@@ -115,26 +119,87 @@ static bool read_metadata(struct webp_source *webp)
            set_chunk(webp->demuxer, "EXIF", metadata) && set_chunk(webp->demuxer, "XMP ", metadata);
 }
 
+/* Whether the canvas of an animation shows through in the picture that is wanted: pictures lie upon
+ * the first. */
+static bool shows_through(const struct webp_source *webp, uint32_t width, uint32_t height)
+{
+    bool found = false;
+    WebPIterator frame;
+    for (int i = 0; !found && i <= webp->page; i++) {
+        if (!gf_webp.WebPDemuxGetFrame(webp->demuxer, i + 1, &frame))
+            return true;
+        const bool covers = (uint32_t)frame.width == width && (uint32_t)frame.height == height;
+        found = frame.has_alpha || (!i && !covers) ||
+                (i < webp->page && frame.dispose_method == WEBP_MUX_DISPOSE_BACKGROUND);
+        gf_webp.WebPDemuxReleaseIterator(&frame);
+    }
+    return found;
+}
+
+/* Where the chunks up to the picture that is wanted end; 0 where they are not whole. */
+static size_t end_of_picture(const struct gf_whole_source *whole)
+{
+    enum { FILE_HEAD = 12, CHUNK_HEAD = 8 };
+    const unsigned char *const file = whole->file.data;
+    const size_t size = whole->file.size;
+    int left = whole->page < 0 ? 1 : whole->page + 1;
+    size_t at = FILE_HEAD;
+    while (left && at + CHUNK_HEAD <= size) {
+        const unsigned char *const chunk = file + at;
+        const uint32_t bytes = chunk[4] | (uint32_t)chunk[5] << 8 | (uint32_t)chunk[6] << 16 |
+                               (uint32_t)chunk[7] << 24;
+        at += CHUNK_HEAD + (size_t)bytes + bytes % 2;
+        left -= !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8", 3) != !memcmp(chunk, "VP8X", 4);
+    }
+    return left || at > size ? 0 : at;
+}
+
+static WebPDemuxState demux(struct webp_source *webp)
+{
+    const WebPData data = {webp->whole.file.data, webp->whole.file.size};
+    WebPDemuxState state = WEBP_DEMUX_PARSE_ERROR;
+    gf_webp.WebPDemuxDelete(webp->demuxer);
+    webp->demuxer = gf_webp.WebPDemuxInternal(&data, 1, &state, WEBP_DEMUX_ABI_VERSION);
+    return webp->demuxer ? state : WEBP_DEMUX_PARSE_ERROR;
+}
+
+/* Opens the file, without what follows the wanted picture where that is damaged. */
+static WebPDemuxState open_demuxer(struct webp_source *webp)
+{
+    struct gf_whole_source *const whole = &webp->whole;
+    const WebPDemuxState state = demux(webp);
+    const size_t end = state == WEBP_DEMUX_DONE ? 0 : end_of_picture(whole);
+    if (!end)
+        return state;
+    whole->file.size = end;
+    for (int i = 0; i < 4; i++) /* the header's size of what follows it */
+        whole->file.data[4 + i] = (unsigned char)((end - 8) >> 8 * i);
+    const WebPDemuxState again = demux(webp);
+    if (again == WEBP_DEMUX_DONE)
+        gf_warn_behind(whole->name, whole->page < 0 ? 1 : whole->page + 1,
+                       state == WEBP_DEMUX_PARSE_ERROR ? "libwebp cannot read it"
+                                                       : "it is truncated",
+                       &whole->options);
+    return again;
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     /* What libwebp takes for a pixel, measured: lossless pictures are decoded to 32 bits and with
      * tables, animations on two canvases. */
     const double still_bytes = 6, animated_bytes = 12;
     struct webp_source *const webp = (struct webp_source *)whole;
-    const WebPData data = {whole->file.data, whole->file.size};
-    WebPDemuxState state = WEBP_DEMUX_PARSE_ERROR;
-    webp->demuxer = gf_webp.WebPDemuxInternal(&data, 1, &state, WEBP_DEMUX_ABI_VERSION);
-    if (webp->demuxer && state < WEBP_DEMUX_PARSED_HEADER)
+    const WebPDemuxState state = open_demuxer(webp);
+    if (state == WEBP_DEMUX_PARSING_HEADER)
         return gf_fail_truncated(error, whole->name, -1, 0);
     if (!webp->demuxer)
         return gf_whole_source_fail(whole, "its header cannot be read", error);
-    const uint32_t flags = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FORMAT_FLAGS);
-    webp->animated = flags & ANIMATION_FLAG;
-    webp->alpha = webp->animated || flags & ALPHA_FLAG;
+    const uint32_t flags = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FORMAT_FLAGS),
+                   width = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),
+                   height = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_HEIGHT);
     const int pages = (int)gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FRAME_COUNT);
-    enum gf_status status = gf_size_check(
-        whole->name, gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),
-        gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_HEIGHT), &whole->options, error);
+    webp->animated = flags & ANIMATION_FLAG;
+    enum gf_status status = gf_size_check(whole->name, width, height, &whole->options, error);
     if (!status && state != WEBP_DEMUX_DONE)
         return gf_whole_source_fail(whole, "it is truncated", error);
     if (!status && pages < 1)
@@ -142,11 +207,11 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (!status)
         status =
             gf_choose_page(whole->name, whole->page, pages, &whole->options, &webp->page, error);
-    if (!status)
-        status = gf_whole_source_describe(
-            whole, gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_WIDTH),
-            gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_HEIGHT), webp->alpha ? 4 : 3, 8,
-            webp->animated ? animated_bytes : still_bytes, error);
+    if (status)
+        return status;
+    webp->alpha = flags & ALPHA_FLAG || (webp->animated && shows_through(webp, width, height));
+    status = gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
+                                      webp->animated ? animated_bytes : still_bytes, error);
     if (!status && !read_metadata(webp))
         status = gf_fail_memory(error);
     return status;
