@@ -264,6 +264,11 @@ static void test_sizes(void **state)
         {"resize=h=100", 400, 300, 133, 100},
         {"resize=w=50%", 401, 300, 201, 150},
         {"resize=50%:20%", 400, 300, 200, 60},
+        {"resize=50%", 11, 100, 6, 50}, /* of 5.5 columns, before they are rounded */
+        {"resize=h=50%", 100, 11, 50, 6},
+        {"resize=33%:33%:fit=inside", 1001, 10, 330, 3},
+        {"resize=33%:33%:fit=cover", 1001, 10, 330, 3},
+        {"resize=33%:50%:fit=inside", 10, 1001, 3, 330},
         {"resize=1", 4000, 3, 1, 1},
         {"resize=100:100", 400, 300, 100, 100},
         {"resize=100:100:fit=fill", 400, 300, 100, 100},

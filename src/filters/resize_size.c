@@ -7,36 +7,30 @@
 
 extern const struct gf_filter gf_resize_filter, gf_crop_filter, gf_pad_filter;
 
-static double pixels(struct gf_length length, int whole)
+/* What becomes of `side` at the scale that makes `whole` as long as `length` says. Only here is it
+ * rounded: per cent are the same of both sides. */
+static double scaled(struct gf_length length, int whole, int side)
 {
-    const double side =
-        length.unit == GF_PERCENT ? floor(length.value * whole / 100 + 0.5) : length.value;
-    return side < 1 ? 1 : side;
-}
-
-/* The side that goes with `side` on the other axis. */
-static double in_proportion(double side, int whole, int other_whole)
-{
-    const double other = floor(side * other_whole / whole + 0.5);
-    return other < 1 ? 1 : other;
+    const double exact = length.value * side / (length.unit == GF_PERCENT ? 100 : (double)whole);
+    return fmax(floor(exact + 0.5), 1);
 }
 
 /* The size that is asked for, in pixels; a side that is not given follows from the other. */
 static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
                                         int height)
 {
+    const bool has_w = resize->w.unit != GF_UNSET, has_h = resize->h.unit != GF_UNSET;
     struct gf_resize_size size = {.in_w = width, .in_h = height};
-    if (resize->w.unit != GF_UNSET)
-        size.w = pixels(resize->w, width);
-    if (resize->h.unit != GF_UNSET)
-        size.h = pixels(resize->h, height);
-    if (resize->w.unit == GF_UNSET)
-        size.w = in_proportion(size.h, height, width);
-    else if (resize->h.unit == GF_UNSET)
-        size.h = in_proportion(size.w, width, height);
+    size.w = has_w ? scaled(resize->w, width, width) : scaled(resize->h, height, width);
+    size.h = has_h ? scaled(resize->h, height, height) : scaled(resize->w, width, height);
     size.full_w = size.w;
     size.full_h = size.h;
     return size;
+}
+
+static double scale_of(struct gf_length length, int whole)
+{
+    return length.value / (length.unit == GF_PERCENT ? 100 : whole);
 }
 
 static bool keeps_shape(const struct gf_resize_params *resize)
@@ -72,11 +66,11 @@ struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, i
     struct gf_resize_size size = asked_size(resize, width, height);
     const bool covers = resize->fit == GF_FIT_COVER;
     if (keeps_shape(resize)) {
-        const bool width_is_nearer = size.w * height < size.h * width;
+        const bool width_is_nearer = scale_of(resize->w, width) < scale_of(resize->h, height);
         if (width_is_nearer != covers)
-            size.full_h = in_proportion(size.w, width, height);
+            size.full_h = scaled(resize->w, width, height);
         else
-            size.full_w = in_proportion(size.h, height, width);
+            size.full_w = scaled(resize->h, height, width);
         if (!covers) {
             size.w = size.full_w;
             size.h = size.full_h;

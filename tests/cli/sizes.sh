@@ -14,6 +14,17 @@ done
 run 0 gpufilter -i one.ppm -o one_out.ppm pad=300%:200%:colour=edge
 [ "$(tail -c 18 one_out.ppm)" = abcabcabcabcabcabc ] || problem "$(od -c one_out.ppm)"
 
+begin "per cent are the same of both sides, in every place that tells the size"
+printf 'P5\n11 100\n255\n%1100s' "" >narrow.pgm
+for chain in resize=50% resize=h=50% thumbnail=50%; do
+    run 0 gpufilter -i narrow.pgm -o '{stem}-{w}x{h}.ppm' $chain -o both.ppm $chain,invert
+    size_is narrow-6x50.ppm "6 50"
+    size_is both.ppm "6 50"
+    rm narrow-6x50.ppm
+    run 0 gpufilter --explain -i narrow.pgm $chain
+    stdout_has '6x50'
+done
+
 begin "only=shrink enlarges nothing, whatever the fit"
 run 0 gpufilter -i in.ppm -o same.ppm
 for fit in fill inside cover; do
