@@ -127,6 +127,13 @@ static void test_positions(void **state)
     assert_number("gamma=1e1", 0, "value", 10);
 }
 
+static void assert_text(const char *text, const char *expected)
+{
+    parse(text);
+    assert_string_equal(member(0, "text"), expected);
+    gf_chain_free(&chain);
+}
+
 static void test_quotes(void **state)
 {
     assert_number("blur='2':\"wrap\"", 0, "sigma", 2);
@@ -138,6 +145,11 @@ static void test_quotes(void **state)
     assert_error("blur='2\\'",
                  "blur: sigma=2\\ is not a number"); /* '' takes a backslash as it is */
     assert_error("blur=\"2\\\"3\"", "blur: sigma=2\"3 is not a number");
+    /* Within a value that does not begin with a quote they are characters. */
+    assert_text("text=it's five o'clock", "it's five o'clock");
+    assert_text("text=text= 5\" and 6',invert", "5\" and 6'");
+    assert_text("text= 'it'\\''s, 5:\"'", "it's, 5:\"");
+    assert_error("blur=2'", "blur: sigma=2' is not a number");
     assert_error("blur='2", "blur: a quote is left open, or a value is too long");
     assert_error("blur=\"2'", "blur: a quote is left open, or a value is too long");
 }
@@ -291,8 +303,9 @@ static void test_errors(void **state)
     assert_error("blur=inf", "blur: sigma=inf is not a number");
     assert_error("blur=1e999", "blur: sigma=1e999 is not a number");
     assert_error("blur=2 3", "blur: sigma=2 3 is not a number");
-    assert_error("blur=2,5",
-                 "unknown filter '5' (gf_filter_at lists them); a comma within a value needs quotes");
+    assert_error(
+        "blur=2,5",
+        "unknown filter '5' (gf_filter_at lists them); a comma within a value needs quotes");
     assert_error("5,blur", "unknown filter '5' (gf_filter_at lists them)");
     assert_error("boxblur=1.5", "boxblur: radius=1.5 is not a whole number");
     assert_error("blur=2:reflekt", "blur: border=reflekt is none of edge, reflect, wrap, constant");
@@ -360,7 +373,8 @@ static void test_suggestions(void **state)
     assert_error("tarnspose", "unknown filter 'tarnspose'; did you mean 'transpose'?");
     assert_error("greyscale", "unknown filter 'greyscale'; did you mean 'grayscale'?");
     assert_error("sharpen", "unknown filter 'sharpen'; did you mean 'unsharp'?");
-    assert_error("denoise", "unknown filter 'denoise'; did you mean 'median' or 'bilateral' or 'nlmeans'?");
+    assert_error("denoise",
+                 "unknown filter 'denoise'; did you mean 'median' or 'bilateral' or 'nlmeans'?");
     assert_error("gray", "unknown filter 'gray'; did you mean 'grayscale'?");
     assert_error("resize=1600x1200",
                  "resize: w=1600x1200: width and height are two parameters: resize=1600:1200");

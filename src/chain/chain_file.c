@@ -7,21 +7,31 @@
 
 #include "base/fail.h"
 #include "chain/chain.h"
+#include "chain/token.h"
 #include "stage/stage.h"
 
 enum { BYTES_MOST = 1 << 20 };
 
 static const char blanks[] = " \t\r\n\v\f";
 
-/* Cuts the comment and, at either end, blanks and a comma off the line. A comment begins behind a
- * blank or a comma: '#' elsewhere is part of a colour. */
+/* Where the line's comment begins, or its end. It begins behind a blank or a comma: '#' elsewhere
+ * is part of a colour, or of what is quoted. */
+static char *end_of(char *line)
+{
+    char token[GF_TOKEN_MAX];
+    const char *at = line;
+    while ((at = gf_token_next(at, "=:,#", token)) && *at) {
+        if (*at == '#' && (at == line || strchr(" \t,", at[-1])))
+            break;
+        at++;
+    }
+    return at ? line + (at - line) : line + strlen(line);
+}
+
+/* Cuts the comment and, at either end, blanks and a comma off the line. */
 static char *trim(char *line)
 {
-    char quote = 0, *at = line;
-    for (; *at && (quote || *at != '#' || (at > line && !strchr(" \t,", at[-1]))); at++) {
-        if (quote ? *at == quote : *at == '\'' || *at == '"')
-            quote = quote ? 0 : *at;
-    }
+    char *at = end_of(line);
     while (at > line && (strchr(blanks, at[-1]) || at[-1] == ','))
         at--;
     *at = '\0';

@@ -86,24 +86,20 @@ static enum gf_status find_by_position(struct parser *parser, const char *text, 
     return GF_OK;
 }
 
-/* Takes one "value" or "key=value". raw is the text as it stands in the chain, token the same
- * without quotes: a quoted "a=b" is a value. */
-static enum gf_status parse_param(struct parser *parser, const char *raw, char *token,
+/* Takes a value with the name before it, if there is one. */
+static enum gf_status parse_param(struct parser *parser, const char *name, char *value,
                                   struct gf_error *error)
 {
     const struct gf_filter *const filter = parser->filter;
-    const size_t length = key_length(raw + strspn(raw, " \t\n"));
     int index = 0;
     enum gf_status status;
-    if (length) {
-        token[length] = '\0';
+    if (*name) {
         parser->has_names = true;
-        if (!strcmp(token, "variant") && gf_filter_variant_at(filter, 0))
-            return set_variant(parser, gf_token_trim(token + length + 1), error);
-        status = find_by_name(parser, token, &index, error);
-        token += length + 1;
+        if (!strcmp(name, "variant") && gf_filter_variant_at(filter, 0))
+            return set_variant(parser, value, error);
+        status = find_by_name(parser, name, &index, error);
     } else {
-        status = find_by_position(parser, token, &index, error);
+        status = find_by_position(parser, value, &index, error);
     }
     if (status)
         return status;
@@ -111,7 +107,7 @@ static enum gf_status parse_param(struct parser *parser, const char *raw, char *
     if (parser->given & 1u << index)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, param->name);
     parser->given |= 1u << index;
-    return gf_param_set_value(filter, param, gf_token_trim(token), parser->params, error);
+    return gf_param_set_value(filter, param, value, parser->params, error);
 }
 
 static enum gf_status check_params(const struct gf_filter *filter, unsigned given,
@@ -132,18 +128,20 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
                                const struct gf_variant **variant, struct gf_error *error)
 {
     struct parser parser = {.filter = filter, .params = params, .variant = variant};
-    char token[GF_TOKEN_MAX];
+    char name[64], token[GF_TOKEN_MAX];
     gf_params_set_defaults(filter, params);
     while (**text == '=' || **text == ':') {
-        const char *const raw = *text + 1;
-        *text = gf_token_next(raw, ":,", token);
+        const char *const raw = *text + 1 + strspn(*text + 1, " \t\n");
+        const size_t length = key_length(raw);
+        snprintf(name, sizeof name, "%.*s", (int)length, raw);
+        *text = gf_token_next(length ? raw + length + 1 : raw, ":,", token);
         if (!*text)
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: a quote is left open, or a value is too long", filter->name);
         char *const value = gf_token_trim(token);
-        if (!*value)
+        if (!*name && !*value)
             return gf_fail(error, GF_ERROR_USAGE, "%s: an empty parameter", filter->name);
-        const enum gf_status status = parse_param(&parser, raw, value, error);
+        const enum gf_status status = parse_param(&parser, name, value, error);
         if (status)
             return status;
     }

@@ -1,16 +1,21 @@
 #include "chain/token.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
+static const char blanks[] = " \t\n";
+
 const char *gf_token_next(const char *text, const char *stops, char *token)
 {
+    text += strspn(text, blanks);
+    const bool is_quoted = *text == '\'' || *text == '"';
     size_t length = 0;
     char quote = 0;
     for (; *text && (quote || !strchr(stops, *text)); text++) {
         if (quote && *text == quote) {
             quote = 0;
-        } else if (!quote && (*text == '\'' || *text == '"')) {
+        } else if (is_quoted && !quote && (*text == '\'' || *text == '"')) {
             quote = *text;
         } else {
             if (*text == '\\' && quote != '\'' && text[1])
@@ -26,8 +31,8 @@ const char *gf_token_next(const char *text, const char *stops, char *token)
 
 char *gf_token_trim(char *text)
 {
-    text += strspn(text, " \t\n");
-    for (char *end = text + strlen(text); end > text && strchr(" \t\n", end[-1]);)
+    text += strspn(text, blanks);
+    for (char *end = text + strlen(text); end > text && strchr(blanks, end[-1]);)
         *--end = '\0';
     return text;
 }

@@ -92,7 +92,8 @@ static void put_head(FILE *file)
               "separated by colons. The first parameters go by position, any by name as "
               "_key_*=*_value_; nothing goes by position after a name. Rows of a matrix are "
               "separated by \"/\" or \"|\", its numbers by spaces. A value that holds a comma or "
-              "a colon is quoted with '' or \"\", or escaped with a backslash.\n"
+              "a colon is quoted with '' or \"\", from its first character on, or escaped with a "
+              "backslash; quotes elsewhere are characters as any other.\n"
               "Adjacent filters that need only the pixel itself are evaluated together and "
               "rounded once.");
 }

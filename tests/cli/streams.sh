@@ -133,6 +133,12 @@ printf '# sharpens what is large\n\nblur=2,\n  equalize   # then levels\r\ninver
 run 0 gpufilter -i a.ppm -o x.ppm --chain-file=chain
 run 0 gpufilter -i a.ppm -o y.ppm blur=2,equalize,invert,gamma=1.5
 same x.ppm y.ppm
+if gpufilter --version | grep -q '^text: FreeType'; then
+    echo "text=it's # o'clock" >apostrophes
+    run 0 gpufilter -i a.ppm -o file.ppm --chain-file=apostrophes
+    run 0 gpufilter -i a.ppm -o option.ppm "text=it's"
+    same file.ppm option.ppm
+fi
 run 0 gpufilter -i a.ppm -o x.ppm --chain-file=- <chain
 same x.ppm y.ppm
 run 2 gpufilter -i a.ppm -o x.ppm --chain-file=chain blur
