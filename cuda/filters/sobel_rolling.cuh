@@ -1,7 +1,4 @@
-/* BLOCKS of a depth: what a multiprocessor's registers are to hold; more hide the loads, fewer
- * spill.
- *
- * Sobel's magnitude, by strips (cuda/common/strip.cuh). Of each row two numbers a sample are kept
+/* Sobel's magnitude, by strips (cuda/common/strip.cuh). Of each row two numbers a sample are kept
  * for the rows below: the slope, right - left, and the smoothed sample, left + 2 here + right. */
 #ifndef GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
 #define GF_CUDA_FILTERS_SOBEL_ROLLING_CUH
@@ -105,6 +102,7 @@ static __device__ __forceinline__ void keep_alpha8(const unsigned here[4], unsig
         out[w] = (out[w] & ~alpha) | (here[w] & alpha);
 }
 
+/* BLOCKS: that a multiprocessor's registers are to hold. More hide the loads, fewer spill. */
 template <int CHANNELS, class ROOT, int MIDDLE = 2> struct sobel8 {
     typedef unsigned char sample;
     typedef struct sobel8_state state;

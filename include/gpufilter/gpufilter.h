@@ -8,7 +8,7 @@
  * - Threads: every function may be called from any thread at any time, but a pipeline serves one
  *   call at a time. Pipelines do not disturb each other.
  * - Lifetimes: no argument is kept after the call, except options.warn and its context. Strings
- * that a function returns are constants: they are never freed.
+ *   that a function returns are constants: they are never freed.
  * - Text is UTF-8 and ends with NUL; names of files are bytes, as the system has them. */
 #ifndef GPUFILTER_H
 #define GPUFILTER_H

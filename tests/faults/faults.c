@@ -1,8 +1,11 @@
 /* Lets the n-th call of every kind fail in runs of the program, and looks whether each run ends
  * well: no crash, no partial output, no success that is none, one line that says what failed, and
- * nothing left behind. faults              some n of every scenario and fault; with FAULTS=all in
- * the environment every n faults SCENARIO     one scenario faults SCENARIO FAULT N [more] one run
- * of it, in a folder that stays */
+ * nothing left behind.
+ *
+ *   faults                            some n of every scenario and fault; with FAULTS=all in the
+ *                                     environment every n
+ *   faults SCENARIO                   one scenario
+ *   faults SCENARIO FAULT N [more]    one run of it, in a folder that stays */
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
