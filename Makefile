@@ -275,13 +275,13 @@ asan: ## the tests under the address sanitizer
 ubsan: ## the tests under the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
 
-FORMATTED = $(wildcard include/gpufilter/*.h samples/harbour/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] cuda/*/*.cu cuda/*/*.cuh cuda/*/*/*.cu cuda/*/*/*.cuh)
 format: ## clang-format over the tree
-	clang-format -i $(FORMATTED)
+	@tests/format.sh
 
 # cppcheck 2.10 does not see what a function fills for its caller, and trips over some conditional expressions; the
 # sanitizers look for uninitialised reads instead.
-lint: ## cppcheck and shellcheck, where they are
+lint: ## the format, cppcheck and shellcheck, where the tools are
+	@tests/format.sh check
 	@! command -v cppcheck >/dev/null || cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr \
 	  --suppress=missingIncludeSystem --suppress=invalidPointerCast --suppress=uninitvar --suppress=internalAstError \
 	  -D_GNU_SOURCE $(INCLUDES) src

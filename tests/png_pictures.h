@@ -38,7 +38,8 @@ static inline int png_sample(enum png_content content, int x, int y, int c, uint
     case PNG_TILES:
         return (int)((unsigned)(x % 37 * 7919 + y % 9 * 104729 + c * 613) * 2654435761u >> 16);
     case PNG_LINES:
-        return (x * 4 + y * 3 + (x > 150) * x * y) % 997 < 40 ? (x * 4 + y * 3) % 997 * 1600 : 65535;
+        return (x * 4 + y * 3 + (x > 150) * x * y) % 997 < 40 ? (x * 4 + y * 3) % 997 * 1600
+                                                              : 65535;
     case PNG_GRADIENT:
         return wave * 257;
     case PNG_FEW:

@@ -105,7 +105,8 @@ static float near_mean(const struct gf_image *in, const struct gf_bilateral_weig
             }
             const int v = sample_beyond(in, x + i, y + j, channel, 0);
             const float error = v > sample_at(in, x, y, channel) ? 2e-6f : -2e-6f;
-            const float w = exp2f(fmaf(distance, weights->colour, weights->space[abs(i)])) * (1 + error);
+            const float w =
+                exp2f(fmaf(distance, weights->colour, weights->space[abs(i)])) * (1 + error);
             row_total += w;
             row_sum = fmaf(w, (float)v - 128.0f, row_sum);
         }
@@ -124,7 +125,8 @@ static void check_margin(const char *text, const struct gf_image *in)
     struct gf_error error = {0};
     int in_doubt = 0;
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
-    assert_ok(text, gf_stage_bind(&stage, chain.item[0].filter, chain.item[0].params, in->format, &error),
+    assert_ok(text,
+              gf_stage_bind(&stage, chain.item[0].filter, chain.item[0].params, in->format, &error),
               &error);
     assert_ok(text, gf_stage_prepare(&stage, &error), &error);
     const struct gf_bilateral_weights *const weights = stage.constants;

@@ -406,7 +406,8 @@ static void test_pnm_variants(void **state)
 static void test_pnm_rows_passed_over(void **state)
 {
     enum { WIDTH = 301, HEIGHT = 700 };
-    static const int steps[] = {1, 3, 200, 400, 90}; /* passed over, each before a row that is read */
+    /* passed over, each before a row that is read */
+    static const int steps[] = {1, 3, 200, 400, 90};
     static unsigned char rows[HEIGHT][WIDTH], row[WIDTH];
     const struct gf_options options = plain_options();
     for (int i = 0; i < HEIGHT * WIDTH; i++)
@@ -665,8 +666,8 @@ static void write_spliced(const struct picture *picture, const struct gf_options
                      GF_OK);
     const size_t coded = file.size - 2 - scan, part = coded / 3;
     assert_int_equal(sink->splice(sink, file.data + scan, part, false, &failure), GF_OK);
-    assert_int_equal(
-        sink->splice(sink, file.data + scan + part, coded - part, true, &failure), GF_OK);
+    assert_int_equal(sink->splice(sink, file.data + scan + part, coded - part, true, &failure),
+                     GF_OK);
     sink->close(sink);
     assert_int_equal(gf_output_commit(output, &failure), GF_OK);
     gf_output_close(output);

@@ -539,8 +539,7 @@ static void test_settings_of_the_cpu(void **state)
     }
     gf_comparison_free(&comparison);
     assert_ok("runs", gf_compare_runs("blur", &options, &picture, &comparison, &error), &error);
-    assert_string_equal(run_of(&comparison, "no-fuse")->refused,
-                        "nothing in the chain is fused");
+    assert_string_equal(run_of(&comparison, "no-fuse")->refused, "nothing in the chain is fused");
     gf_comparison_free(&comparison);
     picture_free(&picture);
 }
@@ -608,18 +607,18 @@ static void test_json(void **state)
             fail_msg("%s is not there", key->path);
     }
     assert_non_null(strstr(json, "\"device\": \"cuda:0 \\\"Fake\\\"\""));
-    assert_non_null(strstr(
-        json, "{\"name\": \"never\", \"summary\": null, \"chosen\": false, \"refused\": "
-                   "\"takes nothing at all\", \"runs\": 0, \"warm_ms\": null, "));
-    assert_non_null(strstr(
-        json, "{\"name\": \"second\", \"grid\": [7, 1, 1], \"block\": [256, 1, 1], "
-                   "\"cluster\": 2, \"registers\": 64, \"shared_bytes\": 0, \"local_bytes\": 16, "
-                   "\"occupancy_percent\": 50.000000}"));
-    assert_non_null(strstr(
-        json, "\"total_ms\": 3.000000, \"total_least_ms\": 2.000000, \"total_most_ms\": "
-                   "4.000000, \"window_ms\": 2.500000, \"overlap\": 0.250000, "
-                   "\"kernels_ms\": 1.000000, \"transfers_ms\": 2.000000, "
-                   "\"estimate_ms\": 2.250000}"));
+    assert_non_null(
+        strstr(json, "{\"name\": \"never\", \"summary\": null, \"chosen\": false, \"refused\": "
+                     "\"takes nothing at all\", \"runs\": 0, \"warm_ms\": null, "));
+    assert_non_null(
+        strstr(json, "{\"name\": \"second\", \"grid\": [7, 1, 1], \"block\": [256, 1, 1], "
+                     "\"cluster\": 2, \"registers\": 64, \"shared_bytes\": 0, \"local_bytes\": 16, "
+                     "\"occupancy_percent\": 50.000000}"));
+    assert_non_null(
+        strstr(json, "\"total_ms\": 3.000000, \"total_least_ms\": 2.000000, \"total_most_ms\": "
+                     "4.000000, \"window_ms\": 2.500000, \"overlap\": 0.250000, "
+                     "\"kernels_ms\": 1.000000, \"transfers_ms\": 2.000000, "
+                     "\"estimate_ms\": 2.250000}"));
     free(json);
     gf_comparison_free(&comparison);
 }

@@ -125,10 +125,9 @@ static void *heap_take(void *context, size_t size)
     struct heap *const heap = context;
     if (size > heap->limit - heap->held)
         return NULL;
-    char *const memory = aligned_alloc(GF_ARENA_ALIGNMENT,
-                                       GF_ARENA_ALIGNMENT + (size + GF_ARENA_ALIGNMENT - 1) /
-                                                                GF_ARENA_ALIGNMENT *
-                                                                GF_ARENA_ALIGNMENT);
+    char *const memory = aligned_alloc(
+        GF_ARENA_ALIGNMENT, GF_ARENA_ALIGNMENT + (size + GF_ARENA_ALIGNMENT - 1) /
+                                                     GF_ARENA_ALIGNMENT * GF_ARENA_ALIGNMENT);
     assert_non_null(memory);
     memcpy(memory, &size, sizeof size);
     heap->held += size;

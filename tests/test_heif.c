@@ -10,13 +10,21 @@
 #define CALLS(CALL) \
     CALL(heif_init) \
     CALL(heif_context_alloc) \
-    CALL(heif_context_free) CALL(heif_image_create) CALL(heif_image_add_plane) \
-        CALL(heif_image_get_plane) CALL(heif_image_release) \
-            CALL(heif_context_get_encoder_for_format) CALL(heif_encoder_release) \
-                CALL(heif_encoder_set_lossy_quality) CALL(heif_context_encode_image) \
-                    CALL(heif_encoding_options_alloc) CALL(heif_encoding_options_free) \
-                        CALL(heif_context_add_exif_metadata) CALL(heif_context_add_XMP_metadata) \
-                            CALL(heif_context_write_to_file) CALL(heif_image_handle_release)
+    CALL(heif_context_free) \
+    CALL(heif_image_create) \
+    CALL(heif_image_add_plane) \
+    CALL(heif_image_get_plane) \
+    CALL(heif_image_release) \
+    CALL(heif_context_get_encoder_for_format) \
+    CALL(heif_encoder_release) \
+    CALL(heif_encoder_set_lossy_quality) \
+    CALL(heif_context_encode_image) \
+    CALL(heif_encoding_options_alloc) \
+    CALL(heif_encoding_options_free) \
+    CALL(heif_context_add_exif_metadata) \
+    CALL(heif_context_add_XMP_metadata) \
+    CALL(heif_context_write_to_file) \
+    CALL(heif_image_handle_release)
 static struct {
     CALLS(GF_LIBRARY_CALL)
 } heif;

@@ -335,11 +335,15 @@ static void test_batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_serial),         cmocka_unit_test(test_share),
+        cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_share),
         cmocka_unit_test(test_passed_over),
-        cmocka_unit_test(test_processor_time), cmocka_unit_test(test_gpu_picture),
-        cmocka_unit_test(test_gpu_batch),      cmocka_unit_test(test_gpu_batch_of_pngs),
-        cmocka_unit_test(test_gpu_png),        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_processor_time),
+        cmocka_unit_test(test_gpu_picture),
+        cmocka_unit_test(test_gpu_batch),
+        cmocka_unit_test(test_gpu_batch_of_pngs),
+        cmocka_unit_test(test_gpu_png),
+        cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_batch),
     };
     return cmocka_run_group_tests_name("learn", tests, make_folder, remove_folder);

@@ -308,9 +308,9 @@ static void test_large_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),     cmocka_unit_test(test_damaged_streams),
-        cmocka_unit_test(test_reader),      cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_surplus),     cmocka_unit_test(test_large_files),
+        cmocka_unit_test(test_streams), cmocka_unit_test(test_damaged_streams),
+        cmocka_unit_test(test_reader),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_surplus), cmocka_unit_test(test_large_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

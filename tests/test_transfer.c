@@ -140,8 +140,8 @@ static void test_writing(void **state)
     free(bytes);
 }
 
-/* Pages that the file system does not give are found before anything is copied to them: write() gets
- * its turn, and says why it fails. */
+/* Pages that the file system does not give are found before anything is copied to them: write()
+ * gets its turn, and says why it fails. */
 static void test_writing_without_pages(void **state)
 {
     unsigned char *const bytes = calloc(1, BYTES);
@@ -155,7 +155,8 @@ static void test_writing_without_pages(void **state)
     assert_non_null(reservation);
     assert_int_equal(ftruncate(fd, 1 << 20), 0);
     assert_false(gf_reservation_write(reservation, bytes, BYTES, 0, 8));
-    assert_false(gf_reservation_write(reservation, bytes, BYTES, 1, 8)); /* more than was reserved */
+    assert_false(
+        gf_reservation_write(reservation, bytes, BYTES, 1, 8)); /* more than was reserved */
     assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
     gf_reservation_end(reservation, 0);
     assert_int_equal(lseek(fd, 0, SEEK_END), 0);
@@ -183,10 +184,9 @@ static void test_reserving_in_vain(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reading),
-                                       cmocka_unit_test(test_side_by_side),
-                                       cmocka_unit_test(test_writing),
-                                       cmocka_unit_test(test_writing_without_pages),
-                                       cmocka_unit_test(test_reserving_in_vain)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reading), cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_writing), cmocka_unit_test(test_writing_without_pages),
+        cmocka_unit_test(test_reserving_in_vain)};
     return cmocka_run_group_tests_name("transfer", tests, make_folder, remove_folder);
 }

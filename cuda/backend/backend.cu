@@ -316,7 +316,8 @@ static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_c
     enum gf_status status = GF_OK;
     if (!cuda->coders) {
         cuda->coder_bytes = cuda->options.budget / 2;
-        status = gf_device_coders_open(cuda->options.device, cuda->coder_bytes, &cuda->coders, error);
+        status =
+            gf_device_coders_open(cuda->options.device, cuda->coder_bytes, &cuda->coders, error);
         if (!status)
             cuda->options.budget -= cuda->coder_bytes;
     }

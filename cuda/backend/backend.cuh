@@ -51,7 +51,7 @@ struct cuda_backend {
     struct device_picture **held; /* second pictures that it uses, guarded by their own lock */
     int held_count;
     struct gf_device_coders *coders; /* NULL until it is asked for */
-    uint64_t coder_bytes;         /* of the budget, lent to the coders */
+    uint64_t coder_bytes;            /* of the budget, lent to the coders */
 };
 
 struct mark {

@@ -19,8 +19,8 @@ struct cuda_device {
     double begin_s, end_s; /* of the start that succeeded */
     struct gf_arena memory;
     struct gf_arena pinned; /* small pieces of host memory, which the device copies to and from */
-    pthread_mutex_t lock; /* guards what follows */
-    int users;            /* backends */
+    pthread_mutex_t lock;   /* guards what follows */
+    int users;              /* backends */
     /* What the driver said was free, when, and how much the arena held then. */
     double asked_s;
     uint64_t said_free, held;

@@ -42,10 +42,10 @@ static enum gf_status start_driver(int index, struct gf_error *error)
     gf_start_note(GF_START_DRIVER, begin_s);
     if (!count)
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
-    return index < count ? GF_OK
-                         : gf_fail(error, GF_ERROR_UNAVAILABLE,
-                                   "cuda:%d: no such device (there %s %d)", index,
-                                   count == 1 ? "is" : "are", count);
+    return index < count
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)",
+                         index, count == 1 ? "is" : "are", count);
 }
 
 static enum gf_status create_context(int index, struct gf_error *error)

@@ -92,8 +92,8 @@ static inline cudaError_t resident_blocks(const void *kernel, int threads, size_
     return status;
 }
 
-/* How many of `all` items, one below the other, a block of a kernel does in turn: least to most. The
- * blocks of a column of `across` begin with work that is worth `extra` items. Those that the
+/* How many of `all` items, one below the other, a block of a kernel does in turn: least to most.
+ * The blocks of a column of `across` begin with work that is worth `extra` items. Those that the
  * multiprocessors hold at once take about as long as each other, so that the time goes with their
  * rounds: a last one with few blocks would take as long as a full one. */
 static inline cudaError_t items_for_rounds(const void *kernel, int threads, int across, int all,

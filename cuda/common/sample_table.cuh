@@ -19,7 +19,8 @@ template <bool BEFORE_, bool AFTER_> struct fuse {
 };
 typedef fuse<false, false> fuse_none;
 
-template <bool ON> struct __align__(16) sample_table {
+template <bool ON> struct __align__(16) sample_table
+{
     unsigned char entry[256][WARP]; /* by lane */
 };
 template <> struct sample_table<false> {

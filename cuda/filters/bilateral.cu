@@ -121,8 +121,8 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
         /* The view ends `radius` rows below the last row that is made. */
         const int lines = min((int)TILE_ROWS, end - y0) + 2 * RADIUS;
         __syncthreads();
-        /* The second pixel of the last pair may be below the band: its window has a line that is not
-         * here, and its result is not written. */
+        /* The second pixel of the last pair may be below the band: its window has a line that is
+         * not here, and its result is not written. */
         for (int i = threadIdx.x; i < lines * COLUMNS; i += THREADS)
             tile[i] = load_pixel<CHANNELS>(p, x0 - RADIUS + i % COLUMNS, y0 - RADIUS + i / COLUMNS);
         __syncthreads();

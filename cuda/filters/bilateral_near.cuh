@@ -33,9 +33,9 @@ struct near_args {
 constexpr float NEAR_MIDDLE = 128.0f;
 
 template <int CHANNELS>
-static __device__ __forceinline__ struct colours<CHANNELS> near_pixel(const unsigned char *from)
+static __device__ __forceinline__ colours<CHANNELS> near_pixel(const unsigned char *from)
 {
-    struct colours<CHANNELS> pixel = {};
+    colours<CHANNELS> pixel = {};
     unsigned bytes = 0;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
@@ -134,7 +134,8 @@ add_near_row(const struct near_args &args, const struct colours<CHANNELS> *row, 
         total[k].add_row(sum[k], args.factor[abs(line - k - RADIUS)]);
 }
 
-/* Rows LINE .. NEAR_RUN - 2, which only the first pixels' windows have, and their like at the end. */
+/* Rows LINE .. NEAR_RUN - 2, which only the first pixels' windows have, and their like at the end.
+ */
 template <int CHANNELS, int RADIUS, int LINE>
 static __device__ __forceinline__ void
 add_first_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
@@ -155,8 +156,8 @@ add_last_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
 {
     constexpr int COLUMNS = NEAR_COLUMNS + 2 * RADIUS;
     if constexpr (LINE < NEAR_RUN + 2 * RADIUS) {
-        add_near_row<CHANNELS, RADIUS, LINE - 2 * RADIUS, NEAR_RUN - 1>(
-            args, row + LINE * COLUMNS, LINE, centre, total);
+        add_near_row<CHANNELS, RADIUS, LINE - 2 * RADIUS, NEAR_RUN - 1>(args, row + LINE * COLUMNS,
+                                                                        LINE, centre, total);
         add_last_rows<CHANNELS, RADIUS, LINE + 1>(args, row, centre, total);
     }
 }
@@ -201,10 +202,9 @@ finish_exactly(const struct near_args &args, const struct colours<CHANNELS> *til
          first += NEAR_WARPS * WINDOWS) {
         const int pixel = list.pixel[min(first + window, list.count - 1)];
         const int x = pixel % NEAR_COLUMNS, y = pixel / NEAR_COLUMNS;
-        const struct colours<CHANNELS> *const middle =
-            tile + (y + RADIUS) * COLUMNS + x + RADIUS;
+        const struct colours<CHANNELS> *const middle = tile + (y + RADIUS) * COLUMNS + x + RADIUS;
         const struct colours<CHANNELS> centre = *middle;
-        struct sums<CHANNELS> row = {}, total = {};
+        sums<CHANNELS> row = {}, total = {};
 #pragma unroll 1
         for (int dx = -RADIUS; dx <= RADIUS; dx++)
             row.add_tap(centre, middle[dy * COLUMNS + dx], space[abs(dx)] + space[abs(dy)],
@@ -221,7 +221,7 @@ finish_exactly(const struct near_args &args, const struct colours<CHANNELS> *til
         }
         if (lane != window * SIDES || first + window >= list.count)
             continue;
-        struct colours<CHANNELS> result = {};
+        colours<CHANNELS> result = {};
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             result.v[c] = centre.v[c] + NEAR_MIDDLE + total.colour[c] / total.weight;
@@ -251,7 +251,7 @@ static __global__ void __launch_bounds__(NEAR_THREADS, 3)
     __syncthreads();
     const pixel_type *const top = tile + NEAR_RUN * ty * COLUMNS + tx + RADIUS;
     pixel_type centre[NEAR_RUN];
-    struct near_sums<CHANNELS> total[NEAR_RUN] = {};
+    near_sums<CHANNELS> total[NEAR_RUN] = {};
 #pragma unroll
     for (int k = 0; k < NEAR_RUN; k++)
         centre[k] = top[(RADIUS + k) * COLUMNS];
@@ -268,9 +268,9 @@ static __global__ void __launch_bounds__(NEAR_THREADS, 3)
         if (x0 + tx >= p.width || row >= lines)
             continue;
         if (round_near<CHANNELS>(total[k], args.margin, sample)) {
-            unsigned char *const to =
-                p.out + (long long)(y0 + row - p.out_y) * (long long)p.out_pitch +
-                (long long)(x0 + tx) * CHANNELS;
+            unsigned char *const to = p.out +
+                                      (long long)(y0 + row - p.out_y) * (long long)p.out_pitch +
+                                      (long long)(x0 + tx) * CHANNELS;
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 to[c] = (unsigned char)sample[c];

@@ -48,8 +48,8 @@ static __device__ __forceinline__ int colour_at(const Sample *row, int x, int ch
     const int v = __ldg(row + x * CHANNELS + channel);
     constexpr unsigned MAX = sizeof(Sample) == 1 ? 255 : 65535;
     return CHANNELS % 2 ? v
-                        : (int)gf_edge_over_black(
-                              (unsigned)v, __ldg(row + x * CHANNELS + CHANNELS - 1), MAX);
+                        : (int)gf_edge_over_black((unsigned)v,
+                                                  __ldg(row + x * CHANNELS + CHANNELS - 1), MAX);
 }
 
 /* Row y, or the nearest in the picture, at column x, which lies within it. */
@@ -175,8 +175,7 @@ extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
     return for_channels(args.p.channels, [&](auto channels) -> int {
         constexpr int CHANNELS = decltype(channels)::value;
         if (args.p.bits == 8)
-            thin_kernel<unsigned char, CHANNELS>
-                <<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
+            thin_kernel<unsigned char, CHANNELS><<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
         else
             thin_kernel<unsigned short, CHANNELS>
                 <<<blocks, THIN_THREADS, 0, stream>>>(args, limits);

@@ -2,8 +2,8 @@
  * registers. What is still weak then is joined into trees, run by run, and a tree with the strong
  * pixels beside it: in a fixed number of launches, whatever the edges' shapes.
  *
- * J. Jaiganesh, M. Burtscher: A High-Performance Connected Components Implementation for GPUs, 2018:
- * roots are hooked by compare-and-swap, and paths are halved on the way. */
+ * J. Jaiganesh, M. Burtscher: A High-Performance Connected Components Implementation for GPUs,
+ * 2018: roots are hooked by compare-and-swap, and paths are halved on the way. */
 #include "cuda/common/launch.cuh"
 #include "pixel/hysteresis.h"
 #include "stage/stage.h"
@@ -73,8 +73,8 @@ static __device__ __forceinline__ unsigned node_of(const struct link_args &args,
            (unsigned)start / 2;
 }
 
-/* The runs of `among` that hold a bit of `seeds`, which are bits of it: a carry goes to the end of a
- * run. */
+/* The runs of `among` that hold a bit of `seeds`, which are bits of it: a carry goes to the end of
+ * a run. */
 static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned among)
 {
     const unsigned up = (among & ~(among + seeds)) | seeds;
@@ -161,7 +161,8 @@ static __device__ __forceinline__ struct place place_of(const struct link_args &
     return {(int)strip, (int)(item - strip * (unsigned)args.words)};
 }
 
-/* A word of a row with its neighbours' nearest bits: bit 0 is the last one of the word before it. */
+/* A word of a row with its neighbours' nearest bits: bit 0 is the last one of the word before it.
+ */
 static __device__ __forceinline__ unsigned long long widened(unsigned before, unsigned word,
                                                              unsigned after)
 {

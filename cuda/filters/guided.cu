@@ -41,8 +41,8 @@ static __device__ __forceinline__ struct place place_of(const struct guided_args
     return place;
 }
 
-/* Shared memory of window_sums(). The sums of warps come first: they are read as vectors, which then
- * touch nothing that another warp writes at that time. */
+/* Shared memory of window_sums(). The sums of warps come first: they are read as vectors, which
+ * then touch nothing that another warp writes at that time. */
 template <class A, class B> struct prefixes {
     A first_warp[WARPS];
     B second_warp[WARPS];

@@ -15,8 +15,8 @@ enum {
     RGB8_THREADS = RGB8_LANES * RGB8_WARPS,
     RGB8_ROWS = 32,      /* of a warp, at most */
     RGB8_ROWS_LEAST = 4, /* beside the two above and below */
-    RGB8_BLOCKS = 5, /* that a multiprocessor's registers hold without spilling */
-    RGB8_RUN = 8,    /* pixels of a lane */
+    RGB8_BLOCKS = 5,     /* that a multiprocessor's registers hold without spilling */
+    RGB8_RUN = 8,        /* pixels of a lane */
     RGB8_PIXELS = RGB8_RUN * RGB8_LANES, /* of a warp */
     RGB8_CHUNKS = RGB8_PIXELS * 3 / 16,  /* 48: one for each lane, and one more for the first 16 */
 };
@@ -275,9 +275,10 @@ static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap
     struct rgb8_args args = {};
     args.p = view_pair_of(launch, normalmap->border);
     args.slope = normalmap->slope;
-    const cudaError_t status = items_for_rounds(
-        (const void *)normalmap_rgb8_kernel<ROOT>, RGB8_THREADS, ceil_div(args.p.width, RGB8_PIXELS),
-        ceil_div(args.p.rows, RGB8_WARPS), 2, RGB8_ROWS_LEAST, RGB8_ROWS, &args.rows);
+    const cudaError_t status =
+        items_for_rounds((const void *)normalmap_rgb8_kernel<ROOT>, RGB8_THREADS,
+                         ceil_div(args.p.width, RGB8_PIXELS), ceil_div(args.p.rows, RGB8_WARPS), 2,
+                         RGB8_ROWS_LEAST, RGB8_ROWS, &args.rows);
     if (status != cudaSuccess)
         return status;
     const int blocks = tile_blocks(args.p.width, args.p.rows, RGB8_PIXELS, args.rows * RGB8_WARPS);

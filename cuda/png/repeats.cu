@@ -86,8 +86,7 @@ static __device__ __forceinline__ unsigned find(struct search *search, unsigned 
                    candidates = __ballot_sync(~0u, wanted != 0) & ~runs;
     unsigned distance = 0, from = 0;
     while (from < WARP) {
-        const unsigned keeps =
-            __ballot_sync(~0u, stands_before(*search, k, own, search->kept));
+        const unsigned keeps = __ballot_sync(~0u, stands_before(*search, k, own, search->kept));
         const unsigned taken = candidates & ~keeps & (~0u << from),
                        stop = taken ? __ffs((int)taken) - 1 : WARP;
         if (lane >= from && lane < stop)
@@ -104,12 +103,10 @@ static __device__ __forceinline__ unsigned find(struct search *search, unsigned 
 
 /* A segment, whose cells the lanes have; `behind` is the first one of the next. Returns how many
  * cells have no distance. */
-static __device__ __forceinline__ unsigned add_segment(struct search *search, unsigned k,
-                                                       uint64_t own, uint64_t behind,
-                                                       uint16_t *first)
+static __device__ __forceinline__ unsigned
+add_segment(struct search *search, unsigned k, uint64_t own, uint64_t behind, uint16_t *first)
 {
-    const uint64_t above = __shfl_up_sync(~0u, own, 1),
-                   before = threadIdx.x ? above : search->last;
+    const uint64_t above = __shfl_up_sync(~0u, own, 1), before = threadIdx.x ? above : search->last;
     const bool there = k < search->whole;
     const unsigned all = __ballot_sync(~0u, there),
                    runs = __ballot_sync(~0u, there && k &&
@@ -117,8 +114,8 @@ static __device__ __forceinline__ unsigned add_segment(struct search *search, un
     unsigned distance = 1;
     search->last = __shfl_sync(~0u, own, WARP - 1);
     if (runs != all) {
-        const uint64_t next = __shfl_sync(~0u, threadIdx.x ? own : behind,
-                                          (threadIdx.x + 1) % WARP);
+        const uint64_t next =
+            __shfl_sync(~0u, threadIdx.x ? own : behind, (threadIdx.x + 1) % WARP);
         distance = find(search, k, own, runs);
         __syncwarp();
         enter(search->table, k, own, next, search->size);
@@ -174,8 +171,8 @@ static __device__ bool is_drawing(const struct search &search, unsigned runs, ui
     const unsigned segments = search.whole / WARP, begin = segments / 2,
                    number = segments - begin < SAMPLE ? segments - begin : SAMPLE;
     return 2 * runs > search.whole ||
-           (number && search_all(search, begin * WARP, (begin + number) * WARP,
-                                 WARP / 4 * number, first));
+           (number &&
+            search_all(search, begin * WARP, (begin + number) * WARP, WARP / 4 * number, first));
 }
 
 static __global__ void __launch_bounds__(WARP)

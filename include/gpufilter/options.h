@@ -79,9 +79,9 @@ struct gf_options {
     enum gf_transfer transfer;       /* zero copy: kernels read and write pinned host memory, which
                                       * host_memory must be */
     enum gf_codec codec;
-    bool no_fuse;    /* run each filter by itself: the picture is rounded after each, and
-                      * counted by kernels of their own where a filter wants its histogram */
-    bool autorotate; /* apply the EXIF orientation */
+    bool no_fuse;         /* run each filter by itself: the picture is rounded after each, and
+                           * counted by kernels of their own where a filter wants its histogram */
+    bool autorotate;      /* apply the EXIF orientation */
     bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
     bool strip;           /* write no ICC profile, EXIF, XMP, IPTC, texts or density */
     bool profile;         /* record spans and measure the machine's peaks */

@@ -178,9 +178,8 @@ void gf_arena_free(struct gf_arena *arena, void *memory)
     for (struct gf_arena_chunk **link = &arena->chunk; *link; link = &(*link)->next) {
         struct gf_arena_chunk *const chunk = *link;
         const char *const data = memory;
-        struct piece *const piece = data >= chunk->data && data < chunk->data + chunk->size
-                                        ? find_used(chunk, data)
-                                        : NULL;
+        struct piece *const piece =
+            data >= chunk->data && data < chunk->data + chunk->size ? find_used(chunk, data) : NULL;
         if (!piece)
             continue;
         release(arena, link, piece);

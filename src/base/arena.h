@@ -28,7 +28,7 @@ struct gf_arena {
 };
 
 #define GF_ARENA_INITIAL(take_, give_, context_, least_, most_) \
-    {                                                           \
+    { \
         take_, give_, context_, least_, most_, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0 \
     }
 

@@ -106,10 +106,10 @@ static enum gf_status name_output(const struct gf_archive_ring *ring,
 {
     const struct gf_batch_output output = gf_batch_output_at(ring->batch->request, number);
     if (!ring->writer[number]) {
-        const struct gf_template_values values = {
-            .input = &slot->name,
-            .number = slot->index + 1,
-            .content = gf_file_format_named(slot->member.name)};
+        const struct gf_template_values values = {.input = &slot->name,
+                                                  .number = slot->index + 1,
+                                                  .content =
+                                                      gf_file_format_named(slot->member.name)};
         return output.name->is_stdout || output.name->has_size
                    ? GF_OK
                    : gf_template_expand(output.name, &values, name, error);
@@ -141,9 +141,8 @@ static enum gf_status name_outputs(struct gf_archive_ring *ring, struct gf_archi
     slot->name.below = strlen(ring->from) + 1;
     slot->item.output = calloc(outputs, sizeof *slot->item.output);
     slot->item.refusal = calloc(outputs, sizeof *slot->item.refusal);
-    enum gf_status status = slot->name.path && slot->item.output && slot->item.refusal
-                                ? GF_OK
-                                : gf_fail_memory(error);
+    enum gf_status status =
+        slot->name.path && slot->item.output && slot->item.refusal ? GF_OK : gf_fail_memory(error);
     for (int k = 0; !status && k < ring->outputs; k++) {
         status = name_output(ring, slot, k, &slot->item.output[k], error);
         if (!status && slot->item.output[k])

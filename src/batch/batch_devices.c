@@ -60,10 +60,10 @@ int gf_batch_divide_work(struct gf_batch *batch)
     int workers = batch->count < (size_t)threads ? (int)batch->count : threads;
     if (batch->device_codec && batch->count > 1) {
         /* Workers mostly wait for the GPU's codec, which is fast with many pictures at once. */
-        workers = (batch->device_unpacks && batch->count >= MANY_PICTURES
-                       ? GF_BATCH_UNPACK_WORKERS
-                       : GF_BATCH_CODEC_WORKERS) *
-                  batch->devices;
+        workers =
+            (batch->device_unpacks && batch->count >= MANY_PICTURES ? GF_BATCH_UNPACK_WORKERS
+                                                                    : GF_BATCH_CODEC_WORKERS) *
+            batch->devices;
         const double fit = pictures_that_fit(batch);
         workers = fit < workers ? (int)fit : workers;
         workers = options->threads > 0 || workers < threads ? threads : workers;

@@ -24,10 +24,10 @@ struct gf_cost_work {
     double pixels;                          /* of one input */
     double filter_ns;                       /* of one thread, a pixel of input */
     struct gf_cost_codec codec, cuda_codec; /* cuda_codec: where a GPU runs, and does most JPEGs */
-    double cuda_ns; /* of the GPU, a pixel of input: copies, decoding, filters and encoding */
-    bool device_codec;     /* the GPU decodes or encodes at least some of the pictures */
-    bool device_unpacks;   /* it decodes PNGs, which takes it longer than JPEGs */
-    bool in_turn; /* a stage wants the whole picture: decoding and encoding do not overlap */
+    double cuda_ns;      /* of the GPU, a pixel of input: copies, decoding, filters and encoding */
+    bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
+    bool device_unpacks; /* it decodes PNGs, which takes it longer than JPEGs */
+    bool in_turn;        /* a stage wants the whole picture: decoding and encoding do not overlap */
     enum gf_cost_server server;
     int processors;
     const struct gf_figures *figures; /* NULL: as declared */

@@ -19,7 +19,7 @@ struct sample {
     const struct gf_batch_request *request;
     struct gf_batch_output output; /* that is looked at, of each picture one after another */
     const struct gf_chain *chain;  /* the output's */
-    bool awake;      /* the GPU that would do the pictures */
+    bool awake;                    /* the GPU that would do the pictures */
     int decoded;     /* of this picture, for earlier outputs: the sum of the reductions */
     size_t pictures; /* of the whole batch */
     int processors;
@@ -342,8 +342,8 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
             snprintf(reason, size, "%s", why_not);
         }
         work.server = GF_COST_NO_SERVER;
-        choice.cpu_alone = server == GF_COST_SERVER_WORKS &&
-                           gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);
+        choice.cpu_alone =
+            server == GF_COST_SERVER_WORKS && gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);
     }
     choice.device_codec = work.device_codec;
     choice.device_unpacks = work.device_unpacks;

@@ -25,9 +25,9 @@ struct gf_learning {
     /* Of the CPU's codecs where several threads share a picture: seconds of one thread by the
      * figures as they are; and what the stages took. */
     double codecs_s[GF_FIGURE_NAMED], stages_s;
-    double device_pixels; /* that the GPU decoded and those that it encoded */
+    double device_pixels;                  /* that the GPU decoded and those that it encoded */
     double unpacked_pixels, packed_pixels; /* the same of PNGs */
-    double started_s;     /* from the begin of the run to the first kernel, on a GPU */
+    double started_s; /* from the begin of the run to the first kernel, on a GPU */
     int pictures, on_cuda, reduced, device_pngs; /* the last: that the GPU coded */
     /* The stages of pictures of that format: the filter that each is of, and seconds by its
      * declared cost. */

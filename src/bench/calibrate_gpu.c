@@ -116,7 +116,8 @@ static double code_s(const struct gf_made_file *jpeg, int pictures)
 static void calibrate_crowd(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
 {
     enum { FEW = 4, MORE = 20 };
-    const double first_s = code_s(jpeg, FEW), few_s = code_s(jpeg, FEW), more_s = code_s(jpeg, MORE);
+    const double first_s = code_s(jpeg, FEW), few_s = code_s(jpeg, FEW),
+                 more_s = code_s(jpeg, MORE);
     const double each_s = few_s > 0 ? (more_s - few_s) / (CODERS * (MORE - FEW)) : 0;
     if (each_s <= 0)
         return;

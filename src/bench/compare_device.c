@@ -252,9 +252,10 @@ static enum gf_status open_pictures(struct variants *v, struct gf_error *error)
     if (status)
         return status;
     v->pinned_in =
-            backend->calls->pin(backend, subject->in->data, image_bytes(subject->in)) == GF_PINNED;
+        backend->calls->pin(backend, subject->in->data, image_bytes(subject->in)) == GF_PINNED;
     if (v->result.data)
-        v->pinned_result = backend->calls->pin(backend, v->result.data, image_bytes(&v->result)) == GF_PINNED;
+        v->pinned_result =
+            backend->calls->pin(backend, v->result.data, image_bytes(&v->result)) == GF_PINNED;
     return copy(v, true, subject->in, &v->in, error);
 }
 

@@ -129,7 +129,8 @@ static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct r
     if (!status)
         status = gf_image_alloc(&out, runs->comparison->out, error);
     if (!status) {
-        pinned_in = backend->calls->pin(backend, runs->picture->data, image_bytes(runs->picture)) == GF_PINNED;
+        pinned_in = backend->calls->pin(backend, runs->picture->data, image_bytes(runs->picture)) ==
+                    GF_PINNED;
         pinned_out = backend->calls->pin(backend, out.data, image_bytes(&out)) == GF_PINNED;
         status = repeat(pipeline, runs, &out, run, error);
     }

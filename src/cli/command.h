@@ -57,17 +57,17 @@ enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 /* One of several outputs. */
 struct gf_command_output {
     const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
-    uint64_t given;            /* as the command's */
-    struct gf_options options; /* for all, and its own */
-    char *made;                /* the chain, where it is put together */
+    uint64_t given;                                   /* as the command's */
+    struct gf_options options;                        /* for all, and its own */
+    char *made;                                       /* the chain, where it is put together */
 };
 
 /* A command line after parsing. The strings belong to argv. */
 struct gf_command {
     enum gf_action action;
-    int form;          /* of the action: what was chosen for --list, --devices ... */
-    const char *topic; /* the filter given to --help; or NULL */
-    const char *lab;   /* the value of --lab; or NULL */
+    int form;             /* of the action: what was chosen for --list, --devices ... */
+    const char *topic;    /* the filter given to --help; or NULL */
+    const char *lab;      /* the value of --lab; or NULL */
     const char *likeness; /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
     int inputs;

@@ -144,7 +144,10 @@ static const struct {
     const char *bytes;
     size_t length;
 } foreign[] = {
-#define FOREIGN(name_, bytes_) {name_, bytes_, sizeof(bytes_) - 1}
+#define FOREIGN(name_, bytes_) \
+    { \
+        name_, bytes_, sizeof(bytes_) - 1 \
+    }
     FOREIGN("JPEG 2000", "\0\0\0\x0cjP  "),
     FOREIGN("JPEG 2000", "\xff\x4f\xff\x51"),
     FOREIGN("JPEG XR", "II\xbc\x01"),

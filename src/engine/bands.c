@@ -110,8 +110,10 @@ static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
 {
     const int64_t row = row_bytes(bands, plan, segment);
     const int64_t height = segment->out.height;
-    const int64_t share =
-        row * height / (plan->segment_count > 1 ? 8 : backend->calls->unified ? 16 : 12);
+    const int64_t share = row * height /
+                          (plan->segment_count > 1   ? 8
+                           : backend->calls->unified ? 16
+                                                     : 12);
     const int64_t bytes = clamp(share, (int64_t)backend->calls->band_bytes_least,
                                 (int64_t)backend->calls->band_bytes_most);
     int64_t rows = clamp(bytes / row, 1, height);

@@ -14,7 +14,7 @@ struct gf_bands {
     int rows;     /* of a band of the result; the last band may have fewer */
     int count;    /* of bands */
     bool tapered; /* the first two and the last two bands are smaller */
-    int in_rows; /* the most rows of input that a band needs */
+    int in_rows;  /* the most rows of input that a band needs */
     size_t in_pitch, out_pitch;
     size_t in_bytes, out_bytes; /* of a band's input and of its result, at those pitches */
     size_t between_bytes;       /* of the largest result of a stage; two such buffers alternate */

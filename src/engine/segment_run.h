@@ -23,8 +23,8 @@ struct gf_segment_run {
     bool first_on_host;   /* see gf_layout_first_stage_on_host() */
     pthread_mutex_t lock;
     pthread_cond_t can_read, can_filter, can_write; /* the reader, the workers, the writer wait */
-    int ready;             /* the number of bands that are decoded */
-    int next;              /* the band that the next free worker takes */
+    int ready;                                      /* the number of bands that are decoded */
+    int next;                                       /* the band that the next free worker takes */
     int written;           /* the number of bands that the sink has taken */
     bool *done;            /* [band]: its result is there */
     enum gf_status status; /* the first failure of any thread, which stops all */

@@ -18,8 +18,8 @@ struct gf_bilateral_weights {
     int radius, border;
     float colour;                             /* -log2(e) / 2 sigma_r^2 M^2 */
     float space[GF_BILATERAL_RADIUS_MAX + 1]; /* -log2(e) i^2 / 2 sigma_s^2 */
-    /* For pictures of 8 bits and radii up to GF_BILATERAL_NEAR_MAX: 2^space, and how far the mean of
-     * the kernel's first sums can be from that of the CPU's. */
+    /* For pictures of 8 bits and radii up to GF_BILATERAL_NEAR_MAX: 2^space, and how far the mean
+     * of the kernel's first sums can be from that of the CPU's. */
     float factor[GF_BILATERAL_NEAR_MAX + 1], margin;
 };
 

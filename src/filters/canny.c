@@ -147,10 +147,8 @@ static enum gf_status draw_shape(const void *params_, struct gf_format in, struc
                                  struct gf_error *error)
 {
     const struct gf_canny_picture *const picture = params_;
-    *out = (struct gf_format){.width = picture->width,
-                              .height = picture->height,
-                              .channels = 1,
-                              .bits = picture->bits};
+    *out = (struct gf_format){
+        .width = picture->width, .height = picture->height, .channels = 1, .bits = picture->bits};
     return GF_OK;
 }
 
@@ -199,10 +197,10 @@ const struct gf_filter gf_canny_filter = {
     .summary = "edges, thin and connected, by Canny",
     .example = "blur=1,canny",
     .definition =
-        "M where the gradient (3x3 Sobel, border=edge) exceeds low, is larger than those of the two "
-        "neighbours across the\nedge, and the pixel is connected with one above high by such pixels, "
-        "else 0; in gray. As OpenCV's Canny with\nL2gradient. The channel with the largest gradient "
-        "counts; colour with alpha counts as over black.",
+        "M where the gradient (3x3 Sobel, border=edge) exceeds low, is larger than those of the "
+        "two neighbours across the\nedge, and the pixel is connected with one above high by such "
+        "pixels, else 0; in gray. As OpenCV's Canny with\nL2gradient. The channel with the "
+        "largest gradient counts; colour with alpha counts as over black.",
     .params = params,
     .params_size = sizeof(struct canny),
     .kind = GF_GEOMETRY,

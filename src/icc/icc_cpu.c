@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void matrix_8(const struct gf_icc_t
     const unsigned step = t->encode_step;
     for (int x = 0; x < width; x++, in += in_channels, out += out_channels) {
         const quad v = (load(product + 4 * in[0]) + load(product + 4 * (256 + in[1]))) +
-                 load(product + 4 * (512 + in[2]));
+                       load(product + 4 * (512 + in[2]));
         const quad_of_int at = encode_index_8(v);
         out[0] = encode[at[0]];
         out[1] = encode[step + (unsigned)at[1]];
@@ -161,8 +161,7 @@ static inline __attribute__((always_inline)) void store_8(const struct gf_icc_tr
     const unsigned char *const encode = gf_icc_block(t, t->encode_at);
     const unsigned step = t->encode_step;
     /* as gf_icc_node_light() */
-    const quad light =
-        __builtin_convertvector((quad_of_int)v, quad) * (1.5f / 65535.0f) - 0.25f;
+    const quad light = __builtin_convertvector((quad_of_int)v, quad) * (1.5f / 65535.0f) - 0.25f;
     const quad_of_int at = encode_index_8(light);
     for (int c = 0; c < t->outputs; c++)
         out[c] = encode[(unsigned)c * step + (unsigned)at[c]];
@@ -172,9 +171,9 @@ static inline __attribute__((always_inline)) void store_16(const struct gf_icc_t
                                                            quad_of_sums v, uint16_t *out)
 {
     for (int c = 0; c < t->outputs; c++) {
-        const float *const encode =
-            gf_icc_block(t, t->encode_at + (unsigned)c * t->encode_step);
-        out[c] = (uint16_t)(t->encode_at ? gf_icc_encode_16(encode, gf_icc_node_light(v[c])) : v[c]);
+        const float *const encode = gf_icc_block(t, t->encode_at + (unsigned)c * t->encode_step);
+        out[c] =
+            (uint16_t)(t->encode_at ? gf_icc_encode_16(encode, gf_icc_node_light(v[c])) : v[c]);
     }
 }
 

@@ -109,15 +109,15 @@ enum { GF_REMOTE_FILES = 8 }; /* the most that a chain may name */
 
 /* A picture of one file to be written to another, as a process hands it to the one that does it. */
 struct gf_remote_work {
-    const char *chain;                /* NULL or "": none */
-    struct gf_options options;        /* options.format is the output's, not GF_FILE_AUTO */
-    int in, out;                      /* descriptors of regular files */
-    int64_t in_offset;                /* where the picture begins */
-    int in_page;                      /* as gf_input_page gives it */
-    const char *in_name, *out_name;   /* for messages */
-    int files;                        /* that the chain names, of which each is a regular file */
+    const char *chain;              /* NULL or "": none */
+    struct gf_options options;      /* options.format is the output's, not GF_FILE_AUTO */
+    int in, out;                    /* descriptors of regular files */
+    int64_t in_offset;              /* where the picture begins */
+    int in_page;                    /* as gf_input_page gives it */
+    const char *in_name, *out_name; /* for messages */
+    int files;                      /* that the chain names, of which each is a regular file */
     const char *file_name[GF_REMOTE_FILES];
-    int file[GF_REMOTE_FILES]; /* descriptors, which stay the caller's */
+    int file[GF_REMOTE_FILES];        /* descriptors, which stay the caller's */
     struct gf_run_progress *progress; /* NULL: nobody reads it */
 };
 /* What the process that did it says; members of struct gf_profile have their meaning there. */
@@ -127,7 +127,7 @@ struct gf_remote_result {
     int lanes, band_rows;
     bool device_decoded, device_encoded;
     char device[96];
-    double run_s;                        /* from the request to the result */
+    double run_s;                         /* from the request to the result */
     struct gf_times spans[GF_SPAN_KINDS]; /* in that time, from its beginning */
 };
 

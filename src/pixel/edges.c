@@ -47,8 +47,8 @@ size_t gf_edge_scratch(struct gf_format in)
         for (int x = 0; x < width; x++) { \
             const unsigned alpha = from[x * channels + channels - 1]; \
             for (int c = 0; c < channels - 1; c++) \
-                to[x * (channels - 1) + c] = (sample)gf_edge_over_black( \
-                    from[x * channels + c], alpha, (1u << bits) - 1); \
+                to[x * (channels - 1) + c] = \
+                    (sample)gf_edge_over_black(from[x * channels + c], alpha, (1u << bits) - 1); \
         } \
     } \
     GF_TARGET_CLONES static void columns##bits(const sample *above, const sample *here, \
@@ -86,11 +86,10 @@ size_t gf_edge_scratch(struct gf_format in)
             direction[x] = direction_of(best_x, best_y); \
         } \
     } \
-    GF_TARGET_CLONES static void thin##bits(const square_t *above, const square_t *here, \
-                                            const square_t *below, const square_t *direction, \
-                                            const struct gf_edge_limits *limits, \
-                                            unsigned char *restrict weak, \
-                                            unsigned char *restrict strong, ptrdiff_t width) \
+    GF_TARGET_CLONES static void thin##bits( \
+        const square_t *above, const square_t *here, const square_t *below, \
+        const square_t *direction, const struct gf_edge_limits *limits, \
+        unsigned char *restrict weak, unsigned char *restrict strong, ptrdiff_t width) \
     { \
         const square_t low = (square_t)limits->low, high = (square_t)limits->high; \
         for (ptrdiff_t x = 0; x < width; x++) { \
@@ -98,11 +97,11 @@ size_t gf_edge_scratch(struct gf_format in)
             const square_t first = way == GF_EDGE_ACROSS ? here[x - 1] \
                                    : way == GF_EDGE_DOWN ? above[x] \
                                    : way == GF_EDGE_FALL ? above[x - 1] \
-                                                          : above[x + 1]; \
+                                                         : above[x + 1]; \
             const square_t second = way == GF_EDGE_ACROSS ? here[x + 1] \
                                     : way == GF_EDGE_DOWN ? below[x] \
                                     : way == GF_EDGE_FALL ? below[x + 1] \
-                                                           : below[x - 1]; \
+                                                          : below[x - 1]; \
             const square_t least = second + (way >= GF_EDGE_FALL); /* v > second on diagonals */ \
             const int is_edge = (v > low) & (v > first) & (v >= least); \
             weak[x] = (unsigned char)is_edge; \

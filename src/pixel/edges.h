@@ -31,10 +31,10 @@ enum { GF_EDGE_TANGENT = 13573 };
     { \
         const type x = dx < 0 ? -dx : dx, y = (dy < 0 ? -dy : dy) * 32768; \
         const type low = x * GF_EDGE_TANGENT, high = low + x * 65536; \
-        return y < low            ? GF_EDGE_ACROSS \
-               : y > high         ? GF_EDGE_DOWN \
-               : (dx ^ dy) < 0    ? GF_EDGE_RISE \
-                                  : GF_EDGE_FALL; \
+        return y < low         ? GF_EDGE_ACROSS \
+               : y > high      ? GF_EDGE_DOWN \
+               : (dx ^ dy) < 0 ? GF_EDGE_RISE \
+                               : GF_EDGE_FALL; \
     }
 GF_EDGE_DIRECTION(gf_edge_direction, int32_t)      /* of 8-bit samples: |dx|, |dy| <= 1020 */
 GF_EDGE_DIRECTION(gf_edge_direction_wide, int64_t) /* of 16-bit samples */

@@ -94,8 +94,8 @@ size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, 
     middle->read = gf_view_make(scratch, aligned(gf_row_bytes(read)), read, rows);
     middle->written = !written_bytes(stage, out->rows)
                           ? *out
-                          : gf_view_make((unsigned char *)scratch + used, aligned(gf_row_bytes(written)),
-                                         written, made);
+                          : gf_view_make((unsigned char *)scratch + used,
+                                         aligned(gf_row_bytes(written)), written, made);
     return middle_bytes(stage, out->rows);
 }
 

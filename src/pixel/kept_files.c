@@ -68,8 +68,8 @@ static enum gf_status add(struct gf_kept_files *files, int fd, const char *path,
 }
 
 static enum gf_status find(struct gf_kept_files *files, int fd, const char *path,
-                           const struct gf_file_identity *file, const char *how,
-                           const void **value, struct gf_error *error)
+                           const struct gf_file_identity *file, const char *how, const void **value,
+                           struct gf_error *error)
 {
     struct gf_kept_entry *entry = files->first;
     while (entry && !is_of(entry, file, how))

@@ -10,7 +10,13 @@
 #include "report/lab_html.h"
 #include "report/profile_report.h"
 
-enum gf_saved_kind { GF_SAVED_RUN, GF_SAVED_COMPARISON, GF_SAVED_LABS, GF_SAVED_LOG, GF_SAVED_COUNTERS };
+enum gf_saved_kind {
+    GF_SAVED_RUN,
+    GF_SAVED_COMPARISON,
+    GF_SAVED_LABS,
+    GF_SAVED_LOG,
+    GF_SAVED_COUNTERS
+};
 
 /* A kernel that was counted: of a variant whose kernels have the same names, grids and blocks. */
 struct gf_counted_kernel {

@@ -115,8 +115,7 @@ static void keep_warning(struct warnings *warnings, const char *text)
 
 static void tell_warnings(const struct warnings *warnings, const struct gf_options *options)
 {
-    for (size_t at = 0; options->warn && at < warnings->size;
-         at += strlen(warnings->text + at) + 1)
+    for (size_t at = 0; options->warn && at < warnings->size; at += strlen(warnings->text + at) + 1)
         options->warn(options->warn_context, warnings->text + at);
 }
 

@@ -20,7 +20,7 @@ struct gf_server_job {
     struct gf_server_request request;
     int in, out; /* -1: the worker has closed them */
     int file[GF_REMOTE_FILES];
-    bool alone;  /* when it began there was no other */
+    bool alone; /* when it began there was no other */
     struct gf_run_progress progress;
     enum gf_status status;
     struct gf_error error;

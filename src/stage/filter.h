@@ -46,15 +46,9 @@ struct gf_filter_cost {
 };
 #define GF_COST_PIXEL 0.8
 
-/* Where a stencil's kernels look samples up in a table: as they read, as they write; or both. ALPHA:
- * they read and write RGBA8 instead of the premultiplied colour between. */
-enum gf_fusing {
-    GF_FUSES_NOTHING,
-    GF_FUSES_BEFORE,
-    GF_FUSES_AFTER,
-    GF_FUSES_BOTH,
-    GF_FUSES_ALPHA
-};
+/* Where a stencil's kernels look samples up in a table: as they read, as they write; or both.
+ * ALPHA: they read and write RGBA8 instead of the premultiplied colour between. */
+enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOTH, GF_FUSES_ALPHA };
 
 struct gf_filter {
     const char *name, *alias, *summary, *definition;

@@ -160,7 +160,7 @@ static unsigned char *put_glyph(unsigned char *at, int letter)
     at = put16(at, (ROWS - BELOW) * SQUARE);
     for (int i = 0; i < bars; i++)
         at = put16(at, 4 * i + 3);
-    at = put16(at, 0);               /* no instructions */
+    at = put16(at, 0); /* no instructions */
     for (int i = 0; i < 4 * bars; i++)
         *at++ = 1; /* points on the curve; coordinates are steps of 16 bits */
     for (int i = 0, x = 0; i < bars; x = bar[i++].right) {

@@ -1,4 +1,5 @@
-/* The use of the device by the benchmark itself: memory, the copies whose rate is the peak, and timing by events. */
+/* The use of the device by the benchmark itself: memory, the copies whose rate is the peak, and
+ * timing by events. */
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@ enum { THREADS = 256, WARM_UP = 5, BATCH = 4 };
 
 /* ---- kernels ---- */
 
-/* Blocks the stream until the host has queued all that is timed, so that no launch waits for the host. */
+/* Blocks the stream until the host has queued all that is timed, so that no launch waits for the
+ * host. */
 __global__ __launch_bounds__(1) void delay_kernel(unsigned long long nanoseconds)
 {
     unsigned long long begin, now;
@@ -139,7 +141,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Queues all samples, then waits. A pair of events encloses `batch` calls, so that the events take little of the time. */
+/* Queues all samples, then waits. A pair of events encloses `batch` calls, so that the events take
+ * little of the time. */
 static int queue_samples(bench_call *call, void *context, int batch, cudaStream_t stream,
                          cudaEvent_t *begin, cudaEvent_t *end)
 {
@@ -174,7 +177,8 @@ static int warm_up(bench_call *call, void *context, cudaStream_t stream, cudaEve
     return code ? code : (int)cudaEventElapsedTime(ms, begin, end);
 }
 
-/* All turns, the first of them between the marks that `ncu --profile-from-start off` waits for. There is no time then: 0. */
+/* All turns, the first of them between the marks that `ncu --profile-from-start off` waits for.
+ * There is no time then: 0. */
 static double profile_once(bench_call *call, void *context, int *code)
 {
     *code = 0;

@@ -68,7 +68,8 @@ __global__ __launch_bounds__(THREADS) void frame_kernel(unsigned char *frame, in
     const int x = (int)(blockIdx.x * THREADS + threadIdx.x), y = (int)blockIdx.y;
     if (x >= width || y >= height)
         return;
-    /* The amplitude is proportional to the wavelength, as in photographs; only the large shapes have colour. */
+    /* The amplitude is proportional to the wavelength, as in photographs; only the large shapes
+     * have colour. */
     float light = 0.0f, tint[3] = {0.0f, 0.0f, 0.0f}, amplitude = 0.30f;
     for (int cell = LARGEST_CELL; cell >= SMALLEST_CELL; cell /= 2, amplitude *= 0.62f) {
         light += amplitude * smooth_noise(x, y, cell, (unsigned int)cell);

@@ -1,4 +1,5 @@
-/* NVIDIA's NPP on the same frame: all calls that can do a task, so that the comparison is with the fastest. Only calls with a stream context are used, which CUDA 11 to 13 share. */
+/* NVIDIA's NPP on the same frame: all calls that can do a task, so that the comparison is with the
+ * fastest. Only calls with a stream context are used, which CUDA 11 to 13 share. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -63,10 +63,10 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         gf_stencil_rows(in, y - 1, 3, raise->border, zeros, rows);
         for (int x = 0; x < format.width; x++) {
             for (int c = 0; c < format.channels; c++)
-                sums[x * format.channels + c] = gf_raise_of(
-                    sample(rows[1], format, x, c, raise->border),
-                    sample(rows[0], format, x - 1, c, raise->border),
-                    sample(rows[2], format, x + 1, c, raise->border), raise->strength);
+                sums[x * format.channels + c] =
+                    gf_raise_of(sample(rows[1], format, x, c, raise->border),
+                                sample(rows[0], format, x - 1, c, raise->border),
+                                sample(rows[2], format, x + 1, c, raise->border), raise->strength);
         }
         gf_floats_to_samples(sums, format.bits, gf_samples(format), gf_view_row(out, y));
         if (gf_has_alpha(format))

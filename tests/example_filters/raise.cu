@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(THREADS)
         return;
     const float v = at<SAMPLE>(in, x, y, c, raise.border);
     const float lit = gf_raise_of(v, at<SAMPLE>(in, x - 1, y - 1, c, raise.border),
-                                   at<SAMPLE>(in, x + 1, y + 1, c, raise.border), raise.strength);
+                                  at<SAMPLE>(in, x + 1, y + 1, c, raise.border), raise.strength);
     const bool is_alpha = channels % 2 == 0 && c == channels - 1;
     SAMPLE *const samples = (SAMPLE *)(out.data + (size_t)blockIdx.y * out.pitch);
     samples[i] = (SAMPLE)gf_round_flat(is_alpha ? v : lit, sizeof(SAMPLE) == 1 ? 255.0f : 65535.0f);

@@ -5,8 +5,8 @@
  * at START; `original` is the picture's own sample if ORIGINAL asks for it, and BYTE is which byte
  * of the result counts. four(sum, originals) makes a word of four samples.
  *
- * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits. sample16_near does the same
- * for a `blurred` that is less than half a level outside 0..65535, as sums of few taps are.
+ * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits. sample16_near does the
+ * same for a `blurred` that is less than half a level outside 0..65535, as sums of few taps are.
  *
  * BLOCKS says how many blocks a multiprocessor's registers are to hold for radii up to 6. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH

@@ -9,7 +9,8 @@
 constexpr float TWO_23 = 8388608.0f; /* floats from here to 2^24 are whole numbers */
 
 /* Colour and alpha of 16 bits. The colour v * 257 * alpha / 255 is rounded to a whole number by the
- * addition of 2^23: it is never nearer than 1/510 to a half, and the product's error is below 1/1000. */
+ * addition of 2^23: it is never nearer than 1/510 to a half, and the product's error is below
+ * 1/1000. */
 static __device__ __forceinline__ void premultiply_pixel(unsigned pixel, float v[4])
 {
     const float alpha = __uint_as_float(__byte_perm(pixel, 0x4B000000u, 0x7443)) - TWO_23;

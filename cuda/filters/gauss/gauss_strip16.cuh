@@ -4,8 +4,8 @@
  * A block goes down a strip of the picture. In the vertical pass a thread keeps the rows that its
  * four neighbouring samples need in registers, as floats, so that every sample is read and
  * converted once. It makes as many rows as the taps are long, after which each row of the window is
- * in the same register again. In the horizontal pass a thread makes four pixels, all their channels,
- * and writes them. */
+ * in the same register again. In the horizontal pass a thread makes four pixels, all their
+ * channels, and writes them. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
 
@@ -52,12 +52,13 @@ template <class Shape, class Finish_> struct strip16_args {
 
 /* Where a block's rows and columns come from. */
 template <class Shape> struct strip16_source {
-    long long row[Shape::LIST];     /* list_rows() */
+    long long row[Shape::LIST];      /* list_rows() */
     int sample[4 * STRIP16_THREADS]; /* of each that is loaded; -1: the border's constant */
 };
 
 template <class Shape>
-static __device__ __forceinline__ void list_samples(const struct view_pair &p, int left, int *sample)
+static __device__ __forceinline__ void list_samples(const struct view_pair &p, int left,
+                                                    int *sample)
 {
     for (int i = threadIdx.x; i < 4 * STRIP16_THREADS; i += STRIP16_THREADS) {
         const int pixel = i / Shape::CHANNELS, channel = i % Shape::CHANNELS;
@@ -67,7 +68,8 @@ static __device__ __forceinline__ void list_samples(const struct view_pair &p, i
 }
 
 /* Four samples of a row, as they lie in memory. */
-struct __align__(8) four_samples {
+struct __align__(8) four_samples
+{
     unsigned word[2];
 };
 
@@ -204,8 +206,8 @@ static __device__ __forceinline__ void blur_strip_run(const Args &args, const fl
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        sum[i] = sum_taps<Shape>(
-            args, [&](int k) { return v[Shape::LEAD + Shape::RADIUS + i + k]; });
+        sum[i] =
+            sum_taps<Shape>(args, [&](int k) { return v[Shape::LEAD + Shape::RADIUS + i + k]; });
 }
 
 /* Writes `count` samples, at most 4 CHANNELS, two in a word. */
@@ -354,9 +356,9 @@ template <class Shape, class Finish>
 static int launch_strip16_of(const struct gf_launch *launch, const struct view_pair &p,
                              const struct gf_gauss *gauss, const Finish &finish)
 {
-    struct strip16_args<Shape, Finish> args = {};
-    const long long steps = (long long)ceil_div(p.width, Shape::OUT) *
-                            ceil_div(p.rows, Shape::TAPS) / STRIP16_BLOCKS;
+    strip16_args<Shape, Finish> args = {};
+    const long long steps =
+        (long long)ceil_div(p.width, Shape::OUT) * ceil_div(p.rows, Shape::TAPS) / STRIP16_BLOCKS;
     args.steps = steps < STRIP16_STEPS_LEAST ? (int)STRIP16_STEPS_LEAST
                  : steps > STRIP16_STEPS     ? (int)STRIP16_STEPS
                                              : (int)steps;

@@ -209,8 +209,8 @@ static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const
  * rows (the sums stay below 2^16), then each row has its own multiplication; these run in different
  * pipes. The multiplication for the upper row, in the lower half of the word, is not masked: it
  * adds 2^16 times the lower row's sum, which is subtracted at the end. This is exact, since the
- * sums are modulo 2^32. What lies behind the columns of the tile and of the picture is in no sum that
- * is written. */
+ * sums are modulo 2^32. What lies behind the columns of the tile and of the picture is in no sum
+ * that is written. */
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void blur_run(const Args &args, const unsigned *words,
                                                 unsigned start, unsigned upper[RUN],

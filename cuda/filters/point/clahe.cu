@@ -149,8 +149,8 @@ template <int COUNT> static int launch_16(const struct clahe_args &whole, cudaSt
         struct clahe_args args = whole;
         args.p = part;
         const unsigned pixels = (unsigned)part.width * (unsigned)part.rows;
-        return launch_early(clahe16_kernel<COUNT>, blocks_for(pixels, CLAHE_THREADS),
-                            CLAHE_THREADS, 0, stream, args);
+        return launch_early(clahe16_kernel<COUNT>, blocks_for(pixels, CLAHE_THREADS), CLAHE_THREADS,
+                            0, stream, args);
     });
 }
 

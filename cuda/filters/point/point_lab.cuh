@@ -21,7 +21,7 @@ struct lab {
         decode; /* address of the lane's copy of the table of linear light: entry v is at + 128 v */
     unsigned encode; /* address of the table of ENCODE_8, below 2^23 */
     float factor, slope, inverse_slope;
-    long long root; /* what a product begins from, see lab_root() */
+    long long root;       /* what a product begins from, see lab_root() */
     const uint32_t *step; /* RELIGHT */
     const float *level;
 };

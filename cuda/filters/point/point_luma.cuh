@@ -136,10 +136,9 @@ static int launch_luma8(const struct view_pair *band, bool step, bool fine, floa
     if (fine)
         return launch_early(luma8_kernel<false, true, ACCESS>, blocks, LUMA_THREADS, 0, stream,
                             *band, full, tail, 0u, BT709);
-    return launch_early(step ? luma8_kernel<true, false, ACCESS>
-                             : luma8_kernel<false, false, ACCESS>,
-                        blocks, LUMA_THREADS, 0, stream, *band, full, tail, step ? (unsigned)least : 0u,
-                        BT601);
+    return launch_early(
+        step ? luma8_kernel<true, false, ACCESS> : luma8_kernel<false, false, ACCESS>, blocks,
+        LUMA_THREADS, 0, stream, *band, full, tail, step ? (unsigned)least : 0u, BT601);
 }
 
 #endif

@@ -27,8 +27,8 @@ static __device__ __forceinline__ uint32_t noise_word(const struct gf_noise &noi
     return same || c == 0 ? noise.word[0] : c == 1 ? noise.word[1] : noise.word[2];
 }
 
-/* gf_noise_sum(); table: the address of its cells in shared memory. The word is shifted by a product,
- * for which there is a pipe of its own. */
+/* gf_noise_sum(); table: the address of its cells in shared memory. The word is shifted by a
+ * product, for which there is a pipe of its own. */
 static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t word)
 {
     uint32_t cell;
@@ -64,8 +64,8 @@ static __device__ __forceinline__ unsigned add_sums(unsigned word, const uint32_
 
 /* Four pixels from column x on of row y, in place. Returns whether one is in doubt. */
 template <bool SAME>
-static __device__ __forceinline__ bool add_noise(const struct noise_run &args,
-                                                 unsigned table, unsigned x, unsigned y, unsigned w[3])
+static __device__ __forceinline__ bool add_noise(const struct noise_run &args, unsigned table,
+                                                 unsigned x, unsigned y, unsigned w[3])
 {
     const uint32_t seed = (uint32_t)args.run.op[0].c;
     uint32_t sum[12];
@@ -141,9 +141,8 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
 #pragma unroll
         for (int k = 0; k < SHORT_GROUPS; k++) {
             const unsigned x = tile.first + (lane + k * WARP) * 4;
-            const bool doubt =
-                add_noise<SAME>(args, table, x, run.first_row + tile.row, w[k]) &&
-                x < (unsigned)run.band.width;
+            const bool doubt = add_noise<SAME>(args, table, x, run.first_row + tile.row, w[k]) &&
+                               x < (unsigned)run.band.width;
             const unsigned with = __ballot_sync(0xFFFFFFFFu, doubt);
             if (doubt)
                 places[waiting + __popc(with & ((1u << lane) - 1))] = {x, tile.row};
@@ -199,7 +198,8 @@ extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
         status = cudaFuncSetAttribute((const void *)kernel,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status == cudaSuccess)
-        status = resident_blocks((const void *)kernel, warps * WARP, (size_t)bytes, blocks, &blocks);
+        status =
+            resident_blocks((const void *)kernel, warps * WARP, (size_t)bytes, blocks, &blocks);
     return status == cudaSuccess ? launch_early(kernel, blocks, warps * WARP, (size_t)bytes,
                                                 (cudaStream_t)launch->stream, args)
                                  : status;

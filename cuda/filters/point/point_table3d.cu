@@ -9,8 +9,8 @@ enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 struct cube_run {
     struct view_pair band;
     unsigned row_tiles, row_inverse; /* quick_tile() */
-    const uint2 *nodes;         /* table3d.h */
-    float to_cell, before_cell; /* before_cell: -SHORT_SHIFT to_cell */
+    const uint2 *nodes;              /* table3d.h */
+    float to_cell, before_cell;      /* before_cell: -SHORT_SHIFT to_cell */
     float to_sample;
     unsigned exponent; /* SHORT_EXPONENT, see struct short_run */
 };
@@ -55,9 +55,8 @@ static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct
                 zb = __fadd_rz(p.b, SHORT_SHIFT);
     const float r = p.r - (zr - SHORT_SHIFT), g = p.g - (zg - SHORT_SHIFT),
                 b = p.b - (zb - SHORT_SHIFT);
-    const unsigned corner =
-        __float_as_uint(zb) * B +
-        (__float_as_uint(zg) * G + (__float_as_uint(zr) * R + cube.origin));
+    const unsigned corner = __float_as_uint(zb) * B +
+                            (__float_as_uint(zg) * G + (__float_as_uint(zr) * R + cube.origin));
     const unsigned blue = (corner >> 1) + cube.blue;
     const float rg_most = fmaxf(r, g), rg_least = fminf(r, g);
     const float most = fmaxf(rg_most, b), least = fminf(rg_least, b);
@@ -85,8 +84,8 @@ static __device__ __forceinline__ float cell_of(const struct cube_run &run, unsi
 
 /* Four pixels of three words, in place. */
 template <int SIZE>
-static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run,
-                                                      struct cube cube, unsigned w[3])
+static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run, struct cube cube,
+                                                      unsigned w[3])
 {
     float to[12];
 #pragma unroll

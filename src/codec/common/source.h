@@ -26,8 +26,8 @@ struct gf_source {
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);
-    /* Passes over the next rows, where reading them could find no damage. False, or NULL: nothing is
-     * passed over, and they are to be read. */
+    /* Passes over the next rows, where reading them could find no damage. False, or NULL: nothing
+     * is passed over, and they are to be read. */
     bool (*pass_over)(struct gf_source *source, int rows);
     /* Checks what follows the last row (checksums, the end marker); may be NULL. */
     enum gf_status (*finish)(struct gf_source *source, struct gf_error *error);

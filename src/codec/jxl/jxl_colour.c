@@ -77,8 +77,8 @@ bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct g
         return false;
     *icc = (struct gf_blob){malloc(size), size};
     *out_of_memory |= !icc->data;
-    if (icc->data && gf_jxl.JxlDecoderGetColorAsICCProfile(decoder, GF_JXL_UNUSED target,
-                                                           icc->data, size) == JXL_DEC_SUCCESS)
+    if (icc->data && gf_jxl.JxlDecoderGetColorAsICCProfile(decoder, GF_JXL_UNUSED target, icc->data,
+                                                           size) == JXL_DEC_SUCCESS)
         return true;
     free(icc->data);
     *icc = (struct gf_blob){0};
@@ -103,14 +103,13 @@ void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
     (void)gf_jxl.JxlDecoderSetPreferredColorProfile(decoder, &srgb);
     if (info->num_color_channels == 1)
         return;
-    bool known = gf_jxl.JxlDecoderGetColorAsEncodedProfile(
-                     decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) ==
-                     JXL_DEC_SUCCESS &&
-                 own.color_space == JXL_COLOR_SPACE_RGB;
+    bool known =
+        gf_jxl.JxlDecoderGetColorAsEncodedProfile(
+            decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) == JXL_DEC_SUCCESS &&
+        own.color_space == JXL_COLOR_SPACE_RGB;
     if (known && !is_for_the_eye(own.transfer_function))
         own.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
-    if (!known &&
-        gf_jxl_read_icc(decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &icc, &no_memory)) {
+    if (!known && gf_jxl_read_icc(decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &icc, &no_memory)) {
         own = srgb;
         own.primaries = JXL_PRIMARIES_CUSTOM;
         known = read_primaries(&icc, &own);

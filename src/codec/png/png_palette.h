@@ -10,7 +10,8 @@
 #include "codec/io/output.h"
 #include "gpufilter/options.h"
 
-/* Whether such a picture is to be written that way; warns where that was asked for and it is not. */
+/* Whether such a picture is to be written that way; warns where that was asked for and it is not.
+ */
 bool gf_png_wants_palette(const struct gf_output *output, struct gf_format format,
                           const struct gf_metadata *metadata, const struct gf_options *options);
 /* The memory that it takes beside that of gf_png_stripes_memory. */
