@@ -59,7 +59,8 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
 
 /* The last line about an output. */
 struct record {
-    uint64_t key; /* 0: empty */
+    uint64_t key;   /* a hash of the output's name; 0: empty */
+    uint64_t input; /* a hash of the input's */
     uint64_t fingerprint;
     uint64_t identity; /* a hash of the input's; 0: an older version wrote none */
     long long bytes_out;
@@ -71,16 +72,11 @@ struct gf_resume {
     size_t capacity, count; /* capacity: a power of two, at least twice the count */
 };
 
-static uint64_t key_of(const char *input, const char *output)
-{
-    uint64_t hash = gf_hash(GF_HASH_START, input, strlen(input) + 1);
-    hash = gf_hash(hash, output, strlen(output) + 1);
-    return hash ? hash : 1;
-}
-
+/* 0 for an empty text alone. */
 static uint64_t hash_text(const char *text)
 {
-    return *text ? gf_hash(GF_HASH_START, text, strlen(text)) : 0;
+    const uint64_t hash = gf_hash(GF_HASH_START, text, strlen(text));
+    return !*text ? 0 : hash ? hash : 1;
 }
 
 static struct record *find_record(const struct gf_resume *resume, uint64_t key)
@@ -184,13 +180,16 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
 {
     if (2 * (resume->count + 1) > resume->capacity && !grow(resume))
         return false;
-    const uint64_t key = key_of(line->input, line->output);
+    const uint64_t key = hash_text(line->output), input = hash_text(line->input);
     struct record *const record = find_record(resume, key);
     const bool done = !strcmp(line->status, gf_outcome_names[GF_OUTCOME_DONE]);
     resume->count += !record->key;
-    /* That a file was skipped does not say by which chain it was made. */
-    if (done || strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED]))
-        *record = (struct record){.fingerprint = strtoull(line->fingerprint, NULL, 16),
+    /* That a file was skipped does not say by which chain it was made. An input that failed leaves
+     * what was made of another. */
+    if (done ||
+        (record->input == input && strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED])))
+        *record = (struct record){.input = input,
+                                  .fingerprint = strtoull(line->fingerprint, NULL, 16),
                                   .identity = hash_text(line->identity),
                                   .bytes_out = (long long)line->bytes_out,
                                   .done = done};
@@ -264,9 +263,9 @@ bool gf_resume_done(const struct gf_resume *resume, const char *input,
                     const struct gf_input_identity *identity, const char *output,
                     uint64_t fingerprint)
 {
-    const struct record *const record = find_record(resume, key_of(input, output));
+    const struct record *const record = find_record(resume, hash_text(output));
     struct stat file;
-    return record->key && record->done && record->fingerprint == fingerprint &&
-           !stat(output, &file) && S_ISREG(file.st_mode) && file.st_size == record->bytes_out &&
-           is_same_input(record, identity, &file);
+    return record->key && record->done && record->input == hash_text(input) &&
+           record->fingerprint == fingerprint && !stat(output, &file) && S_ISREG(file.st_mode) &&
+           file.st_size == record->bytes_out && is_same_input(record, identity, &file);
 }

@@ -217,6 +217,11 @@ static enum gf_status open_template(const struct session *session, int index,
     }
     if (!status && !*folder)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (!status && several && template->has_number && (command->skip_existing || command->update))
+        status = gf_fail(error, GF_ERROR_USAGE,
+                         "%.120s: {n} may be the number of another picture in the next run: with "
+                         "%s outputs are named by {dir} and {stem}, or --resume goes on",
+                         output.output, command->update ? "--update" : "--skip-existing");
     return status;
 }
 

@@ -34,9 +34,10 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     if (command->quiet)
         return &counts;
     /* No run goes on with a stream, nor with an archive, which is absent until it is complete. */
-    bool streams = false, any_files = false;
+    bool streams = false, any_files = false, numbered = false;
     for (int i = 0; i < gf_command_outputs(command); i++) {
         const char *const output = gf_command_output_at(command, i).output;
+        numbered |= strstr(output, "{n") != NULL;
         streams |= !strcmp(output, "-");
         any_files |= !gf_archive_named(output);
     }
@@ -47,7 +48,8 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     else if (command->log && strcmp(command->log, "-"))
         snprintf(text, size, "; with --resume=%.400s the same command does the rest", command->log);
     else
-        snprintf(text, size, "; with --skip-existing the same command does the rest");
+        snprintf(text, size,
+                 numbered ? "." : "; with --skip-existing the same command does the rest");
     gf_make_printable(text);
     return &counts;
 }

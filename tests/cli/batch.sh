@@ -323,6 +323,26 @@ gpufilter -i in.ppm -o plain.ppm && same out11/new.ppm plain.ppm
 run 0 gpufilter -i in.ppm -o out11/new.ppm --sync invert
 same out11/new.ppm expected.ppm
 
+begin "a number that may be another picture's in the next run is no name to skip by, and --resume looks at its input"
+mkdir -p grows
+printf 'P5\n1 1\n255\n\100' >grows/b.pgm
+for option in --skip-existing --update; do
+    for input in grows 'grows/*' @grows.list; do
+        echo grows/b.pgm >grows.list
+        run 2 gpufilter -i "$input" -o 'grown/{n}.pgm' $option
+        stderr_like "grown/{n}.pgm: {n} may be the number of another picture in the next run: with $option "
+    done
+done
+absent grown
+run 0 gpufilter -i grows -o 'grown/{n}.pgm' --resume=grows.log
+printf 'P5\n1 1\n255\n\200' >grows/a.pgm
+run 0 gpufilter -i grows -o 'grown/{n}.pgm' --resume=grows.log
+same grown/1.pgm grows/a.pgm
+same grown/2.pgm grows/b.pgm
+rm grows/a.pgm
+run 0 gpufilter -i grows -o 'grown/{n}.pgm' --resume=grows.log
+same grown/1.pgm grows/b.pgm
+
 begin "--fail-fast"
 run 1 gpufilter -i cut.ppm -i many -o out12 --fail-fast --threads=1 invert
 [ "$(tail -n 1 stderr)" = 'gpufilter: 1 of 4 files failed, 0 done, 3 not begun (--fail-fast)' ] || problem "$(cat stderr)"
