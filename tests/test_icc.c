@@ -275,6 +275,11 @@ static void test_made_profiles(void **state)
     memcpy(memmem(broken, icc.size, "rTRC", 4), "none", 4);
     broken[64] = 0x30;
     assert_false(gf_icc_is_sound((struct gf_icc){broken, icc.size}));
+    /* All of its tags are there, and some hold nothing that is known. */
+    memcpy(broken, icc.data, icc.size);
+    for (size_t at = 128; at + 5 <= icc.size; at++)
+        broken[at] ^= !memcmp(broken + at, "XYZ \0", 5);
+    assert_false(gf_icc_is_sound((struct gf_icc){broken, icc.size}));
 }
 
 /* Writes a JPEG of four inks, as Adobe's programs do or as others do, with that profile. */

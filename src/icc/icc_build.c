@@ -160,6 +160,25 @@ static bool is_sound(cmsHPROFILE profile)
              cmsIsIntentSupported(profile, intent, LCMS_USED_AS_INPUT)));
 }
 
+/* A profile can have all its tags, and nonsense in them. */
+static bool converts(cmsContext context, cmsHPROFILE profile)
+{
+    const int channels = (int)cmsChannelsOf(cmsGetColorSpace(profile));
+    cmsHPROFILE const srgb = cmsCreate_sRGBProfileTHR(context);
+    bool done = srgb;
+    for (int intent = GF_ICC_PERCEPTUAL; done && intent <= GF_ICC_ABSOLUTE; intent++) {
+        cmsHTRANSFORM const transform =
+            cmsCreateTransformTHR(context, profile, format_of(channels), srgb, format_of(3),
+                                  (cmsUInt32Number)intent, cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE);
+        done = transform;
+        if (done)
+            cmsDeleteTransform(transform);
+    }
+    if (srgb)
+        cmsCloseProfile(srgb);
+    return done;
+}
+
 /* Where memory is short nothing is said against the profile: its conversion will fail. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
@@ -168,7 +187,7 @@ bool gf_icc_is_sound(struct gf_icc icc)
         return true;
     cmsHPROFILE const profile =
         cmsOpenProfileFromMemTHR(context, icc.data, (cmsUInt32Number)icc.size);
-    const bool sound = profile && is_sound(profile);
+    const bool sound = profile && is_sound(profile) && converts(context, profile);
     if (profile)
         cmsCloseProfile(profile);
     return gf_icc_memory_end(context, GF_OK, NULL) || sound;

@@ -23,7 +23,7 @@ struct gf_icc_wish {
 /* Whether this build has Little CMS, and its version as text, "" without it. */
 bool gf_icc_available(void);
 const char *gf_icc_library_version(void);
-/* Whether Little CMS can read that profile. */
+/* Whether Little CMS can read that profile and convert from it. */
 bool gf_icc_is_sound(struct gf_icc icc);
 
 /* Makes the transform in memory from malloc, transform->bytes of it. The last ones are kept, so

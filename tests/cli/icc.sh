@@ -118,13 +118,25 @@ sys.stdout.buffer.write(b"P6 64 64 255\n" + b"".join(bytes(colours[x // 32 + 2 *
     [ "$(awk '$1 == "mean" { print ($2 < 2) }' stdout)" = 1 ] || problem "$(cat stdout)"
 fi
 
-begin "of several pictures, one with a profile that cannot be used is named"
+begin "a profile that is of no use is passed over with a warning: one that is no profile, and one that is broken"
 if ! have_lcms; then
     skip "this build converts no colours"
 else
     run 0 gpufilter -i in.ppm -o wide.tif --tiff-compression=none icc=display-p3
+    sed 's/acsp/none/' wide.tif >garbage.tif
     sed 's/XYZ \x00/xYZ \x00/g' wide.tif >broken.tif
-    run 1 gpufilter -q -i broken.tif -i in.ppm -o named/ --format=ppm icc=srgb
-    grep -qx 'gpufilter: broken.tif: icc: Little CMS makes no conversion of these profiles' stderr ||
-        problem "stderr is $(cat stderr)"
+    run 0 gpufilter -q -i wide.tif -o wide.ppm
+    for each in garbage broken; do
+        for chain in thumbnail=20 icc=srgb icc=display-p3; do
+            run 0 gpufilter -i "$each.tif" -o out.ppm "$chain"
+            stderr_is "gpufilter: warning: $each.tif: its ICC profile is of no use: its colours count as sRGB"
+            run 0 gpufilter -i wide.ppm -o wanted.ppm "$chain"
+            same wanted.ppm out.ppm
+        done
+        if gpufilter -i in.ppm -o probe.jxl 2>/dev/null; then
+            run 0 gpufilter -i "$each.tif" -o out.jxl
+            grep -qx 'gpufilter: warning: out.jxl: libjxl does not take the colour profile: it is left out, and the colours count as sRGB' stderr ||
+                problem "stderr is $(cat stderr)"
+        fi
+    done
 fi

@@ -48,8 +48,14 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_blob *const icc = &sink->metadata.icc;
     JxlColorEncoding srgb;
+    if (icc->size &&
+        gf_jxl.JxlEncoderSetICCProfile(encoder, icc->data, icc->size) == JXL_ENC_SUCCESS)
+        return true;
     if (icc->size)
-        return gf_jxl.JxlEncoderSetICCProfile(encoder, icc->data, icc->size) == JXL_ENC_SUCCESS;
+        gf_warn(&sink->options,
+                "%s: libjxl does not take the colour profile: it is left out, and the colours "
+                "count as sRGB",
+                gf_output_name(sink->output));
     gf_jxl.JxlColorEncodingSetToSRGB(&srgb, gf_colour_channels(sink->format) == 1);
     return gf_jxl.JxlEncoderSetColorEncoding(encoder, &srgb) == JXL_ENC_SUCCESS;
 }
@@ -122,7 +128,7 @@ static enum gf_status encode(const struct gf_whole_sink *sink, JxlEncoder *encod
         !set_header(sink, encoder))
         return fail(sink, "it does not take such a picture", error);
     if (!set_colours(sink, encoder))
-        return fail(sink, "it does not take the colour profile (--strip leaves it out)", error);
+        return fail(sink, "it does not take sRGB colours", error);
     if (!add_boxes(sink, encoder) || !add_picture(sink, encoder))
         return fail(sink, "the picture cannot be encoded", error);
     gf_jxl.JxlEncoderCloseInput(encoder);
