@@ -1,6 +1,8 @@
 /* PNGs that are written as indices of a palette. */
 #include "codec_test.h"
 
+#include <png.h>
+
 enum { WIDTH = 37, HEIGHT = 29 };
 
 /* A picture of so many colours, all of which appear; those of a picture with alpha are half
@@ -118,10 +120,103 @@ static void test_palette_is_kept(void **state)
     free(palette.data);
 }
 
+/* ---- indices beyond the palette ---- */
+
+static const png_color three[] = {{200, 20, 20}, {20, 200, 20}, {20, 20, 200}};
+
+/* The index of a pixel that has so many bits, from 0 to the greatest. */
+static int index_at(int x, int y, int bits)
+{
+    return (x * 7 + y * 5) % (bits == 8 ? 256 : 1 << bits);
+}
+
+static void write_indices(const char *path, int bits, int colours, bool clear, int interlacing)
+{
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    FILE *const file = fopen(path, "wb");
+    unsigned char row[WIDTH], alpha = 100;
+    assert_non_null(file);
+    if (setjmp(png_jmpbuf(png)))
+        fail_msg("libpng cannot write");
+    png_init_io(png, file);
+    png_set_check_for_invalid_index(png, -1);
+    png_set_IHDR(png, info, WIDTH, HEIGHT, bits, PNG_COLOR_TYPE_PALETTE, interlacing, 0, 0);
+    png_set_PLTE(png, info, three, colours);
+    if (clear)
+        png_set_tRNS(png, info, &alpha, 1, NULL);
+    png_write_info(png, info);
+    png_set_packing(png);
+    for (int passes = png_set_interlace_handling(png); passes; passes--)
+        for (int y = 0; y < HEIGHT; y++) {
+            for (int x = 0; x < WIDTH; x++)
+                row[x] = (unsigned char)index_at(x, y, bits);
+            png_write_row(png, row);
+        }
+    png_write_end(png, NULL);
+    png_destroy_write_struct(&png, &info);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void check_indices(const struct picture *picture, int bits, int colours, bool clear)
+{
+    assert_int_equal(picture->format.channels, clear ? 4 : 3);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            const int index = index_at(x, y, bits);
+            const png_color black = {0}, colour = index < colours ? three[index] : black;
+            const unsigned char rgba[] = {colour.red, colour.green, colour.blue,
+                                          clear && !index ? 100 : 255};
+            assert_memory_equal(picture->data + (y * WIDTH + x) * picture->format.channels, rgba,
+                                picture->format.channels);
+        }
+}
+
+/* They are black, in what is made of the picture, too, and one line says so. */
+static void test_beyond_the_palette(void **state)
+{
+    for (int kind = 0; kind < 16; kind++) {
+        const int bits = 1 << kind % 4, colours = bits == 1 ? 1 : 3;
+        const bool clear = kind & 4;
+        struct gf_options options = plain_options();
+        struct picture picture, back;
+        write_indices(in_folder("a.png"), bits, colours, clear,
+                      kind & 8 ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE);
+        if (decode(in_folder("a.png"), &options, &picture))
+            fail_msg("%d %s", kind, failure.text);
+        assert_int_equal(warnings, 1);
+        assert_non_null(strstr(last_warning, "a.png: some of its pixels have an index beyond"));
+        check_indices(&picture, bits, colours, clear);
+        assert_int_equal(encode(in_folder("b.png"), &picture, &options), GF_OK);
+        check_header("b.png", bits == 1 ? 1 : 2, 3);
+        assert_int_equal(decode(in_folder("b.png"), &options, &back), GF_OK);
+        check_indices(&back, bits, colours, clear);
+        assert_int_equal(warnings, 1);
+        free_picture(&back);
+        free_picture(&picture);
+    }
+}
+
+/* The indices of such a picture are not held until all are known. */
+static void test_beyond_the_palette_of_a_large_picture(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture = random_picture(4100, 2100, 3, 8), back;
+    memset(picture.data, 0, picture_bytes(picture.format));
+    assert_true(gf_blob_set(&picture.metadata.palette, "\1\2\3\377\4\5\6\377", 8));
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    check_header("a.png", 2, 3);
+    assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
+    assert_same_pixels(&picture, &back);
+    free_picture(&back);
+    free_picture(&picture);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counted_colours),
-                                       cmocka_unit_test(test_too_many_colours),
-                                       cmocka_unit_test(test_palette_is_kept)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counted_colours), cmocka_unit_test(test_too_many_colours),
+        cmocka_unit_test(test_palette_is_kept), cmocka_unit_test(test_beyond_the_palette),
+        cmocka_unit_test(test_beyond_the_palette_of_a_large_picture)};
     return cmocka_run_group_tests_name("palette", tests, make_folder, remove_folder);
 }

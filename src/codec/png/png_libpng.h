@@ -39,6 +39,11 @@ struct gf_png_source {
     unsigned char *dst; /* dst, pitch and rows are the arguments of what gf_png_attempt() calls */
     size_t pitch;
     int rows;
+    /* Where there is a palette: a row of indices, the palette as RGBA with black where the file has
+     * no entry, the file's entries, and whether a pixel has an index beyond them. */
+    unsigned char *indices, palette[256 * 4];
+    int colours;
+    bool beyond;
 };
 
 /* The input's name, for messages. */

@@ -10,6 +10,7 @@
 #include "codec/png/png_stripes.h"
 
 enum { COLOURS_MOST = 256, TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS, PALETTE_TYPE = 3 };
+enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held although nobody counts them */
 
 struct palette_sink {
     struct gf_sink base;
@@ -19,7 +20,7 @@ struct palette_sink {
     unsigned char colour[COLOURS_MOST][4]; /* RGBA */
     int colours;
     int16_t table[TABLE_SIZE]; /* of colours by their hash, -1: empty */
-    bool fixed;                /* the palette is the input's */
+    bool fixed;                /* the palette is the input's, and grows no more */
     int bits;                  /* of an index, once all colours are known */
     int row;                   /* that comes next */
     unsigned char *indices;    /* of the rows so far, or of one row where the palette is fixed */
@@ -223,6 +224,20 @@ uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options 
                : 0;
 }
 
+/* A pixel of the input may have an index beyond the palette, which is black. If the palette lacks
+ * black and has room, a picture's indices are held until all are known; to the palette of a large
+ * picture black is added in any case. */
+static void fix_palette(struct palette_sink *sink)
+{
+    static const unsigned char black[4] = {[3] = 255};
+    sink->fixed = sink->colours > 0;
+    if (!sink->fixed || sink->colours == COLOURS_MOST || index_of(sink, black) >= 0)
+        return;
+    sink->fixed = false;
+    if ((int64_t)sink->format.width * sink->format.height > HELD_MOST)
+        sink->fixed = index_of(sink, black) >= 0;
+}
+
 static enum gf_status start(struct palette_sink *sink, const struct gf_metadata *metadata,
                             struct gf_error *error)
 {
@@ -230,7 +245,7 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
     memset(sink->table, -1, sizeof sink->table);
     for (size_t i = 0; i + 4 <= metadata->palette.size; i += 4)
         (void)index_of(sink, metadata->palette.data + i);
-    sink->fixed = sink->colours > 0;
+    fix_palette(sink);
     sink->bits = sink->fixed ? bits_for(sink->colours) : 8;
     sink->indices = malloc(sink->fixed ? width : width * (size_t)sink->format.height);
     sink->packed = malloc(width * 4);

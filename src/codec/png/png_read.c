@@ -59,55 +59,98 @@ static enum gf_status start_plain(struct gf_png_source *source, struct gf_error 
                               &source->options, &source->pixels, error);
 }
 
-/* Keeps the palette, for a PNG that is made of the same pixels. */
+/* Keeps the palette, for the pixels and for a PNG that is made of the same ones. */
 static void keep_palette(struct gf_png_source *source)
 {
-    unsigned char rgba[256 * 4];
     png_colorp colours;
     png_bytep alpha = NULL;
-    int count = 0, clear = 0;
-    if (!png_get_PLTE(source->png, source->info, &colours, &count))
-        return;
+    int clear = 0;
+    (void)png_get_PLTE(source->png, source->info, &colours, &source->colours);
     (void)png_get_tRNS(source->png, source->info, &alpha, &clear, NULL);
-    for (int i = 0; i < count && i < 256; i++) {
-        unsigned char *const entry = rgba + 4 * i;
+    for (int i = 0; i < 256; i++) {
+        unsigned char *const entry = source->palette + 4 * i;
+        entry[3] = alpha && i < clear ? alpha[i] : 255;
+        if (i >= source->colours)
+            continue;
         entry[0] = colours[i].red;
         entry[1] = colours[i].green;
         entry[2] = colours[i].blue;
-        entry[3] = alpha && i < clear ? alpha[i] : 255;
     }
+    source->base.format.channels = clear ? 4 : 3;
     /* Without memory the output has no palette. */
-    (void)gf_blob_set(&source->base.metadata.palette, rgba, 4 * (size_t)count);
+    (void)gf_blob_set(&source->base.metadata.palette, source->palette, 4 * (size_t)source->colours);
+}
+
+/* Asks libpng for an index a byte. */
+static void start_indices(struct gf_png_source *source)
+{
+    source->indices = malloc((size_t)source->base.format.width);
+    if (!source->indices) {
+        source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
+        png_error(source->png, source->error->text);
+    }
+    png_set_packing(source->png);
+    png_set_check_for_invalid_index(source->png, -1); /* read_row() does */
+    keep_palette(source);
 }
 
 /* Asks libpng for whole samples, and an alpha channel where the file has any transparency. */
 static void start(struct gf_png_source *source)
 {
-    if (png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE)
-        keep_palette(source);
-    png_set_expand(source->png);
+    const bool palette = png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE;
+    if (palette)
+        start_indices(source);
+    else
+        png_set_expand(source->png);
     if (little_endian())
         png_set_swap(source->png);
     (void)png_set_interlace_handling(source->png);
     png_read_update_info(source->png, source->info);
-    source->base.format.bits = png_get_bit_depth(source->png, source->info);
-    source->base.format.channels = png_get_channels(source->png, source->info);
-    if (png_get_rowbytes(source->png, source->info) != gf_row_bytes(source->base.format))
+    struct gf_format *const format = &source->base.format;
+    format->bits = png_get_bit_depth(source->png, source->info);
+    if (!palette)
+        format->channels = png_get_channels(source->png, source->info);
+    if (png_get_rowbytes(source->png, source->info) !=
+        (palette ? (size_t)format->width : gf_row_bytes(*format)))
         png_error(source->png, "unexpected format of rows");
+}
+
+/* Reads a row; of a picture with a palette every `step`-th pixel from the `first` on. */
+static void read_row(struct gf_png_source *source, unsigned char *row, int first, int step)
+{
+    const int width = source->indices ? source->base.format.width : 0;
+    const int channels = source->base.format.channels;
+    int most = 0;
+    png_read_row(source->png, source->indices ? source->indices : row, NULL);
+    for (int x = first; x < width; x += step) {
+        const int index = source->indices[x];
+        const unsigned char *const entry = source->palette + 4 * index;
+        unsigned char *const to = row + (ptrdiff_t)x * channels;
+        most = index > most ? index : most;
+        to[0] = entry[0];
+        to[1] = entry[1];
+        to[2] = entry[2];
+        if (channels == 4)
+            to[3] = entry[3];
+    }
+    source->beyond |= width && most >= source->colours;
 }
 
 static void read_rows(struct gf_png_source *source)
 {
     for (; source->rows; source->rows--, source->row++, source->dst += source->pitch)
-        png_read_row(source->png, source->dst, NULL);
+        read_row(source, source->dst, 0, 1);
 }
 
 static void read_whole(struct gf_png_source *source)
 {
     const size_t row_bytes = gf_row_bytes(source->base.format);
+    const int width = source->base.format.width;
     for (source->pass = 1; source->pass <= GF_PNG_ADAM7_PASSES; source->pass++)
-        for (int y = 0; y < source->base.format.height; y++)
-            png_read_row(source->png, source->whole + (size_t)y * row_bytes, NULL);
+        for (int y = 0, p = source->pass - 1; y < source->base.format.height; y++)
+            read_row(source, source->whole + (size_t)y * row_bytes,
+                     PNG_ROW_IN_INTERLACE_PASS(y, p) ? PNG_PASS_START_COL(p) : width,
+                     PNG_PASS_COL_OFFSET(p));
 }
 
 static void finish(struct gf_png_source *source)
@@ -229,6 +272,10 @@ static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
         source->pixels ? finish_plain(source, error) : attempt_or_forgive(source, finish, error);
     if (!status)
         gf_png_warn_of_late_metadata(source);
+    if (!status && source->beyond)
+        gf_warn(&source->options,
+                "%s: some of its pixels have an index beyond its palette of %d: they are black",
+                gf_png_name(source), source->colours);
     return status;
 }
 
@@ -237,6 +284,7 @@ static void png_close(struct gf_source *base)
     struct gf_png_source *const source = (struct gf_png_source *)base;
     gf_png_pixels_close(source->pixels);
     png_destroy_read_struct(&source->png, &source->info, NULL);
+    free(source->indices);
     gf_pages_free(source->whole, gf_row_bytes(base->format) * (size_t)base->format.height);
     gf_metadata_free(&base->metadata);
     free(source);
