@@ -115,6 +115,17 @@ static void test_still(void **state)
     check("a.gif", 4, ".r");
 }
 
+static void test_beyond_the_palette(void **state)
+{
+    struct bytes gif;
+    begin(&gif, 3, 1);
+    add(&gif, (struct area){0, 0, 3, 1}, -1, 0, false, "\1\7\2");
+    finish(&gif);
+    check("a.gif", 3, "wkr");
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "a.gif: some of its pixels have an index beyond"));
+}
+
 /* Rows 0, 8; 4; 2, 6; 1, 3, 5, 7. */
 static void test_interlaced(void **state)
 {
@@ -221,9 +232,10 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_still),     cmocka_unit_test(test_interlaced),
-        cmocka_unit_test(test_animation), cmocka_unit_test(test_damage_behind),
-        cmocka_unit_test(test_damage),    cmocka_unit_test(test_is_not_written),
+        cmocka_unit_test(test_still),          cmocka_unit_test(test_beyond_the_palette),
+        cmocka_unit_test(test_interlaced),     cmocka_unit_test(test_animation),
+        cmocka_unit_test(test_damage_behind),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_is_not_written),
     };
     return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);
 }

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
 
@@ -33,6 +34,7 @@ struct walk {
     GifFileType *gif;
     int error;                    /* giflib's */
     GraphicsControlBlock control; /* of the next picture */
+    bool beyond;                  /* a pixel has an index beyond its palette */
 };
 
 /* Behind the end of the file lies one zero, which ends the blocks of a picture: it can lack that
@@ -155,7 +157,7 @@ static struct area clipped(const GifImageDesc *desc, struct gf_format format)
 }
 
 /* An index beyond the palette is black. */
-static void put_line(const struct walk *walk, const GifByteType *line, int pixels, int channels,
+static void put_line(struct walk *walk, const GifByteType *line, int pixels, int channels,
                      unsigned char *to)
 {
     const GifFileType *const gif = walk->gif;
@@ -166,6 +168,8 @@ static void put_line(const struct walk *walk, const GifByteType *line, int pixel
             continue;
         if (map && line[x] < map->ColorCount)
             colour = map->Colors[line[x]];
+        else
+            walk->beyond = true;
         to[0] = colour.Red;
         to[1] = colour.Green;
         to[2] = colour.Blue;
@@ -189,7 +193,7 @@ static int row_of(int line, int height, bool interlaced)
     return line;
 }
 
-static bool draw(const struct walk *walk, struct gf_format format, GifByteType *line,
+static bool draw(struct walk *walk, struct gf_format format, GifByteType *line,
                  unsigned char *canvas)
 {
     const GifImageDesc *const desc = &walk->gif->Image;
@@ -254,6 +258,10 @@ static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *
         gif->page ? malloc(gf_row_bytes(format) * (size_t)format.height) : pixels;
     const enum gf_status status =
         line && before ? compose(gif, &walk, line, pixels, before, error) : gf_fail_memory(error);
+    if (!status && walk.beyond)
+        gf_warn(&source->options,
+                "%s: some of its pixels have an index beyond their palette: they are black",
+                source->name);
     if (before != pixels)
         free(before);
     free(line);
