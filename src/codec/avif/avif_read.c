@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "codec/avif/avif_calls.h"
@@ -11,6 +12,8 @@ struct avif_source {
     struct gf_whole_source whole;
     avifDecoder *decoder;
     int page;
+    int left, top;           /* of the picture within what is stored, */
+    struct gf_format stored; /* which libavif converts to RGB */
 };
 
 static void avif_release(struct gf_whole_source *source)
@@ -30,29 +33,44 @@ static enum gf_status fail(const struct avif_source *avif, avifResult result,
     return gf_whole_source_fail(&avif->whole, gf_avif.avifResultToString(result), error);
 }
 
-/* libavif makes RGB of gray, too; one channel of it is taken back. */
+/* Takes the picture out of what libavif has made: within the crop, and one channel of gray, which
+ * libavif makes RGB of, too. */
+static void take_out(const struct avif_source *avif, const unsigned char *made,
+                     unsigned char *pixels)
+{
+    const struct gf_format format = avif->whole.base.format, stored = avif->stored;
+    const size_t row = gf_row_bytes(format), pixel = (size_t)(stored.channels * stored.bits / 8);
+    for (int y = 0; y < format.height; y++, pixels += row) {
+        const unsigned char *const from =
+            made + (size_t)(avif->top + y) * gf_row_bytes(stored) + (size_t)avif->left * pixel;
+        if (gf_colour_channels(format) == 1)
+            gf_pixels_rgb_to_gray(from, pixels, (size_t)format.width, stored.channels, stored.bits);
+        else
+            memcpy(pixels, from, row);
+    }
+}
+
 static enum gf_status convert(const struct avif_source *avif, unsigned char *pixels,
                               struct gf_error *error)
 {
     const avifImage *const image = avif->decoder->image;
-    const struct gf_format format = avif->whole.base.format;
-    const bool alpha = gf_has_alpha(format), gray = gf_colour_channels(format) == 1;
-    struct gf_format made = format;
-    made.channels = 3 + alpha;
+    const struct gf_format stored = avif->stored;
+    const size_t bytes = gf_row_bytes(stored) * (size_t)stored.height;
+    const bool as_is =
+        bytes == gf_row_bytes(avif->whole.base.format) * (size_t)avif->whole.base.format.height;
     avifRGBImage rgb;
     gf_avif.avifRGBImageSetDefaults(&rgb, image);
-    rgb.depth = (uint32_t)format.bits;
-    rgb.format = alpha ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
-    rgb.ignoreAlpha = !alpha;
-    rgb.rowBytes = (uint32_t)gf_row_bytes(made);
-    rgb.pixels = gray ? malloc(gf_row_bytes(made) * (size_t)made.height) : pixels;
+    rgb.depth = (uint32_t)stored.bits;
+    rgb.format = gf_has_alpha(stored) ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
+    rgb.ignoreAlpha = !gf_has_alpha(stored);
+    rgb.rowBytes = (uint32_t)gf_row_bytes(stored);
+    rgb.pixels = as_is ? pixels : malloc(bytes);
     if (!rgb.pixels)
         return gf_fail_memory(error);
     const avifResult result = gf_avif.avifImageYUVToRGB(image, &rgb);
-    if (gray && result == AVIF_RESULT_OK)
-        gf_pixels_rgb_to_gray(rgb.pixels, pixels, (size_t)format.width * (size_t)format.height,
-                              made.channels, format.bits);
-    if (gray)
+    if (!as_is && result == AVIF_RESULT_OK)
+        take_out(avif, rgb.pixels, pixels);
+    if (!as_is)
         free(rgb.pixels);
     return result == AVIF_RESULT_OK ? GF_OK : fail(avif, result, error);
 }
@@ -61,12 +79,12 @@ static enum gf_status avif_decode(struct gf_whole_source *source, unsigned char 
                                   struct gf_error *error)
 {
     struct avif_source *const avif = (struct avif_source *)source;
-    const struct gf_format format = source->base.format;
+    const struct gf_format stored = avif->stored;
     const avifResult result = gf_avif.avifDecoderNthImage(avif->decoder, (uint32_t)avif->page);
     if (result != AVIF_RESULT_OK)
         return fail(avif, result, error);
     const avifImage *const image = avif->decoder->image;
-    if (image->width != (uint32_t)format.width || image->height != (uint32_t)format.height)
+    if (image->width != (uint32_t)stored.width || image->height != (uint32_t)stored.height)
         return gf_whole_source_fail(source, "its picture has another size than its header says",
                                     error);
     return convert(avif, pixels, error);
@@ -101,9 +119,53 @@ static bool read_metadata(struct avif_source *avif)
     return true;
 }
 
+/* Where the crop of a length lies in it: of the size and the distance between both centres, each a
+ * fraction (ISO/IEC 14496-12, 12.1.4). False: not within. */
+static bool crop_of(int length, const uint32_t size[2], const uint32_t distance[2], int *begin,
+                    int *cropped)
+{
+    if (!size[1] || !distance[1])
+        return false;
+    const int64_t whole = size[0] / size[1], below = 2 * (int64_t)distance[1],
+                  above = (length - whole) * distance[1] + 2 * (int64_t)(int32_t)distance[0];
+    if (!whole || whole > length || above < 0 || above / below + whole > length)
+        return false;
+    *begin = (int)(above / below);
+    *cropped = (int)whole;
+    return true;
+}
+
+/* The crop (clap) comes before the transformations. */
+static enum gf_status apply_crop(struct avif_source *avif, struct gf_error *error)
+{
+    const avifImage *const image = avif->decoder->image;
+    const avifCleanApertureBox *const clap = &image->clap;
+    struct gf_format *const format = &avif->whole.base.format;
+    avif->stored = *format;
+    avif->stored.channels = 3 + gf_has_alpha(*format);
+    if (!(image->transformFlags & AVIF_TRANSFORM_CLAP) ||
+        (crop_of(format->width, (uint32_t[]){clap->widthN, clap->widthD},
+                 (uint32_t[]){clap->horizOffN, clap->horizOffD}, &avif->left, &format->width) &&
+         crop_of(format->height, (uint32_t[]){clap->heightN, clap->heightD},
+                 (uint32_t[]){clap->vertOffN, clap->vertOffD}, &avif->top, &format->height)))
+        return GF_OK;
+    return gf_whole_source_fail(&avif->whole, "its crop (clap) is not within the picture", error);
+}
+
+static void warn_of_aspect(const struct avif_source *avif)
+{
+    const avifImage *const image = avif->decoder->image;
+    const avifPixelAspectRatioBox aspect = image->pasp;
+    if (image->transformFlags & AVIF_TRANSFORM_PASP && aspect.hSpacing != aspect.vSpacing)
+        gf_warn(&avif->whole.options,
+                "%s: its pixels are %u:%u wide (pasp): they are taken as square", avif->whole.name,
+                (unsigned)aspect.hSpacing, (unsigned)aspect.vSpacing);
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    const double library_bytes = 8; /* of a pixel, measured: planes, frames of the AV1 decoder */
+    /* Of a pixel, measured: planes, frames of the AV1 decoder; RGB that is cropped. */
+    const double library_bytes = 8, crop_bytes = 4;
     struct avif_source *const avif = (struct avif_source *)whole;
     avif->decoder = gf_avif.avifDecoderCreate();
     if (!avif->decoder)
@@ -120,13 +182,19 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const int colours = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
               channels = colours + !!avif->decoder->alphaPresent;
     const int bits = image->depth > 8 ? 16 : 8;
+    const double bytes =
+        library_bytes + (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
     enum gf_status status = gf_whole_source_describe(whole, image->width, image->height, channels,
-                                                     bits, library_bytes * bits / 8, error);
+                                                     bits, bytes * bits / 8, error);
+    if (!status)
+        status = apply_crop(avif, error);
     if (!status)
         status = gf_choose_page(whole->name, whole->page, avif->decoder->imageCount,
                                 &whole->options, &avif->page, error);
     if (!status && !read_metadata(avif))
         status = gf_fail_memory(error);
+    if (!status)
+        warn_of_aspect(avif);
     return status;
 }
 

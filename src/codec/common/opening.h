@@ -45,7 +45,8 @@ gf_source_opener gf_tiff_source_open;
 gf_sink_opener gf_tiff_sink_open;
 gf_sink_memory_call gf_tiff_sink_memory;
 
-/* By libavif. Samples of 10 and 12 bits become 16; 16 become 12. Of a sequence a frame is read. */
+/* By libavif. Samples of 10 and 12 bits become 16; 16 become 12. Of a sequence a frame is read. A
+ * crop is part of such a picture and always applied. */
 extern struct gf_library gf_avif_library;
 gf_source_opener gf_avif_source_open;
 gf_sink_opener gf_avif_sink_open;
