@@ -3,13 +3,14 @@
 
 #include "codec/formats.h"
 
-enum { SHORT = 3, LONG = 4 };
+enum { BYTE = 1, SHORT = 3, LONG = 4 };
 
 struct tiff {
     bool big_endian, big_tiff;
     struct bytes bytes;
     unsigned char entries[32 * 20];
     int count;
+    size_t link; /* where the offset of the next directory goes */
 };
 
 static void put(const struct tiff *tiff, unsigned char *to, int bytes, uint64_t value)
@@ -33,13 +34,14 @@ static void begin(struct tiff *tiff)
         put_more(tiff, 2, 8);
     if (tiff->big_tiff)
         put_more(tiff, 2, 0);
+    tiff->link = tiff->bytes.size;
     put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
 }
 
 /* A tag of numbers. */
 static void tag(struct tiff *tiff, unsigned number, int type, int count, const unsigned *values)
 {
-    const int bytes = type == SHORT ? 2 : 4, word = tiff->big_tiff ? 8 : 4;
+    const int bytes = type == BYTE ? 1 : type == SHORT ? 2 : 4, word = tiff->big_tiff ? 8 : 4;
     unsigned char *const entry = tiff->entries + tiff->count++ * (4 + 2 * word);
     unsigned char *value = entry + 4 + word;
     memset(entry, 0, (size_t)(4 + 2 * word));
@@ -61,14 +63,29 @@ static void tag1(struct tiff *tiff, unsigned number, unsigned value)
     tag(tiff, number, LONG, 1, &value);
 }
 
-static void finish(struct tiff *tiff, const char *name)
+/* Adds the directory of the tags so far, and returns its offset. */
+static size_t add_directory(struct tiff *tiff)
+{
+    const size_t at = tiff->bytes.size;
+    put_more(tiff, tiff->big_tiff ? 8 : 2, (unsigned)tiff->count);
+    append(&tiff->bytes, tiff->entries, (size_t)(tiff->count * (4 + 2 * (tiff->big_tiff ? 8 : 4))));
+    put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
+    tiff->count = 0;
+    return at;
+}
+
+/* Adds it as that of the next picture. */
+static void add_page(struct tiff *tiff)
 {
     const int word = tiff->big_tiff ? 8 : 4;
-    put(tiff, tiff->bytes.data + word, word, tiff->bytes.size);
-    put_more(tiff, tiff->big_tiff ? 8 : 2, (unsigned)tiff->count);
-    append(&tiff->bytes, tiff->entries, (size_t)(tiff->count * (4 + 2 * word)));
-    put_more(tiff, word, 0);
-    save(in_folder(name), tiff->bytes.data, tiff->bytes.size);
+    put(tiff, tiff->bytes.data + tiff->link, word, tiff->bytes.size);
+    add_directory(tiff);
+    tiff->link = tiff->bytes.size - (size_t)word;
+}
+
+static void write_file(struct tiff *tiff)
+{
+    save(in_folder("a.tif"), tiff->bytes.data, tiff->bytes.size);
     free(tiff->bytes.data);
 }
 
@@ -76,6 +93,7 @@ struct kind {
     unsigned photometric, bits, samples, extra; /* extra: what the last sample is */
     bool separate;
     const unsigned *palette; /* of 3 << bits numbers */
+    unsigned format;         /* of the samples; 0: not said */
 };
 
 /* A picture of `width` x 2 in one strip (or one a plane); the data is that of the strips, 16 bits
@@ -111,7 +129,10 @@ static void write_tiff(const struct kind *kind, bool big_endian, bool big_tiff, 
         tag(&tiff, 320, SHORT, 3 << kind->bits, kind->palette);
     if (kind->extra)
         tag(&tiff, 338, SHORT, 1, &kind->extra);
-    finish(&tiff, "a.tif");
+    if (kind->format)
+        tag(&tiff, 339, SHORT, 1, &kind->format);
+    add_page(&tiff);
+    write_file(&tiff);
 }
 
 /* The pixels are the wanted ones in both byte orders, in TIFF and in BigTIFF. */
@@ -136,15 +157,16 @@ static void test_gray(void **state)
 {
     static const uint16_t wide[] = {0, 1, 65535, 256, 40000, 7},
                           turned[] = {65535, 65534, 0, 65279, 25535, 65528};
-    check(&(struct kind){1, 8, 1, 0, false, NULL}, 3, "abcdef", 6, 1, "abcdef");
-    check(&(struct kind){0, 8, 1, 0, false, NULL}, 3, "\0\1\2\375\376\377", 6, 1,
+    check(&(struct kind){1, 8, 1, 0, false, NULL, 0}, 3, "abcdef", 6, 1, "abcdef");
+    check(&(struct kind){0, 8, 1, 0, false, NULL, 0}, 3, "\0\1\2\375\376\377", 6, 1,
           "\377\376\375\2\1\0");
-    check(&(struct kind){1, 16, 1, 0, false, NULL}, 3, wide, sizeof wide, 1, wide);
-    check(&(struct kind){0, 16, 1, 0, false, NULL}, 3, wide, sizeof wide, 1, turned);
-    check(&(struct kind){1, 1, 1, 0, false, NULL}, 3, "\x40\xa0", 2, 1, "\0\377\0\377\0\377");
-    check(&(struct kind){0, 1, 1, 0, false, NULL}, 3, "\x40\xa0", 2, 1, "\377\0\377\0\377\0");
-    check(&(struct kind){1, 2, 1, 0, false, NULL}, 3, "\x1b\xe4", 2, 1, "\0\125\252\377\252\125");
-    check(&(struct kind){1, 4, 1, 0, false, NULL}, 3, "\x0f\x10\x23\x40", 4, 1,
+    check(&(struct kind){1, 16, 1, 0, false, NULL, 0}, 3, wide, sizeof wide, 1, wide);
+    check(&(struct kind){0, 16, 1, 0, false, NULL, 0}, 3, wide, sizeof wide, 1, turned);
+    check(&(struct kind){1, 1, 1, 0, false, NULL, 0}, 3, "\x40\xa0", 2, 1, "\0\377\0\377\0\377");
+    check(&(struct kind){0, 1, 1, 0, false, NULL, 0}, 3, "\x40\xa0", 2, 1, "\377\0\377\0\377\0");
+    check(&(struct kind){1, 2, 1, 0, false, NULL, 0}, 3, "\x1b\xe4", 2, 1,
+          "\0\125\252\377\252\125");
+    check(&(struct kind){1, 4, 1, 0, false, NULL, 0}, 3, "\x0f\x10\x23\x40", 4, 1,
           "\0\377\21\42\63\104");
 }
 
@@ -152,19 +174,19 @@ static void test_colour(void **state)
 {
     static const uint16_t wide[] = {1, 2, 3, 400, 500, 600, 7, 8, 9, 65535, 0, 30000},
                           planes[] = {1, 400, 7, 65535, 2, 500, 8, 0, 3, 600, 9, 30000};
-    check(&(struct kind){2, 8, 3, 0, false, NULL}, 2, "abcdefghijkl", 12, 3, "abcdefghijkl");
-    check(&(struct kind){2, 8, 3, 0, true, NULL}, 2, "adgjbehkcfil", 12, 3, "abcdefghijkl");
-    check(&(struct kind){2, 16, 3, 0, false, NULL}, 2, wide, sizeof wide, 3, wide);
-    check(&(struct kind){2, 16, 3, 0, true, NULL}, 2, planes, sizeof planes, 3, wide);
+    check(&(struct kind){2, 8, 3, 0, false, NULL, 0}, 2, "abcdefghijkl", 12, 3, "abcdefghijkl");
+    check(&(struct kind){2, 8, 3, 0, true, NULL, 0}, 2, "adgjbehkcfil", 12, 3, "abcdefghijkl");
+    check(&(struct kind){2, 16, 3, 0, false, NULL, 0}, 2, wide, sizeof wide, 3, wide);
+    check(&(struct kind){2, 16, 3, 0, true, NULL, 0}, 2, planes, sizeof planes, 3, wide);
 }
 
 static void test_palette(void **state)
 {
     static const unsigned palette[] = {0, 65535, 257, 2570, 1, 65535, 0, 0, 65535, 65535, 65535, 0},
                           narrow[] = {0, 255, 1, 10, 1, 255, 0, 0, 255, 255, 255, 0};
-    check(&(struct kind){3, 2, 1, 0, false, palette}, 2, "\x10\xb0", 2, 3,
+    check(&(struct kind){3, 2, 1, 0, false, palette, 0}, 2, "\x10\xb0", 2, 3,
           "\0\0\377\377\377\377\1\0\377\12\0\0");
-    check(&(struct kind){3, 2, 1, 0, false, narrow}, 2, "\x10\xb0", 2, 3,
+    check(&(struct kind){3, 2, 1, 0, false, narrow, 0}, 2, "\x10\xb0", 2, 3,
           "\0\1\377\377\377\377\1\0\377\12\0\0");
 }
 
@@ -172,11 +194,11 @@ static void test_alpha(void **state)
 {
     static const uint16_t wide[] = {100, 200, 0, 0, 32768, 65535, 5, 2},
                           undone[] = {32768, 200, 0, 0, 32768, 65535, 65535, 2};
-    check(&(struct kind){1, 8, 2, 2, false, NULL}, 2, "abcdefgh", 8, 2, "abcdefgh");
-    check(&(struct kind){2, 8, 4, 2, false, NULL}, 1, "abcdefgh", 8, 4, "abcdefgh");
-    check(&(struct kind){1, 8, 2, 1, false, NULL}, 2, "\100\200\0\0\12\377\17\12", 8, 2,
+    check(&(struct kind){1, 8, 2, 2, false, NULL, 0}, 2, "abcdefgh", 8, 2, "abcdefgh");
+    check(&(struct kind){2, 8, 4, 2, false, NULL, 0}, 1, "abcdefgh", 8, 4, "abcdefgh");
+    check(&(struct kind){1, 8, 2, 1, false, NULL, 0}, 2, "\100\200\0\0\12\377\17\12", 8, 2,
           "\200\200\0\0\12\377\377\12");
-    check(&(struct kind){1, 16, 2, 1, false, NULL}, 2, wide, sizeof wide, 2, undone);
+    check(&(struct kind){1, 16, 2, 1, false, NULL, 0}, 2, wide, sizeof wide, 2, undone);
 }
 
 /* A sample beyond the colours that is not said to be alpha is left out. */
@@ -184,7 +206,7 @@ static void test_unknown_samples(void **state)
 {
     const struct gf_options options = plain_options();
     struct picture back;
-    write_tiff(&(struct kind){2, 8, 4, 0, false, NULL}, false, false, 1, "abcdefgh", 8);
+    write_tiff(&(struct kind){2, 8, 4, 0, false, NULL, 0}, false, false, 1, "abcdefgh", 8);
     assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
     assert_int_equal(back.format.channels, 3);
     assert_memory_equal(back.data, "abcefg", 6);
@@ -193,13 +215,186 @@ static void test_unknown_samples(void **state)
     free_picture(&back);
 }
 
-static void test_refusals(void **state)
+/* The tags of a gray picture of 2x1 pixels of that value. */
+static void tag_gray(struct tiff *tiff, unsigned kind, int value)
+{
+    const unsigned at = (unsigned)tiff->bytes.size;
+    put_more(tiff, 1, (unsigned)value);
+    put_more(tiff, 1, (unsigned)value);
+    tag1(tiff, 254, kind);
+    tag1(tiff, 256, 2);
+    tag1(tiff, 257, 1);
+    tag1(tiff, 258, 8);
+    tag1(tiff, 262, 1);
+    tag1(tiff, 273, at);
+    tag1(tiff, 279, 2);
+}
+
+static void check_first(const char *name, int value, const char *warning)
 {
     const struct gf_options options = plain_options();
-    write_tiff(&(struct kind){5, 8, 4, 0, false, NULL}, false, false, 1, "abcdefgh", 8);
-    assert_refused(in_folder("a.tif"), &options, "photometric interpretation 5, which is not read");
-    write_tiff(&(struct kind){1, 12, 1, 0, false, NULL}, false, false, 2, "abcdef", 6);
-    assert_refused(in_folder("a.tif"), &options, "samples of bits 12, which is not read");
+    struct picture back;
+    if (decode(in_folder(name), &options, &back))
+        fail_msg("%s", failure.text);
+    assert_int_equal(back.data[0], value);
+    free_picture(&back);
+    if (!strstr(last_warning, warning))
+        fail_msg("\"%s\" does not say \"%s\"", last_warning, warning);
+}
+
+/* A smaller copy of a picture is not taken for it, wherever it stands. */
+static void test_reduced(void **state)
+{
+    for (int big = 0; big < 2; big++) {
+        struct tiff tiff = {.big_tiff = big};
+        begin(&tiff);
+        for (unsigned kind = 0; kind < 3; kind++) {
+            tag_gray(&tiff, kind > 0, 'a' + (int)kind);
+            add_page(&tiff);
+        }
+        write_file(&tiff);
+        check_first("a.tif", 'a', "holds 3 pictures: the first is taken");
+        check_first("a.tif[1]", 'b', "");
+        assert_int_equal(warnings, 0);
+
+        tiff = (struct tiff){.big_tiff = big};
+        begin(&tiff);
+        for (int i = 0; i < 3; i++) {
+            tag_gray(&tiff, i < 2, 'a' + i);
+            add_page(&tiff);
+        }
+        write_file(&tiff);
+        check_first("a.tif", 'c', "its first picture is of reduced resolution: ");
+        assert_int_equal(warnings, 1);
+        check_first("a.tif[0]", 'a', "");
+
+        tiff = (struct tiff){.big_tiff = big};
+        begin(&tiff);
+        tag_gray(&tiff, 0, 'b');
+        const unsigned below = (unsigned)add_directory(&tiff);
+        tag_gray(&tiff, 1, 'a');
+        tag1(&tiff, 330, below);
+        add_page(&tiff);
+        write_file(&tiff);
+        check_first("a.tif", 'b', "its first picture is of reduced resolution: ");
+    }
+    struct tiff tiff = {.big_endian = true};
+    begin(&tiff);
+    tag_gray(&tiff, 1, 'a');
+    add_page(&tiff);
+    write_file(&tiff);
+    check_first("a.tif", 'a', "the picture says that it is of reduced resolution");
+}
+
+/* A picture is read although those behind it cannot be. */
+static void test_damage_behind(void **state)
+{
+    struct tiff tiff = {0};
+    begin(&tiff);
+    tag_gray(&tiff, 0, 'a');
+    add_page(&tiff);
+    put(&tiff, tiff.bytes.data + tiff.link, 4, 100000);
+    write_file(&tiff);
+    check_first("a.tif", 'a', "a.tif: damaged behind its first picture: ");
+}
+
+static void test_raw_photographs(void **state)
+{
+    const struct gf_options options = plain_options();
+    for (int kind = 0; kind < 2; kind++) {
+        struct tiff tiff = {.big_endian = kind};
+        begin(&tiff);
+        tag1(&tiff, 256, 2);
+        tag1(&tiff, 262, 32803); /* the samples of a camera's sensor */
+        const unsigned below = (unsigned)add_directory(&tiff);
+        tag_gray(&tiff, 1, 'a');
+        if (kind)
+            tag(&tiff, 330, LONG, 2, (unsigned[]){below, below});
+        else
+            tag(&tiff, 50706, BYTE, 4, (unsigned[]){1, 4, 0, 0}); /* DNG's version */
+        add_page(&tiff);
+        write_file(&tiff);
+        assert_refused(in_folder("a.tif"), &options,
+                       kind ? "a.tif: a raw photograph (TIFF/EP), which is not read"
+                            : "a.tif: a raw photograph (DNG), which is not read");
+        check_first("a.tif[0]", 'a', "");
+    }
+}
+
+/* Whoever forgets the photometric interpretation must not lose a sample by it. */
+static void test_no_photometric(void **state)
+{
+    static const char *const refusals[] = {
+        [2] = "a TIFF that does not say what its 2 samples a pixel are, which is not read",
+        [4] = "a TIFF that does not say what its 4 samples a pixel are, which is not read",
+        [5] = "a TIFF of CMYK or other inks, which is not read",
+        [6] = NULL};
+    for (unsigned kind = 1; kind <= 6; kind++) {
+        const unsigned samples = kind < 4 ? kind : 4;
+        const struct gf_options options = plain_options();
+        struct tiff tiff = {0};
+        struct picture back;
+        begin(&tiff);
+        const unsigned at = (unsigned)tiff.bytes.size;
+        append(&tiff.bytes, "abcd", 4);
+        tag1(&tiff, 256, 1);
+        tag1(&tiff, 257, 1);
+        tag(&tiff, 258, SHORT, (int)samples, (unsigned[]){8, 8, 8, 8});
+        tag1(&tiff, 273, at);
+        tag1(&tiff, 277, samples);
+        tag1(&tiff, 279, samples);
+        if (kind == 5)
+            tag1(&tiff, 332, 1); /* the set of inks is CMYK */
+        if (kind == 6)
+            tag1(&tiff, 338, 2); /* alpha */
+        add_page(&tiff);
+        write_file(&tiff);
+        if (refusals[kind]) {
+            assert_refused(in_folder("a.tif"), &options, refusals[kind]);
+            continue;
+        }
+        assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+        assert_int_equal(back.format.channels, samples);
+        assert_memory_equal(back.data, "abcd", samples);
+        free_picture(&back);
+    }
+}
+
+static void refuse(const struct kind *kind, const char *why)
+{
+    const struct gf_options options = plain_options();
+    write_tiff(kind, false, false, 1, "abcdefgh", 8);
+    assert_refused(in_folder("a.tif"), &options, why);
+}
+
+static void test_refusals(void **state)
+{
+    refuse(&(struct kind){5, 8, 4, 0, false, NULL, 0},
+           "a TIFF of CMYK or other inks, which is not");
+    refuse(&(struct kind){6, 8, 3, 0, false, NULL, 0},
+           "a TIFF of YCbCr without JPEG, which is not");
+    refuse(&(struct kind){8, 8, 3, 0, false, NULL, 0},
+           "a TIFF of CIE L*a*b* colours, which is not");
+    refuse(&(struct kind){1, 12, 1, 0, false, NULL, 0},
+           "a TIFF of samples of 12 bits, which is not");
+    refuse(&(struct kind){.photometric = 1, .bits = 8, .samples = 1, .format = 3},
+           "a TIFF of floating-point numbers, which is not read");
+}
+
+/* What libtiff had to say of something else before does not explain a damaged row. */
+static void test_damaged_row(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct tiff tiff = {0};
+    begin(&tiff);
+    tag_gray(&tiff, 0, 'a');
+    tag1(&tiff, 259, 8); /* Deflate, which those bytes are not */
+    add_page(&tiff);
+    put(&tiff, tiff.bytes.data + tiff.link, 4, 100000);
+    write_file(&tiff);
+    assert_refused(in_folder("a.tif"), &options, "a.tif: damaged at row 1 of 1: ");
+    assert_non_null(strstr(last_warning, "directory"));
+    assert_null(strstr(failure.text, "directory"));
 }
 
 /* What is written with each compression comes back, in bands of any size. */
@@ -237,7 +432,12 @@ int main(void)
         cmocka_unit_test(test_palette),
         cmocka_unit_test(test_alpha),
         cmocka_unit_test(test_unknown_samples),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_damage_behind),
+        cmocka_unit_test(test_raw_photographs),
+        cmocka_unit_test(test_no_photometric),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_damaged_row),
         cmocka_unit_test(test_compressions),
     };
     return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);

@@ -163,6 +163,15 @@ static const struct {
     FOREIGN("MNG", "\x8aMNG"),
     FOREIGN("PFM", "PF\n"),
     FOREIGN("PFM", "Pf\n"),
+    FOREIGN("a raw photograph (RAF)", "FUJIFILMCCD-RAW"),
+    FOREIGN("a raw photograph (ORF)", "IIRO"),
+    FOREIGN("a raw photograph (ORF)", "IIRS"),
+    FOREIGN("a raw photograph (ORF)", "MMOR"),
+    FOREIGN("a raw photograph (RW2)", "IIU\0"),
+    FOREIGN("a raw photograph (CR3)", "\0\0\0\30ftypcrx "),
+    FOREIGN("a raw photograph (CRW)", "II\32\0\0\0HEAPCCDR"),
+    FOREIGN("a raw photograph (X3F)", "FOVb"),
+    FOREIGN("a raw photograph (MRW)", "\0MRM"),
 #undef FOREIGN
 };
 

@@ -1,5 +1,6 @@
 #include "codec/tiff/tiff_handle.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +103,7 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
         (struct gf_tiff_handle){.input = input,
                                 .output = output,
                                 .name = input ? gf_input_name(input) : gf_output_name(output)};
+    gf_tiff_begin(handle);
     TIFFOpenOptions *const options = gf_tiff.TIFFOpenOptionsAlloc();
     if (!options)
         return gf_fail_memory(error);
@@ -121,6 +123,13 @@ void gf_tiff_close(struct gf_tiff_handle *handle)
     handle->tiff = NULL;
 }
 
+void gf_tiff_begin(struct gf_tiff_handle *handle)
+{
+    *handle->why = 0;
+    errno = 0;
+}
+
+/* libtiff has no code for memory that ran out, but malloc() has set errno. */
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error)
 {
@@ -130,6 +139,8 @@ enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int ro
             *error = handle->error;
         return handle->error.status;
     }
+    if (errno == ENOMEM)
+        return gf_fail_memory(error);
     if (handle->output)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: libtiff: %s", handle->name, why);
     if (row >= 0)

@@ -16,10 +16,10 @@
     CALL(TIFFClientOpenExt) CALL(TIFFOpenOptionsAlloc) CALL(TIFFOpenOptionsFree) \
     CALL(TIFFOpenOptionsSetErrorHandlerExtR) CALL(TIFFOpenOptionsSetWarningHandlerExtR) \
     CALL(TIFFClose) CALL(TIFFGetField) CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) \
-    CALL(TIFFSetDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
+    CALL(TIFFSetDirectory) CALL(TIFFSetSubDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
     CALL(TIFFScanlineSize64) CALL(TIFFTileRowSize64) CALL(TIFFReadScanline) \
     CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \
-    CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) CALL(TIFFGetStrileByteCount) \
+    CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
     CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
     CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
     CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF)
@@ -48,8 +48,10 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
                             struct gf_error *error) GF_CHECKED;
 /* Also of a handle that is all zero. */
 void gf_tiff_close(struct gf_tiff_handle *handle);
-/* "a.tif: damaged: WHY"; with a row from 0: "a.tif: damaged at row 3 of 9: WHY". Of an output
- * "a.tif: libtiff: WHY". */
+/* Before a call whose failure is to be explained: forgets what libtiff has said so far. */
+void gf_tiff_begin(struct gf_tiff_handle *handle);
+/* Explains it. "a.tif: damaged: WHY"; with a row from 0: "a.tif: damaged at row 3 of 9: WHY". Of an
+ * output "a.tif: libtiff: WHY". GF_ERROR_MEMORY where memory ran out. */
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error);
 

@@ -1,18 +1,75 @@
 #include "codec/tiff/tiff_layout.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "codec/common/checks.h"
 
-static enum gf_status refuse(const struct gf_tiff_handle *handle, const char *what, int value,
-                             struct gf_error *error)
+/* Says what kind of TIFF it is that is not read: "of CMYK inks". */
+GF_PRINTF(3, 4)
+static enum gf_status refuse(const struct gf_tiff_handle *handle, struct gf_error *error,
+                             const char *format, ...)
 {
-    return gf_fail(error, GF_ERROR_INPUT, "%s: a TIFF with %s %d, which is not read", handle->name,
-                   what, value);
+    char kind[100];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(kind, sizeof kind, format, values);
+    va_end(values);
+    return gf_fail(error, GF_ERROR_INPUT, "%s: a TIFF %s, which is not read", handle->name, kind);
 }
+
+struct name {
+    int number;
+    const char *text;
+};
+
+/* The text of a number in a list that ends with a text for all others. */
+static const char *name_of(const struct name *names, int number)
+{
+    while (names->number >= 0 && names->number != number)
+        names++;
+    return names->text;
+}
+
+static const struct name colour_names[] = {{PHOTOMETRIC_MASK, "that is a mask"},
+                                           {PHOTOMETRIC_SEPARATED, "of CMYK or other inks"},
+                                           {PHOTOMETRIC_YCBCR, "of YCbCr without JPEG"},
+                                           {PHOTOMETRIC_CIELAB, "of CIE L*a*b* colours"},
+                                           {PHOTOMETRIC_ICCLAB, "of ICC L*a*b* colours"},
+                                           {PHOTOMETRIC_ITULAB, "of ITU L*a*b* colours"},
+                                           {PHOTOMETRIC_CFA, "of a camera's raw samples"},
+                                           {PHOTOMETRIC_LOGL, "of LogL luminance"},
+                                           {PHOTOMETRIC_LOGLUV, "of LogLuv colours"},
+                                           {-1, "of unknown colours"}};
+
+static const struct name sample_names[] = {{SAMPLEFORMAT_INT, "of signed integers"},
+                                           {SAMPLEFORMAT_IEEEFP, "of floating-point numbers"},
+                                           {SAMPLEFORMAT_COMPLEXINT, "of complex numbers"},
+                                           {SAMPLEFORMAT_COMPLEXIEEEFP, "of complex numbers"},
+                                           {-1, "of unknown numbers"}};
 
 static int number(const struct gf_tiff_handle *handle, uint32_t tag, int missing)
 {
     uint16_t value = (uint16_t)missing;
     return gf_tiff.TIFFGetFieldDefaulted(handle->tiff, tag, &value) ? value : missing;
+}
+
+/* Some writers forget the photometric interpretation, which is required. Then no sample may be left
+ * whose meaning is not known. */
+static enum gf_status guess_colours(const struct gf_tiff_handle *handle,
+                                    struct gf_tiff_layout *layout, struct gf_error *error)
+{
+    uint16_t count = 0, inks, *kinds = NULL;
+    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_INKSET, &inks))
+        return refuse(handle, error, "%s", name_of(colour_names, PHOTOMETRIC_SEPARATED));
+    gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds);
+    layout->colours = layout->samples;
+    for (int i = 0; i < count; i++) /* libtiff adds kinds that are not specified */
+        layout->colours -= kinds[i] != EXTRASAMPLE_UNSPECIFIED;
+    return layout->colours == 1 || layout->colours == 3
+               ? GF_OK
+               : refuse(handle, error, "that does not say what its %d samples a pixel are",
+                        layout->samples);
 }
 
 static enum gf_status read_photometric(const struct gf_tiff_handle *handle,
@@ -27,10 +84,8 @@ static enum gf_status read_photometric(const struct gf_tiff_handle *handle,
         photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_PALETTE ||
         (photometric == PHOTOMETRIC_YCBCR && jpeg))
         return GF_OK;
-    if (photometric < 0) /* it is required, but some writers forget it */
-        layout->colours = layout->samples >= 3 ? 3 : 1;
-    return photometric < 0 ? GF_OK
-                           : refuse(handle, "photometric interpretation", photometric, error);
+    return photometric < 0 ? guess_colours(handle, layout, error)
+                           : refuse(handle, error, "%s", name_of(colour_names, photometric));
 }
 
 static enum gf_status read_palette(const struct gf_tiff_handle *handle,
@@ -40,7 +95,8 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
     const int count = 1 << layout->bits;
     unsigned greatest = 0;
     if (layout->bits > 8 || layout->samples != 1)
-        return refuse(handle, "a palette and samples of bits", layout->bits, error);
+        return refuse(handle, error, "of a palette with %d samples a pixel of %d bits",
+                      layout->samples, layout->bits);
     if (!gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_COLORMAP, &colour[0], &colour[1], &colour[2]))
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: its palette is missing", handle->name);
     for (int i = 0; i < count; i++)
@@ -77,16 +133,18 @@ static enum gf_status check_bits(const struct gf_tiff_handle *handle,
 {
     const int kind = number(handle, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT), bits = layout->bits;
     if (kind != SAMPLEFORMAT_UINT && kind != SAMPLEFORMAT_VOID)
-        return refuse(handle, "samples of format", kind, error);
+        return refuse(handle, error, "%s", name_of(sample_names, kind));
     if (bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16)
-        return refuse(handle, "samples of bits", bits, error);
+        return refuse(handle, error, "of samples of %d bits", bits);
     if (bits < 8 && layout->samples > 1)
-        return refuse(handle, "several samples a pixel of bits", bits, error);
+        return refuse(handle, error, "of %d samples a pixel of %d bits", layout->samples, bits);
     if (layout->samples < layout->colours || layout->samples > 64)
-        return refuse(handle, "samples a pixel", layout->samples, error);
-    if (!gf_tiff.TIFFIsCODECConfigured(layout->compression))
-        return refuse(handle, "compression", layout->compression, error);
-    return GF_OK;
+        return refuse(handle, error, "of %d samples a pixel", layout->samples);
+    if (gf_tiff.TIFFIsCODECConfigured(layout->compression))
+        return GF_OK;
+    const TIFFCodec *const codec = gf_tiff.TIFFFindCODEC(layout->compression);
+    return codec ? refuse(handle, error, "packed by %s", codec->name)
+                 : refuse(handle, error, "of compression %d", layout->compression);
 }
 
 /* A tile may reach beyond the picture, but a header must not make it larger than the picture for

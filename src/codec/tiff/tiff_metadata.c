@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/tiff/tiff_ifd.h"
 
 static const double inch = 0.0254, centimetre = 0.01;
 
@@ -73,6 +72,14 @@ static bool read_file(void *context, uint64_t offset, void *data, size_t size)
            !gf_input_read_at(context, (int64_t)offset, data, size, &got, NULL) && got == size;
 }
 
+struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle)
+{
+    return (struct gf_ifd_reader){.read = read_file,
+                                  .context = handle->input,
+                                  .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
+                                  .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
+}
+
 static bool read_memory(void *context, uint64_t offset, void *data, size_t size)
 {
     const struct gf_blob *const blob = context;
@@ -108,10 +115,7 @@ static bool read_exif(const struct gf_tiff_handle *handle, struct gf_metadata *m
 {
     static const unsigned char header[TIFF_HEADER] = {'I', 'I', 42, 0, 8, 0, 0, 0};
     const uint64_t directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
-    const struct gf_ifd_reader reader = {.read = read_file,
-                                         .context = handle->input,
-                                         .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
-                                         .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
+    const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
     struct gf_ifd_writer writer = {0};
     if (!tells_something(handle, &reader, directory))
         return true;

@@ -4,7 +4,10 @@
 
 #include "codec/common/metadata.h"
 #include "codec/tiff/tiff_handle.h"
+#include "codec/tiff/tiff_ifd.h"
 
+/* A reader of the input's directories. */
+struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle);
 /* Reads the current directory's. False when out of memory. */
 bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata);
 /* Sets the tags of the directory that is being written. */

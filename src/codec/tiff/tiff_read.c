@@ -10,6 +10,7 @@
 #include "codec/common/whole_source.h"
 #include "codec/tiff/tiff_layout.h"
 #include "codec/tiff/tiff_metadata.h"
+#include "codec/tiff/tiff_page.h"
 
 enum { THREADS_MAX = 32, HANDLES_MAX = THREADS_MAX > 64 ? THREADS_MAX : 64 };
 
@@ -19,7 +20,7 @@ struct tiff_source {
     struct gf_options options;
     struct gf_input *input, *memory; /* memory: of a stream's bytes, which then are the input */
     struct gf_blob file;
-    int page;
+    uint64_t directory; /* of the picture, 0 for the first */
     /* Of tiles one for each thread, of strips one for each plane. */
     struct gf_tiff_handle handle[HANDLES_MAX];
     unsigned char *buffer[HANDLES_MAX]; /* a tile of each plane, or a row of the plane */
@@ -50,7 +51,7 @@ static bool read_tile(void *context, int thread, int item)
     struct tiff_source *const tiff = context;
     const int column = item % tiff->columns;
     const struct gf_tiff_layout *const layout = &tiff->layout;
-    const struct gf_tiff_handle *const handle = &tiff->handle[thread];
+    struct gf_tiff_handle *const handle = &tiff->handle[thread];
     const int x = column * layout->tile_width, width = layout->format.width;
     const int pixels = width - x < layout->tile_width ? width - x : layout->tile_width;
     const size_t pixel_bytes = gf_row_bytes(layout->format) / (size_t)width,
@@ -59,6 +60,7 @@ static bool read_tile(void *context, int thread, int item)
     for (int p = 0; p < layout->planes; p++) {
         const uint32_t number = gf_tiff.TIFFComputeTile(handle->tiff, (uint32_t)x,
                                                         (uint32_t)tiff->band_first, 0, (uint16_t)p);
+        gf_tiff_begin(handle);
         if (gf_tiff.TIFFReadEncodedTile(handle->tiff, number, tile + (size_t)p * tiff->block_bytes,
                                         (tmsize_t)tiff->block_bytes) !=
             (tmsize_t)tiff->block_bytes) {
@@ -151,6 +153,7 @@ static enum gf_status read_strip_row(struct tiff_source *tiff, unsigned char *ds
     const unsigned char *from = tiff->buffer[0];
     for (int p = 0; p < layout->planes; p++) {
         struct gf_tiff_handle *const handle = &tiff->handle[p];
+        gf_tiff_begin(handle);
         const bool done = tiff->raw
                               ? read_raw(tiff, handle, p)
                               : gf_tiff.TIFFReadScanline(handle->tiff, tiff->buffer[p],
@@ -202,25 +205,23 @@ static void tiff_close(struct gf_source *source)
 
 /* ---- opening ---- */
 
-static enum gf_status open_directory(struct tiff_source *tiff, int index, struct gf_error *error)
+static enum gf_status open_other(struct tiff_source *tiff, int index, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[index];
     enum gf_status status = gf_tiff_open(handle, tiff->input, NULL, "rm", error);
-    if (!status && tiff->page > 0 && !gf_tiff.TIFFSetDirectory(handle->tiff, (tdir_t)tiff->page))
-        status = gf_tiff_fail(handle, -1, 0, error);
+    if (!status)
+        status = gf_tiff_go_to(handle, tiff->directory, error);
+    if (!status)
+        gf_tiff_prepare(handle, &tiff->layout);
     return status;
 }
 
 static enum gf_status open_first(struct tiff_source *tiff, int wanted, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[0];
-    enum gf_status status = open_directory(tiff, 0, error);
+    enum gf_status status = gf_tiff_open(handle, tiff->input, NULL, "rm", error);
     if (!status)
-        status =
-            gf_choose_page(handle->name, wanted, (int)gf_tiff.TIFFNumberOfDirectories(handle->tiff),
-                           &tiff->options, &tiff->page, error);
-    if (!status && tiff->page > 0 && !gf_tiff.TIFFSetDirectory(handle->tiff, (tdir_t)tiff->page))
-        status = gf_tiff_fail(handle, -1, 0, error);
+        status = gf_tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error);
     if (!status)
         status = gf_tiff_read_layout(handle, &tiff->options, &tiff->layout, error);
     if (status)
@@ -318,11 +319,8 @@ static enum gf_status open_all(struct tiff_source *tiff, struct gf_input *input,
         status = open_first(tiff, gf_input_page(input), error);
     if (!status)
         status = plan(tiff, error);
-    for (int i = 1; !status && i < tiff->handles; i++) {
-        status = open_directory(tiff, i, error);
-        if (!status)
-            gf_tiff_prepare(&tiff->handle[i], &tiff->layout);
-    }
+    for (int i = 1; !status && i < tiff->handles; i++)
+        status = open_other(tiff, i, error);
     return status ? status : make_buffers(tiff, error);
 }
 

@@ -22,6 +22,7 @@ static enum gf_status write_strip(struct tiff_sink *tiff, struct gf_error *error
 {
     const size_t bytes = gf_row_bytes(tiff->format) * (size_t)tiff->held;
     tiff->held = 0;
+    gf_tiff_begin(&tiff->handle);
     if (gf_tiff.TIFFWriteEncodedStrip(tiff->handle.tiff, tiff->strip++, tiff->rows,
                                       (tmsize_t)bytes) < 0)
         return gf_tiff_fail(&tiff->handle, -1, 0, error);

@@ -1,0 +1,153 @@
+#include "codec/tiff/tiff_page.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "codec/common/checks.h"
+#include "codec/common/whole_source.h"
+#include "codec/tiff/tiff_metadata.h"
+
+/* ---- raw photographs ---- */
+
+/* The names of raw formats, by what cameras say of their makers first. */
+static const struct {
+    const char *maker, *name;
+} raw_formats[] = {{"Canon", "CR2"},       {"Nikon", "NEF"},  {"Sony", "ARW"},
+                   {"Pentax", "PEF"},      {"Ricoh", "PEF"},  {"Samsung", "SRW"},
+                   {"Hasselblad", "3FR"},  {"Kodak", "DCR"},  {"Eastman Kodak", "DCR"},
+                   {"Seiko Epson", "ERF"}, {"Mamiya", "MEF"}, {"Leaf", "MOS"},
+                   {"Phase One", "IIQ"}};
+
+static const char *raw_name(const struct gf_tiff_handle *handle)
+{
+    const char *maker = NULL;
+    const void *version = NULL;
+    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_DNGVERSION, &version))
+        return "DNG";
+    gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_MAKE, &maker);
+    for (size_t i = 0; maker && i < sizeof raw_formats / sizeof *raw_formats; i++) {
+        if (!strncasecmp(maker, raw_formats[i].maker, strlen(raw_formats[i].maker)))
+            return raw_formats[i].name;
+    }
+    return "TIFF/EP";
+}
+
+static bool is_sensor(const struct gf_ifd_reader *reader, uint64_t directory)
+{
+    enum { LINEAR_RAW = 34892 };
+    const uint64_t photometric = gf_ifd_link(reader, directory, TIFFTAG_PHOTOMETRIC);
+    return photometric == PHOTOMETRIC_CFA || photometric == LINEAR_RAW;
+}
+
+/* Whether the first directory, or one below it, holds the samples of a camera's sensor. Canon's
+ * have a mark behind the header instead. */
+static bool is_raw(const struct gf_tiff_handle *handle)
+{
+    const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
+    char mark[4] = "";
+    uint16_t count = 0;
+    const uint64_t *below = NULL;
+    const void *version = NULL;
+    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_DNGVERSION, &version) ||
+        is_sensor(&reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff)) ||
+        (reader.read(reader.context, 8, mark, sizeof mark) && !memcmp(mark, "CR\2\0", 4)))
+        return true;
+    if (!gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBIFD, &count, &below))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (is_sensor(&reader, below[i]))
+            return true;
+    }
+    return false;
+}
+
+/* ---- pictures of reduced resolution ---- */
+
+static bool is_full(const struct gf_tiff_handle *handle)
+{
+    uint32_t kind = 0;
+    gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBFILETYPE, &kind);
+    return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
+}
+
+static bool find_full_page(struct gf_tiff_handle *handle, int count,
+                           const struct gf_options *options)
+{
+    for (int i = 1; i < count; i++) {
+        if (!gf_tiff.TIFFSetDirectory(handle->tiff, (tdir_t)i) || !is_full(handle))
+            continue;
+        gf_warn(options, "%s: its first picture is of reduced resolution: %s[%d] is taken",
+                handle->name, handle->name, i);
+        return true;
+    }
+    return false;
+}
+
+/* Looks below the first directory. */
+static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_options *options)
+{
+    enum { MOST = 16 };
+    uint64_t offset[MOST];
+    const uint64_t *below = NULL;
+    uint16_t count = 0;
+    if (!gf_tiff.TIFFSetDirectory(handle->tiff, 0) ||
+        !gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBIFD, &count, &below) || count > MOST)
+        return false;
+    memcpy(offset, below, count * sizeof *below);
+    for (int i = 0; i < count; i++) {
+        if (!gf_tiff.TIFFSetSubDirectory(handle->tiff, offset[i]) || !is_full(handle))
+            continue;
+        gf_warn(options, "%s: its first picture is of reduced resolution: the full one is taken",
+                handle->name);
+        return true;
+    }
+    return false;
+}
+
+/* ---- choosing ---- */
+
+/* The number of directories; those behind a broken one are lost. */
+static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *options)
+{
+    gf_tiff_begin(handle);
+    const int count = (int)gf_tiff.TIFFNumberOfDirectories(handle->tiff);
+    if (*handle->why && !handle->error.status)
+        gf_warn_behind(handle->name, count, handle->why, options);
+    return count;
+}
+
+enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
+                              const struct gf_options *options, uint64_t *directory,
+                              struct gf_error *error)
+{
+    int page = 0;
+    *directory = 0;
+    if (wanted < 0 && is_raw(handle))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: a raw photograph (%s), which is not read",
+                       handle->name, raw_name(handle));
+    const bool full = wanted >= 0 || is_full(handle);
+    const int count = count_pages(handle, options);
+    const uint64_t first = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
+    if (!full && (find_full_page(handle, count, options) || find_full_below(handle, options))) {
+        *directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
+        return GF_OK;
+    }
+    if (!full)
+        gf_warn(options, "%s: the picture says that it is of reduced resolution", handle->name);
+    enum gf_status status = gf_choose_page(handle->name, wanted, count, options, &page, error);
+    gf_tiff_begin(handle);
+    if (!status && (page || !full) && !gf_tiff.TIFFSetDirectory(handle->tiff, (tdir_t)page))
+        status = gf_tiff_fail(handle, -1, 0, error);
+    const uint64_t chosen = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
+    *directory = chosen == first ? 0 : chosen;
+    return status;
+}
+
+enum gf_status gf_tiff_go_to(struct gf_tiff_handle *handle, uint64_t directory,
+                             struct gf_error *error)
+{
+    gf_tiff_begin(handle);
+    return !directory || gf_tiff.TIFFSetSubDirectory(handle->tiff, directory)
+               ? GF_OK
+               : gf_tiff_fail(handle, -1, 0, error);
+}
