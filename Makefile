@@ -94,7 +94,7 @@ CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 comma := ,
 space := $(subst ,, )
 INCLUDES := -Iinclude -Isrc -I.
-# The library that a format is loaded from: -DGF_LIBRARY_webp=libwebp.so.7
+# The library that a format is loaded from, and its package: -DGF_LIBRARY_webp=libwebp.so.7=libwebp7
 FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
 TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz))
@@ -244,8 +244,8 @@ test: ## installs what is missing, builds, runs every test
 
 test-only: all $(TESTS)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
-	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/api.sh tests/readme.sh tests/page.sh \
-	  tests/example_filters.sh
+	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/package.sh tests/api.sh \
+	  tests/readme.sh tests/page.sh tests/example_filters.sh
 
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
 	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Prints the optional picture formats whose libraries can be built with here, each as NAME:LIBRARY,LIBRARY: the shared
-# libraries by the names that the program will load them by. Arguments: the C compiler.
+# Prints the optional picture formats whose libraries can be built with here, each as NAME:LIBRARY=PACKAGE,LIBRARY=PACKAGE:
+# the shared libraries by the names that the program will load them by, and the packages that bring them, without "=PACKAGE"
+# where dpkg knows none. Arguments: the C compiler.
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
@@ -23,6 +24,19 @@ flags()
     pkg-config --cflags --libs "$@" 2>/dev/null
 }
 
+# Adds the packages to the lines that come in: dpkg's "PACKAGE:ARCHITECTURE: FILE" says them.
+with_packages()
+{
+    cat >"$folder/formats"
+    # shellcheck disable=SC2046 # names without spaces
+    dpkg -S $(sed 's/.*://' "$folder/formats" | tr , ' ') 2>/dev/null | awk '
+        known { split($1, package, /[:,]/); sub(/.*\//, "", $NF); of[$NF] = package[1]; next }
+        { count = split($0, part, /[:,]/)
+          for (i = 2; i <= count; i++)
+              part[1] = part[1] (i == 2 ? ":" : ",") part[i] (part[i] in of ? "=" of[part[i]] : "")
+          print part[1] }' known=1 - known=0 "$folder/formats"
+}
+
 CC=$*
 # shellcheck disable=SC2046 # several words
 {
@@ -34,4 +48,4 @@ CC=$*
     format gif gif_lib.h -lgif # giflib has no pkg-config file
     format tar archive.h $(flags libarchive) # not of pictures, but of archives
     format text hb-ft.h $(flags freetype2 harfbuzz) # not of pictures, but of the filter text
-}
+} | with_packages

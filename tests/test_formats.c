@@ -290,6 +290,20 @@ static void test_lossless_is_refused(void **state)
     free_picture(&picture);
 }
 
+static void test_missing_library(void **state)
+{
+#define NOTHING(CALL)
+    static int calls;
+    struct gf_library known = GF_LIBRARY(calls, NOTHING, "libgfnone.so.7=libgfnone7");
+    struct gf_library unknown = GF_LIBRARY(calls, NOTHING, "libgfnone.so.7");
+    const enum gf_status wanted = GF_ERROR_UNAVAILABLE;
+    assert_int_equal(gf_library_load(&known, "a.x", wanted, &failure), wanted);
+    assert_failure_says("a.x: needs a library that cannot be loaded: libgfnone.so.7: ");
+    assert_failure_says(" (apt-get install libgfnone7)");
+    assert_int_equal(gf_library_load(&unknown, "a.x", wanted, &failure), wanted);
+    assert_null(strstr(failure.text, "install"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_page_of_a_name),
         cmocka_unit_test(test_lossless_is_refused),
+        cmocka_unit_test(test_missing_library),
     };
     return cmocka_run_group_tests_name("formats", tests, make_folder, remove_folder);
 }

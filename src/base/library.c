@@ -3,6 +3,22 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Says why in library->why, with the package that brings the file, where it is known. */
+static void *open_file(struct gf_library *library, const char *file)
+{
+    char name[64];
+    const size_t length = strcspn(file, "=");
+    snprintf(name, sizeof name, "%.*s", (int)length, file);
+    void *const opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (opened)
+        return opened;
+    const char *const why = dlerror(), *const package = file + length;
+    snprintf(library->why, sizeof library->why, *package ? "%s (apt-get install %s)" : "%s",
+             why ? why : name, *package ? package + 1 : package);
+    return NULL;
+}
 
 static void *find(void *const *opened, int count, const char *name)
 {
@@ -18,18 +34,15 @@ static bool load(struct gf_library *library)
     void *opened[GF_LIBRARIES_MAX];
     int count = 0;
     for (; count < GF_LIBRARIES_MAX && library->file[count]; count++) {
-        opened[count] = dlopen(library->file[count], RTLD_NOW | RTLD_LOCAL);
-        if (!opened[count]) {
-            const char *const why = dlerror();
-            snprintf(library->why, sizeof library->why, "%s", why ? why : library->file[count]);
+        opened[count] = open_file(library, library->file[count]);
+        if (!opened[count])
             return false;
-        }
     }
     for (int i = 0; library->names[i]; i++) {
         library->calls[i] = find(opened, count, library->names[i]);
         if (!library->calls[i]) {
-            snprintf(library->why, sizeof library->why, "%s has no %s", library->file[0],
-                     library->names[i]);
+            snprintf(library->why, sizeof library->why, "%.*s has no %s",
+                     (int)strcspn(library->file[0], "="), library->file[0], library->names[i]);
             return false;
         }
     }

@@ -16,14 +16,15 @@
 
 #define GF_LIBRARY_CALL(name) __typeof__(name) *name;
 #define GF_LIBRARY_NAME(name) #name,
-/* The name of a library, which the build defines without quotes. */
+/* A library and its package, which the build defines without quotes. */
 #define GF_LIBRARY_TEXT_(name) #name
 #define GF_LIBRARY_TEXT(name) GF_LIBRARY_TEXT_(name)
 
 enum { GF_LIBRARIES_MAX = 4 };
 
 struct gf_library {
-    const char *file[GF_LIBRARIES_MAX]; /* "libwebp.so.7", each looked into in that order */
+    const char *file[GF_LIBRARIES_MAX]; /* each looked into in that order: "libwebp.so.7=libwebp7",
+                                         * the file and its package; or without a package */
     const char *const *names;           /* of the functions; NULL behind the last */
     void **calls;                       /* the struct of pointers, as many as names */
     pthread_mutex_t lock;
