@@ -1,5 +1,6 @@
 #include "codec/common/whole_source.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     source->pixels = malloc(gf_row_bytes(format) * (size_t)format.height);
     if (!source->pixels)
         return gf_fail_memory(error);
+    errno = 0; /* see gf_whole_source_fail() */
     const enum gf_status status = source->calls->decode(source, source->pixels, error);
     release(source);
     return status;
@@ -122,6 +124,7 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
     opened->name = gf_input_name(input);
     opened->page = gf_input_page(input);
     enum gf_status status = gf_whole_file(input, options, &opened->file, error);
+    errno = 0;
     if (!status)
         status = calls->read_header(opened, error);
     if (status)
@@ -156,5 +159,7 @@ void gf_warn_behind(const char *name, int pictures, const char *why,
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error)
 {
+    if (errno == ENOMEM)
+        return gf_fail_memory(error);
     return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: %s", source->name, why);
 }

@@ -55,7 +55,8 @@ void gf_warn_behind(const char *name, int pictures, const char *why,
 /* All bytes of the input; file->data is the caller's to free, even after a failure. */
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error) GF_CHECKED;
-/* "a.webp: damaged: WHY", of one line. */
+/* "a.webp: damaged: WHY", of one line. Where malloc() has set errno it is GF_ERROR_MEMORY instead:
+ * not every library tells that from damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);
 

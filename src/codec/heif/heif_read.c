@@ -64,7 +64,8 @@ static enum gf_status fail(const struct heif_source *heif, struct heif_error fai
 {
     const char *const why =
         failure.message && *failure.message ? failure.message : "libheif cannot read it";
-    if (failure.code == heif_error_Memory_allocation_error)
+    if (failure.code == heif_error_Memory_allocation_error &&
+        failure.subcode != heif_suberror_Security_limit_exceeded)
         return gf_fail_memory(error);
     if (failure.code == heif_error_Unsupported_filetype ||
         failure.code == heif_error_Unsupported_feature)

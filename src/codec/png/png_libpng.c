@@ -1,5 +1,6 @@
 #include "codec/png/png_libpng.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,17 +47,20 @@ enum gf_status gf_png_fail(struct gf_png_source *source, const struct gf_png_fau
     return fail_damaged(source, fault->truncated, fault->text, error);
 }
 
-static _Noreturn void on_error(png_structp png, png_const_charp text)
-{
-    struct gf_png_source *const source = png_get_error_ptr(png);
-    if (!source->status)
-        source->status = fail_damaged(source, source->ended, text, source->error);
-    longjmp(source->escape, 1);
-}
-
 static _Noreturn void fail_memory(struct gf_png_source *source)
 {
     source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
+    longjmp(source->escape, 1);
+}
+
+/* What libpng calls damage may be memory that ran out: then malloc() has set errno. */
+static _Noreturn void on_error(png_structp png, png_const_charp text)
+{
+    struct gf_png_source *const source = png_get_error_ptr(png);
+    if (!source->status && errno == ENOMEM)
+        fail_memory(source);
+    if (!source->status)
+        source->status = fail_damaged(source, source->ended, text, source->error);
     longjmp(source->escape, 1);
 }
 
@@ -156,6 +160,7 @@ enum gf_status gf_png_attempt(struct gf_png_source *source,
                               void (*work)(struct gf_png_source *source), struct gf_error *error)
 {
     source->error = error;
+    errno = 0;
     if (setjmp(source->escape))
         return source->status;
     work(source);

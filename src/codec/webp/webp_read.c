@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,7 +169,8 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
 {
     struct gf_whole_source *const whole = &webp->whole;
     const WebPDemuxState state = demux(webp);
-    const size_t end = state == WEBP_DEMUX_DONE ? 0 : end_of_picture(whole);
+    const bool damaged = state != WEBP_DEMUX_DONE && errno != ENOMEM;
+    const size_t end = damaged ? end_of_picture(whole) : 0;
     if (!end)
         return state;
     whole->file.size = end;

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -6,9 +7,12 @@
 #include "codec/common/whole_sink.h"
 #include "codec/webp/webp_calls.h"
 
+/* libwebp does not say of all memory that it lacks it, but malloc() has set errno. */
 static enum gf_status fail(const struct gf_whole_sink *sink, const char *why,
                            struct gf_error *error)
 {
+    if (errno == ENOMEM)
+        return gf_fail_memory(error);
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: libwebp: %s", gf_output_name(sink->output), why);
 }
 
@@ -65,6 +69,7 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     WebPMemoryWriter writer;
     WebPPicture picture;
     WebPConfig config;
+    errno = 0;
     if (!configure(&sink->options, &config) ||
         !gf_webp.WebPPictureInitInternal(&picture, WEBP_ENCODER_ABI_VERSION))
         return fail(sink, "another version than the program was built with", error);
@@ -80,11 +85,9 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     free(sink->pixels);
     sink->pixels = NULL;
     enum gf_status status = GF_OK;
-    if (!imported || (!gf_webp.WebPEncode(&config, &picture) &&
-                      (picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ||
-                       picture.error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)))
+    if (!imported)
         status = gf_fail_memory(error);
-    else if (picture.error_code != VP8_ENC_OK)
+    else if (!gf_webp.WebPEncode(&config, &picture))
         status = fail(sink, encoding_error(picture.error_code), error);
     gf_webp.WebPPictureFree(&picture);
     const WebPData data = {writer.mem, writer.size};
