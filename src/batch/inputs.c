@@ -197,6 +197,22 @@ static bool is_there(const char *path)
 /* A list of more bytes is a device or a mistake. */
 static const size_t list_most = (size_t)1 << 30;
 
+/* Takes a byte order mark off the first line of a list, unless a file is named so. */
+static enum gf_status skip_mark(const struct search *search, const char *name, char *line,
+                                size_t *length)
+{
+    size_t mark;
+    struct gf_error detail;
+    if (is_there(line))
+        return GF_OK;
+    const enum gf_status status = gf_text_mark(line, *length, GF_ERROR_USAGE, &mark, &detail);
+    if (status)
+        return gf_fail(search->error, status, "%s: %s", name, detail.text);
+    *length -= mark;
+    memmove(line, line + mark, *length + 1);
+    return GF_OK;
+}
+
 static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
 {
     const int end = search->request->nul_separated ? '\0' : '\n';
@@ -205,10 +221,12 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
     size_t bytes = 0, length;
     errno = 0;
     while (!status && (length = gf_line_read(file, end, line))) {
-        const bool is_long = length == GF_LINE_MOST;
+        const bool is_long = length == GF_LINE_MOST, is_first = !bytes;
         bytes += length;
         if (line[length - 1] == end)
             line[--length] = '\0';
+        if (is_first && (status = skip_mark(search, name, line, &length)))
+            break;
         if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
             line[--length] = '\0'; /* a list from Windows */
         if (is_long || bytes > list_most)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/line.h"
 #include "chain/chain.h"
 #include "chain/token.h"
 #include "stage/stage.h"
@@ -38,7 +39,7 @@ static char *trim(char *line)
     return line + strspn(line, blanks);
 }
 
-/* Reads the whole file; the caller frees *text. */
+/* Reads the whole file, without a byte order mark; the caller frees *text. */
 static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
 {
     *text = malloc(BYTES_MOST + 1);
@@ -50,9 +51,15 @@ static enum gf_status read_text(FILE *file, const char *name, char **text, struc
         return gf_fail(error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
     if (size > BYTES_MOST)
         return gf_fail(error, GF_ERROR_USAGE, "%s: more than 1 MB is no chain", name);
+    size_t mark;
+    struct gf_error detail;
+    const enum gf_status status = gf_text_mark(*text, size, GF_ERROR_USAGE, &mark, &detail);
+    if (status)
+        return gf_fail(error, status, "%s: %s", name, detail.text);
     if (memchr(*text, 0, size))
         return gf_fail(error, GF_ERROR_USAGE, "%s: holds NUL bytes, which no chain does", name);
-    (*text)[size] = '\0';
+    memmove(*text, *text + mark, size - mark);
+    (*text)[size - mark] = '\0';
     return GF_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/line.h"
 #include "base/named_file.h"
 #include "pixel/blend.h"
 #include "pixel/point.h"
@@ -85,11 +86,15 @@ static enum gf_status read_file(const char *name, char *text, struct gf_error *e
     if (size > GF_TEXT_BYTES_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.200s: it is larger than %d KiB", name,
                        GF_TEXT_BYTES_MAX >> 10);
+    size_t mark;
+    struct gf_error detail;
+    const enum gf_status status = gf_text_mark(text, size, GF_ERROR_USAGE, &mark, &detail);
+    if (status)
+        return gf_fail(error, status, "%.200s: %s", name, detail.text);
     if (memchr(text, 0, size))
         return gf_fail(error, GF_ERROR_USAGE, "%.200s: it holds NUL bytes, which no text does",
                        name);
     text[size] = '\0';
-    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3; /* of the byte order */
     memmove(text, text + mark, size + 1 - mark);
     for (size_t end = strlen(text); end && (text[end - 1] == '\n' || text[end - 1] == '\r');)
         text[--end] = '\0';

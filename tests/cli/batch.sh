@@ -71,6 +71,16 @@ line*.ppm"
 printf 'in.ppm\ntwo words.ppm\n\nin.png' >list
 run 0 gpufilter -i @list -o out4
 holds out4 'in.png in.ppm two words.ppm '
+printf '\357\273\277in.ppm\r\ntwo words.ppm\r\n' >marked
+run 0 gpufilter -i @marked -o marked_out
+holds marked_out 'in.ppm two words.ppm '
+printf '\377\376i\0n\0.\0p\0p\0m\0\n\0' >wide
+run 2 gpufilter -i @wide -o out6
+stderr_is "gpufilter: wide: it is UTF-16; only UTF-8 is read"
+cp in.ppm "$(printf '\357\273\277x.ppm')" # a name may begin so
+ls *x.ppm >marked
+run 0 gpufilter -i @marked -o marked_name
+holds marked_name "$(ls *x.ppm) "
 printf 'in.ppm\0new\nline*.ppm\0' >list0
 gpufilter -0 -i @- -o out5 <list0 2>stderr || problem "-0 failed: $(cat stderr)"
 [ "$(find out5 -type f | wc -l)" -eq 3 ] || problem "-0: $(listed out5)" # a line break counts

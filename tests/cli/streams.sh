@@ -143,6 +143,12 @@ run 0 gpufilter -i a.ppm -o x.ppm --chain-file=- <chain
 same x.ppm y.ppm
 run 2 gpufilter -i a.ppm -o x.ppm --chain-file=chain blur
 stderr_like "two chains: 'blur', and --chain-file"
+printf '\357\273\277' | cat - chain >marked
+run 0 gpufilter -i a.ppm -o x.ppm --chain-file=marked
+same x.ppm y.ppm
+printf '\377\376b\0l\0u\0r\0' >wide
+run 2 gpufilter -i a.ppm -o x.ppm --chain-file=wide
+stderr_is "gpufilter: wide: it is UTF-16; only UTF-8 is read"
 echo '# nothing' >nothing
 run 2 gpufilter -i a.ppm -o x.ppm --chain-file=nothing
 stderr_like 'nothing: holds no filter'

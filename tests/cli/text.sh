@@ -20,6 +20,7 @@ if gpufilter --version | grep -q '^text: FreeType'; then
 
     begin "text names what is wrong"
     printf 'a\0b' >nul.txt
+    printf '\376\377\0a' >wide.txt
     head -c 70000 /dev/zero | tr '\0' x >long.txt
     while IFS='|' read -r chain message; do
         run 2 gpufilter -i in.ppm -o out.png "$chain"
@@ -30,6 +31,7 @@ text=a:in.ppm|in.ppm: it is not a font that FreeType reads (error 0x02)
 text=a:none.ttf|none.ttf: No such file or directory
 text=file=none.txt|none.txt: No such file or directory
 text=file=nul.txt|nul.txt: it holds NUL bytes, which no text does
+text=file=wide.txt|wide.txt: it is UTF-16; only UTF-8 is read
 text=file=long.txt|long.txt: it is larger than 64 KiB
 text=a:file=words.txt|the text is given twice, by text and by file
 text=à|the font has no glyph for U+00E0
