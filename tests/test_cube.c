@@ -7,26 +7,52 @@
 
 static void test_reads(void **state)
 {
-    static const char text[] = "\xef\xbb\xbf";
     struct gf_cube cube;
     struct gf_error error = {0};
-    /* A byte order mark is no part of the specification. */
-    assert_int_equal(gf_cube_parse(text, 3, &cube, &error), GF_ERROR_USAGE);
     const char *const table = "TITLE \"a 1 2\"\n# LUT_1D_SIZE 9\r\n\n  LUT_3D_SIZE 2 \r\n"
                               "DOMAIN_MIN -1 0 0.5\nDOMAIN_MAX 1 2 1\n"
                               "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1.5 1\n-1 .25 1e0";
     assert_ok("3D", gf_cube_parse(table, strlen(table), &cube, &error), &error);
-    assert_true(cube.is_3d && cube.size == 2);
-    assert_true(cube.least[0] == -1 && cube.greatest[1] == 2 && cube.least[2] == 0.5);
-    assert_int_equal(cube.node[3 * 1], 65535);
-    assert_int_equal(cube.node[3 * 6 + 1], 65535);
-    assert_int_equal(cube.node[3 * 7], 0);
-    assert_int_equal(cube.node[3 * 7 + 1], 16384);
+    assert_true(!cube.points && cube.size == 2);
+    assert_true(cube.domain.least[0] == -1 && cube.domain.greatest[1] == 2);
+    assert_true(cube.domain.least[2] == 0.5);
+    /* 0..65535 is -1..1.5, so that no value is limited before it is interpolated. */
+    assert_true(cube.nodes.least == -1 && cube.nodes.greatest == 1.5);
+    assert_int_equal(cube.nodes.node[3 * 1], 52428);
+    assert_int_equal(cube.nodes.node[3 * 6 + 1], 65535);
+    assert_int_equal(cube.nodes.node[3 * 7], 0);
+    assert_int_equal(cube.nodes.node[3 * 7 + 1], 32768);
     gf_cube_free(&cube);
     const char *const curve = "LUT_1D_SIZE 2\nLUT_1D_INPUT_RANGE 0 2\n0 0 0\n1 1 1\n";
     assert_ok("1D", gf_cube_parse(curve, strlen(curve), &cube, &error), &error);
-    assert_true(!cube.is_3d && cube.same && cube.size == 2 && cube.greatest[2] == 2);
+    assert_true(!cube.size && cube.same && cube.points == 2 && cube.domain.greatest[2] == 2);
     gf_cube_free(&cube);
+    const char *const both = "LUT_1D_SIZE 2\nLUT_1D_INPUT_RANGE 0 2\nLUT_3D_SIZE 2\n"
+                             "LUT_3D_INPUT_RANGE -1 1\n0 0 0\n1 1 4\n"
+                             "1 1 1\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n0 0 0";
+    assert_ok("both", gf_cube_parse(both, strlen(both), &cube, &error), &error);
+    assert_true(cube.points == 2 && cube.value[5] == 4 && !cube.same && cube.size == 2);
+    assert_true(cube.domain.greatest[0] == 2 && cube.cube_domain.least[1] == -1);
+    assert_true(cube.nodes.least == 0 && cube.nodes.greatest == 1 && cube.nodes.node[0] == 65535);
+    gf_cube_free(&cube);
+}
+
+/* A byte order mark, comments behind what counts, lines that a carriage return ends. */
+static void test_layouts(void **state)
+{
+    static const char *const texts[] = {
+        "\xef\xbb\xbfLUT_1D_SIZE 2\n0 0 0\n1 1 .5\n",
+        "LUT_1D_SIZE 2 # points\n0 0 0# black\n1 1 .5\t# white\n#",
+        "TITLE \"a\" # b\rLUT_1D_SIZE 2\r0 0 0\r\r1 1 .5\r",
+        "LUT_1D_SIZE 2\r\n0 0 0 \r\n1 1 .5\r\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct gf_cube cube;
+        struct gf_error error = {0};
+        assert_ok(texts[i], gf_cube_parse(texts[i], strlen(texts[i]), &cube, &error), &error);
+        assert_true(cube.points == 2 && cube.value[5] == 0.5f);
+        gf_cube_free(&cube);
+    }
 }
 
 static void test_refuses(void **state)
@@ -40,7 +66,12 @@ static void test_refuses(void **state)
         {"LUT_3D_SIZE -4\n", "line 1: the size is not a whole number from 2 on"},
         {"LUT_3D_SIZE 130\n", "line 1: the size 130 is above 129"},
         {"LUT_1D_SIZE 1e9\n", "line 1: the size 1e+09 is above 65536"},
-        {"LUT_1D_SIZE 2\nLUT_3D_SIZE 2\n", "line 2: a second size"},
+        {"LUT_1D_SIZE 2\nLUT_1D_SIZE 2\n", "line 2: a second size"},
+        {"LUT_1D_SIZE 2\nLUT_3D_SIZE 2\n0 0 0\n", "it has 1 of 10 colours"},
+        {"LUT_1D_SIZE 2\n0 0 0\nLUT_3D_SIZE 2\n", "line 3: a size behind colours"},
+        {"LUT_1D_SIZE 2\r\n0 0 0\r\n0 0\r\n", "line 3: a colour is three numbers"},
+        {"LUT_1D_SIZE 2\r0 0 0\r0 0\r", "line 3: a colour is three numbers"},
+        {"\xff\xfeL", "it is UTF-16; only UTF-8 is read"},
         {"LUT_1D_SIZE 2\n0 0 0\n0 0\n", "line 3: a colour is three numbers"},
         {"LUT_1D_SIZE 2\n0 0 0\n0 0 0 0\n", "line 3: a colour is three numbers"},
         {"LUT_1D_SIZE 2\n0 0 nan\n", "line 2: a colour is three numbers"},
@@ -60,7 +91,7 @@ static void test_refuses(void **state)
         assert_int_equal(gf_cube_parse(bad[i][0], strlen(bad[i][0]), &cube, &error),
                          GF_ERROR_USAGE);
         assert_string_equal(error.text, bad[i][1]);
-        assert_null(cube.node);
+        assert_null(cube.nodes.node);
         assert_null(cube.value);
     }
     struct gf_cube cube;
@@ -132,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test_setup_teardown(test_read_once, make_folder, remove_folder),
         cmocka_unit_test(test_interpolation),

@@ -15,8 +15,9 @@ static const struct gf_param params[] = {
     {.name = "file",
      .type = GF_TYPE_FILE,
      .offset = offsetof(struct lut, file),
-     .help = "a .cube file, of curves or of a cube of up to 129 nodes a side; without one a "
-             "built-in look: shadows to teal, highlights to orange"},
+     .help =
+         "a .cube file, of curves, of a cube of up to 129 nodes a side, or of both; without one a "
+         "built-in look: shadows to teal, highlights to orange"},
     GF_PARAM(struct lut, amount, 1, 0, 1, "from the picture as it is, 0, to the table"),
     {0},
 };
@@ -24,7 +25,12 @@ static const struct gf_param params[] = {
 static enum gf_status load(void *params_, struct gf_error *error)
 {
     struct lut *const lut = params_;
-    return gf_cube_load(lut->file, &lut->cube, error);
+    const enum gf_status status = gf_cube_load(lut->file, &lut->cube, error);
+    if (status || lut->amount == 1 || !lut->cube->points || !lut->cube->size)
+        return status;
+    gf_cube_release(lut->cube);
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "%.200s: a table of curves and a cube has no amount but 1", lut->file);
 }
 
 static void unload(void *params_)
@@ -36,40 +42,47 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     const struct lut *const lut = params_;
-    if (!lut->cube->same)
+    if (lut->cube->size || !lut->cube->same)
         out->channels = gf_has_alpha(in) ? 4 : 3;
     return GF_OK;
 }
 
 /* ---- curves ---- */
 
-/* Straight lines between the points; beyond the domain what is at its end. */
+/* Straight lines between the points; beyond the domain what is at its end. Before a cube: the place
+ * in the cube's domain. */
 static double curve(const void *context, int channel, double v)
 {
     const struct lut *const lut = context;
     const struct gf_cube *const cube = lut->cube;
-    const double range = cube->greatest[channel] - cube->least[channel];
-    const double at = fmin(fmax((v - cube->least[channel]) / range, 0), 1) * (cube->size - 1);
-    const int i = at < cube->size - 2 ? (int)at : cube->size - 2;
+    const double least = cube->domain.least[channel];
+    const double range = cube->domain.greatest[channel] - least;
+    const double at = fmin(fmax((v - least) / range, 0), 1) * (cube->points - 1);
+    const int i = at < cube->points - 2 ? (int)at : cube->points - 2;
     const float *const value = cube->value + 3 * i + channel;
     const double to = (double)value[0] + (at - i) * ((double)value[3] - (double)value[0]);
-    return v + lut->amount * (to - v);
+    const double first = cube->cube_domain.least[channel];
+    return cube->size ? (to - first) / (cube->cube_domain.greatest[channel] - first)
+                      : v + lut->amount * (to - v);
 }
 
 static enum gf_status append_curves(const struct lut *lut, struct gf_point_builder *builder,
                                     struct gf_error *error)
 {
     const struct gf_cube *const cube = lut->cube;
+    const struct gf_cube_domain *const domain = &cube->domain;
     bool is_plain = lut->amount == 1;
     for (int c = 0; c < 3; c++)
-        is_plain &= cube->least[c] == cube->least[0] && cube->greatest[c] == cube->greatest[0];
+        is_plain &=
+            domain->least[c] == domain->least[0] && domain->greatest[c] == domain->greatest[0];
     const struct gf_point_curve curves = {
         .of = curve,
         .context = lut,
         .same = cube->same,
-        .points = is_plain ? cube->size : GF_CUBE_CURVE_MAX + 1,
-        .least = is_plain ? cube->least[0] : 0,
-        .greatest = is_plain ? cube->greatest[0] : 1,
+        .is_lines = is_plain,
+        .points = is_plain ? cube->points : GF_CUBE_CURVE_MAX + 1,
+        .least = is_plain ? domain->least[0] : 0,
+        .greatest = is_plain ? domain->greatest[0] : 1,
     };
     if (!cube->same)
         gf_point_colour(builder);
@@ -84,54 +97,67 @@ static void append_domain(const struct gf_cube *cube, struct gf_point_builder *b
     double matrix[3][4] = {{0}};
     bool is_whole = true;
     for (int c = 0; c < 3; c++) {
-        const double range = cube->greatest[c] - cube->least[c];
+        const double least = cube->domain.least[c], range = cube->domain.greatest[c] - least;
         matrix[c][c] = 1 / range;
-        matrix[c][3] = -cube->least[c] / range;
-        is_whole &= cube->least[c] == 0 && range == 1;
+        matrix[c][3] = -least / range;
+        is_whole &= least == 0 && range == 1;
     }
     if (!is_whole)
         gf_point_matrix(builder, matrix);
 }
 
-/* The nodes with a part of the picture as it is mixed in, which is what mixing the results makes.
- */
-static void mix_nodes(const struct lut *lut, uint16_t *node)
+/* The values of the nodes, in 1/65535, with a part of the picture as it is mixed in, which is what
+ * mixing the results makes. */
+static void mix_values(const struct lut *lut, double *value)
 {
     const struct gf_cube *const cube = lut->cube;
+    const struct gf_table3d_nodes *const nodes = &cube->nodes;
     const int size = cube->size;
     for (int i = 0; i < size * size * size; i++) {
         const int index[3] = {i % size, i / size % size, i / size / size};
         for (int c = 0; c < 3; c++) {
-            const double range = cube->greatest[c] - cube->least[c];
-            const double at = cube->least[c] + range * index[c] / (size - 1);
-            const double same = 65535 * fmin(fmax(at, 0), 1), to = cube->node[3 * i + c];
-            node[3 * i + c] = (uint16_t)(same + lut->amount * (to - same) + 0.5);
+            const double range = cube->domain.greatest[c] - cube->domain.least[c];
+            const double same = 65535 * (cube->domain.least[c] + range * index[c] / (size - 1));
+            const double to =
+                65535 * nodes->least + (nodes->greatest - nodes->least) * nodes->node[3 * i + c];
+            value[3 * i + c] = same + lut->amount * (to - same);
         }
     }
+}
+
+static enum gf_status append_mixed(const struct lut *lut, struct gf_point_builder *builder,
+                                   struct gf_error *error)
+{
+    const size_t side = (size_t)lut->cube->size;
+    struct gf_cube mixed = {.size = lut->cube->size};
+    double *const value = malloc(side * side * side * 3 * sizeof *value);
+    if (!value)
+        return gf_fail_memory(error);
+    mix_values(lut, value);
+    enum gf_status status = gf_cube_set_nodes(&mixed, value, error);
+    if (!status)
+        status = gf_point_table3d(builder, mixed.size, &mixed.nodes, error);
+    gf_cube_free(&mixed);
+    free(value);
+    return status;
 }
 
 static enum gf_status append_cube(const struct lut *lut, struct gf_point_builder *builder,
                                   struct gf_error *error)
 {
     const struct gf_cube *const cube = lut->cube;
-    const size_t side = (size_t)cube->size;
-    append_domain(cube, builder);
-    if (lut->amount == 1)
-        return gf_point_table3d(builder, cube->size, cube->node, error);
-    uint16_t *const node = malloc(side * side * side * 3 * sizeof *node);
-    if (!node)
-        return gf_fail_memory(error);
-    mix_nodes(lut, node);
-    const enum gf_status status = gf_point_table3d(builder, cube->size, node, error);
-    free(node);
-    return status;
+    if (!cube->points)
+        append_domain(cube, builder);
+    return lut->amount == 1 ? gf_point_table3d(builder, cube->size, &cube->nodes, error)
+                            : append_mixed(lut, builder, error);
 }
 
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
     const struct lut *const lut = stage->params;
-    return lut->cube->is_3d ? append_cube(lut, builder, error) : append_curves(lut, builder, error);
+    const enum gf_status status = lut->cube->points ? append_curves(lut, builder, error) : GF_OK;
+    return status || !lut->cube->size ? status : append_cube(lut, builder, error);
 }
 
 const struct gf_filter gf_lut_filter = {
@@ -142,10 +168,12 @@ const struct gf_filter gf_lut_filter = {
         "A .cube file (Adobe's Cube LUT Specification 1.0) of curves, LUT_1D_SIZE: straight lines "
         "between its points; or of\n"
         "colours on a cube's nodes, LUT_3D_SIZE: tetrahedral interpolation, the nodes rounded to "
-        "16 bits. Its values and\n"
-        "domain are parts of the full scale, values limited to 0..1. A gray picture has R = G = "
-        "B, and becomes colour unless\n"
-        "there are three equal curves.",
+        "16 bits of their range; or of\n"
+        "both: curves, then the cube (DaVinci Resolve). Its values and domain are parts of the "
+        "full "
+        "scale; what is interpolated\n"
+        "is limited to 0..1. A gray picture has R = G = B, and becomes colour unless there are "
+        "three equal curves and no cube.",
     .example = "lut",
     .params = params,
     .params_size = sizeof(struct lut),

@@ -16,17 +16,28 @@ extern "C" {
 /* The longest curve, and the largest file. */
 enum { GF_CUBE_CURVE_MAX = 65536, GF_CUBE_BYTES_MAX = 1 << 27 };
 
-struct gf_cube {
-    int size; /* nodes a side, or points of three curves */
-    bool is_3d;
-    bool same;                    /* curves: all three are the same */
-    double least[3], greatest[3]; /* the samples, parts of the full scale, of the first and last */
-    float *value;                 /* curves: [size][3], 0..1 */
-    uint16_t *node;               /* [size][size][size][3], blue slowest; 65535 is the full scale */
+/* The samples, parts of the full scale, at a table's ends. */
+struct gf_cube_domain {
+    double least[3], greatest[3];
 };
 
-/* Reads the text of a .cube file, which ends with a zero byte behind `length` bytes. Values beyond
- * 0..1 count as 0 or 1. The error names the line. */
+/* Three curves, a cube of colours, or curves whose results go into a cube. */
+struct gf_cube {
+    int points;                                /* of each curve; 0: there are none */
+    int size;                                  /* nodes a side; 0: there is no cube */
+    bool same;                                 /* all three curves are the same */
+    struct gf_cube_domain domain, cube_domain; /* of what comes first; of a cube behind curves */
+    float *value;                              /* [points][3], parts of the full scale */
+    struct gf_table3d_nodes nodes;
+};
+
+/* Makes the nodes of a cube from their values, which are given in 1/65535 of the full scale and may
+ * lie beyond it: [size][size][size][3], blue slowest. gf_cube_free() frees them. */
+enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value,
+                                 struct gf_error *error) GF_CHECKED;
+
+/* Reads the text of a .cube file, which ends with a zero byte behind `length` bytes. Values far
+ * beyond the full scale are limited. The error names the line. */
 enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cube,
                              struct gf_error *error) GF_CHECKED;
 /* A look for those who have no file: dark tones towards teal, bright ones towards orange. */

@@ -134,6 +134,9 @@ static enum gf_status build(const struct gf_stage *stage, struct gf_point_builde
         item.histogram = i ? NULL : stage->histogram;
         if (!status)
             status = item.filter->point(&item, builder, error);
+        if (!status && builder->is_full)
+            status =
+                gf_fail(error, GF_ERROR_USAGE, "more operations than fit in one run of filters");
         if (status)
             return status;
         builder->format = item.out;

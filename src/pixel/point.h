@@ -2,12 +2,14 @@
  * whose program (pixel/point_program.h) both backends evaluate, and which rounds once.
  *
  * A filter's point() calls the functions below in the order of what it does, those that make no
- * more than four operations. They change the colour; alpha is changed by premultiply,
- * unpremultiply, flatten, key and fade alone. Each clamps its result to 0..M. */
+ * more than four operations; a run of more than GF_POINT_OPS_MAX is refused. They change the
+ * colour; alpha is changed by premultiply, unpremultiply, flatten, key and fade alone. Each clamps
+ * its result to 0..M. */
 #ifndef GF_PIXEL_POINT_H
 #define GF_PIXEL_POINT_H
 
 #include "pixel/sample.h"
+#include "pixel/table3d.h"
 #include "stage/stage.h"
 
 #ifdef __cplusplus
@@ -65,9 +67,10 @@ void gf_point_colour(struct gf_point_builder *builder);
 /* Y + (v - Y) (1 + amount (1 - s)), Y the luma of bt709, s the largest less the smallest of R,
  * G, B in 0..1. Does nothing where there is one channel. */
 void gf_point_vibrance(struct gf_point_builder *builder, double amount);
-/* A table of colours: nodes [size][size][size][3], blue slowest, 0..65535 is 0..M; size
- * GF_TABLE3D_MIN..GF_TABLE3D_MAX; see pixel/table3d.h. Gray becomes colour. */
-enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, const uint16_t *nodes,
+/* A table of colours of GF_TABLE3D_MIN..GF_TABLE3D_MAX nodes a side; see pixel/table3d.h. Gray
+ * becomes colour. */
+enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
+                                const struct gf_table3d_nodes *nodes,
                                 struct gf_error *error) GF_CHECKED;
 /* Adds an alpha of M where there is none. */
 void gf_point_opaque(struct gf_point_builder *builder);
@@ -99,7 +102,8 @@ struct gf_point_curve {
     double (*of)(const void *context, int channel, double v);
     const void *context; /* the caller's; used until the call below returns */
     bool same;           /* for all channels; else only for pictures with colour */
-    int points;          /* 2 or more */
+    bool is_lines; /* between those points: these are not limited to 0..M, what is between is */
+    int points;    /* 2 or more */
     double least, greatest;
 };
 enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve,

@@ -16,7 +16,9 @@ static double clamp(double v, double max)
 
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op)
 {
-    builder->op[builder->count++] = op;
+    builder->is_full |= builder->count == GF_POINT_OPS_MAX;
+    if (!builder->is_full)
+        builder->op[builder->count++] = op;
 }
 
 void gf_point_map(struct gf_point_builder *builder, unsigned channels,

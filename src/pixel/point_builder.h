@@ -21,6 +21,7 @@ struct gf_point_builder {
     uint32_t *data;       /* of CURVE and TABLE3D */
     int pictures, layers; /* added so far */
     struct gf_layer layer[GF_STAGE_PICTURES_MAX];
+    bool is_full; /* there are more operations than fit */
     int count;
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };

@@ -74,16 +74,17 @@ struct curve {
     double max;
 };
 
-static double curve_value(const void *context, int channel, double v)
+/* Not limited to 0..M. */
+static double curve_value(const struct curve *of, int channel, double v)
 {
-    const struct curve *const of = context;
-    return clamp(of->max * of->curve->of(of->curve->context, channel, v / of->max), of->max);
+    return of->max * of->curve->of(of->curve->context, channel, v / of->max);
 }
 
 static void curve_values(const void *context, int channel, double *value, int bins)
 {
+    const struct curve *const of = context;
     for (int i = 0; i < bins; i++)
-        value[i] = curve_value(context, channel, value[i]);
+        value[i] = clamp(curve_value(of, channel, value[i]), of->max);
 }
 
 enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve,
@@ -104,12 +105,15 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
     if (status)
         return status;
     const double range = curve->greatest - curve->least;
+    bool is_beyond = false;
     for (int c = 0; c < 3; c++) {
         float *const point = (float *)(builder->data + first) + c * (points + 1);
         for (int i = 0; i <= points; i++) {
             const int inside = i < points ? i : points - 1;
             const double v = curve->least + range * inside / (points - 1);
-            point[i] = (float)curve_value(&of, c, v * max);
+            const double to = curve_value(&of, c, v * max), limited = clamp(to, max);
+            point[i] = (float)(curve->is_lines ? to : limited);
+            is_beyond |= curve->is_lines && (float)to != (float)limited;
         }
     }
     gf_point_append(builder,
@@ -119,11 +123,14 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
                                          .b = (float)(-curve->least * (points - 1) / range),
                                          .c = (float)first,
                                          .d = (float)(points - 1)});
+    if (is_beyond) /* what LINEAR leaves as it is, but limits */
+        gf_point_append(builder,
+                        (struct gf_point_op){.kind = GF_POINT_LINEAR, .max = (float)max, .b = 1});
     return GF_OK;
 }
 
-enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, const uint16_t *nodes,
-                                struct gf_error *error)
+enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
+                                const struct gf_table3d_nodes *nodes, struct gf_error *error)
 {
     const double max = gf_sample_max(builder->format);
     const size_t words = (size_t)gf_table3d_words(size);
@@ -132,7 +139,7 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, cons
     if (status)
         return status;
     for (size_t i = 0; i < words / 2; i++) {
-        const uint16_t *const node = nodes + 3 * i;
+        const uint16_t *const node = nodes->node + 3 * i;
         builder->data[first + 2 * i] = (uint32_t)node[1] << 16 | node[0];
         builder->data[first + 2 * i + 1] = node[2];
     }
@@ -142,6 +149,7 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size, cons
                                                   .b = (float)size,
                                                   .c = (float)first,
                                                   .d = (float)(max / 65535)});
+    gf_point_linear(builder, 0, nodes->greatest - nodes->least, nodes->least * max);
     builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
     return GF_OK;
 }

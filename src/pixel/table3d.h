@@ -9,6 +9,13 @@
 /* Nodes a side. */
 enum { GF_TABLE3D_MIN = 2, GF_TABLE3D_MAX = 129 };
 
+/* The nodes of a table before it is packed: [size][size][size][3], blue slowest; 0..65535 is
+ * least..greatest, parts of the full scale. */
+struct gf_table3d_nodes {
+    uint16_t *node;
+    double least, greatest;
+};
+
 /* Words of the nodes of a table. A node is two words: red and, in the upper half, green; blue. Each
  * is 0..65535. The node of red r, green g and blue b is at ((b * size + g) * size + r) * 2. */
 GF_HOST_DEVICE int gf_table3d_words(int size)

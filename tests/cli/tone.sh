@@ -50,6 +50,31 @@ lut=amount=2|amount=2 is outside 0..1
 END
 absent out.png
 
+begin "lut interpolates a table's values before it limits them, alone and behind other filters"
+pixel_is()
+{
+    run 0 gpufilter -i pixel.ppm -o pixel.out --format=pnm "$1"
+    [ "$(tail -c 3 pixel.out | od -An -tu1 | tr -s ' ')" = " $2" ] || problem "$1: $(tail -c 3 pixel.out | od -An -tu1), not $2"
+}
+printf 'P6\n1 1\n255\n@\300\144' >pixel.ppm # 64 192 100
+printf 'LUT_1D_SIZE 2\n0 0 -1\n2 4 1\n' >steep.cube
+corners='0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n'
+twice='2 0 0\n0 2 0\n2 2 0\n0 0 2\n2 0 2\n0 2 2\n2 2 2\n'
+printf "LUT_3D_SIZE 2\n-0.4 0 0\n$twice" >steep3d.cube
+printf "LUT_3D_SIZE 2\nDOMAIN_MAX 2 2 2\n0 0 0\n$twice" >wide.cube
+printf "LUT_1D_SIZE 2\nLUT_3D_SIZE 2\n1 1 1\n0 0 0\n$corners" >negative3d.cube
+for before in '' invert,saturation=1,invert, ; do
+    pixel_is ${before}lut=steep.cube "128 255 0"
+    pixel_is ${before}lut=steep.cube:amount=0.5 "96 255 22"
+    pixel_is ${before}lut=steep3d.cube "103 255 200"
+    pixel_is ${before}lut=wide.cube "64 192 100"
+    pixel_is ${before}lut=wide.cube:amount=0.3 "64 192 100"
+    pixel_is ${before}lut=negative3d.cube "191 63 155"
+done
+run 2 gpufilter -i pixel.ppm -o out.png lut=negative3d.cube:amount=0.5
+stderr_is "gpufilter: lut: negative3d.cube: a table of curves and a cube has no amount but 1"
+absent out.png
+
 begin "a batch takes a .cube file"
 printf 'LUT_1D_SIZE 2\n1 1 1\n0 0 0\n' >negative.cube
 mkdir pictures

@@ -14,16 +14,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gf_cube cube;
     struct gf_error error = {0};
     if (fuzz_ok(gf_cube_parse(text, size, &cube, &error), &error)) {
-        const size_t side = (size_t)cube.size;
-        const size_t count = cube.is_3d ? side * side * side : side;
-        FUZZ_CHECK(cube.size >= 2, "a size of %d", cube.size);
+        const size_t side = (size_t)cube.size, count = side * side * side;
+        FUZZ_CHECK(cube.size >= 2 || cube.points >= 2, "a size of %d", cube.size);
         for (int c = 0; c < 3; c++)
-            FUZZ_CHECK(cube.least[c] < cube.greatest[c], "a domain from %g", cube.least[c]);
+            FUZZ_CHECK(cube.domain.least[c] < cube.domain.greatest[c], "a domain from %g",
+                       cube.domain.least[c]);
         unsigned sum = 0;
-        for (size_t i = 0; i < 3 * count; i++) {
-            sum += cube.is_3d ? cube.node[i] : 0;
-            FUZZ_CHECK(cube.is_3d || (cube.value[i] >= 0 && cube.value[i] <= 1), "value %zu", i);
-        }
+        for (size_t i = 0; i < 3 * count; i++)
+            sum += cube.nodes.node[i];
+        for (size_t i = 0; i < 3 * (size_t)cube.points; i++)
+            FUZZ_CHECK(cube.value[i] >= -1e6f && cube.value[i] <= 1e6f, "value %zu", i);
         (void)sum;
         gf_cube_free(&cube);
     }
