@@ -69,9 +69,10 @@ CUBIN_ARCHS := $(filter-out ptx,$(if $(filter all,$(CUDA_ARCHS)),$(ALL_ARCHS),$(
 PTX_ARCH := $(or $(lastword $(CUBIN_ARCHS)),$(firstword $(NVCC_ARCHS)))
 endif
 
-# V=1 prints whole commands, V=0 what is being built only on a terminal, in one line.
+# V=1 prints whole commands, V=0 how far the build is: on a terminal in one line, else a line for every 10 files.
 say_ = @echo '$1 $2';
-say_0 = @if [ -t 1 ]; then printf '\r\033[K%s' '$1 $2'; fi;
+say_0 = $(eval said += x)@n=$(words $(said)); all=$(words $(if $(word $(words $(said)),$(missing)),$(missing),$(said))); \
+  if [ -t 1 ]; then printf '\r\033[K[%s/%s] %s' $$n $$all '$1 $2'; elif [ $$((n % 10)) = 0 ]; then echo "[$$n/$$all] $1 $2"; fi;
 say_1 =
 say = $(say_$(V))
 # demo and test build with a job for each processor, unless make was told how many.
@@ -152,6 +153,10 @@ PROGRAM_A := $(BUILD)/program.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+ifeq ($(V),0)
+built := $(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ) $(LIB_A) $(PROGRAM_A) $(LIB_SO) $(PROGRAM)
+missing := $(filter-out $(wildcard $(built)),$(built))
+endif
 include tests/faults/faults.mk
 
 .DEFAULT_GOAL := all
@@ -239,7 +244,7 @@ $(BUILD)/configured:
 FORCE:
 
 test: ## installs what is missing, builds, runs every test
-	@tests/packages.sh test
+	@BUILD=$(BUILD) tests/packages.sh test
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) test-only
 
 test-only: all $(TESTS)
@@ -250,9 +255,10 @@ test-only: all $(TESTS)
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
 	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<
 
-demo: ## installs what is missing, builds, filters a sample picture
-	@tests/packages.sh build
+demo: ## installs what is missing (MINIMAL=1: no optional libraries), builds, filters a sample picture
+	@BUILD=$(BUILD) tests/packages.sh build
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) V=$(or $(V),0) all
+	@[ ! -t 1 ] || echo
 	$(PROGRAM) --verbose -i samples/harbour.png -o $(BUILD)/demo.png blur,equalize
 	@echo "before: samples/harbour.png"
 	@echo "after:  $(BUILD)/demo.png"

@@ -57,6 +57,57 @@ result "what was left out is named, with its package and how to add it" "$(
         grep -q "$words" "$folder/found" || echo "no '$words'"
     done)"
 
+# fake NAME: a program of that name, which does what comes in.
+mkdir "$folder/bin"
+fake()
+{
+    { echo '#!/bin/sh' && cat; } >"$folder/bin/$1"
+    chmod +x "$folder/bin/$1"
+}
+
+# install_packages USER [NAME=VALUE]: what tests/packages.sh prints and runs for a user, where no optional package is installed
+# and sudo asks for a password.
+install_packages()
+{
+    echo "echo $1" | fake id
+    printf ' CC ?= cc\n FORMATS ?= old\n' >"$folder/config.mk"
+    PATH=$folder/bin:$PATH BUILD=$folder RAN=$folder/ran env "$2" tests/packages.sh build >"$folder/printed" 2>&1 ||
+        echo "exit status $?"
+}
+exit_with() { echo "exit $1"; }
+exit_with 1 | fake sudo
+exit_with 1 | fake dpkg-query
+echo 'echo "  Candidate: 1"' | fake apt-cache
+fake apt-get <<'END'
+echo "$*" >>"$RAN"
+echo "Setting up libwebp-dev"
+END
+result "optional packages are named where a password would be asked" "$(install_packages 1000 A=
+    grep -q 'sudo apt-get install.* libwebp-dev .*liblcms2-dev' "$folder/printed" || cat "$folder/printed"
+    cat "$folder/ran" 2>&-)"
+result "optional packages are left alone where that is asked for" "$(install_packages 0 MINIMAL=1
+    cat "$folder/printed" "$folder/ran" 2>&-)"
+result "optional packages are installed by a superuser, and found" "$(install_packages 0 A=
+    grep -q 'install .* libwebp-dev ' "$folder/ran" || cat "$folder/ran"
+    grep -q '^Setting up libwebp-dev' "$folder/printed" || cat "$folder/printed"
+    grep FORMATS "$folder/config.mk"
+    grep -q CC "$folder/config.mk" || echo "other settings are lost")"
+exit_with 100 | fake apt-get
+result "the build goes on where optional packages cannot be installed" "$(install_packages 0 A=
+    grep -q '^not installed: libwebp-dev' "$folder/printed" || cat "$folder/printed")"
+
+# A compiler that makes empty files.
+fake cc <<'END'
+while [ "$1" != -o ]; do shift; done
+: >"$2"
+END
+env -i PATH="$folder/bin:$PATH" make --no-print-directory BUILD="$folder/build" CC=cc CUDA=0 ISAL=0 LCMS=0 FORMATS= HARDENING= \
+    PKG_CFLAGS= PKG_LIBS= V=0 all >"$folder/printed" 2>&1
+result "a build without lines for every file shows how far it is" "$(
+    sed -n 's,^\[\([0-9]*\)/\([0-9]*\)\] [A-Z]* .*,\1 \2,p' "$folder/printed" |
+    awk '$1 != NR * 10 || $1 > $2 { print "line " NR ": " $0 } END { if (NR < 9 || NR * 10 + 9 < $2) print NR " lines for " $2 }'
+    )"
+
 # has PATTERN READELF-OPTION FILE
 has()
 {

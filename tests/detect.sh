@@ -24,8 +24,7 @@ else
 fi
 # The formats in the order of their list, with the packages that bring them.
 present="" absent="" packages=""
-for format in webp:libwebp-dev tiff:libtiff-dev avif:libavif-dev jxl:libjxl-dev heif:libheif-dev gif:libgif-dev tar:libarchive-dev \
-    text:libfreetype-dev,libharfbuzz-dev; do
+for format in $(sh "$(dirname "$0")/formats.sh" --packages); do
     name=${format%%:*}
     case " $formats" in
     *" $name:"*) present="$present $name" ;;

@@ -1,15 +1,17 @@
 #!/bin/sh
 # Prints the optional picture formats whose libraries can be built with here, each as NAME:LIBRARY=PACKAGE,LIBRARY=PACKAGE:
 # the shared libraries by the names that the program will load them by, and the packages that bring them, without "=PACKAGE"
-# where dpkg knows none. Arguments: the C compiler.
+# where dpkg knows none. Arguments: the C compiler. With --packages it prints what each format is built with, whether it is
+# here or not, as NAME:PACKAGE,PACKAGE.
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-# format NAME HEADER FLAGS...
+# format NAME PACKAGES HEADER FLAGS...
 format()
 {
-    name=$1 header=$2
-    shift 2
+    name=$1 header=$3
+    [ "$CC" != --packages ] || { echo "$1:$2"; return 0; }
+    shift 3
     [ $# -gt 0 ] || return 0
     printf '#include <stdio.h>\n#include <stdint.h>\n#include <%s>\n' "$header" >"$folder/a.c"
     # shellcheck disable=SC2086 # several words
@@ -37,15 +39,21 @@ with_packages()
           print part[1] }' known=1 - known=0 "$folder/formats"
 }
 
-CC=$*
 # shellcheck disable=SC2046 # several words
+formats()
 {
-    format webp webp/encode.h $(flags libwebp libwebpdemux libwebpmux)
-    format tiff tiffio.h $(flags libtiff-4)
-    format avif avif/avif.h $(flags libavif)
-    format jxl jxl/decode.h $(flags libjxl libjxl_threads)
-    format heif libheif/heif.h $(flags libheif)
-    format gif gif_lib.h -lgif # giflib has no pkg-config file
-    format tar archive.h $(flags libarchive) # not of pictures, but of archives
-    format text hb-ft.h $(flags freetype2 harfbuzz) # not of pictures, but of the filter text
-} | with_packages
+    format webp libwebp-dev webp/encode.h $(flags libwebp libwebpdemux libwebpmux)
+    format tiff libtiff-dev tiffio.h $(flags libtiff-4)
+    format avif libavif-dev avif/avif.h $(flags libavif)
+    format jxl libjxl-dev jxl/decode.h $(flags libjxl libjxl_threads)
+    format heif libheif-dev libheif/heif.h $(flags libheif)
+    format gif libgif-dev gif_lib.h -lgif # giflib has no pkg-config file
+    format tar libarchive-dev archive.h $(flags libarchive) # not of pictures, but of archives
+    format text libfreetype-dev,libharfbuzz-dev hb-ft.h $(flags freetype2 harfbuzz) # not of pictures, but of the filter text
+}
+
+CC=$*
+case $CC in
+--packages) formats ;;
+*) formats | with_packages ;;
+esac

@@ -1,10 +1,13 @@
 #!/bin/sh
-# Installs the distribution's packages that the build (and, with "test", the tests) still lack. Asks for root only
-# when something is missing. Debian and Ubuntu; elsewhere it names what to install.
+# Installs the distribution's packages that the build (and, with "test", the tests) still lack: those that it cannot do
+# without, for which it may ask for a password, and of the others what the archive has, if it may without a question; else
+# it names them. MINIMAL=1 leaves the others alone. Debian and Ubuntu; elsewhere it names what to install. BUILD: the folder
+# whose settings are then found anew.
 set -eu
 wanted=${1:-build}
 have() { command -v "$1" >/dev/null 2>&1; }
 library() { have pkg-config && pkg-config --exists "$1"; }
+here=$(dirname "$0")
 
 missing=
 have cc || have gcc || missing="$missing gcc libc6-dev"
@@ -13,34 +16,84 @@ library libpng || missing="$missing libpng-dev"
 library libjpeg || missing="$missing libjpeg-dev"
 library zlib || missing="$missing zlib1g-dev"
 nvcc=$(command -v /usr/local/cuda/bin/nvcc || command -v nvcc) || true
-if [ -n "$nvcc" ] && [ -z "$(sh "$(dirname "$0")/nvcc_host.sh" "$nvcc")" ]; then
+if [ -n "$nvcc" ] && [ -z "$(sh "$here/nvcc_host.sh" "$nvcc")" ]; then
     missing="$missing g++"
 fi
 [ "$wanted" != test ] || library cmocka || missing="$missing libcmocka-dev"
-[ -n "$missing" ] || exit 0
 
-echo "installing:$missing"
-if ! have apt-get; then
-    echo "$0: no apt-get here; please install the equivalents of:$missing" >&2
-    exit 1
-fi
 # Without these it builds and tests, too, with fewer formats, without conversions of colours, without text, and with fewer
-# comparisons.
-optional="libwebp-dev libtiff-dev libavif-dev libjxl-dev libheif-dev libgif-dev libarchive-dev liblcms2-dev libfreetype-dev libharfbuzz-dev"
-[ "$wanted" != test ] || optional="$optional webp libtiff-tools liblcms2-utils python3-pil pngcheck"
-root=
-if [ "$(id -u)" != 0 ]; then
-    have sudo || { echo "$0: needs root to run: apt-get install$missing" >&2; exit 1; }
-    root=sudo
+# comparisons. HEIC needs its decoder, which is a package of its own where libheif has plugins.
+optional=
+if have apt-get && [ "${MINIMAL:-0}" != 1 ]; then
+    for package in $(sh "$here/formats.sh" --packages | sed 's/.*://' | tr , ' ') liblcms2-dev libheif-plugin-libde265 \
+        $([ "$wanted" != test ] || echo webp libtiff-tools liblcms2-utils python3-pil pngcheck); do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed' || optional="$optional $package"
+    done
 fi
+[ -n "$missing$optional" ] || exit 0
+
+# progress: what apt-get does of what comes in, in one line on a terminal, else a line each.
+progress()
+{
+    while read -r line; do
+        case $line in
+        Get:* | Unpacking* | Setting*)
+            if [ -t 1 ]; then
+                printf '\r\033[K%.79s' "$line"
+            else
+                printf '%s\n' "$line"
+            fi
+            ;;
+        esac
+    done
+    [ ! -t 1 ] || printf '\r\033[K'
+}
+
+# apt ARGUMENT...
+apt()
+{
+    rm -f "$log.failed"
+    { $root apt-get -y -q "$@" 2>&1 || touch "$log.failed"; } | tee "$log" | progress
+    [ ! -e "$log.failed" ]
+}
+install() { apt install --no-install-recommends "$@"; }
+
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-# shellcheck disable=SC2086 # a list of words
-if ! { $root apt-get update -qq && $root apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
-    cat "$log" >&2
-    exit 1
+trap 'rm -f "$log" "$log.failed"' EXIT
+root=
+[ "$(id -u)" = 0 ] || root=sudo
+if [ -n "$missing" ]; then
+    echo "installing:$missing"
+    have apt-get || { echo "$0: no apt-get here; please install the equivalents of:$missing" >&2; exit 1; }
+    [ -z "$root" ] || have sudo || { echo "$0: needs root to run: apt-get install$missing" >&2; exit 1; }
+    # shellcheck disable=SC2086 # a list of words
+    apt update && install $missing || { cat "$log" >&2; exit 1; }
 fi
+
+may=
+[ -n "$root" ] && ! sudo -n true 2>/dev/null || may=1
+lists() { ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1; }
+# Lists that were fetched within a day are new enough.
+if [ -n "$optional" ] && [ -n "$may" ] && [ -z "$missing" ] && ! { lists &&
+    [ -n "$(find /var/lib/apt/lists -maxdepth 0 -mtime -1)" ]; }; then
+    apt update || true
+fi
+known=
 for package in $optional; do
-    $root apt-get install -y -qq --no-install-recommends "$package" >"$log" 2>&1 || echo "not installed: $package"
+    ! lists || apt-cache policy "$package" | grep -q 'Candidate: [^(]' || continue
+    known="$known $package"
 done
+if [ -n "$known" ] && [ -z "$may" ]; then
+    echo "optional and left out; this installs it: sudo apt-get install$known"
+elif [ -n "$known" ]; then
+    echo "installing:$known"
+    # shellcheck disable=SC2086 # a list of words
+    install $known || for package in $known; do
+        install "$package" || echo "not installed: $package"
+    done
+    missing=$missing$known
+fi
+# Settings that were found before name fewer libraries.
+[ -z "$missing" ] || [ ! -e "${BUILD:-build}/config.mk" ] ||
+    sed -i '/^ *\(LCMS\|FORMATS\|PKG_CFLAGS\|PKG_LIBS\) ?=/d' "${BUILD:-build}/config.mk"
