@@ -422,7 +422,7 @@ static void test_table_form(void **state)
     gf_profile_report_table(&report, &profile, print_begin());
     char *const table = print_end();
     assert_non_null(
-        strstr(table, "stage                calls     busy ms     bytes      GB/s  % peak\n"));
+        strstr(table, "stage                calls     busy ms     bytes      GB/s  % copy\n"));
     assert_non_null(
         strstr(table, "blur                     2       3.000    6.0 MB      2.00    50.0\n"));
     assert_non_null(

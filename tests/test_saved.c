@@ -471,8 +471,8 @@ static void test_lab_page(void **state)
 /* ---- a batch ---- */
 
 /* A line of a log about the picture, which took `ms`, done `at` seconds after the first. */
-static void put_line(FILE *file, int index, const char *status, const char *message, double ms,
-                     double at)
+static void put_line_of(FILE *file, const char *job, int index, const char *status,
+                        const char *message, double ms, double at)
 {
     char name[80];
     struct gf_json json = gf_json_begin(file);
@@ -495,7 +495,15 @@ static void put_line(FILE *file, int index, const char *status, const char *mess
     gf_json_string(&json, "device", index % 2 ? "cuda:0 GPU" : "cpu, 1 thread");
     gf_json_string(&json, "decoder", "cpu");
     gf_json_string(&json, "encoder", "cpu");
+    if (*job)
+        gf_json_string(&json, "job", job);
     gf_json_end(&json);
+}
+
+static void put_line(FILE *file, int index, const char *status, const char *message, double ms,
+                     double at)
+{
+    put_line_of(file, "", index, status, message, ms, at);
 }
 
 /* 100 pictures in 10 s, of which two are slow, three that failed and two torn lines. */
@@ -522,7 +530,8 @@ static void test_batch(void **state)
     assert_int_equal(batch->skipped, 1);
     assert_int_equal(batch->damaged, 2);
     assert_true(fabs(batch->end_s - batch->begin_s - 10.2) < 1e-3); /* the slow one began first */
-    assert_true(fabs(batch->rate - 100 / (batch->end_s - batch->begin_s)) < 1e-9);
+    assert_true(fabs(batch->work_s - 10.2) < 1e-3);
+    assert_true(fabs(batch->rate - 100 / batch->work_s) < 1e-9);
     for (int i = 0; i < GF_BATCH_SLICES; i++)
         in_slices += batch->slice[i];
     assert_int_equal(in_slices, 100);
@@ -542,6 +551,45 @@ static void test_batch(void **state)
     assert_non_null(strstr(page, "9.0\xc3\x97"));
     assert_null(strstr(page, "<script>window"));
     free(page);
+    gf_saved_free(&saved);
+    free(text);
+}
+
+/* Two pictures at a time for 2 s, a day's pause, and 1 s of one at a time: 3 s of work; and what
+ * another job did meanwhile. */
+static void write_runs(FILE *file, const void *what)
+{
+    for (int i = 1; i <= 20; i++)
+        put_line_of(file, "a1", i, "ok", "", 200, 0.2 * ((i + 1) / 2));
+    for (int i = 1; i <= 10; i++)
+        put_line_of(file, "b2", i, "ok", "", 1000, 3600 + i);
+    put_line_of(file, "b2", 11, "failed", "truncated", 0, 3610);
+    for (int i = 1; i <= 10; i++)
+        put_line_of(file, "a1", 20 + i, "ok", "", 100, 86400 + 0.1 * i);
+    fputs("{\"index\":5,\"inp", file);
+}
+
+static void test_runs_and_jobs(void **state)
+{
+    char *const text = text_of(write_runs, NULL);
+    struct gf_saved saved = read_saved(save_text(in_folder("runs.log"), text));
+    assert_int_equal(saved.other_jobs, 1);
+    const struct gf_batch_report *const a = &saved.batch, *const b = &saved.other_job[0].batch;
+    assert_true(fabs(a->work_s - 3) < 1e-3);
+    assert_true(a->end_s - a->begin_s > 86400);
+    assert_true(fabs(a->rate - 10) < 1e-2);
+    assert_int_equal(a->done, 30);
+    assert_int_equal(a->failed, 0);
+    assert_int_equal(a->damaged, 1);
+    size_t in_first_third = 0;
+    for (int i = 0; i < GF_BATCH_SLICES / 3; i++)
+        in_first_third += a->slice[i];
+    assert_in_range(in_first_third, 8, 12);
+    assert_int_equal(b->done, 10);
+    assert_int_equal(b->failed, 1);
+    assert_true(fabs(b->work_s - 10) < 1e-3);
+    assert_non_null(strstr(saved.name, "runs.log, job 1 of 2: a1"));
+    assert_non_null(strstr(saved.other_job[0].name, "runs.log, job 2 of 2: b2"));
     gf_saved_free(&saved);
     free(text);
 }
@@ -576,7 +624,7 @@ int main(void)
         cmocka_unit_test(test_sides),         cmocka_unit_test(test_comparison_page),
         cmocka_unit_test(test_wrong_result),  cmocka_unit_test(test_lab_page),
         cmocka_unit_test(test_counters),      cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_many_outliers),
+        cmocka_unit_test(test_runs_and_jobs), cmocka_unit_test(test_many_outliers),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -36,15 +36,37 @@ static enum gf_status count(struct reports *reports, struct gf_error *error)
     return GF_OK;
 }
 
+/* Adds what a file holds: the jobs of a log are a report each. */
+static enum gf_status read_file(struct reports *reports, const char *path, struct gf_error *error)
+{
+    struct gf_saved saved;
+    enum gf_status status = gf_saved_read(path, &saved, error);
+    if (status)
+        return status;
+    const size_t count = (size_t)reports->count + 1 + (size_t)saved.other_jobs;
+    struct gf_saved *const grown = realloc(reports->saved, count * sizeof *grown);
+    if (!grown) {
+        gf_saved_free(&saved);
+        return gf_fail_memory(error);
+    }
+    reports->saved = grown;
+    for (int i = 0; i < saved.other_jobs; i++)
+        grown[reports->count + 1 + i] = saved.other_job[i];
+    free(saved.other_job);
+    saved.other_job = NULL;
+    saved.other_jobs = 0;
+    grown[reports->count] = saved;
+    reports->count = (int)count;
+    return GF_OK;
+}
+
 enum gf_status gf_run_saved(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_output *page = NULL;
-    struct reports reports = {calloc((size_t)command->inputs, sizeof *reports.saved), 0};
-    enum gf_status status = reports.saved ? GF_OK : gf_fail_memory(error);
-    for (int i = 0; i < command->inputs && !status; i++) {
-        status = gf_saved_read(command->input[i], &reports.saved[i], error);
-        reports.count += !status;
-    }
+    struct reports reports = {0};
+    enum gf_status status = GF_OK;
+    for (int i = 0; i < command->inputs && !status; i++)
+        status = read_file(&reports, command->input[i], error);
     if (!status)
         status = count(&reports, error);
     if (!status)

@@ -1,5 +1,6 @@
 /* The CPU backend: a lane is the thread that calls it, memory is host memory, and the work is done
  * when a call returns. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,22 +168,75 @@ static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
     return GF_OK;
 }
 
-/* Times the memcpy of one thread over more than a cache holds, in the second of two passes, and
- * counts the bytes read and written. */
+/* ---- the bandwidth of memory ---- */
+
+struct copying {
+    size_t size;             /* of a thread's copy */
+    pthread_mutex_t begun;   /* held until all threads are there */
+    pthread_barrier_t ready; /* all have their memory */
+};
+struct copier {
+    struct copying *all;
+    pthread_t thread;
+    struct gf_interval time; /* of its second pass */
+    size_t bytes;            /* read and written */
+};
+
+static void *copy(void *argument)
+{
+    struct copier *const copier = argument;
+    const size_t size = copier->all->size;
+    unsigned char *const pages = gf_pages_alloc(2 * size);
+    pthread_mutex_lock(&copier->all->begun);
+    pthread_mutex_unlock(&copier->all->begun);
+    if (pages)
+        memcpy(pages + size, memset(pages, 1, size), size);
+    pthread_barrier_wait(&copier->all->ready);
+    copier->time.begin_s = gf_now();
+    if (pages)
+        memcpy(pages + size, pages, size);
+    copier->time.end_s = gf_now();
+    /* Reading the copy keeps the compiler from leaving it out. */
+    copier->bytes = pages && pages[2 * size - 1] ? 2 * size : 0;
+    gf_pages_free(pages, 2 * size);
+    return NULL;
+}
+
+/* Times memcpy in all of the backend's threads side by side, as stages run, over more than caches
+ * hold, and counts the bytes read and written. */
 static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
 {
-    const size_t size = (size_t)64 << 20;
-    unsigned char *const pages = gf_pages_alloc(2 * size);
-    if (!pages)
-        return;
-    memset(pages, 1, size);
-    memcpy(pages + size, pages, size);
-    const double begin_s = gf_now();
-    memcpy(pages + size, pages, size);
-    const double seconds = gf_now() - begin_s;
-    /* Reading the copy keeps the compiler from leaving it out. */
-    profile->device_copy_peak = pages[2 * size - 1] ? 2.0 * (double)size / seconds : 0;
-    gf_pages_free(pages, 2 * size);
+    enum { LEAST = 64 << 20, LEAST_OF_THREAD = 2 << 20 };
+    const int threads = ((struct cpu_backend *)backend)->threads;
+    const size_t part = LEAST / (size_t)threads;
+    struct copying all = {.size = part > LEAST_OF_THREAD ? part : LEAST_OF_THREAD};
+    struct copier *const copier = calloc((size_t)threads, sizeof *copier);
+    struct gf_interval *const time = calloc((size_t)threads, sizeof *time);
+    double bytes = 0;
+    int started = 0;
+    pthread_mutex_init(&all.begun, NULL);
+    pthread_mutex_lock(&all.begun);
+    while (copier && time && started < threads) {
+        copier[started].all = &all;
+        if (pthread_create(&copier[started].thread, NULL, copy, &copier[started]))
+            break;
+        started++;
+    }
+    if (started)
+        pthread_barrier_init(&all.ready, NULL, (unsigned)started);
+    pthread_mutex_unlock(&all.begun);
+    for (int i = 0; i < started; i++) {
+        pthread_join(copier[i].thread, NULL);
+        time[i] = copier[i].time;
+        bytes += (double)copier[i].bytes;
+    }
+    const double seconds = gf_intervals_union(time, (size_t)started);
+    profile->device_copy_peak = seconds > 0 ? bytes / seconds : 0;
+    if (started)
+        pthread_barrier_destroy(&all.ready);
+    pthread_mutex_destroy(&all.begun);
+    free(time);
+    free(copier);
 }
 
 static const struct gf_backend_calls cpu_calls = {

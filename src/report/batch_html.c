@@ -19,6 +19,8 @@ static void put_facts(FILE *file, const struct gf_batch_report *report)
     gf_text_number(report->rate, 1, "", text, sizeof text);
     gf_html_fact(file, "pictures a second", text);
     if (report->rate > 0) {
+        gf_text_time(report->work_s, text, sizeof text);
+        gf_html_fact(file, "in work", text);
         gf_text_time(report->end_s - report->begin_s, text, sizeof text);
         gf_html_fact(file, "from first to last", text);
     }
@@ -38,7 +40,7 @@ static void put_facts(FILE *file, const struct gf_batch_report *report)
 static void put_rate(FILE *file, const struct gf_batch_report *report)
 {
     struct gf_chart_point point[GF_BATCH_SLICES];
-    const double slice_s = (report->end_s - report->begin_s) / GF_BATCH_SLICES;
+    const double slice_s = report->work_s / GF_BATCH_SLICES;
     if (!(report->rate > 0) || report->done < GF_BATCH_SLICES)
         return;
     for (int i = 0; i < GF_BATCH_SLICES; i++)
@@ -49,7 +51,7 @@ static void put_rate(FILE *file, const struct gf_batch_report *report)
     struct gf_chart_mark mean = {.x = NAN, .y = report->rate};
     snprintf(mean.name, sizeof mean.name, "mean %.1f", report->rate);
     const struct gf_chart chart = {.title = "Pictures a second",
-                                   .x_name = "seconds from the start",
+                                   .x_name = "seconds of work",
                                    .y_name = "pictures a second",
                                    .series = &series,
                                    .count = 1,

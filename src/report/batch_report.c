@@ -156,17 +156,33 @@ static void add_counts(struct gf_batch_report *report)
     }
 }
 
+/* The union of the pictures' times, from the last end to the first. */
+static void add_work(struct gf_batch_report *report)
+{
+    double begin_s = INFINITY; /* of the work so far */
+    for (size_t i = report->pictures; i-- > 0;) {
+        struct gf_batch_picture *const picture = &report->picture[i];
+        if (picture->outcome != GF_OUTCOME_DONE || !isfinite(picture->finished_s))
+            continue;
+        const double from_s = picture->finished_s - picture->ms.total * 1e-3;
+        picture->left_s = report->work_s - fmax(0, picture->finished_s - begin_s);
+        if (from_s < begin_s) {
+            report->work_s += fmin(begin_s, picture->finished_s) - from_s;
+            begin_s = from_s;
+        }
+    }
+}
+
 static void add_slices(struct gf_batch_report *report)
 {
-    const double length_s = report->end_s - report->begin_s;
-    if (!(length_s > 0) || !isfinite(length_s)) {
+    if (!(report->work_s > 0) || !isfinite(report->work_s)) {
         report->rate = report->begin_s = report->end_s = NAN;
         return;
     }
-    report->rate = (double)report->done / length_s;
+    report->rate = (double)report->done / report->work_s;
     for (size_t i = 0; i < report->pictures; i++) {
         const struct gf_batch_picture *const picture = &report->picture[i];
-        const double at = (picture->finished_s - report->begin_s) / length_s * GF_BATCH_SLICES;
+        const double at = (1 - picture->left_s / report->work_s) * GF_BATCH_SLICES;
         if (picture->outcome == GF_OUTCOME_DONE && at >= 0)
             report->slice[at < GF_BATCH_SLICES ? (int)at : GF_BATCH_SLICES - 1]++;
     }
@@ -204,6 +220,7 @@ enum gf_status gf_batch_report_finish(struct gf_batch_report *report, struct gf_
     report->most = -1;
     qsort(report->picture, report->pictures, sizeof *report->picture, by_end);
     add_counts(report);
+    add_work(report);
     add_slices(report);
     report->total = timing_of(report, -1, scratch);
     for (int stage = 0; stage < GF_BATCH_STAGES; stage++)

@@ -16,6 +16,7 @@ struct gf_batch_picture {
     enum gf_outcome outcome;
     int width, height;
     double finished_s; /* since the epoch; NaN in logs of older versions */
+    double left_s;     /* the work that followed, as part of the report's work_s */
     struct gf_stage_times ms;
 };
 
@@ -35,9 +36,11 @@ struct gf_batch_report {
     int ways;
     /* Filled by gf_batch_report_finish(), which sorts the pictures by their end. */
     size_t done, failed, skipped;
-    double begin_s, end_s;                          /* of all pictures' ends; NaN if not known */
-    double rate;                                    /* pictures done a second; NaN */
-    size_t slice[GF_BATCH_SLICES];                  /* pictures done in each part of that time */
+    double begin_s, end_s; /* of all pictures' ends; NaN if not known */
+    double work_s; /* of that time the part in which a picture was in work: not what lies between
+                      the runs of one log */
+    double rate;   /* pictures done a second of it; NaN */
+    size_t slice[GF_BATCH_SLICES];                  /* pictures done in each part of it */
     double stage_ms[GF_BATCH_STAGES];               /* the sums, by gf_batch_stage_name() */
     double work_ms;                                 /* of all stages */
     int most;                                       /* the stage with the largest sum; -1: none */

@@ -106,7 +106,7 @@ static void put_settings(FILE *file, const struct gf_explanation *explanation)
                     : "copied");
     fprintf(file, "%s\n", explanation->options.no_fuse ? "; point filters apart" : "");
     fprintf(file, "bandwidth  %s %.1f GB/s, read and written",
-            explanation->on_cuda ? "device copy" : "copy by one thread",
+            explanation->on_cuda ? "device copy" : "copy by all threads",
             explanation->copy_peak * 1e-9);
     if (explanation->upload_peak > 0)
         fprintf(file, "; upload %.1f GB/s, download %.1f GB/s", explanation->upload_peak * 1e-9,
@@ -139,7 +139,7 @@ static void put_total(FILE *file, const struct gf_explanation *explanation)
                 gf_explain_seconds(explanation, false) * 1e3);
     else
         fprintf(file,
-                "\ntime       at least %.3f ms by one thread's copy; arithmetic and the codecs' "
+                "\ntime       at least %.3f ms by that copy; arithmetic and the codecs' "
                 "come on top\n",
                 gf_explain_seconds(explanation, false) * 1e3);
 }

@@ -243,7 +243,7 @@ static void put_peaks(FILE *file, const struct gf_profile *profile)
 {
     if (profile->device_copy_peak <= 0)
         return;
-    gf_html(file, "<p class=\"small\">Peaks measured in this run: copy %.1f GB/s, read and written",
+    gf_html(file, "<p class=\"small\">Copies measured in this run: %.1f GB/s, read and written",
             profile->device_copy_peak * 1e-9);
     if (profile->upload_peak > 0)
         gf_html(file, "; upload %.1f GB/s, download %.1f GB/s", profile->upload_peak * 1e-9,
@@ -266,7 +266,7 @@ enum gf_status gf_profile_html(FILE *file, const struct gf_profile_report *repor
                   "<th scope=\"col\" class=\"n\">busy ms</th><th></th>"
                   "<th scope=\"col\" class=\"n\">bytes</th>"
                   "<th scope=\"col\" class=\"n\">GB/s</th>"
-                  "<th scope=\"col\" class=\"n\">of peak</th><th></th></tr></thead><tbody>\n");
+                  "<th scope=\"col\" class=\"n\">of a copy</th><th></th></tr></thead><tbody>\n");
     for (int i = 0; i < report->count; i++)
         put_stage(file, report, i);
     gf_html(file, "</tbody></table></div>\n");

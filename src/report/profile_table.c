@@ -51,7 +51,7 @@ void gf_profile_report_table(const struct gf_profile_report *report,
     for (int i = 0; i < report->count; i++)
         width = gf_text_widest(width, report->row[i].name);
     fprintf(file, "%-*s %7s %11s %9s %9s %7s\n", width, "stage", "calls", "busy ms", "bytes",
-            "GB/s", "% peak");
+            "GB/s", "% copy");
     for (int i = 0; i < report->count; i++)
         print_row(&report->row[i], width, file);
     print_summary(report, profile, file);

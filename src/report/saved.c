@@ -158,6 +158,13 @@ void gf_saved_free(struct gf_saved *saved)
     gf_comparison_free(&saved->comparison);
     gf_saved_free_labs(saved);
     gf_batch_report_free(&saved->batch);
+    free(saved->own_name);
+    for (int i = 0; i < saved->other_jobs; i++)
+        gf_saved_free(&saved->other_job[i]);
+    free(saved->other_job);
+    saved->own_name = NULL;
+    saved->other_job = NULL;
+    saved->other_jobs = 0;
     free(saved->counters.kernel);
     saved->counters.kernel = NULL;
     gf_json_tree_free(&saved->tree);

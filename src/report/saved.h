@@ -43,6 +43,10 @@ struct gf_saved {
     struct gf_lab_found *lab;
     int labs;
     struct gf_batch_report batch;
+    char job[24];   /* of a log: whose lines the batch has; "" in logs of older versions */
+    char *own_name; /* of one of several jobs: its name, which is freed; or NULL */
+    struct gf_saved *other_job; /* of a log: its further jobs, until the caller takes them */
+    int other_jobs;
     struct gf_counters counters;
 };
 

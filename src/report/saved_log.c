@@ -1,10 +1,16 @@
 /* The log of a batch: an object a line. A line that a killed run left unfinished is counted, no
- * more.
+ * more. Lines of different jobs, which have other chains or options, are a report each.
  */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "report/saved.h"
+
+/* There are only so many: what further ones did is the last one's. */
+enum { JOBS_MAX = 100 };
 
 static enum gf_outcome outcome_of(const struct gf_json_value *line)
 {
@@ -64,6 +70,41 @@ bool gf_saved_is_log(const char *text, size_t size)
     return is;
 }
 
+/* The report of that job, begun where the line is its first; NULL: out of memory. */
+static struct gf_saved *report_of(struct gf_saved *saved, const char *job)
+{
+    if (!saved->batch.pictures)
+        snprintf(saved->job, sizeof saved->job, "%s", job);
+    if (!strncmp(saved->job, job, sizeof saved->job - 1))
+        return saved;
+    for (int i = 0; i < saved->other_jobs; i++) {
+        struct gf_saved *const other = &saved->other_job[i];
+        if (!strncmp(other->job, job, sizeof other->job - 1) || i == JOBS_MAX - 2)
+            return other;
+    }
+    struct gf_saved *const grown =
+        realloc(saved->other_job, ((size_t)saved->other_jobs + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    saved->other_job = grown;
+    struct gf_saved *const added = &grown[saved->other_jobs++];
+    *added = (struct gf_saved){.kind = GF_SAVED_LOG, .name = saved->name};
+    snprintf(added->job, sizeof added->job, "%s", job);
+    return added;
+}
+
+/* Of several jobs each has its number in its name. */
+static enum gf_status finish(struct gf_saved *saved, int number, int jobs, struct gf_error *error)
+{
+    if (jobs > 1 && asprintf(&saved->own_name, "%s, job %d of %d%s%s", saved->name, number, jobs,
+                             *saved->job ? ": " : "", saved->job) < 0) {
+        saved->own_name = NULL;
+        return gf_fail_memory(error);
+    }
+    saved->name = saved->own_name ? saved->own_name : saved->name;
+    return gf_batch_report_finish(&saved->batch, error);
+}
+
 enum gf_status gf_saved_read_log(const char *text, size_t size, struct gf_saved *saved,
                                  struct gf_error *error)
 {
@@ -78,11 +119,19 @@ enum gf_status gf_saved_read_log(const char *text, size_t size, struct gf_saved 
             report->damaged++;
             continue;
         }
-        if (is_line(tree.value))
-            status = add_line(tree.value, report, error);
-        else
+        struct gf_saved *of_job = saved;
+        if (!is_line(tree.value))
             report->damaged++;
+        else if (!(of_job = report_of(saved, gf_json_text_of(tree.value, "job"))))
+            status = gf_fail_memory(error);
+        else
+            status = add_line(tree.value, &of_job->batch, error);
         gf_json_tree_free(&tree);
     }
-    return status ? status : gf_batch_report_finish(report, error);
+    const int jobs = 1 + saved->other_jobs;
+    if (!status)
+        status = finish(saved, 1, jobs, error);
+    for (int i = 0; !status && i < saved->other_jobs; i++)
+        status = finish(&saved->other_job[i], i + 2, jobs, error);
+    return status;
 }

@@ -39,6 +39,11 @@ stdout_has '^cpu '
 stdout_has '^cuda'
 silent
 
+begin "the manual says what converts colours"
+run 0 gpufilter --man
+tr '\n' ' ' <stdout | grep -q 'ICC profile is copied, unless .fBicc.fR, .fBthumbnail.fR or .fB.-.-to.-icc.fR converts' ||
+    problem "it does not"
+
 begin "the manual is clean roff"
 run 0 gpufilter --man
 silent
