@@ -713,6 +713,7 @@ static void test_progress(void **state)
                                    .done = 45,
                                    .failed = 5,
                                    .skipped = 50,
+                                   .left_out = 3,
                                    .pictures = 45,
                                    .megapixels = 93.3,
                                    .elapsed_s = 10};
@@ -728,8 +729,8 @@ static void test_progress(void **state)
     batch.busy_s[GF_SPAN_DECODE] = 5;
     assert_shown(
         GF_PROGRESS_JSON, &batch, false,
-        "{\"files\":200,\"done\":45,\"failed\":5,\"skipped\":50,\"pictures\":45,\"megapixels\":93."
-        "300,"
+        "{\"files\":200,\"done\":45,\"failed\":5,\"skipped\":50,\"left_out\":3,\"pictures\":45,"
+        "\"megapixels\":93.300,"
         "\"elapsed_s\":10.000,\"pictures_per_s\":4.5,\"eta_s\":20.0,\"bound_by\":\"decode\","
         "\"at_end\":false}\n");
     batch = (struct gf_batch_state){.files = 7, .skipped = 7, .elapsed_s = 4000};

@@ -195,6 +195,22 @@ static enum gf_status write_slot(struct gf_archive_ring *ring, struct gf_archive
     return status;
 }
 
+/* A member that is no picture goes into archives alone. The caller holds the lock. */
+static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
+{
+    const struct gf_batch_request *const request = ring->batch->request;
+    bool any_files = false;
+    for (int k = 0; k < ring->outputs; k++)
+        any_files |= !ring->writer[k];
+    if (!any_files || !slot->member.is_file)
+        return;
+    ring->batch->state.left_out++;
+    struct gf_error line;
+    (void)gf_fail(&line, GF_OK, "%s/%s: not taken for a picture", ring->from, slot->member.name);
+    if (request->verbose && request->message)
+        request->message(request->context, GF_MESSAGE_PICTURE, line.text);
+}
+
 /* Writes what is done, in order, until all is written or the run stops. Holds the lock but for the
  * writing. */
 static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *error)
@@ -211,6 +227,8 @@ static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *e
         }
         if (slot->bytes)
             gf_batch_report(batch, &slot->item, input_of(ring, slot)->path);
+        else
+            tell_left_out(ring, slot);
         pthread_mutex_unlock(&batch->lock);
         status = write_slot(ring, slot, error);
         pthread_mutex_lock(&batch->lock);

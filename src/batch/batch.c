@@ -40,6 +40,17 @@ static void report_choice(const struct gf_batch *batch, int workers)
     batch->request->message(batch->request->context, GF_MESSAGE_CHOICE, text);
 }
 
+void gf_batch_describe_left_out(const struct gf_batch_state *state,
+                                char text[GF_BATCH_LEFT_OUT_SIZE])
+{
+    *text = '\0';
+    if (state->left_out)
+        snprintf(text, GF_BATCH_LEFT_OUT_SIZE, "; %zu file%s not taken for %s (-v names %s)",
+                 state->left_out, state->left_out == 1 ? " was" : "s were",
+                 state->left_out == 1 ? "a picture" : "pictures",
+                 state->left_out == 1 ? "it" : "them");
+}
+
 enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_batch_state *const state = &batch->state;
@@ -55,8 +66,10 @@ enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *
         snprintf(more, sizeof more, ", %zu not begun (--fail-fast)", left);
     else if (state->skipped)
         snprintf(more, sizeof more, ", %zu skipped", state->skipped);
-    return gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files failed, %zu done%s", state->failed,
-                   state->files, state->done, more);
+    char left_out[GF_BATCH_LEFT_OUT_SIZE];
+    gf_batch_describe_left_out(state, left_out);
+    return gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files failed, %zu done%s%s", state->failed,
+                   state->files, state->done, more, left_out);
 }
 
 static void tell_estimate(void *context, const char *text)
@@ -135,6 +148,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     pthread_condattr_t attributes;
     batch.count = batch.first < inputs ? (inputs - batch.first + batch.step - 1) / batch.step : 0;
     batch.state.files = batch.count;
+    batch.state.left_out = request->inputs->left_out;
     if (request->counts)
         request->counts->files = batch.count;
     batch.options.spans |= request->log || request->tick;

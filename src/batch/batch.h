@@ -25,6 +25,7 @@ enum gf_message_kind {
 /* The progress of a batch. */
 struct gf_batch_state {
     size_t files, done, failed, skipped; /* files: of this shard */
+    size_t left_out;                     /* not taken for pictures, by their names */
     size_t pictures;                     /* written; a stream has several */
     double megapixels;                   /* of the inputs that are done */
     double elapsed_s;
@@ -110,6 +111,11 @@ static inline bool gf_batch_writes_stdout(const struct gf_batch_request *request
         any |= request->more[i].name->is_stdout;
     return any;
 }
+
+/* The end of a summary: "; 2 files were not taken for pictures (-v names them)", or nothing. */
+enum { GF_BATCH_LEFT_OUT_SIZE = 100 };
+void gf_batch_describe_left_out(const struct gf_batch_state *state,
+                                char text[GF_BATCH_LEFT_OUT_SIZE]);
 
 /* Sets how many queues to a device CUDA prepares, as suits the request, unless the user has. It
  * must not have started. */

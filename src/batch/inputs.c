@@ -20,10 +20,10 @@ struct search {
     struct gf_error *error;
 };
 
-/* The path, from malloc(), becomes the search's. */
-static enum gf_status add(struct search *search, char *path, size_t below)
+/* The path, from malloc(), becomes the list's. */
+static enum gf_status add_to(struct search *search, struct gf_inputs *inputs, char *path,
+                             size_t below)
 {
-    struct gf_inputs *const inputs = search->inputs;
     if (!path)
         return gf_fail_memory(search->error);
     if (inputs->count == inputs->capacity) {
@@ -37,6 +37,22 @@ static enum gf_status add(struct search *search, char *path, size_t below)
         inputs->capacity = capacity;
     }
     inputs->item[inputs->count++] = (struct gf_input_name){.path = path, .below = below};
+    return GF_OK;
+}
+
+static enum gf_status add(struct search *search, char *path, size_t below)
+{
+    return add_to(search, search->inputs, path, below);
+}
+
+/* The path, from malloc(), is no picture's by its name. */
+static enum gf_status leave_out(struct search *search, char *path)
+{
+    struct gf_inputs *const names = search->request->left_out;
+    search->inputs->left_out++;
+    if (names)
+        return add_to(search, names, path, 0);
+    free(path);
     return GF_OK;
 }
 
@@ -67,30 +83,38 @@ static bool is_output_folder(const struct search *search, const struct stat *fil
     return is;
 }
 
+/* A link counts as the file that it leads to, and as a file that cannot be opened if it leads
+ * nowhere. S_IFLNK: it leads to a folder. */
+static mode_t kind_of(const struct dirent *entry, const char *path)
+{
+    struct stat file;
+    if (entry->d_type == DT_REG || entry->d_type == DT_DIR)
+        return entry->d_type == DT_REG ? S_IFREG : S_IFDIR;
+    if (!lstat(path, &file) && !S_ISLNK(file.st_mode))
+        return file.st_mode & S_IFMT;
+    if (stat(path, &file))
+        return S_IFREG;
+    return S_ISDIR(file.st_mode) ? S_IFLNK : file.st_mode & S_IFMT;
+}
+
 /* The path, from malloc(), becomes the search's. */
 static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
                                  size_t below)
 {
-    struct stat file;
-    enum gf_status status = GF_OK;
-    bool is_folder = entry->d_type == DT_DIR, is_file = entry->d_type == DT_REG;
     if (!path)
         return gf_fail_memory(search->error);
-    if (entry->d_type == DT_UNKNOWN && !lstat(path, &file)) {
-        is_folder = S_ISDIR(file.st_mode);
-        is_file = S_ISREG(file.st_mode);
-    }
-    /* A link counts as the file that it leads to. */
-    if (!is_folder && !is_file && !stat(path, &file))
-        is_file = S_ISREG(file.st_mode);
-    if (is_file && gf_file_format_named(path) != GF_FILE_AUTO)
+    const bool recursive = search->request->recursive;
+    const mode_t kind = kind_of(entry, path);
+    struct stat file;
+    enum gf_status status = GF_OK;
+    if (kind == S_IFREG && gf_file_format_named(path) != GF_FILE_AUTO)
         return add(search, path, below);
+    if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
+        return leave_out(search, path);
     /* A folder that cannot be searched becomes an input that fails, as a file does. */
-    if (is_folder && search->request->recursive &&
-        faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
+    if (kind == S_IFDIR && recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
         return add(search, path, below);
-    if (is_folder && search->request->recursive && !stat(path, &file) &&
-        !is_output_folder(search, &file))
+    if (kind == S_IFDIR && recursive && !stat(path, &file) && !is_output_folder(search, &file))
         status = search_folder(search, path, below);
     free(path);
     return status;
@@ -124,15 +148,22 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
 static enum gf_status take_folder(struct search *search, const char *folder)
 {
     const size_t first = search->inputs->count, length = strlen(folder);
+    const size_t left_out = search->inputs->left_out;
+    char others[60] = "";
     const bool here = !strcmp(folder, ".");
     const size_t below = here ? 0 : length + (folder[length - 1] != '/');
     const enum gf_status status = search_folder(search, here ? "" : folder, below);
     if (status)
         return status;
     sort_from(search->inputs, first);
+    if (search->inputs->left_out > left_out)
+        snprintf(others, sizeof others, ", but %zu other file%s",
+                 search->inputs->left_out - left_out,
+                 search->inputs->left_out - left_out == 1 ? "" : "s");
     if (search->inputs->count == first)
         return gf_fail(
-            search->error, GF_ERROR_INPUT, "%s: holds no picture of a known format%s", folder,
+            search->error, GF_ERROR_INPUT, "%s: holds no picture of a known format%s%s", folder,
+            others,
             search->request->recursive ? "" : " (--recursive searches the folders in it, too)");
     return GF_OK;
 }
@@ -284,6 +315,8 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
         else
             status = take_path(&search, argument);
     }
+    if (request->left_out)
+        sort_from(request->left_out, 0);
     if (status)
         gf_inputs_free(inputs);
     return status;

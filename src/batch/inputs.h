@@ -20,6 +20,7 @@ struct gf_input_name {
 struct gf_inputs {
     struct gf_input_name *item;
     size_t count, capacity;
+    size_t left_out; /* files of folders that were not taken for pictures */
 };
 
 struct gf_inputs_request {
@@ -30,15 +31,17 @@ struct gf_inputs_request {
     char *const *outputs; /* [outputs_count]: folders that no search enters, since the last run's
                              results lie there; "" is none */
     int outputs_count;
+    struct gf_inputs *left_out; /* gets the names of the files that are no pictures; or NULL */
 };
 
 /* Whether the argument may stand for more than one picture. */
 bool gf_inputs_is_group(const char *argument);
 
 /* A folder stands for its files with a picture's extension, without hidden ones; links to folders
- * are not followed. A name in a list is a file or a folder, never a pattern; a line may end with CR
- * LF. Missing files and unreadable folders in folders become inputs, which fail when they are
- * opened. An argument that names no picture at all is an error. */
+ * are not followed, and a link that leads nowhere counts by its own name. A name in a list is a
+ * file or a folder, never a pattern; a line may end with CR LF. Missing files and unreadable
+ * folders in folders become inputs, which fail when they are opened. An argument that names no
+ * picture at all is an error. */
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error) GF_CHECKED;
 void gf_inputs_free(struct gf_inputs *inputs);

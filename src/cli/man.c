@@ -178,7 +178,8 @@ static void put_batches(FILE *file)
               "With a folder, a quoted pattern, *@*_list_ or several *-i* every picture goes its "
               "own way: one that fails does not stop the others, and the order of what is said "
               "is that of the inputs. A folder gives the files whose extension is that of a known "
-              "format, sorted, without hidden ones.\n"
+              "format, sorted, without hidden ones. How many others there are the summary says, "
+              "*-v* names them, and a link that leads nowhere fails if its name is a picture's.\n"
               "*-o* is then a folder, which keeps the names and the subfolders of a recursive "
               "search, or a template with these fields; a brace itself is doubled. Missing "
               "folders are made.");

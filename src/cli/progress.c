@@ -89,6 +89,7 @@ static void show_json(const struct gf_progress *progress, const struct gf_batch_
     gf_json_number(&json, "done", (double)state->done, 0);
     gf_json_number(&json, "failed", (double)state->failed, 0);
     gf_json_number(&json, "skipped", (double)state->skipped, 0);
+    gf_json_number(&json, "left_out", (double)state->left_out, 0);
     gf_json_number(&json, "pictures", (double)state->pictures, 0);
     gf_json_number(&json, "megapixels", state->megapixels, 3);
     gf_json_number(&json, "elapsed_s", state->elapsed_s, 3);

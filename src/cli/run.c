@@ -225,11 +225,21 @@ static enum gf_status open_template(const struct session *session, int index,
     return status;
 }
 
+static void name_left_out(const struct gf_inputs *left_out)
+{
+    for (size_t i = 0; i < left_out->count; i++) {
+        struct gf_error line; /* gf_fail() makes one line of it, whatever the name holds */
+        (void)gf_fail(&line, GF_OK, "%s: not taken for a picture", left_out->item[i].path);
+        gf_message_print("", line.text);
+    }
+}
+
 static enum gf_status open_inputs(struct session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
     const int outputs = gf_command_outputs(command);
     char *folder[GF_PIPELINE_OUTPUTS_MAX] = {0};
+    struct gf_inputs left_out = {0};
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < outputs; i++)
         status = open_template(session, i, &session->output[i], &folder[i], error);
@@ -243,9 +253,12 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
                                               .recursive = command->recursive,
                                               .nul_separated = command->nul_separated,
                                               .outputs = folder,
-                                              .outputs_count = outputs};
+                                              .outputs_count = outputs,
+                                              .left_out = command->verbose ? &left_out : NULL};
     if (!status)
         status = gf_inputs_expand(&request, &session->inputs, error);
+    name_left_out(&left_out);
+    gf_inputs_free(&left_out);
     for (int i = 0; i < outputs; i++)
         free(folder[i]);
     return status;
@@ -383,9 +396,9 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     const bool learns = load_figures(session) && !command->more_outputs;
     request.learning = learns ? &session->learning : NULL;
     const enum gf_status ran = gf_batch_run(&request, &state, error);
-    if (!ran && several && !command->dry_run && !command->quiet &&
+    if (!ran && (several || state.left_out) && !command->dry_run && !command->quiet &&
         session->progress.form != GF_PROGRESS_JSON) {
-        char text[200];
+        char text[300];
         gf_summary_make(&state, text, sizeof text);
         gf_progress_clear(&session->progress);
         gf_message_print("", text);

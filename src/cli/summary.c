@@ -17,13 +17,14 @@ static bool on_terminal;
 void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size)
 {
     const char *const bound = gf_progress_bound(state);
-    char skipped[40] = "";
+    char skipped[40] = "", left_out[GF_BATCH_LEFT_OUT_SIZE];
+    gf_batch_describe_left_out(state, left_out);
     if (state->skipped)
         snprintf(skipped, sizeof skipped, ", %zu skipped,", state->skipped);
-    snprintf(text, size, "%zu file%s done%s in %.2f s: %.1f Mpixel, %.1f pictures/s%s%s",
+    snprintf(text, size, "%zu file%s done%s in %.2f s: %.1f Mpixel, %.1f pictures/s%s%s%s",
              state->done, state->done == 1 ? "" : "s", skipped, state->elapsed_s, state->megapixels,
              state->elapsed_s > 0 ? (double)state->pictures / state->elapsed_s : 0.0,
-             *bound ? ", bound by " : "", bound);
+             *bound ? ", bound by " : "", bound, left_out);
 }
 
 struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)

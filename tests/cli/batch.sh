@@ -134,6 +134,38 @@ holds out7 '2.ppm 4.png '
     'mixed/1.ppm mixed/3.png mixed/5.jpg mixed/6.png ' ] || problem "order: $(cat stderr)"
 [ "$(tail -n 1 stderr)" = 'gpufilter: 4 of 6 files failed, 2 done' ] || problem "summary: $(tail -n 1 stderr)"
 
+begin "a folder tells what it leaves out, and a link to a picture that is away fails"
+mkdir -p others/sub
+printf 'P5\n1 1\n255\n\100' >others/a.pgm
+printf BM >others/b.bmp
+printf '%%PDF' >others/c.pdf
+cp others/a.pgm others/noextension
+cp others/a.pgm others/sub/d.pgm
+ln -s sub others/sublink
+ln -s nowhere others/away
+mkfifo others/pipe.pgm
+run 0 gpufilter -i others -o out7o invert
+stderr_like '1 file done in .*; 5 files were not taken for pictures (-v names them)$'
+run 0 gpufilter -v -r -i others -o out7o invert
+[ "$(sed -n 's/^gpufilter: \(.*\): not taken for a picture$/\1/p' stderr | tr '\n' ' ')" = \
+    'others/away others/b.bmp others/c.pdf others/noextension others/pipe.pgm others/sublink ' ] || problem "$(cat stderr)"
+holds out7o 'a.pgm sub/d.pgm '
+run 0 gpufilter -q -i others -o out7o invert
+silent
+rm others/away others/pipe.pgm others/noextension others/c.pdf others/sublink
+ln -s /nowhere/e.pgm others/e.pgm
+gpufilter -i others/e.pgm -o out7o.pgm 2>stderr
+missing=$?
+for input in 'others/*.pgm' others; do
+    run $missing gpufilter -i "$input" -o out7o invert
+    grep -q '^gpufilter: others/e.pgm: No such file or directory$' stderr || problem "$(cat stderr)"
+done
+[ "$(tail -n 1 stderr)" = \
+    'gpufilter: 1 of 2 files failed, 1 done; 1 file was not taken for a picture (-v names it)' ] || problem "$(cat stderr)"
+rm others/*.pgm
+gpufilter -i others -o out7o invert 2>stderr && problem "nothing was done, with status 0"
+stderr_like 'others: holds no picture of a known format, but 1 other file (--recursive'
+
 begin "the log: a line of JSON for each"
 if ! command -v python3 >/dev/null; then
     skip "no python3 here"
@@ -355,7 +387,8 @@ same grown/1.pgm grows/b.pgm
 
 begin "--fail-fast"
 run 1 gpufilter -i cut.ppm -i many -o out12 --fail-fast --threads=1 invert
-[ "$(tail -n 1 stderr)" = 'gpufilter: 1 of 4 files failed, 0 done, 3 not begun (--fail-fast)' ] || problem "$(cat stderr)"
+[ "$(tail -n 1 stderr)" = "gpufilter: 1 of 4 files failed, 0 done, 3 not begun (--fail-fast); 1 file was not taken for a picture (-v names it)" ] ||
+    problem "$(cat stderr)"
 absent out12/a.ppm
 
 begin "--dry-run writes nothing and says everything"

@@ -107,7 +107,7 @@ else
     blocked=3
     cp in/1.ppm in/secret.ppm && chmod 0 in/secret.ppm
 fi
-run 1 gpufilter -i in -i in/link.ppm -o 'out4/{stem}.png' -q blur=3,equalize
+run 1 gpufilter -i in -o 'out4/{stem}.png' -q blur=3,equalize
 [ "$(tail -n 1 stderr)" = "gpufilter: $blocked of $((40 + blocked - 1)) files failed, 39 done" ] || problem "$(cat stderr)"
 grep -q '^gpufilter: out4/3.png: is a directory$' stderr || problem "$(cat stderr)"
 grep -q '^gpufilter: in/link.ppm: No such file or directory$' stderr || problem "$(cat stderr)"

@@ -147,7 +147,9 @@ run 0 gpufilter -q "$@" --resume=run.log
 grep -q '"identity":"[0-9]* [0-9.]* in [0-9]* [0-9.]*"' run.log || problem "$(cat run.log)"
 same whole.tar large.tar
 run 0 gpufilter -i in.tar -o 'files/{stem}.png' --skip-existing thumbnail=40
-stderr_like '0 files done, 2 skipped'
+stderr_like '0 files done, 2 skipped, .*; 1 file was not taken for a picture (-v names it)$'
+run 0 gpufilter -v -i in.tar -o 'files/{stem}.png' --skip-existing thumbnail=40
+grep -q '^gpufilter: in.tar/set/a.json: not taken for a picture$' stderr || problem "$(cat stderr)"
 
 begin "what makes no sense is refused"
 run 2 gpufilter -i in.tar -o y.tar -o ./y.tar blur
