@@ -3,7 +3,7 @@
 
 #include "codec/formats.h"
 
-enum { BYTE = 1, SHORT = 3, LONG = 4 };
+enum { BYTE = 1, SHORT = 3, LONG = 4, UNDEFINED = 7 };
 
 struct tiff {
     bool big_endian, big_tiff;
@@ -41,7 +41,7 @@ static void begin(struct tiff *tiff)
 /* A tag of numbers. */
 static void tag(struct tiff *tiff, unsigned number, int type, int count, const unsigned *values)
 {
-    const int bytes = type == BYTE ? 1 : type == SHORT ? 2 : 4, word = tiff->big_tiff ? 8 : 4;
+    const int bytes = type == SHORT ? 2 : type == LONG ? 4 : 1, word = tiff->big_tiff ? 8 : 4;
     unsigned char *const entry = tiff->entries + tiff->count++ * (4 + 2 * word);
     unsigned char *value = entry + 4 + word;
     memset(entry, 0, (size_t)(4 + 2 * word));
@@ -419,6 +419,44 @@ static void test_compressions(void **state)
     free_picture(&picture);
 }
 
+/* IPTC under a tag of its own, whose type is a matter of opinion. Numbers are in the order of the
+ * machine that wrote the records into them, whatever the file's is. */
+static void test_iptc_alone(void **state)
+{
+    static const char records[] = "\x1c\2\x19\0\7apples\0"; /* 12 bytes */
+    static const int types[] = {BYTE, UNDEFINED, LONG};
+    for (int i = 0; i < 12; i++) {
+        struct tiff tiff = {.big_endian = i & 1, .big_tiff = i & 2};
+        const int type = types[i / 4], count = type == LONG ? 3 : 12;
+        const struct gf_options options = plain_options();
+        unsigned values[12];
+        struct picture picture;
+        for (int v = 0; v < count; v++)
+            values[v] = type != LONG ? (unsigned char)records[v]
+                                     : (unsigned char)records[4 * v] |
+                                           (unsigned char)records[4 * v + 1] << 8 |
+                                           (unsigned char)records[4 * v + 2] << 16 |
+                                           (unsigned)(unsigned char)records[4 * v + 3] << 24;
+        begin(&tiff);
+        put_more(&tiff, 2, 0);
+        tag1(&tiff, 256, 1);
+        tag1(&tiff, 257, 1);
+        tag(&tiff, 258, SHORT, 1, (unsigned[]){8});
+        tag(&tiff, 262, SHORT, 1, (unsigned[]){1});
+        tag1(&tiff, 273, tiff.big_tiff ? 16 : 8);
+        tag1(&tiff, 279, 1);
+        tag(&tiff, 33723, type, count, values);
+        add_page(&tiff);
+        write_file(&tiff);
+        if (decode(in_folder("a.tif"), &options, &picture))
+            fail_msg("%s", failure.text);
+        assert_int_equal(warnings, 0);
+        assert_int_equal(picture.metadata.iptc.size, 24);
+        assert_memory_equal(picture.metadata.iptc.data + 12, records, 12);
+        free_picture(&picture);
+    }
+}
+
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
@@ -439,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_damaged_row),
         cmocka_unit_test(test_compressions),
+        cmocka_unit_test(test_iptc_alone),
     };
     return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);
 }

@@ -139,6 +139,11 @@ bool gf_texts_add_comment(struct gf_texts *texts, const void *bytes, size_t size
     return gf_blob_set(&made.text, bytes, size) && add(texts, made);
 }
 
+bool gf_text_is_comment(const struct gf_text *text)
+{
+    return !text->head.size || !strcmp((const char *)text->head.data, GF_TEXT_COMMENT);
+}
+
 bool gf_texts_copy(struct gf_texts *to, const struct gf_texts *from)
 {
     for (int i = 0; i < from->count; i++) {
@@ -176,7 +181,7 @@ bool gf_text_as_comment(const struct gf_text *text, struct gf_blob *comment)
     const char *const keyword = (const char *)text->head.data;
     struct gf_blob name;
     *comment = (struct gf_blob){0};
-    if (!keyword || !strcmp(keyword, GF_TEXT_COMMENT))
+    if (gf_text_is_comment(text))
         return gf_blob_set(comment, text->text.data, text->text.size);
     if (!utf8_of_latin1(text->head.data, strlen(keyword), &name))
         return false;

@@ -38,6 +38,8 @@ bool gf_texts_add_latin1(struct gf_texts *texts, const char *keyword, const void
 /* The payload of a JPEG's COM segment. */
 bool gf_texts_add_comment(struct gf_texts *texts, const void *bytes, size_t size, bool *left_out);
 
+/* Whether the text is what a JPEG's COM holds. */
+bool gf_text_is_comment(const struct gf_text *text);
 bool gf_texts_copy(struct gf_texts *to, const struct gf_texts *from);
 void gf_texts_free(struct gf_texts *texts);
 

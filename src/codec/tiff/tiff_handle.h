@@ -22,7 +22,7 @@
     CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
     CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
     CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
-    CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF)
+    CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF) CALL(TIFFSwabArrayOfLong)
 /* clang-format on */
 
 struct gf_tiff_calls {

@@ -111,6 +111,23 @@ uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16
     return result;
 }
 
+bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+                  struct gf_blob *bytes)
+{
+    struct directory directory;
+    const struct entry *const entry =
+        read_directory(reader, offset, &directory) ? find(&directory, tag) : NULL;
+    *bytes = (struct gf_blob){0};
+    if (entry)
+        *bytes = (struct gf_blob){malloc((size_t)entry->size), (size_t)entry->size};
+    if (bytes->data && !reader->read(reader->context, entry->at, bytes->data, bytes->size)) {
+        free(bytes->data);
+        *bytes = (struct gf_blob){0};
+    }
+    free(directory.entry);
+    return !bytes->size || bytes->data;
+}
+
 char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
 {
     struct directory directory;

@@ -36,6 +36,10 @@ uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
                      struct gf_ifd_writer *writer);
 /* The offset that a tag of the directory states, such as GF_IFD_EXIF; 0 where it has none. */
 uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
+/* The value of a tag as it lies in the file, whatever its type; bytes->data is to be freed. Empty
+ * where there is none. False when out of memory. */
+bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+                  struct gf_blob *bytes);
 /* The text of a tag of type ASCII, to be freed; NULL where there is none. */
 char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/common/checks.h"
 
 static const double inch = 0.0254, centimetre = 0.01;
 
@@ -23,17 +24,6 @@ static bool read_blob(const struct gf_tiff_handle *handle, uint32_t tag, struct 
     if (!gf_tiff.TIFFGetField(handle->tiff, tag, &size, &data) || !size || size > GF_METADATA_MAX)
         return true;
     return gf_blob_set(blob, data, size);
-}
-
-/* IPTC is declared as bytes or, wrongly and often, as numbers of 4 bytes. */
-static bool read_iptc(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
-{
-    uint32_t size = 0;
-    const void *data = NULL;
-    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_PHOTOSHOP, &size, &data) && size &&
-        !gf_metadata_add_photoshop(metadata, data, size))
-        return false;
-    return true;
 }
 
 static bool read_texts(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
@@ -109,6 +99,28 @@ static bool tells_something(const struct gf_tiff_handle *handle, const struct gf
     return gf_ifd_link(reader, directory, GF_IFD_EXIF) ||
            gf_ifd_link(reader, directory, GF_IFD_GPS) ||
            gf_ifd_link(reader, directory, GF_IFD_ORIENTATION) > 1;
+}
+
+/* IPTC is a resource of Photoshop's, or stands alone: as bytes, or, wrongly and often, as numbers
+ * of 4 bytes, which are in the other order where a program has changed that of the file. */
+static bool read_iptc(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+{
+    enum { IPTC_BEGIN = 0x1c };
+    const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
+    uint32_t size = 0;
+    const void *data = NULL;
+    struct gf_blob alone;
+    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_PHOTOSHOP, &size, &data) && size &&
+        !gf_metadata_add_photoshop(metadata, data, size))
+        return false;
+    if (!gf_ifd_bytes(&reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), TIFFTAG_RICHTIFFIPTC,
+                      &alone))
+        return false;
+    if (alone.size > 3 && alone.data[0] != IPTC_BEGIN && alone.data[3] == IPTC_BEGIN)
+        gf_tiff.TIFFSwabArrayOfLong((uint32_t *)(void *)alone.data, (tmsize_t)(alone.size / 4));
+    const bool added = gf_metadata_add_photoshop(metadata, alone.data, alone.size);
+    free(alone.data);
+    return added;
 }
 
 static bool read_exif(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
@@ -190,31 +202,44 @@ static bool set_density(const struct gf_tiff_handle *handle, const struct gf_met
            gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, metadata->density_y * inch);
 }
 
-static bool set_texts(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
+/* The first text of each tag is kept; a comment is a description. */
+static bool set_texts(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata,
+                      const struct gf_options *options)
 {
+    enum { TAGS = sizeof texts / sizeof *texts };
+    bool set[TAGS] = {0};
+    int left_out = 0;
     for (int i = 0; i < metadata->texts.count; i++) {
         const struct gf_text *const text = &metadata->texts.item[i];
-        /* A JPEG's comment has no keyword. */
-        const char *const keyword = text->head.size ? (const char *)text->head.data : "Description";
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-            char *value;
-            if (strcmp(keyword, texts[k].keyword) != 0)
-                continue;
-            value = strndup((const char *)text->text.data, text->text.size);
-            const bool done = value && gf_tiff.TIFFSetField(handle->tiff, texts[k].tag, value);
-            free(value);
-            if (!done)
-                return false;
+        const char *const keyword =
+            gf_text_is_comment(text) ? texts[0].keyword : (const char *)text->head.data;
+        int k = 0;
+        while (k < TAGS && strcmp(keyword, texts[k].keyword) != 0)
+            k++;
+        if (k == TAGS || set[k]) {
+            left_out++;
+            continue;
         }
+        char *const value = strndup((const char *)text->text.data, text->text.size);
+        set[k] = value && gf_tiff.TIFFSetField(handle->tiff, texts[k].tag, value);
+        free(value);
+        if (!set[k])
+            return false;
     }
+    if (left_out)
+        gf_warn(options,
+                "%s: TIFF has one %s, %s, %s and %s: %d more texts or comments are left out",
+                handle->name, texts[0].keyword, texts[1].keyword, texts[2].keyword,
+                texts[3].keyword, left_out);
     return true;
 }
 
 enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
-                                      const struct gf_metadata *metadata, struct gf_error *error)
+                                      const struct gf_metadata *metadata,
+                                      const struct gf_options *options, struct gf_error *error)
 {
     const bool done =
-        set_density(handle, metadata) && set_texts(handle, metadata) &&
+        set_density(handle, metadata) && set_texts(handle, metadata, options) &&
         write_exif(handle, metadata) && set_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) &&
         set_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) &&
         set_blob(handle, TIFFTAG_PHOTOSHOP, &metadata->iptc) &&

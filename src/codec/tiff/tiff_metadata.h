@@ -10,9 +10,11 @@
 struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle);
 /* Reads the current directory's. False when out of memory. */
 bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata);
-/* Sets the tags of the directory that is being written. */
+/* Sets the tags of the directory that is being written. options->warn is told of texts that have
+ * none. */
 enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
                                       const struct gf_metadata *metadata,
+                                      const struct gf_options *options,
                                       struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -175,7 +175,7 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
     if (!status && !set_tags(tiff, options))
         status = gf_tiff_fail(&tiff->handle, -1, 0, error);
     if (!status)
-        status = gf_tiff_write_metadata(&tiff->handle, metadata, error);
+        status = gf_tiff_write_metadata(&tiff->handle, metadata, options, error);
     if (status) {
         tiff_close(&tiff->base);
         return status;
