@@ -15,6 +15,7 @@
 #include "codec/codec.h"
 #include "codec/common/source.h"
 #include "codec/common/metadata.h"
+#include "codec/common/xmp.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 

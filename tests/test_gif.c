@@ -126,6 +126,24 @@ static void test_beyond_the_palette(void **state)
     assert_non_null(strstr(last_warning, "a.gif: some of its pixels have an index beyond"));
 }
 
+/* They are not read, and named as any other loss. */
+static void test_comments_and_xmp(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct bytes gif;
+    struct picture picture;
+    begin(&gif, 1, 1);
+    append(&gif, "\x21\xfe\5hello", 9);
+    append(&gif, "\x21\xff\x0bXMP DataXMP\4<a/>", 19);
+    append(&gif, "", 1);
+    add(&gif, (struct area){0, 0, 1, 1}, -1, 0, false, "\1");
+    finish(&gif);
+    assert_int_equal(decode(in_folder("a.gif"), &options, &picture), GF_OK);
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    assert_non_null(strstr(last_warning, "does not keep the input's XMP and comments"));
+    free_picture(&picture);
+}
+
 /* Rows 0, 8; 4; 2, 6; 1, 3, 5, 7. */
 static void test_interlaced(void **state)
 {
@@ -235,7 +253,7 @@ int main(void)
         cmocka_unit_test(test_still),          cmocka_unit_test(test_beyond_the_palette),
         cmocka_unit_test(test_interlaced),     cmocka_unit_test(test_animation),
         cmocka_unit_test(test_damage_behind),  cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_is_not_written),
+        cmocka_unit_test(test_is_not_written), cmocka_unit_test(test_comments_and_xmp),
     };
     return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);
 }

@@ -81,7 +81,8 @@ struct gf_options {
     enum gf_codec codec;
     bool no_fuse;         /* run each filter by itself: the picture is rounded after each, and
                            * counted by kernels of their own where a filter wants its histogram */
-    bool autorotate;      /* apply the EXIF orientation */
+    bool autorotate;      /* apply the orientation that EXIF, TIFF, AVIF or JPEG XL states; else the
+                           * output states it. A HEIC comes upright from libheif in any case */
     bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
     bool strip;           /* write no ICC profile, EXIF, XMP, IPTC, texts or density */
     bool profile;         /* record spans and measure the machine's peaks */

@@ -110,7 +110,8 @@ static const struct gf_option options[] = {
      .help = "leave out ICC, EXIF, XMP, IPTC, texts and density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
-     .help = "leave the EXIF orientation unapplied"},
+     .help = "leave the orientation unapplied that EXIF, TIFF, AVIF or JPEG XL states, and keep "
+             "it; libheif has turned a HEIC upright already"},
     {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.allow_truncated),
      .help = "keep what a truncated PNG or JPEG still gives"},

@@ -12,6 +12,7 @@
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/left_out.h"
 
 static bool begins_as(const struct gf_file_type *type, const unsigned char *bytes, size_t size)
 {
@@ -253,6 +254,8 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (status)
         return status;
     status = type->create(output, format, &kept, options, sink, error);
+    if (!status && metadata)
+        gf_warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size && !options->strip)
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",
                 gf_output_name(output), gf_colour_channels(in_file) == 1 ? "gray" : "RGB");

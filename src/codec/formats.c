@@ -52,6 +52,7 @@ static bool is_avif(const unsigned char *bytes, size_t size)
            (has_brand(bytes, size, "avif") || has_brand(bytes, size, "avis"));
 }
 
+#define KEEPS_BLOCKS (GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_ORIENTATION)
 #define OWN_png \
     .open = gf_png_source_open, .create = gf_png_sink_open, .sink_memory = gf_png_sink_memory
 #define OWN_jpeg .open = open_jpeg, .create = create_jpeg, .sink_memory = gf_jpeg_sink_memory

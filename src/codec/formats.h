@@ -30,7 +30,8 @@ struct gf_file_type {
     bool (*recognise)(const unsigned char *bytes, size_t size); /* beside magic; may be NULL */
     int bits;                                                   /* the most of a sample, 8 or 16 */
     bool gray, alpha; /* it holds pictures of one channel, and pictures with alpha */
-    bool pages;       /* a file can hold several pictures, of which "name[2]" selects the third */
+    unsigned keeps; /* enum gf_metadata_kind: what its files can hold, as the program writes them */
+    bool pages;     /* a file can hold several pictures, of which "name[2]" selects the third */
     enum gf_lossy lossy;
     int lossless_bits; /* the most bits that options->lossless can promise */
     /* The options that change its files, in the command line's words with spaces between; and those

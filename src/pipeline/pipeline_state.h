@@ -109,7 +109,7 @@ enum gf_status gf_pipeline_check_codecs(const struct gf_pipeline *pipeline,
                                         const struct gf_source *source, const struct gf_plan *plan,
                                         struct gf_error *error) GF_CHECKED;
 /* Opens the sink of a result. icc: the profile that a filter has given it; NULL: its own. filtered:
- * its colours are others than the palette's. */
+ * its pixels are others than the file's. */
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, struct gf_format format,
                                      const struct gf_icc *icc, bool filtered,

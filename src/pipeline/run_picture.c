@@ -76,6 +76,7 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         changed.icc = (struct gf_blob){(unsigned char *)icc->data, icc->size};
         changed.colour = (struct gf_colour_tags){0};
     }
+    changed.filtered = filtered;
     if (filtered)
         changed.palette = (struct gf_blob){0};
     return gf_sink_open(task->output, task->file_format, format, &changed, &pipeline->options, sink,

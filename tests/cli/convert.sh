@@ -165,6 +165,20 @@ if command -v python3 >/dev/null; then
     silent
 fi
 
+begin "a filtered picture keeps no thumbnail of what it was"
+{ head -c 33 in.png && printf 'XML:com.adobe.xmp\0\0\0\0\0%s' \
+    '<a xmlns:x="http://ns.adobe.com/xap/1.0/"><x:Thumbnails>secret</x:Thumbnails><b/></a>' | png_chunk iTXt &&
+    tail -c +34 in.png; } >thumbnail.png
+run 0 gpufilter -i thumbnail.png -o kept.png
+silent
+grep -q secret kept.png || problem "the thumbnail of the same picture is gone"
+run 0 gpufilter -i thumbnail.png -o first.jpg pixelate -o second.jpg invert
+for file in first.jpg second.jpg; do
+    if grep -q secret $file || ! grep -q '<b/>' $file; then
+        problem "$file has other XMP"
+    fi
+done
+
 begin "crop without a size is an error"
 run 2 gpufilter -i in.ppm -o out.png crop
 stderr_like 'crop: neither w nor h is given: crop=WIDTH:HEIGHT'

@@ -114,8 +114,7 @@ static bool read_metadata(struct avif_source *avif)
     }
     /* The transformations count, whatever EXIF says. */
     metadata->orientation = gf_avif_orientation(image);
-    if (metadata->orientation == 1)
-        gf_exif_set_upright(&metadata->exif);
+    gf_metadata_note_heif(metadata, &avif->whole.file);
     return true;
 }
 

@@ -1,8 +1,11 @@
 #include "codec/common/metadata.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/common/exif.h"
+#include "codec/common/xmp.h"
 #include "icc/icc_build.h"
 
 void gf_metadata_free(struct gf_metadata *metadata)
@@ -16,162 +19,36 @@ void gf_metadata_free(struct gf_metadata *metadata)
     *metadata = (struct gf_metadata){.orientation = 1};
 }
 
+static bool has_density(const struct gf_metadata *metadata)
+{
+    const double unknown = 72 / 0.0254;
+    return metadata->density_x > 0 && metadata->density_y > 0 &&
+           !gf_exif_has_density(&metadata->exif) &&
+           (fabs(metadata->density_x - unknown) > 1 || fabs(metadata->density_y - unknown) > 1);
+}
+
+unsigned gf_metadata_kinds(const struct gf_metadata *metadata)
+{
+    unsigned kinds = metadata->unread;
+    kinds |= metadata->icc.size ? GF_KIND_ICC : 0;
+    kinds |= metadata->exif.size ? GF_KIND_EXIF : 0;
+    kinds |= metadata->xmp.size ? GF_KIND_XMP : 0;
+    kinds |= metadata->iptc.size ? GF_KIND_IPTC : 0;
+    for (int i = 0; i < metadata->texts.count; i++)
+        kinds |= gf_text_is_comment(&metadata->texts.item[i]) ? GF_KIND_COMMENTS : GF_KIND_TEXTS;
+    kinds |= has_density(metadata) ? GF_KIND_DENSITY : 0;
+    kinds |= metadata->orientation > 1 ? GF_KIND_ORIENTATION : 0;
+    if (kinds & GF_KIND_PICTURES && gf_xmp_names_gain_map(&metadata->xmp))
+        kinds |= GF_KIND_GAIN_MAP;
+    return kinds & GF_KIND_GAIN_MAP ? kinds & ~(unsigned)GF_KIND_PICTURES : kinds;
+}
+
 static uint32_t get_be(const unsigned char *at, int bytes)
 {
     uint32_t value = 0;
     for (int i = 0; i < bytes; i++)
         value = value << 8 | at[i];
     return value;
-}
-
-/* ---- EXIF: a TIFF structure in either byte order ---- */
-
-enum {
-    TIFF_HEADER = 8,
-    TIFF_ENTRY = 12,
-    TIFF_BYTE = 1,
-    TIFF_SHORT = 3,
-    TIFF_LONG = 4,
-    TAG_ORIENTATION = 0x0112,
-    TAG_EXIF_DIRECTORY = 0x8769,
-    TAG_WIDTH = 0xa002, /* PixelXDimension, which exiftool calls ExifImageWidth */
-    TAG_HEIGHT = 0xa003
-};
-
-static bool is_tiff(const unsigned char *data, size_t size)
-{
-    return size >= TIFF_HEADER && (!memcmp(data, "II\x2a\0", 4) || !memcmp(data, "MM\0\x2a", 4));
-}
-
-static uint32_t tiff_get(const struct gf_blob *exif, size_t at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++) {
-        const int place = exif->data[0] == 'M' ? i : bytes - 1 - i;
-        value = value << 8 | exif->data[at + (size_t)place];
-    }
-    return value;
-}
-
-static void tiff_put(struct gf_blob *exif, size_t at, int bytes, uint32_t value)
-{
-    for (int i = 0; i < bytes; i++) {
-        const int place = exif->data[0] == 'M' ? bytes - 1 - i : i;
-        exif->data[at + (size_t)place] = (unsigned char)(value >> 8 * i);
-    }
-}
-
-struct directory {
-    size_t first; /* offset of the first entry */
-    size_t count; /* entries that lie within the block */
-    size_t next;  /* offset of the link to the next directory, 0 where that is cut off */
-};
-
-static bool read_directory(const struct gf_blob *exif, size_t offset, struct directory *directory)
-{
-    if (offset < TIFF_HEADER || offset > exif->size - 2)
-        return false;
-    const size_t count = tiff_get(exif, offset, 2);
-    const size_t room = exif->size - offset - 2;
-    *directory = (struct directory){.first = offset + 2, .count = count};
-    if (count > room / TIFF_ENTRY)
-        directory->count = room / TIFF_ENTRY;
-    else if (room - count * TIFF_ENTRY >= 4)
-        directory->next = directory->first + count * TIFF_ENTRY;
-    return true;
-}
-
-static bool first_directory(const struct gf_blob *exif, struct directory *directory)
-{
-    return is_tiff(exif->data, exif->size) && read_directory(exif, tiff_get(exif, 4, 4), directory);
-}
-
-/* The offset of a single number's value, and its size in bytes; 0 where the directory has none. */
-static size_t find_number(const struct gf_blob *exif, const struct directory *directory,
-                          uint32_t tag, int *bytes)
-{
-    for (size_t i = 0; i < directory->count; i++) {
-        const size_t entry = directory->first + i * TIFF_ENTRY;
-        if (tiff_get(exif, entry, 2) != tag || tiff_get(exif, entry + 4, 4) != 1)
-            continue;
-        const uint32_t type = tiff_get(exif, entry + 2, 2);
-        *bytes = type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_BYTE ? 1 : 0;
-        return *bytes ? entry + 8 : 0;
-    }
-    return 0;
-}
-
-static size_t find_orientation(const struct gf_blob *exif, int *bytes)
-{
-    struct directory directory;
-    return first_directory(exif, &directory) ? find_number(exif, &directory, TAG_ORIENTATION, bytes)
-                                             : 0;
-}
-
-int gf_exif_orientation(const struct gf_blob *exif)
-{
-    int bytes;
-    const size_t at = find_orientation(exif, &bytes);
-    const uint32_t value = at ? tiff_get(exif, at, bytes) : 1;
-    return value >= 1 && value <= 8 ? (int)value : 1;
-}
-
-void gf_exif_set_upright(struct gf_blob *exif)
-{
-    int bytes;
-    const size_t at = find_orientation(exif, &bytes);
-    if (!at || tiff_get(exif, at, bytes) == 1)
-        return;
-    tiff_put(exif, at, bytes, 1);
-    struct directory directory;
-    if (first_directory(exif, &directory) && directory.next)
-        tiff_put(exif, directory.next, 4, 0);
-}
-
-/* A number that is too large for its type becomes a LONG: the entry has room for one. */
-static void set_number(struct gf_blob *exif, const struct directory *directory, uint32_t tag,
-                       uint32_t value)
-{
-    int bytes;
-    const size_t at = find_number(exif, directory, tag, &bytes);
-    if (!at || tiff_get(exif, at, bytes) == value)
-        return;
-    if (bytes < 4 && value >> 8 * bytes) {
-        tiff_put(exif, at - 6, 2, TIFF_LONG);
-        bytes = 4;
-    }
-    tiff_put(exif, at, bytes, value);
-}
-
-void gf_exif_set_size(struct gf_blob *exif, int width, int height)
-{
-    struct directory directory;
-    int bytes;
-    const size_t link = first_directory(exif, &directory)
-                            ? find_number(exif, &directory, TAG_EXIF_DIRECTORY, &bytes)
-                            : 0;
-    if (!link || bytes != 4 || !read_directory(exif, tiff_get(exif, link, 4), &directory))
-        return;
-    set_number(exif, &directory, TAG_WIDTH, (uint32_t)width);
-    set_number(exif, &directory, TAG_HEIGHT, (uint32_t)height);
-}
-
-void gf_xmp_set_upright(struct gf_blob *xmp)
-{
-    static const char tag[] = "tiff:Orientation";
-    if (!xmp->size)
-        return;
-    const unsigned char *const end = xmp->data + xmp->size;
-    unsigned char *at = xmp->data;
-    while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
-        at += sizeof tag - 1;
-        /* It stands as ="6" in an attribute, as >6< in an element. */
-        if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
-            at++;
-        if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&
-            memchr("\"'<", at[2], 3))
-            at[1] = '1';
-    }
 }
 
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size)
@@ -181,7 +58,7 @@ bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t
         bytes += sizeof GF_APP1_EXIF;
         size -= sizeof GF_APP1_EXIF;
     }
-    if (metadata->exif.size || !is_tiff(bytes, size))
+    if (metadata->exif.size || !gf_exif_begins(bytes, size))
         return true;
     if (!gf_blob_set(&metadata->exif, bytes, size))
         return false;
@@ -199,13 +76,39 @@ bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char 
 
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size)
 {
+    static const char app1_extension[] = "http://ns.adobe.com/xmp/extension/";
     if (size >= sizeof GF_APP1_EXIF && !memcmp(data, GF_APP1_EXIF, sizeof GF_APP1_EXIF))
         return gf_metadata_add_exif(metadata, data, size);
+    if (size >= sizeof app1_extension && !memcmp(data, app1_extension, sizeof app1_extension))
+        metadata->unread |= GF_KIND_EXTENDED_XMP;
     if (metadata->xmp.size || size <= sizeof GF_APP1_XMP ||
         memcmp(data, GF_APP1_XMP, sizeof GF_APP1_XMP) != 0)
         return true;
     return gf_blob_set(&metadata->xmp, (const unsigned char *)data + sizeof GF_APP1_XMP,
                        size - sizeof GF_APP1_XMP);
+}
+
+void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size)
+{
+    static const char mpf[] = "MPF", gain_map[] = "urn:iso:std:iso:ts:21496:-1";
+    if (size >= sizeof mpf && !memcmp(data, mpf, sizeof mpf) &&
+        gf_mpf_pictures((const unsigned char *)data + sizeof mpf, size - sizeof mpf))
+        metadata->unread |= GF_KIND_PICTURES;
+    if (size >= sizeof gain_map && !memcmp(data, gain_map, sizeof gain_map))
+        metadata->unread |= GF_KIND_GAIN_MAP;
+}
+
+/* The standard's kind has a brand of its own among the first box's; Apple's is an auxiliary
+ * picture, whose type stands in one of the boxes before the pixels. */
+void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file)
+{
+    enum { BOXES_MOST = 64 << 10 };
+    static const char apple[] = "urn:com:apple:photo:2020:aux:hdrgainmap";
+    const size_t brands = file->size < 4 ? 0 : get_be(file->data, 4);
+    const size_t boxes = file->size < BOXES_MOST ? file->size : BOXES_MOST;
+    if ((brands < boxes && memmem(file->data, brands, "tmap", 4)) ||
+        (boxes && memmem(file->data, boxes, apple, sizeof apple - 1)))
+        metadata->unread |= GF_KIND_GAIN_MAP;
 }
 
 /* ---- IPTC, as Photoshop stores it ---- */
@@ -235,7 +138,7 @@ static bool set_iptc(struct gf_blob *iptc, const unsigned char *records, size_t 
 bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size)
 {
     const unsigned char *at = data, *const end = at + size;
-    if (metadata->iptc.size || size < RESOURCE_HEAD || size > GF_METADATA_MAX)
+    if (metadata->iptc.size || !size || size > GF_METADATA_MAX)
         return true;
     if (at[0] == IPTC_TAG)
         return set_iptc(&metadata->iptc, at, size);
@@ -254,6 +157,39 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
         at = records + even(length);
     }
     return true;
+}
+
+/* Takes the small picture out that IPTC can hold (IIM 4.2, 2:200 to 2:202), and what follows
+ * damage, where one might be. */
+static void remove_preview(struct gf_blob *iptc)
+{
+    enum { HEAD = 5, RECORD = 2, FIRST = 200, LAST = 202 };
+    const size_t end = iptc->size < RESOURCE_HEAD ? 0 : RESOURCE_HEAD + get_be(iptc->data + 8, 4);
+    size_t at = RESOURCE_HEAD, to = at;
+    while (at + HEAD <= end && end <= iptc->size && iptc->data[at] == IPTC_TAG) {
+        const unsigned char *const head = iptc->data + at;
+        size_t size = HEAD + get_be(head + 3, 2);
+        if (head[3] & 0x80) { /* the length has its own length */
+            const size_t digits = get_be(head + 3, 2) & 0x7fff;
+            if (digits > 4 || at + HEAD + digits > end)
+                break;
+            size = HEAD + digits + get_be(head + HEAD, (int)digits);
+        }
+        if (size > end - at)
+            break;
+        if (head[1] != RECORD || head[2] < FIRST || head[2] > LAST) {
+            memmove(iptc->data + to, head, size);
+            to += size;
+        }
+        at += size;
+    }
+    if (to == end || !iptc->size)
+        return;
+    for (int i = 0; i < 4; i++)
+        iptc->data[8 + i] = (unsigned char)((to - RESOURCE_HEAD) >> (24 - 8 * i));
+    if (to % 2)
+        iptc->data[to++] = 0;
+    iptc->size = to == RESOURCE_HEAD ? 0 : to;
 }
 
 /* ---- ICC ---- */
@@ -352,7 +288,9 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         return GF_OK;
     kept->density_x = metadata->density_x;
     kept->density_y = metadata->density_y;
+    kept->orientation = options->autorotate ? 1 : metadata->orientation;
     if (!gf_blob_set(&kept->exif, metadata->exif.data, metadata->exif.size) ||
+        !gf_exif_set_orientation(&kept->exif, kept->orientation) ||
         !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||
         !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
         !gf_texts_copy(&kept->texts, &metadata->texts) ||
@@ -361,11 +299,13 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     gf_exif_set_size(&kept->exif, format.width, format.height);
-    if (!options->autorotate)
-        kept->orientation = metadata->orientation;
-    else if (metadata->orientation != 1) {
-        gf_exif_set_upright(&kept->exif);
-        gf_xmp_set_upright(&kept->xmp);
+    gf_xmp_set_orientation(&kept->xmp, kept->orientation);
+    if (metadata->filtered) {
+        gf_exif_remove_thumbnails(&kept->exif);
+        remove_preview(&kept->iptc);
     }
+    if (!gf_xmp_remove(&kept->xmp, gf_xmp_of_lost_things) ||
+        (metadata->filtered && !gf_xmp_remove(&kept->xmp, gf_xmp_thumbnails)))
+        kept->xmp.size = 0;
     return GF_OK;
 }

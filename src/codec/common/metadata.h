@@ -8,11 +8,29 @@
 #include <stddef.h>
 
 #include "codec/common/colour_tags.h"
+#include "codec/common/exif.h"
 #include "codec/common/texts.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 #include "icc/icc.h"
 #include "icc/icc_make.h"
+
+/* What a file can hold beside its pixels; sets of kinds are sums. */
+enum gf_metadata_kind {
+    GF_KIND_ICC = 1,
+    GF_KIND_EXIF = 2,
+    GF_KIND_XMP = 4,
+    GF_KIND_EXTENDED_XMP = 8, /* what is too long for a JPEG's segment */
+    GF_KIND_IPTC = 16,
+    GF_KIND_TEXTS = 32, /* with a keyword */
+    GF_KIND_COMMENTS = 64,
+    GF_KIND_DENSITY = 128,
+    GF_KIND_ORIENTATION = 256,
+    GF_KIND_GAIN_MAP = 512,
+    GF_KIND_PICTURES = 1024, /* others, behind the one that is read */
+    GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
+                     GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
+};
 
 struct gf_metadata {
     struct gf_blob icc;  /* an ICC profile */
@@ -26,8 +44,14 @@ struct gf_metadata {
     unsigned char made[GF_ICC_MADE_MOST]; /* see gf_metadata_icc() */
     double density_x, density_y;          /* pixels per metre; 0: unknown */
     int orientation;                      /* EXIF's 1..8; 1 where there is none */
+    unsigned unread; /* enum gf_metadata_kind: what the file has and its reader leaves out */
+    bool filtered;   /* the pixels are no longer the file's: thumbnails show what was there */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
+
+/* The kinds that are there, with those that were not read. A density of 72 dots an inch says that
+ * nobody knows it (EXIF 2.32, XResolution); what EXIF states goes with EXIF. */
+unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
 
 /* A block over this size is left out. It is the most that JPEG can hold of an ICC profile. */
 enum { GF_METADATA_MAX = 255 * 65519 };
@@ -39,6 +63,10 @@ bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
 /* Adds EXIF or XMP from the payload of a JPEG's APP1 segment, likewise. */
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
+/* Notes by the payload of a JPEG's APP2 segment that a gain map or other pictures follow. */
+void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
+/* Notes that a HEIF file has a gain map. */
+void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
 
 /* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
 bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size);
@@ -60,21 +88,14 @@ bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size)
 bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc);
 void gf_icc_parts_free(struct gf_icc_parts *parts);
 
-/* The orientation that EXIF states, 1..8; 1 where it states none. */
-int gf_exif_orientation(const struct gf_blob *exif);
-/* Sets the orientation to 1. A thumbnail is unlinked then, since it lies as the picture did. */
-void gf_exif_set_upright(struct gf_blob *exif);
-/* Sets the picture's size in pixels, where EXIF states it. */
-void gf_exif_set_size(struct gf_blob *exif, int width, int height);
-/* Sets tiff:Orientation in an XMP packet to 1. */
-void gf_xmp_set_upright(struct gf_blob *xmp);
-
 /* The profile of the picture's colours, for conversions: the file's, or one of its colour tags,
  * which is made in metadata->made. Empty: there is none of use, which counts as sRGB. */
 struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
 
 /* Copies what an output of that format keeps. Under options->strip that is nothing. The orientation
- * becomes 1 where options->autorotate applied it. An ICC profile of another colour space is left
+ * becomes 1 where options->autorotate applied it, and EXIF and XMP state the one that is kept. What
+ * XMP says of things that no output has is taken out, and so are thumbnails of a filtered picture;
+ * XMP that is damaged is left out. An ICC profile of another colour space is left
  * out (RGB for a gray picture). Colour tags become an ICC profile, or give way to one, unless
  * `keep_tags` says that the file format has them. The caller frees the copy by gf_metadata_free. */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,

@@ -35,6 +35,7 @@ struct walk {
     int error;                    /* giflib's */
     GraphicsControlBlock control; /* of the next picture */
     bool beyond;                  /* a pixel has an index beyond its palette */
+    unsigned unread;              /* enum gf_metadata_kind, so far */
 };
 
 /* Behind the end of the file lies one zero, which ends the blocks of a picture: it can lack that
@@ -76,12 +77,17 @@ static void end(struct walk *walk)
 
 static bool read_extension(struct walk *walk)
 {
+    static const char xmp[] = "\x0bXMP DataXMP"; /* its length first; a block has room for 255 */
     int code;
     GifByteType *block = NULL;
     if (calls.DGifGetExtension(walk->gif, &code, &block) == GIF_ERROR)
         return false;
     if (code == GRAPHICS_EXT_FUNC_CODE && block)
         (void)calls.DGifExtensionToGCB(block[0], block + 1, &walk->control);
+    if (code == COMMENT_EXT_FUNC_CODE && block)
+        walk->unread |= GF_KIND_COMMENTS;
+    if (code == APPLICATION_EXT_FUNC_CODE && block && !memcmp(block, xmp, sizeof xmp - 1))
+        walk->unread |= GF_KIND_XMP;
     while (block) {
         if (calls.DGifGetExtensionNext(walk->gif, &block) == GIF_ERROR)
             return false;
@@ -320,6 +326,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         status =
             gf_whole_source_describe(whole, (uint64_t)walk.gif->SWidth, (uint64_t)walk.gif->SHeight,
                                      alpha ? 4 : 3, 8, gif->page ? 4 : 0, error);
+    whole->base.metadata.unread = walk.unread;
     end(&walk);
     return status;
 }

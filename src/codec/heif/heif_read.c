@@ -242,8 +242,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         library_bytes * bits / 8, error);
     if (!status && (!read_blocks(heif) || !read_colours(heif)))
         status = gf_fail_memory(error);
-    whole->base.metadata.orientation = 1;
-    gf_exif_set_upright(&whole->base.metadata.exif);
+    whole->base.metadata.orientation = 1; /* whatever EXIF says */
+    gf_metadata_note_heif(&whole->base.metadata, &whole->file);
     return status;
 }
 

@@ -192,6 +192,8 @@ static bool add_segment(struct jpeg_source *source, int marker, const unsigned c
     if (marker == JPEG_COM)
         return gf_texts_add_comment(&metadata->texts, data, size, &source->texts_left_out);
     if (marker == JPEG_APP0 + 2)
+        gf_metadata_note_app2(metadata, data, size);
+    if (marker == JPEG_APP0 + 2)
         return gf_icc_parts_add(&source->icc, data, size);
     return size < head || memcmp(data, GF_APP13_PHOTOSHOP, head) != 0 ||
            gf_metadata_add_photoshop(metadata, data + head, size - head);

@@ -151,8 +151,11 @@ static void set_density(struct jpeg_sink *sink)
         distance_to_integer(x * inch) + distance_to_integer(y * inch) <=
         distance_to_integer(x * centimetre) + distance_to_integer(y * centimetre) + 0.02;
     const double unit = inches ? inch : centimetre;
-    if (x * unit > 65535 || y * unit > 65535 || x * unit < 0.5 || y * unit < 0.5)
+    if (x * unit > 65535 || y * unit > 65535 || x * unit < 0.5 || y * unit < 0.5) {
+        gf_warn(&sink->options, "%s: its density is beyond what JPEG can state: it is left out",
+                gf_output_name(sink->output));
         return;
+    }
     sink->jpeg.density_unit = inches ? 1 : 2;
     sink->jpeg.X_density = (UINT16)nearbyint(x * unit);
     sink->jpeg.Y_density = (UINT16)nearbyint(y * unit);

@@ -63,8 +63,11 @@ static void end_box(struct walk *walk)
 static void begin_box(struct walk *walk)
 {
     end_box(walk);
-    if (gf_jxl.JxlDecoderGetBoxType(walk->decoder, walk->type, JXL_TRUE) != JXL_DEC_SUCCESS ||
-        (!is_type(walk->type, "Exif") && !is_type(walk->type, "xml ")))
+    if (gf_jxl.JxlDecoderGetBoxType(walk->decoder, walk->type, JXL_TRUE) != JXL_DEC_SUCCESS)
+        return;
+    if (is_type(walk->type, "jhgm"))
+        walk->metadata->unread |= GF_KIND_GAIN_MAP;
+    if ((!is_type(walk->type, "Exif") && !is_type(walk->type, "xml ")))
         return;
     free(walk->box.data);
     walk->box = (struct gf_blob){malloc(BOX_FIRST), BOX_FIRST};
@@ -148,7 +151,5 @@ const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header 
     metadata->orientation = header->info.orientation >= 1 && header->info.orientation <= 8
                                 ? (int)header->info.orientation
                                 : 1;
-    if (metadata->orientation == 1)
-        gf_exif_set_upright(&metadata->exif);
     return why;
 }

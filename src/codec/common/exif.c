@@ -1,0 +1,273 @@
+#include "codec/common/exif.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TIFF_HEADER = 8,
+    TIFF_ENTRY = 12,
+    TIFF_BYTE = 1,
+    TIFF_SHORT = 3,
+    TIFF_LONG = 4,
+    TAG_STRIP_OFFSETS = 0x0111,
+    TAG_ORIENTATION = 0x0112,
+    TAG_STRIP_BYTES = 0x0117,
+    TAG_X_RESOLUTION = 0x011a,
+    TAG_JPEG_OFFSET = 0x0201,
+    TAG_JPEG_BYTES = 0x0202,
+    TAG_EXIF_DIRECTORY = 0x8769,
+    TAG_WIDTH = 0xa002, /* PixelXDimension, which exiftool calls ExifImageWidth */
+    TAG_HEIGHT = 0xa003,
+    TAG_MPF_ENTRIES = 0xb002
+};
+
+bool gf_exif_begins(const unsigned char *data, size_t size)
+{
+    return size >= TIFF_HEADER && (!memcmp(data, "II\x2a\0", 4) || !memcmp(data, "MM\0\x2a", 4));
+}
+
+static uint32_t tiff_get(const struct gf_blob *exif, size_t at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++) {
+        const int place = exif->data[0] == 'M' ? i : bytes - 1 - i;
+        value = value << 8 | exif->data[at + (size_t)place];
+    }
+    return value;
+}
+
+static void tiff_put(struct gf_blob *exif, size_t at, int bytes, uint32_t value)
+{
+    for (int i = 0; i < bytes; i++) {
+        const int place = exif->data[0] == 'M' ? bytes - 1 - i : i;
+        exif->data[at + (size_t)place] = (unsigned char)(value >> 8 * i);
+    }
+}
+
+struct directory {
+    size_t first; /* offset of the first entry */
+    size_t count; /* entries that lie within the block */
+    size_t next;  /* offset of the link to the next directory, 0 where that is cut off */
+};
+
+static bool read_directory(const struct gf_blob *exif, size_t offset, struct directory *directory)
+{
+    if (offset < TIFF_HEADER || offset > exif->size - 2)
+        return false;
+    const size_t count = tiff_get(exif, offset, 2);
+    const size_t room = exif->size - offset - 2;
+    *directory = (struct directory){.first = offset + 2, .count = count};
+    if (count > room / TIFF_ENTRY)
+        directory->count = room / TIFF_ENTRY;
+    else if (room - count * TIFF_ENTRY >= 4)
+        directory->next = directory->first + count * TIFF_ENTRY;
+    return true;
+}
+
+static bool first_directory(const struct gf_blob *exif, struct directory *directory)
+{
+    return gf_exif_begins(exif->data, exif->size) &&
+           read_directory(exif, tiff_get(exif, 4, 4), directory);
+}
+
+/* The offset of an entry; 0 where the directory has none of that tag. */
+static size_t find_entry(const struct gf_blob *exif, const struct directory *directory,
+                         uint32_t tag)
+{
+    for (size_t i = 0; i < directory->count; i++) {
+        const size_t entry = directory->first + i * TIFF_ENTRY;
+        if (tiff_get(exif, entry, 2) == tag)
+            return entry;
+    }
+    return 0;
+}
+
+static int number_bytes(uint32_t type)
+{
+    return type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_BYTE ? 1 : 0;
+}
+
+/* The offset of a single number's value, and its size in bytes; 0 where the directory has none. */
+static size_t find_number(const struct gf_blob *exif, const struct directory *directory,
+                          uint32_t tag, int *bytes)
+{
+    const size_t entry = find_entry(exif, directory, tag);
+    if (!entry || tiff_get(exif, entry + 4, 4) != 1)
+        return 0;
+    *bytes = number_bytes(tiff_get(exif, entry + 2, 2));
+    return *bytes ? entry + 8 : 0;
+}
+
+static size_t find_orientation(const struct gf_blob *exif, int *bytes)
+{
+    struct directory directory;
+    return first_directory(exif, &directory) ? find_number(exif, &directory, TAG_ORIENTATION, bytes)
+                                             : 0;
+}
+
+int gf_exif_orientation(const struct gf_blob *exif)
+{
+    int bytes;
+    const size_t at = find_orientation(exif, &bytes);
+    const uint32_t value = at ? tiff_get(exif, at, bytes) : 1;
+    return value >= 1 && value <= 8 ? (int)value : 1;
+}
+
+/* Puts a copy of the first directory, with the orientation, behind all that is there. */
+static bool add_orientation(struct gf_blob *exif, int orientation)
+{
+    static const unsigned char empty[TIFF_HEADER] = {'M', 'M', 0, 42};
+    struct directory old = {0};
+    if (!gf_exif_begins(exif->data, exif->size) && !gf_blob_set(exif, empty, sizeof empty))
+        return false;
+    (void)first_directory(exif, &old);
+    const size_t begin = exif->size + exif->size % 2;
+    const size_t size = begin + 2 + (old.count + 1) * TIFF_ENTRY + 4;
+    unsigned char *const grown = realloc(exif->data, size);
+    if (!grown)
+        return false;
+    memset(grown + exif->size, 0, size - exif->size);
+    *exif = (struct gf_blob){grown, size};
+    size_t from = 0, to = begin + 2;
+    for (; from < old.count; from++, to += TIFF_ENTRY) { /* entries stand in the tags' order */
+        if (tiff_get(exif, old.first + from * TIFF_ENTRY, 2) >= TAG_ORIENTATION)
+            break;
+        memcpy(grown + to, grown + old.first + from * TIFF_ENTRY, TIFF_ENTRY);
+    }
+    memcpy(grown + to + TIFF_ENTRY, grown + old.first + from * TIFF_ENTRY,
+           (old.count - from) * TIFF_ENTRY);
+    tiff_put(exif, to, 2, TAG_ORIENTATION);
+    tiff_put(exif, to + 2, 2, TIFF_SHORT);
+    tiff_put(exif, to + 4, 4, 1);
+    tiff_put(exif, to + 8, 2, (uint32_t)orientation);
+    tiff_put(exif, begin, 2, (uint32_t)old.count + 1);
+    if (old.next)
+        tiff_put(exif, size - 4, 4, tiff_get(exif, old.next, 4));
+    tiff_put(exif, 4, 4, (uint32_t)begin);
+    return true;
+}
+
+bool gf_exif_set_orientation(struct gf_blob *exif, int orientation)
+{
+    int bytes;
+    const size_t at = find_orientation(exif, &bytes);
+    if (at)
+        tiff_put(exif, at, bytes, (uint32_t)orientation);
+    return at || orientation == 1 || add_orientation(exif, orientation);
+}
+
+bool gf_exif_has_density(const struct gf_blob *exif)
+{
+    struct directory directory;
+    return first_directory(exif, &directory) && find_entry(exif, &directory, TAG_X_RESOLUTION);
+}
+
+/* A number that is too large for its type becomes a LONG: the entry has room for one. */
+static void set_number(struct gf_blob *exif, const struct directory *directory, uint32_t tag,
+                       uint32_t value)
+{
+    int bytes;
+    const size_t at = find_number(exif, directory, tag, &bytes);
+    if (!at || tiff_get(exif, at, bytes) == value)
+        return;
+    if (bytes < 4 && value >> 8 * bytes) {
+        tiff_put(exif, at - 6, 2, TIFF_LONG);
+        bytes = 4;
+    }
+    tiff_put(exif, at, bytes, value);
+}
+
+void gf_exif_set_size(struct gf_blob *exif, int width, int height)
+{
+    struct directory directory;
+    int bytes;
+    const size_t link = first_directory(exif, &directory)
+                            ? find_number(exif, &directory, TAG_EXIF_DIRECTORY, &bytes)
+                            : 0;
+    if (!link || bytes != 4 || !read_directory(exif, tiff_get(exif, link, 4), &directory))
+        return;
+    set_number(exif, &directory, TAG_WIDTH, (uint32_t)width);
+    set_number(exif, &directory, TAG_HEIGHT, (uint32_t)height);
+}
+
+/* ---- thumbnails ---- */
+
+/* The value of that index among a tag's numbers. */
+static bool get_number(const struct gf_blob *exif, const struct directory *directory, uint32_t tag,
+                       size_t index, size_t *value)
+{
+    const size_t entry = find_entry(exif, directory, tag);
+    const size_t count = entry ? tiff_get(exif, entry + 4, 4) : 0;
+    const int bytes = entry ? number_bytes(tiff_get(exif, entry + 2, 2)) : 0;
+    if (!bytes || index >= count)
+        return false;
+    const size_t place = count * (size_t)bytes <= 4 ? entry + 8 : tiff_get(exif, entry + 8, 4);
+    const size_t at = place + index * (size_t)bytes;
+    if (at > exif->size - (size_t)bytes)
+        return false;
+    *value = tiff_get(exif, at, bytes);
+    return true;
+}
+
+/* The first directory and the header stay, whatever is said of the thumbnail's place. */
+static void wipe(struct gf_blob *exif, const struct directory *first, size_t at, size_t size)
+{
+    const size_t end = first->next + 4;
+    if (at < TIFF_HEADER || at >= exif->size ||
+        (at < end && (at + 2 >= first->first || size > first->first - 2 - at)))
+        return;
+    if (size >= exif->size - at) {
+        exif->size = at;
+        return;
+    }
+    memset(exif->data + at, 0, size);
+}
+
+static void wipe_all(struct gf_blob *exif, const struct directory *first,
+                     const struct directory *directory, uint32_t offsets, uint32_t sizes)
+{
+    enum { STRIPS_MAX = 256 };
+    size_t at, size;
+    for (size_t i = 0; i < STRIPS_MAX && get_number(exif, directory, offsets, i, &at) &&
+                       get_number(exif, directory, sizes, i, &size);
+         i++)
+        wipe(exif, first, at, size);
+}
+
+void gf_exif_remove_thumbnails(struct gf_blob *exif)
+{
+    enum { DIRECTORIES_MAX = 8 };
+    struct directory first, directory;
+    if (!first_directory(exif, &first) || !first.next)
+        return;
+    size_t link = first.next;
+    for (int i = 0; i < DIRECTORIES_MAX && link && link + 4 <= exif->size &&
+                    read_directory(exif, tiff_get(exif, link, 4), &directory);
+         i++) {
+        link = directory.next;
+        wipe_all(exif, &first, &directory, TAG_JPEG_OFFSET, TAG_JPEG_BYTES);
+        wipe_all(exif, &first, &directory, TAG_STRIP_OFFSETS, TAG_STRIP_BYTES);
+    }
+    tiff_put(exif, first.next, 4, 0);
+}
+
+/* ---- pictures behind a JPEG ---- */
+
+int gf_mpf_pictures(const unsigned char *data, size_t size)
+{
+    enum { ENTRY_BYTES = 16, TYPE_THUMBNAIL = 1 };
+    const struct gf_blob mpf = {(unsigned char *)data, size}; /* it is only read */
+    struct directory directory;
+    const size_t entry =
+        first_directory(&mpf, &directory) ? find_entry(&mpf, &directory, TAG_MPF_ENTRIES) : 0;
+    if (!entry)
+        return 0;
+    const size_t at = tiff_get(&mpf, entry + 8, 4);
+    const size_t room = at < size ? (size - at) / ENTRY_BYTES : 0;
+    const size_t stated = tiff_get(&mpf, entry + 4, 4) / ENTRY_BYTES;
+    int count = 0;
+    for (size_t i = 1; i < stated && i < room; i++)
+        count += (tiff_get(&mpf, at + i * ENTRY_BYTES, 4) >> 16 & 0xff) != TYPE_THUMBNAIL;
+    return count;
+}

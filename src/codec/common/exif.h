@@ -1,0 +1,29 @@
+/* EXIF: a TIFF structure in either byte order, which is read and changed in place, since a maker's
+ * note refers to places in it. Damage is met by leaving the block as it is. */
+#ifndef GF_CODEC_COMMON_EXIF_H
+#define GF_CODEC_COMMON_EXIF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/common/texts.h"
+
+/* Whether a TIFF structure begins with these bytes. */
+bool gf_exif_begins(const unsigned char *data, size_t size);
+/* The orientation that EXIF states, 1..8; 1 where it states none. */
+int gf_exif_orientation(const struct gf_blob *exif);
+/* Makes EXIF state that orientation. An entry is added where none is there, and an empty block
+ * becomes EXIF, unless the orientation is 1. False when out of memory. */
+bool gf_exif_set_orientation(struct gf_blob *exif, int orientation);
+/* Sets the picture's size in pixels, where EXIF states it. */
+void gf_exif_set_size(struct gf_blob *exif, int width, int height);
+/* Whether EXIF states a resolution. */
+bool gf_exif_has_density(const struct gf_blob *exif);
+/* Takes the thumbnails out: nothing refers to them, and their bytes are zero or cut off. */
+void gf_exif_remove_thumbnails(struct gf_blob *exif);
+
+/* The number of pictures behind a JPEG's own one that an MPF index names, thumbnails of it aside.
+ * The index is a TIFF structure, too. (CIPA DC-007) */
+int gf_mpf_pictures(const unsigned char *data, size_t size);
+
+#endif

@@ -1,0 +1,285 @@
+#include "codec/common/xmp.h"
+
+#include <string.h>
+
+#define HDRGM "http://ns.adobe.com/hdr-gain-map/1.0/"
+#define CONTAINER "http://ns.google.com/photos/1.0/container/"
+#define CAMERA "http://ns.google.com/photos/1.0/camera/"
+
+const struct gf_xmp_name gf_xmp_of_lost_things[] = {
+    {HDRGM, "*"},
+    {CONTAINER, "*"},
+    {CONTAINER "item/", "*"},
+    {CAMERA, "MotionPhoto*"},
+    {CAMERA, "MicroVideo*"},
+    {"http://ns.adobe.com/xmp/note/", "HasExtendedXMP"},
+    {NULL, NULL}};
+const struct gf_xmp_name gf_xmp_thumbnails[] = {
+    {"http://ns.adobe.com/xap/1.0/", "Thumbnails"},
+    {"http://ns.google.com/photos/1.0/image/", "*"}, /* the picture before a camera blurred it */
+    {NULL, NULL}};
+
+/* ---- pieces of a packet ---- */
+
+struct text {
+    const unsigned char *at, *end;
+};
+
+static size_t length_of(struct text text)
+{
+    return (size_t)(text.end - text.at);
+}
+
+static bool begins(struct text text, const char *word)
+{
+    const size_t length = strlen(word);
+    return length_of(text) >= length && !memcmp(text.at, word, length);
+}
+
+static bool is(struct text text, const char *word)
+{
+    return length_of(text) == strlen(word) && begins(text, word);
+}
+
+/* The end of the word's first place; NULL where there is none. */
+static const unsigned char *behind(struct text text, const char *word)
+{
+    const unsigned char *const at = memmem(text.at, length_of(text), word, strlen(word));
+    return at ? at + strlen(word) : NULL;
+}
+
+static bool is_start_tag(struct text markup)
+{
+    return length_of(markup) > 2 && !memchr("/?!", markup.at[1], 3);
+}
+
+/* What follows the markup that begins here; NULL where it does not end. */
+static const unsigned char *behind_markup(struct text text)
+{
+    if (begins(text, "<!--"))
+        return behind(text, "-->");
+    if (begins(text, "<?"))
+        return behind(text, "?>");
+    if (begins(text, "<![CDATA["))
+        return behind(text, "]]>");
+    unsigned char quote = 0;
+    for (const unsigned char *at = text.at; at < text.end; at++) {
+        if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '>')
+            return at + 1;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+    }
+    return NULL;
+}
+
+/* What follows the element that begins here; NULL where it does not end. */
+static const unsigned char *behind_element(struct text text)
+{
+    int depth = 0;
+    while ((text.at = memchr(text.at, '<', length_of(text)))) {
+        const struct text markup = {text.at, behind_markup(text)};
+        if (!markup.end)
+            return NULL;
+        if (begins(markup, "</"))
+            depth--;
+        else if (is_start_tag(markup) && markup.end[-2] != '/')
+            depth++;
+        if (depth <= 0)
+            return markup.end;
+        text.at = markup.end;
+    }
+    return NULL;
+}
+
+static struct text take_word(struct text *rest)
+{
+    struct text word = {rest->at, rest->at};
+    while (word.end < rest->end && !memchr(" \t\r\n=/>", *word.end, 7))
+        word.end++;
+    rest->at = word.end;
+    return word;
+}
+
+static void skip(struct text *rest, const char *letters)
+{
+    while (rest->at < rest->end && strchr(letters, *rest->at) && *rest->at)
+        rest->at++;
+}
+
+struct attribute {
+    struct text all, name, value; /* all: with the blanks before it */
+};
+
+/* Takes the next attribute of a start tag; false behind the last. */
+static bool take_attribute(struct text *rest, struct attribute *attribute)
+{
+    attribute->all.at = rest->at;
+    skip(rest, " \t\r\n");
+    attribute->name = take_word(rest);
+    skip(rest, " \t\r\n=");
+    if (!length_of(attribute->name) || rest->at == rest->end || !memchr("\"'", *rest->at, 2))
+        return false;
+    attribute->value.at = rest->at + 1;
+    attribute->value.end = memchr(rest->at + 1, *rest->at, length_of(*rest) - 1);
+    if (!attribute->value.end)
+        return false;
+    rest->at = attribute->all.end = attribute->value.end + 1;
+    return true;
+}
+
+/* ---- what is taken out ---- */
+
+/* The prefixes that the packet declares for the names' namespaces. */
+struct prefixes {
+    const struct gf_xmp_name *names;
+    struct {
+        char prefix[32]; /* a copy, since the packet changes in place */
+        const char *space;
+    } item[32];
+    int count;
+};
+
+static struct text part_before(struct text name, char letter)
+{
+    const unsigned char *const at = memchr(name.at, letter, length_of(name));
+    return (struct text){name.at, at ? at : name.at};
+}
+
+/* Whether an element or attribute is among the names. */
+static bool is_named(const struct prefixes *prefixes, struct text name)
+{
+    const struct text prefix = part_before(name, ':');
+    const struct text local = {prefix.end + 1, name.end};
+    for (int i = 0; length_of(prefix) && i < prefixes->count; i++) {
+        if (!is(prefix, prefixes->item[i].prefix))
+            continue;
+        for (const struct gf_xmp_name *wanted = prefixes->names; wanted->space; wanted++) {
+            const size_t length = strcspn(wanted->name, "*");
+            if (!strcmp(wanted->space, prefixes->item[i].space) && length_of(local) >= length &&
+                !memcmp(local.at, wanted->name, length) &&
+                (wanted->name[length] || length_of(local) == length))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The name whose namespace the attribute declares; NULL: none. */
+static const struct gf_xmp_name *declared(const struct prefixes *prefixes,
+                                          const struct attribute *attribute)
+{
+    const struct gf_xmp_name *name = prefixes->names;
+    if (!begins(attribute->name, "xmlns:"))
+        return NULL;
+    while (name->space && !is(attribute->value, name->space))
+        name++;
+    return name->space ? name : NULL;
+}
+
+static struct text attributes_of(struct text tag)
+{
+    tag.at++;
+    (void)take_word(&tag);
+    return tag;
+}
+
+/* False where there are too many of them, or one is too long. */
+static bool note_prefixes(struct prefixes *prefixes, struct text tag)
+{
+    const int most = sizeof prefixes->item / sizeof *prefixes->item;
+    struct text rest = attributes_of(tag);
+    struct attribute attribute;
+    while (take_attribute(&rest, &attribute)) {
+        const struct gf_xmp_name *const name = declared(prefixes, &attribute);
+        if (!name)
+            continue;
+        const unsigned char *const prefix = attribute.name.at + strlen("xmlns:");
+        const size_t length = (size_t)(attribute.name.end - prefix);
+        if (prefixes->count == most || length >= sizeof prefixes->item->prefix)
+            return false;
+        memcpy(prefixes->item[prefixes->count].prefix, prefix, length);
+        prefixes->item[prefixes->count++].space = name->space;
+    }
+    return true;
+}
+
+/* ---- the walk ---- */
+
+static unsigned char *keep(unsigned char *to, struct text text)
+{
+    memmove(to, text.at, length_of(text));
+    return to + length_of(text);
+}
+
+/* Keeps a tag without the attributes that are among the names. */
+static unsigned char *keep_tag(unsigned char *to, const struct prefixes *prefixes, struct text tag)
+{
+    struct text rest = attributes_of(tag), kept = {tag.at, rest.at};
+    struct attribute attribute;
+    while (take_attribute(&rest, &attribute)) {
+        const struct gf_xmp_name *const name = declared(prefixes, &attribute);
+        kept.end = attribute.all.at;
+        if (is_named(prefixes, attribute.name) || (name && !strcmp(name->name, "*"))) {
+            to = keep(to, kept);
+            kept.at = attribute.all.end;
+        }
+    }
+    return keep(to, (struct text){kept.at, tag.end});
+}
+
+bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names)
+{
+    struct prefixes prefixes = {.names = names};
+    struct text rest = {xmp->data, xmp->data + xmp->size};
+    unsigned char *to = xmp->data;
+    if (xmp->size && memchr(xmp->data, 0, xmp->size < 4 ? xmp->size : 4))
+        return false; /* UTF-16 or 32 */
+    while (rest.at < rest.end) {
+        const unsigned char *const tag = memchr(rest.at, '<', length_of(rest));
+        to = keep(to, (struct text){rest.at, tag ? tag : rest.end});
+        if (!tag)
+            break;
+        rest.at = tag;
+        const unsigned char *next = behind_markup(rest);
+        const struct text markup = {tag, next};
+        struct text name = {tag + 1, next};
+        if (!next || (is_start_tag(markup) && !note_prefixes(&prefixes, markup)))
+            return false;
+        if (!is_start_tag(markup))
+            to = keep(to, markup);
+        else if (is_named(&prefixes, take_word(&name)))
+            next = behind_element(rest);
+        else
+            to = keep_tag(to, &prefixes, markup);
+        if (!next)
+            return false;
+        rest.at = next;
+    }
+    xmp->size = (size_t)(to - xmp->data);
+    return true;
+}
+
+bool gf_xmp_names_gain_map(const struct gf_blob *xmp)
+{
+    return xmp->size && behind((struct text){xmp->data, xmp->data + xmp->size}, HDRGM);
+}
+
+void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation)
+{
+    static const char tag[] = "tiff:Orientation";
+    if (!xmp->size)
+        return;
+    const unsigned char *const end = xmp->data + xmp->size;
+    unsigned char *at = xmp->data;
+    while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
+        at += sizeof tag - 1;
+        /* It stands as ="6" in an attribute, as >6< in an element. */
+        if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
+            at++;
+        if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&
+            memchr("\"'<", at[2], 3))
+            at[1] = (unsigned char)('0' + orientation);
+    }
+}

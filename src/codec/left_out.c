@@ -1,0 +1,101 @@
+#include "codec/left_out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codec/common/checks.h"
+#include "icc/icc_build.h"
+
+static const struct {
+    unsigned kind;
+    const char *name;
+} kinds[] = {{GF_KIND_GAIN_MAP, "gain map"},
+             {GF_KIND_PICTURES, "other pictures"},
+             {GF_KIND_EXIF, "EXIF"},
+             {GF_KIND_XMP, "XMP"},
+             {GF_KIND_EXTENDED_XMP, "extended XMP"},
+             {GF_KIND_IPTC, "IPTC"},
+             {GF_KIND_TEXTS, "texts"},
+             {GF_KIND_COMMENTS, "comments"},
+             {GF_KIND_DENSITY, "density"},
+             {GF_KIND_ORIENTATION, "orientation"}};
+
+/* What --strip leaves out was asked for, but a picture that lies on its side was not. */
+static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_metadata *metadata,
+                           const struct gf_metadata *kept, const struct gf_options *options)
+{
+    unsigned lost = (gf_metadata_kinds(metadata) & ~(gf_metadata_kinds(kept) & type->keeps));
+    if (options->autorotate)
+        lost &= ~(unsigned)GF_KIND_ORIENTATION;
+    return options->strip ? lost & GF_KIND_ORIENTATION : lost;
+}
+
+/* Whether the colours hardly differ from sRGB's; a gamma of 2.2 with sRGB's primaries differs by up
+ * to 7 steps of 8 bits, where it is dark, and everybody shows it as sRGB. A profile that is of no
+ * use counts as sRGB, one that nobody can look into does not. */
+static bool is_srgb(struct gf_icc icc, int channels)
+{
+    enum { STEPS_MOST = 8, STEP = 17, LEVELS = 16, PIXELS = LEVELS * LEVELS * LEVELS };
+    const struct gf_icc srgb = gf_icc_named("srgb", channels == 1);
+    const struct gf_icc_wish wish = {.from = icc,
+                                     .to = srgb,
+                                     .inputs = channels,
+                                     .outputs = channels,
+                                     .bits = 8,
+                                     .intent = GF_ICC_RELATIVE};
+    struct gf_icc_transform *transform = NULL;
+    unsigned char in[PIXELS * 3], out[PIXELS * 3];
+    bool same = true;
+    if (!icc.size || gf_icc_same(icc, srgb))
+        return true;
+    const enum gf_status status = gf_icc_build(&wish, &transform, NULL);
+    if (status)
+        return status == GF_ERROR_INPUT;
+    for (int i = 0; i < PIXELS; i++)
+        for (int c = 0, level = i; c < channels; c++, level /= LEVELS)
+            in[i * channels + c] = (unsigned char)(level % LEVELS * STEP);
+    gf_icc_convert(transform, in, channels, out, channels, PIXELS);
+    for (int i = 0; i < PIXELS * channels; i++)
+        same &= abs(in[i] - out[i]) <= STEPS_MOST;
+    free(transform);
+    return same;
+}
+
+/* A file without a profile is shown as sRGB. */
+static void warn_of_colours(const char *name, const struct gf_file_type *type,
+                            struct gf_format format, const struct gf_metadata *metadata,
+                            const struct gf_options *options)
+{
+    struct gf_metadata stated = *metadata;
+    if (!options->strip && type->keeps & GF_KIND_ICC)
+        return;
+    if (!is_srgb(gf_metadata_icc(&stated, format), gf_colour_channels(format)))
+        gf_warn(options,
+                "%s: it does not say that its colours are not sRGB's, and looks different "
+                "(--to-icc=srgb converts it)",
+                name);
+}
+
+void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
+                      const struct gf_metadata *metadata, const struct gf_metadata *kept,
+                      const struct gf_options *options)
+{
+    const unsigned lost = lost_kinds(type, metadata, kept, options);
+    char list[200] = "";
+    size_t length = 0;
+    unsigned left = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        left |= lost & kinds[i].kind;
+    for (size_t i = 0; left; i++) {
+        if (!(left & kinds[i].kind))
+            continue;
+        left &= ~kinds[i].kind;
+        const char *const before = !length ? "" : left ? ", " : " and ";
+        length +=
+            (size_t)snprintf(list + length, sizeof list - length, "%s%s", before, kinds[i].name);
+    }
+    if (length)
+        gf_warn(options, "%s: it does not keep the input's %s", name, list);
+    if (options->warn)
+        warn_of_colours(name, type, format, metadata, options);
+}
