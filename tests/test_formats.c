@@ -217,6 +217,29 @@ static void test_cuts(void **state)
     }
 }
 
+/* A JPEG XL whose picture is whole is read, although a box behind it is cut. */
+static void test_damage_behind(void **state)
+{
+    const struct gf_file_type *const type = gf_file_type(GF_FILE_JXL);
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(60, 40, 3, 8), back;
+    if (!type->library || gf_library_load(type->library, "JPEG XL", GF_ERROR_UNAVAILABLE, &failure))
+        skip();
+    options.lossless = true;
+    assert_true(
+        gf_blob_set(&picture.metadata.xmp, xmp, sizeof xmp - 1)); /* makes it a file of boxes */
+    assert_int_equal(encode(in_folder("a.jxl"), &picture, &options), GF_OK);
+    struct bytes file = load(in_folder("a.jxl"));
+    append(&file, "\0\0\1\0xml <cut", 12);
+    save(in_folder("a.jxl"), file.data, file.size);
+    assert_int_equal(decode(in_folder("a.jxl"), &options, &back), GF_OK);
+    assert_int_equal(difference(&picture, &back), 0);
+    assert_non_null(strstr(last_warning, "a.jxl: damaged behind its first picture: "));
+    free_picture(&back);
+    free_picture(&picture);
+    free(file.data);
+}
+
 /* Flipped bytes give pixels or a line, and nothing else. */
 static void test_flips(void **state)
 {
@@ -311,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_quality),
         cmocka_unit_test(test_metadata_is_kept),
         cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_damage_behind),
         cmocka_unit_test(test_flips),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_page_of_a_name),

@@ -13,6 +13,7 @@ struct gf_library gf_jxl_library = GF_LIBRARY(gf_jxl, GF_JXL_CALLS, GF_LIBRARY_T
 struct jxl_source {
     struct gf_whole_source whole;
     struct gf_jxl_header header;
+    const char *damage; /* that ended the walk over the file; NULL: none */
     int page;
 };
 
@@ -65,7 +66,6 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
         (void)gf_jxl.JxlDecoderSetKeepOrientation(decoder, JXL_TRUE);
         (void)gf_jxl.JxlDecoderSetUnpremultiplyAlpha(decoder, JXL_TRUE);
         (void)gf_jxl.JxlDecoderSetInput(decoder, source->file.data, source->file.size);
-        gf_jxl.JxlDecoderCloseInput(decoder);
         if (jxl->page)
             gf_jxl.JxlDecoderSkipFrames(decoder, (size_t)jxl->page);
         why = decode(jxl, decoder, pixels);
@@ -75,7 +75,11 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
     gf_jxl.JxlThreadParallelRunnerDestroy(runner);
     if (!made)
         return gf_fail_memory(error);
-    return why ? gf_whole_source_fail(source, why, error) : GF_OK;
+    if (why)
+        return gf_whole_source_fail(source, jxl->damage ? jxl->damage : why, error);
+    if (jxl->damage)
+        gf_warn_behind(source->name, jxl->page + 1, jxl->damage, &source->options);
+    return GF_OK;
 }
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
@@ -88,7 +92,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const JxlBasicInfo *const info = &jxl->header.info;
     if (out_of_memory)
         return gf_fail_memory(error);
-    if (why)
+    /* Whether the picture that is wanted is whole, decoding finds. */
+    jxl->damage = jxl->header.pages > (whole->page < 0 ? 0 : whole->page) ? why : NULL;
+    if (why && !jxl->damage)
         return gf_whole_source_fail(whole, why, error);
     const enum gf_status status =
         gf_whole_source_describe(whole, info->xsize, info->ysize,
