@@ -41,6 +41,8 @@ static struct bytes interlaced_png(void)
 
 /* ---- cut off ---- */
 
+enum { IEND_BYTES = 12 };
+
 static void check_cuts(const char *name, struct bytes file, size_t until, bool may_be_allowed)
 {
     struct gf_options options = plain_options();
@@ -65,9 +67,9 @@ static void check_cuts(const char *name, struct bytes file, size_t until, bool m
 static void test_truncated_files(void **state)
 {
     struct bytes file = encoded("a.png", 300, 200, 3, false);
-    check_cuts("a.png", file, file.size, true);
+    check_cuts("a.png", file, file.size - IEND_BYTES, true);
     file = interlaced_png();
-    check_cuts("a.png", file, file.size, true);
+    check_cuts("a.png", file, file.size - IEND_BYTES, true);
     file = encoded("a.jpg", 300, 200, 3, false);
     check_cuts("a.jpg", file, file.size, true);
     file = encoded("a.jpg", 300, 200, 3, true);
@@ -166,10 +168,46 @@ static void test_corrupt_png(void **state)
     const size_t end = idat + 8 + get_be32(png.data + idat);
     check_flipped(png, 8 + 8 + 13, "a.png", "corrupt in the header"); /* IHDR's checksum */
     check_flipped(png, end, "a.png", "corrupt after row 63 of 64: IDAT: CRC error");
-    check_flipped(png, end + 4, "a.png", "after row 64 of 64"); /* IEND's length */
-    check_flipped(png, idat + 30, "a.png", "corrupt");          /* deflate's data */
-    check_flipped(png, idat + 8, "a.png", "corrupt");           /* zlib's header */
+    check_flipped(png, idat + 30, "a.png", "corrupt"); /* deflate's data */
+    check_flipped(png, idat + 8, "a.png", "corrupt");  /* zlib's header */
     free(png.data);
+    png = interlaced_png();
+    check_flipped(png, png.size - IEND_BYTES - 1, "a.png", "IDAT: CRC error");
+    free(png.data);
+}
+
+/* Once the pixels are whole, what is wrong behind them is a warning. */
+static void check_behind(const struct bytes *file, size_t size, const struct picture *wanted)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    save(in_folder("a.png"), file->data, size);
+    if (decode(in_folder("a.png"), &options, &back))
+        fail_msg("%zu bytes: %s", size, failure.text);
+    assert_same_pixels(wanted, &back);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "a.png: "));
+    free_picture(&back);
+}
+
+static void test_damage_behind(void **state)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        const struct gf_options options = plain_options();
+        struct bytes png = kind ? interlaced_png() : encoded("a.png", 64, 64, 3, false);
+        struct picture wanted;
+        save(in_folder("a.png"), png.data, png.size);
+        assert_int_equal(decode(in_folder("a.png"), &options, &wanted), GF_OK);
+        for (size_t size = png.size - IEND_BYTES; size < png.size; size++)
+            check_behind(&png, size, &wanted);
+        for (size_t at = png.size - IEND_BYTES; at < png.size; at++) {
+            png.data[at] ^= 0x55;
+            check_behind(&png, png.size, &wanted);
+            png.data[at] ^= 0x55;
+        }
+        free_picture(&wanted);
+        free(png.data);
+    }
 }
 
 /* The IDAT of a file in exchange for another. */
@@ -565,6 +603,20 @@ static void check_refused(struct bytes png, const char *words)
     assert_refused(in_folder("a.png"), &options, words);
 }
 
+static void check_warned(struct bytes png, const char *words)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture;
+    append_chunk(&png, "IEND", "", 0);
+    save(in_folder("a.png"), png.data, png.size);
+    free(png.data);
+    if (decode(in_folder("a.png"), &options, &picture))
+        fail_msg("%s", failure.text);
+    free_picture(&picture);
+    if (!strstr(last_warning, words))
+        fail_msg("\"%s\" does not say \"%s\"", last_warning, words);
+}
+
 static void test_header_behind_another_chunk(void **state)
 {
     struct bytes png = {0};
@@ -585,7 +637,7 @@ static void check_trailing(const char *chunk, bool wrong_crc, bool with_palette,
     append_chunk(&png, "tEXt", "Comment\0a", 9);
     append_chunk(&png, chunk, "abcdef", strcmp(chunk, "IDAT") ? 6 : 0);
     png.data[png.size - 1] ^= wrong_crc;
-    check_refused(png, words);
+    check_warned(png, words);
 }
 
 static void test_critical_chunks_behind_the_pixels(void **state)
@@ -599,7 +651,7 @@ static void test_critical_chunks_behind_the_pixels(void **state)
     append_chunk(&png, "PLTE", "abcdef", 6);
     append_chunk(&png, "IDAT", "\x78\x01\x63\x60\x60\x60\0\0\0\4\0\1", 12); /* four zeros */
     append_chunk(&png, "PLTE", "abcdef", 6);
-    check_refused(png, "corrupt after row 1 of 1: PLTE: duplicate");
+    check_warned(png, "corrupt after row 1 of 1: PLTE: duplicate");
 }
 
 /* The stream refers to what is 1000 bytes back and states a window of 256. */
@@ -803,6 +855,7 @@ int main(void)
         cmocka_unit_test(test_allowed_truncation_keeps_what_is_there),
         cmocka_unit_test(test_empty_and_missing),
         cmocka_unit_test(test_corrupt_png),
+        cmocka_unit_test(test_damage_behind),
         cmocka_unit_test(test_idat_of_the_wrong_length),
         cmocka_unit_test(test_idat_of_far_too_much),
         cmocka_unit_test(test_zlib_window_too_large),

@@ -497,12 +497,13 @@ static void check_rows(unsigned char filter, const char *chunk, const char *word
     if (chunk)
         append_chunk(&png, chunk, "text", 4);
     save_png(&png);
-    if (words) {
+    if (filter) {
         assert_refused(in_folder("a.png"), &options, words);
         return;
     }
     assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
     assert_memory_equal(picture.data, "\1\2\3\4\5\6\7\10", 8);
+    assert_non_null(strstr(last_warning, words));
     free_picture(&picture);
 }
 
@@ -547,12 +548,12 @@ static void test_odd_files(void **state)
     check_endless_stream();
     check_surplus(0, true);
     check_surplus(5, false);
-    check_rows(0, NULL, NULL);
-    check_rows(0, "tEXt", NULL);
+    check_rows(0, NULL, "");
+    check_rows(0, "tEXt", "");
     check_rows(5, NULL, "corrupt after row 1 of 2: bad adaptive filter value");
     check_rows(255, NULL, "corrupt after row 1 of 2: bad adaptive filter value");
     check_rows(0, "ABCD", "corrupt after row 2 of 2: unhandled critical chunk");
-    check_rows(0, "a1cd", "corrupt after row 1 of 2: invalid chunk type");
+    check_rows(0, "a1cd", "corrupt after row 2 of 2: invalid chunk type");
 }
 
 int main(void)

@@ -20,8 +20,10 @@ struct gf_png_idat {
     unsigned char
         head[GF_PNG_HEAD_BYTES]; /* the head of the current chunk, where this code read it */
     bool behind;                 /* that chunk is behind the last IDAT */
-    const char *surplus;         /* what the stream has more than the rows; NULL: nothing */
-    char message[80];            /* the text of a fault */
+    bool headless;               /* it has no head, for this reason */
+    struct gf_png_fault why;
+    const char *surplus; /* what the stream has more than the rows; NULL: nothing */
+    char message[80];    /* the text of a fault */
     unsigned char buffer[BUFFER_BYTES];
 };
 
@@ -186,17 +188,21 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
     return true;
 }
 
+/* What is wrong behind the checksum of the last IDAT is no damage of the pixels, and left to
+ * gf_png_idat_trailer(). */
 static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     size_t size;
-    for (;;) {
-        if (!reach_data(idat, fault))
+    while (!idat->behind) {
+        while (idat->left)
+            if (!read_some(idat, &size, fault))
+                return false;
+        if (!read_crc(idat, "IDAT: CRC error", fault))
             return false;
-        if (idat->behind)
-            return true;
-        if (!read_some(idat, &size, fault))
-            return false;
+        idat->headless = !read_head(idat, &idat->why);
+        idat->behind = idat->headless || !is_type(idat->head, "IDAT");
     }
+    return true;
 }
 
 /* Surplus data is unpacked too, since damage may show in it, but not without end. */
@@ -251,6 +257,10 @@ bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *traile
 {
     if (idat->surplus)
         gf_warn(idat->options, "%s: %s", gf_input_name(idat->input), idat->surplus);
+    if (idat->headless) {
+        *fault = idat->why;
+        return false;
+    }
     for (;;) {
         const bool last = is_type(idat->head, "IEND");
         if (!read_trailing_chunk(idat, trailer, fault))

@@ -218,13 +218,12 @@ static enum gf_status read_plain(struct gf_png_source *source, struct gf_error *
     return GF_OK;
 }
 
-static enum gf_status finish_plain(struct gf_png_source *source, struct gf_error *error)
+static enum gf_status finish_plain(struct gf_png_source *source, struct gf_error *failure)
 {
     struct gf_png_fault fault;
-    struct gf_error failure = {0};
-    if (source->given_up || gf_png_pixels_finish(source->pixels, &source->trailer, &fault))
-        return GF_OK;
-    return forgive(source, gf_png_fail(source, &fault, &failure), &failure, error);
+    return gf_png_pixels_finish(source->pixels, &source->trailer, &fault)
+               ? GF_OK
+               : gf_png_fail(source, &fault, failure);
 }
 
 static enum gf_status read_progressive(struct gf_png_source *source, struct gf_error *error)
@@ -265,18 +264,21 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
     return source->pass ? read_interlaced(source, error) : read_progressive(source, error);
 }
 
+/* The pixels are whole: what is damaged behind them is told, and no more. */
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
     struct gf_png_source *const source = (struct gf_png_source *)base;
-    const enum gf_status status =
-        source->pixels ? finish_plain(source, error) : attempt_or_forgive(source, finish, error);
-    if (!status)
-        gf_png_warn_of_late_metadata(source);
-    if (!status && source->beyond)
-        gf_warn(&source->options,
-                "%s: some of its pixels have an index beyond its palette of %d: they are black",
-                gf_png_name(source), source->colours);
-    return status;
+    struct gf_error failure = {0};
+    enum gf_status status = GF_OK;
+    if (!source->given_up)
+        status = source->pixels ? finish_plain(source, &failure)
+                                : gf_png_attempt(source, finish, &failure);
+    if (status && !source->damaged)
+        return gf_fail(error, status, "%s", failure.text);
+    if (status)
+        gf_warn(&source->options, "%s", failure.text);
+    gf_png_warn_of_late_metadata(source);
+    return GF_OK;
 }
 
 static void png_close(struct gf_source *base)
