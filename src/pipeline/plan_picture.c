@@ -87,7 +87,8 @@ static bool loses_alpha(enum gf_file_format file_format, struct gf_format format
 }
 
 /* Whether the output's format holds alpha is known only when the output has its name, which may
- * depend on the plan: a picture that would lose its alpha is planned again. */
+ * depend on the plan: a picture that would lose its alpha is planned again. What must be lossless
+ * keeps it, and the output's format refuses it. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *request, struct gf_plan *plan,
@@ -99,7 +100,8 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                              error);
     if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan->out, error);
-    if (status || !task->output || !loses_alpha(task->file_format, plan->out))
+    if (status || !task->output || pipeline->options.lossless ||
+        !loses_alpha(task->file_format, plan->out))
         return status;
     gf_plan_free(plan);
     struct gf_plan_request opaque = *request;

@@ -123,6 +123,19 @@ printf 'flatten=#f80 # on orange\n' >colour.chain
 run 0 gpufilter -i hidden.pam -o hidden.ppm --chain-file=colour.chain
 [ "$(tail -c 6 hidden.ppm | od -An -tx1 | tr -d ' \n')" = ff8800524544 ] || problem "$(od -c hidden.ppm)"
 
+begin "--lossless lays no picture on white: it is refused where the format has no alpha"
+for chain in '' invert 'invert,blur'; do
+    ! gpufilter -i hidden.pam -o lossless.ppm --lossless $chain 2>stderr || problem "it was flattened"
+    stderr_is "gpufilter: lossless.ppm: PNM has no alpha channel: it is not lossless"
+    absent lossless.ppm
+done
+run 0 gpufilter -i hidden.pam -o lossless.ppm --lossless flatten=black
+silent
+run 0 gpufilter -i hidden.pam -o back.pam --lossless
+same hidden.pam back.pam
+run 0 gpufilter -q -i hidden.pam -o lossless.pam --lossless -o flat.ppm
+same hidden.pam lossless.pam
+
 begin "alpha is laid on white alike in a folder, in a stream, in an archive and with several outputs"
 python3 -c '
 import sys
