@@ -190,11 +190,9 @@ static enum gf_status check_names(const struct gf_batch_request *request, bool f
         if (gf_archive_named(output->text))
             path[k] = (char *)gf_archive_path(output->text);
         if (from_archive && !path[k] && !output->is_stdout && !output->is_pattern)
-            return gf_fail(
-                error, GF_ERROR_USAGE,
-                "%s: one name for all pictures of '%.120s'; {dir}, {stem}, {ext} and {n} "
-                "in -o tell outputs apart",
-                output->text, name.path);
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: one name for all pictures of '%.120s'; " GF_OUTPUTS_APART,
+                           output->text, name.path);
         streams += output->is_stdout || (path[k] && !strcmp(path[k], "-"));
     }
     if (streams > 1)

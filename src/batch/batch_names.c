@@ -67,9 +67,16 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, int numb
         gf_template_expand(output, &values, &batch->item[index].output[number], error);
     enum gf_file_format format;
     /* An unknown extension is an error before the run. */
-    return status ? status
-                  : gf_sink_format(batch->item[index].output[number], &given.options, GF_FILE_AUTO,
-                                   &format, error);
+    struct gf_error why = {0};
+    const char *const name = batch->item[index].output[number];
+    const enum gf_status known =
+        status ? status : gf_sink_format(name, &given.options, GF_FILE_AUTO, &format, &why);
+    if (known && !status)
+        (void)gf_fail(error, known, "%s%s", why.text,
+                      output->is_pattern || gf_file_format_named(name) != GF_FILE_AUTO
+                          ? ""
+                          : "; a folder ends in / or is there");
+    return known;
 }
 
 /* A file that is its own output would be filtered twice if the run before was killed between

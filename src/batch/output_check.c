@@ -136,11 +136,9 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
             return gf_fail(error, GF_ERROR_USAGE,
                            "two outputs of '%.120s' would both be written to '%.120s'",
                            inputs->item[a].path, name);
-        return gf_fail(
-            error, GF_ERROR_USAGE,
-            "'%.120s' and '%.120s' would both be written to '%.120s'; {dir}, {stem}, {ext} and "
-            "{n} in -o tell outputs apart",
-            inputs->item[a].path, inputs->item[b].path, name);
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "'%.120s' and '%.120s' would both be written to '%.120s'; " GF_OUTPUTS_APART,
+                       inputs->item[a].path, inputs->item[b].path, name);
     }
     return GF_OK;
 }

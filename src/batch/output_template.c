@@ -116,6 +116,15 @@ static bool is_folder(const char *path, bool several)
     return several && strcmp(path, "-") && !strpbrk(slash ? slash : path, ".{}");
 }
 
+/* Whether that name, of one file and none that is there but a regular one, says no format. */
+static bool may_be_folder(const struct gf_template *template)
+{
+    struct stat file;
+    return !template->is_stdout && !template->is_pattern &&
+           gf_file_format_named(template->text) == GF_FILE_AUTO &&
+           (stat(template->text, &file) || S_ISREG(file.st_mode));
+}
+
 /* FOLDER is FOLDER/{below}/{stem}.{ext}. */
 static enum gf_status read_folder(struct gf_template *template, const char *folder,
                                   struct gf_error *error)
@@ -140,9 +149,13 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
         .text = strdup(output), .is_stdout = !strcmp(output, "-"), .format = format};
     if (!template->text)
         return gf_fail_memory(error);
-    const enum gf_status status = is_folder(output, several)
-                                      ? read_folder(template, template->text, error)
-                                      : read_parts(template, error);
+    const bool folder = is_folder(output, several);
+    enum gf_status status =
+        folder ? read_folder(template, template->text, error) : read_parts(template, error);
+    if (!status && several && !folder && may_be_folder(template))
+        status =
+            gf_fail(error, GF_ERROR_USAGE,
+                    "%s: the extension says no format; a folder ends in / or is there", output);
     if (status)
         gf_template_free(template);
     return status;

@@ -42,7 +42,13 @@ struct gf_template {
 /* The fields as a user writes them, for the manual; NULL past the last one. */
 const struct gf_key_help *gf_template_field_at(int index);
 
-/* several: there may be more than one input, and a name without an extension is a folder. */
+/* Ends messages about names that should differ. */
+#define GF_OUTPUTS_APART \
+    "a folder, which ends in / or is there, or {dir}, {stem}, {ext} and {n} in -o tell outputs " \
+    "apart"
+
+/* several: there may be more than one input, and a name without an extension is a folder. One with
+ * an extension that says no format is refused, since it may be either. */
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
                                  struct gf_template *template, struct gf_error *error) GF_CHECKED;
 /* An archive is like a folder: its members are named as files there would be. */

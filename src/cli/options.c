@@ -72,7 +72,7 @@ static const struct gf_option options[] = {
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,
      .offset = AT(output),
      .help = "the picture to write, complete or not at all, in the format of its extension; - is "
-             "standard output. A folder, or a template with {dir}, {stem}, {ext}, {n}, {w}, {h} for several. Several -o: several outputs of one decoding; "
+             "standard output. A folder, which ends in / or is there, or a template with {dir}, {stem}, {ext}, {n}, {w}, {h} for several. Several -o: several outputs of one decoding; "
              "the chain and what says how to encode then hold for the -o before them. An archive, "
              "of files or of another one: FILE.tar, FILE.tar.gz, .xz, .zst, tar:- to standard output"},
     {.name = "chain-file", .of_output = true, .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(chain_file),

@@ -98,6 +98,24 @@ run 1 gpufilter -i 'bare/*.png' -o out6
 stderr_like 'bare/\*.png: no such file'
 absent out6
 
+begin "a folder whose name has a dot ends in a slash, and the messages say so"
+mkdir -p single/one single/there.v1
+cp in.ppm single/one
+for format in '' --format=png; do
+    for input in many single/one; do
+        run 2 gpufilter -i "$input" -o single/results.v1 $format
+        stderr_like 'single/results.v1: the extension says no format; a folder ends in / or is there$'
+    done
+done
+run 2 gpufilter -i in.ppm -o single/results
+stderr_like 'single/results: the extension says no format: .*; a folder ends in / or is there$'
+run 2 gpufilter -i many -o single/all.png
+stderr_like "'many/a.ppm' and 'many/b.ppm' would both be written to 'single/all.png'; a folder, which ends in / or is there, or "
+run 0 gpufilter -i single/one -o single/results.v1/
+run 0 gpufilter -i many -o single/there.v1
+run 0 gpufilter -i in.ppm -o single/file.v1 --format=ppm
+holds single 'file.v1 one/in.ppm results.v1/in.ppm there.v1/a.ppm there.v1/b.ppm there.v1/c.ppm '
+
 begin "two inputs for one output are refused before anything is written"
 run 2 gpufilter -i in.ppm -i in.png -o out6/x.png
 stderr_like "'in.*' and 'in.*' would both be written to 'out6/x.png'"
