@@ -38,7 +38,13 @@ static double luma(const double *p, int channels, const double weight[3])
     return channels < 3 ? p[0] : p[0] * weight[0] + p[1] * weight[1] + p[2] * weight[2];
 }
 
-static const double bt601[3] = {77 / 256.0, 150 / 256.0, 29 / 256.0};
+static const double bt601_of[2][3] = {{77 / 256.0, 150 / 256.0, 29 / 256.0},
+                                      {19595 / 65536.0, 38470 / 65536.0, 7471 / 65536.0}};
+static const double *bt601(const struct reference *r)
+{
+    return bt601_of[r->format.bits == 16];
+}
+
 static const double bt709[3] = {13933 / 65536.0, 46871 / 65536.0, 4732 / 65536.0};
 
 static void to_gray(struct reference *r, const double weight[3])
@@ -170,7 +176,7 @@ static void count(const struct reference *r, enum gf_statistic statistic, uint64
             continue;
         const double *const p = pixel(r, i);
         if (statistic == GF_STATISTIC_LUMA)
-            bins[(int)floor(luma(p, r->format.channels, bt601) + 0.5)]++;
+            bins[(int)floor(luma(p, r->format.channels, bt601(r)) + 0.5)]++;
         else if (statistic == GF_STATISTIC_LIGHTNESS)
             bins[lightness_bin(r, i)]++;
         for (int c = 0; c < colours && statistic == GF_STATISTIC_CHANNELS; c++)
@@ -305,7 +311,7 @@ static void threshold(struct reference *r, const char *value)
 {
     const double max = max_of(r->format);
     const double least = !strcmp(value, "otsu") ? otsu(r) : *value ? atof(value) * max : 0.5 * max;
-    to_gray(r, bt601);
+    to_gray(r, bt601(r));
     for (int i = 0; i < pixels_of(r->format); i++)
         pixel(r, i)[0] = floor(pixel(r, i)[0] + 0.5) >= least ? max : 0;
 }
@@ -316,7 +322,7 @@ static void apply_filter(struct reference *r, const char *item)
     char name[32], value[64] = "";
     assert_true(sscanf(item, "%31[^=]=%63s", name, value) >= 1);
     if (!strcmp(name, "grayscale"))
-        to_gray(r, strcmp(value, "bt709") ? bt601 : bt709);
+        to_gray(r, strcmp(value, "bt709") ? bt601(r) : bt709);
     else if (!strcmp(name, "threshold"))
         threshold(r, value);
     else if (!strcmp(name, "saturation"))

@@ -173,9 +173,9 @@ static void test_levels(void **state)
 static void test_luma(void **state)
 {
     static const struct point_case tests[] = {
-        {"grayscale", 0, 0},      {"grayscale=bt709", 0, 0.01},       {"threshold", 0, 0},
+        {"grayscale", 0, 0.01},   {"grayscale=bt709", 0, 0.01},       {"threshold", 0, 0},
         {"threshold=0", 0, 0},    {"threshold=0.25", 0, 0},           {"threshold=1", 0, 0},
-        {"threshold=otsu", 0, 0}, {"grayscale,threshold=0.25", 0, 0}, {"grayscale,invert", 0, 0},
+        {"threshold=otsu", 0, 0}, {"grayscale,threshold=0.25", 0, 0}, {"grayscale,invert", 0, 0.01},
     };
     CHECK_CASES(tests);
 }

@@ -65,8 +65,8 @@ template <int BITS> static __device__ __forceinline__ unsigned luma_at(const uns
             shift > 8 ? __funnelshift_r(w[word], w[word + 1], shift) : w[word] >> shift;
         return __dp4a(rgb, 0x001d964du, 128u) >> 8;
     }
-    return (unsigned)gf_luma601((int)sample_at<BITS>(w, i), (int)sample_at<BITS>(w, i + 1),
-                                (int)sample_at<BITS>(w, i + 2));
+    return (unsigned)gf_luma601_16((int)sample_at<BITS>(w, i), (int)sample_at<BITS>(w, i + 1),
+                                   (int)sample_at<BITS>(w, i + 2));
 }
 
 /* Level c of the pixel whose samples begin at sample i. */

@@ -57,6 +57,23 @@ struct branch_free {
     }
 };
 
+static __device__ __forceinline__ int luma_of(const uint8_t *p)
+{
+    return gf_luma601_8(p[0], p[1], p[2]);
+}
+
+/* As the program has it, whose sum of floats is not gf_luma601_16() for each pixel. */
+static __device__ __forceinline__ int luma_of(const uint16_t *p)
+{
+    const struct gf_point_op op = {.kind = GF_POINT_GRAY,
+                                   .max = 65535,
+                                   .a = GF_LUMA601_R,
+                                   .b = GF_LUMA601_G,
+                                   .c = GF_LUMA601_B,
+                                   .d = 1.0f / 65536};
+    return (int)(gf_point_gray_of(&op, p[0], p[1], p[2]) + 0.5f);
+}
+
 template <class CHOICE, class SAMPLE>
 __global__ void __launch_bounds__(THRESHOLD_THREADS)
     threshold_kernel(const struct view_pair p, int least)
@@ -70,7 +87,7 @@ __global__ void __launch_bounds__(THRESHOLD_THREADS)
         (const SAMPLE *)(p.in + at.row * p.in_pitch) + (size_t)at.column * p.channels;
     SAMPLE *const to =
         (SAMPLE *)(p.out + at.row * p.out_pitch) + (size_t)at.column * (alpha ? 2 : 1);
-    const int luma = p.channels < 3 ? from[0] : gf_luma601(from[0], from[1], from[2]);
+    const int luma = p.channels < 3 ? from[0] : luma_of(from);
     CHOICE::put(to, luma, least);
     if (alpha)
         to[1] = from[p.channels - 1];

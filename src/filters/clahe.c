@@ -169,7 +169,7 @@ GF_INLINE void find_luma(const void *in, int width, const int bits, const int ch
             const size_t at = (size_t)x * (size_t)channels + (size_t)c;
             v[c] = bits == 8 ? ((const uint8_t *)in)[at] : ((const gf_u16_any *)in)[at];
         }
-        bin[x] = (uint32_t)(channels >= 3 ? gf_luma601(v[0], v[1], v[2]) : v[0]);
+        bin[x] = (uint32_t)(channels >= 3 ? gf_luma601(bits, v[0], v[1], v[2]) : v[0]);
     }
 }
 

@@ -11,9 +11,10 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static void fill(const struct duotone *duotone, double matrix[3][4])
+static void fill(const struct duotone *duotone, struct gf_format format, double matrix[3][4])
 {
-    static const double luma[3] = {77 / 256.0, 150 / 256.0, 29 / 256.0};
+    double luma[3];
+    gf_point_luma_weights(format, luma);
     for (int row = 0; row < 3; row++) {
         const double dark = duotone->dark.part[row], span = duotone->light.part[row] - dark;
         for (int k = 0; k < 3; k++)
@@ -26,7 +27,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     double matrix[3][4];
-    fill(params_, matrix);
+    fill(params_, in, matrix);
     gf_point_matrix_shape(matrix, out);
     return GF_OK;
 }
@@ -35,7 +36,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
                             struct gf_error *error)
 {
     double matrix[3][4];
-    fill(stage->params, matrix);
+    fill(stage->params, stage->in, matrix);
     gf_point_matrix(builder, matrix);
     return GF_OK;
 }
@@ -44,7 +45,7 @@ const struct gf_filter gf_duotone_filter = {
     .name = "duotone",
     .synonyms = "tint colorize gradientmap",
     .summary = "two colours for black and white",
-    .definition = "dark + (light - dark) Y / M, Y the luma of bt601: (77 R + 150 G + 29 B) / 256. "
+    .definition = "dark + (light - dark) Y / M, Y the luma of bt601, as grayscale has it. "
                   "A gray picture becomes "
                   "colour unless both are gray.",
     .params = params,

@@ -26,7 +26,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 {
     const struct grayscale *const grayscale = stage->params;
     if (grayscale->weights == BT601)
-        gf_point_gray(builder, (const int[3]){77, 150, 29}, 256);
+        gf_point_luma(builder);
     else
         gf_point_gray(builder, (const int[3]){13933, 46871, 4732}, 65536);
     return GF_OK;
@@ -36,9 +36,11 @@ const struct gf_filter gf_grayscale_filter = {
     .name = "grayscale",
     .synonyms = "gray grey mono monochrome desaturate colorspace bw",
     .summary = "luma, in one channel",
-    .definition = "bt601: (77 R + 150 G + 29 B) / 256. bt709: (13933 R + 46871 G + 4732 B) / "
-                  "65536. Alpha is\n"
-                  "kept. Gray pictures stay as they are.",
+    .definition =
+        "bt601: (77 R + 150 G + 29 B) / 256 of 8 bits, (19595 R + 38470 G + 7471 B) / "
+        "65536 of 16.\n"
+        "bt709: (13933 R + 46871 G + 4732 B) / 65536. Alpha is kept. Gray pictures stay as "
+        "they are.",
     .params = params,
     .params_size = sizeof(struct grayscale),
     .kind = GF_POINT,

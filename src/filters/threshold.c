@@ -101,7 +101,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
             return status;
         least = split + 1;
     }
-    gf_point_gray(builder, (const int[3]){77, 150, 29}, 256);
+    gf_point_luma(builder);
     gf_point_step(builder, least);
     return GF_OK;
 }

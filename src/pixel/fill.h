@@ -15,7 +15,7 @@ static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_for
     for (int c = 0; c < 3; c++)
         sample[c] = (int)(colour->part[c] * max + 0.5);
     if (gf_colour_channels(format) == 1)
-        sample[0] = gf_luma601(sample[0], sample[1], sample[2]);
+        sample[0] = gf_luma601(format.bits, sample[0], sample[1], sample[2]);
 }
 
 /* A pixel again and again: a piece of a row of one colour. */

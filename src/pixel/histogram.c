@@ -97,10 +97,10 @@ GF_INLINE void find_bins(const void *in, int n, const int bits, const int channe
 {
     for (int i = 0; i < n; i++) {
         const int at = i * channels;
-        bin[i] =
-            luma ? (uint32_t)gf_luma601((int)sample(in, bits, at), (int)sample(in, bits, at + 1),
-                                        (int)sample(in, bits, at + 2))
-                 : sample(in, bits, at + channel);
+        bin[i] = luma ? (uint32_t)gf_luma601(bits, (int)sample(in, bits, at),
+                                             (int)sample(in, bits, at + 1),
+                                             (int)sample(in, bits, at + 2))
+                      : sample(in, bits, at + channel);
         if (channels % 2 == 0)
             bin[i] = sample(in, bits, at + channels - 1) ? bin[i] : 1u << bits;
     }
@@ -155,7 +155,7 @@ static void flush(struct tally *tally, struct gf_histogram *histogram)
     memset(tally, 0, sizeof *tally);
 }
 
-/* The luma of RGB in vectors, where this processor has them; exact, as gf_luma601() is. */
+/* The luma of RGB in vectors, where this processor has them; exact, as gf_luma601_8() is. */
 static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
 {
     const struct gf_point_op op = {

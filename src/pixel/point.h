@@ -55,6 +55,8 @@ void gf_point_step(struct gf_point_builder *builder, double least);
 /* From three channels to one; weights in 1/total, a power of two. Does nothing where there is one
  * already. */
 void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int total);
+/* The same by the weights of gf_luma601(). */
+void gf_point_luma(struct gf_point_builder *builder);
 /* CIELAB a* and b* times factor. Does nothing where there is one channel. */
 void gf_point_saturate(struct gf_point_builder *builder, double factor);
 /* R' = m[0][0] R + m[0][1] G + m[0][2] B + m[0][3] M, and so on. A gray picture counts as one with
@@ -120,6 +122,8 @@ struct gf_point_field {
     double (*curve)(const void *context, double sum);
     const void *context; /* the caller's; used until the call below returns */
 };
+/* The weights of gf_luma601(), whose sum is 1. */
+void gf_point_luma_weights(struct gf_format format, double weight[3]);
 /* A colour's parts of the full scale; of a gray picture the first is its luma, as grayscale's. */
 void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour, double part[3]);
 /* A length in whole pixels; per cent, or `otherwise` where none is given, are of `whole`. */

@@ -140,6 +140,20 @@ void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int to
     builder->format.channels -= 2;
 }
 
+static const int luma601[2][3] = {{77, 150, 29}, {GF_LUMA601_R, GF_LUMA601_G, GF_LUMA601_B}};
+
+void gf_point_luma(struct gf_point_builder *builder)
+{
+    const int bits = builder->format.bits;
+    gf_point_gray(builder, luma601[bits == 16], 1 << bits);
+}
+
+void gf_point_luma_weights(struct gf_format format, double weight[3])
+{
+    for (int c = 0; c < 3; c++)
+        weight[c] = (double)luma601[format.bits == 16][c] / (1 << format.bits);
+}
+
 void gf_point_to_light(struct gf_point_builder *builder)
 {
     /* Where the operation before leads back from linear light, it is not needed. */

@@ -57,9 +57,11 @@ static void append_position(struct gf_point_builder *builder, int kind, const do
 void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour, double part[3])
 {
     const double *const from = colour->part;
+    double weight[3];
     memcpy(part, from, 3 * sizeof *part);
+    gf_point_luma_weights(format, weight);
     if (gf_colour_channels(format) == 1)
-        part[0] = (77 * from[0] + 150 * from[1] + 29 * from[2]) / 256;
+        part[0] = weight[0] * from[0] + weight[1] * from[1] + weight[2] * from[2];
 }
 
 double gf_length_of(struct gf_length length, int whole, double otherwise)

@@ -178,7 +178,7 @@ GF_HOST_DEVICE float gf_point_step_of(const struct gf_point_op *op, float v)
     return (float)(int)(v + 0.5f) >= op->a ? op->max : 0.0f;
 }
 
-/* Exact for unrounded inputs that are samples: the weights' sum times M is below 2^24. */
+/* Exact for samples where the weights' sum times M is below 2^24. */
 GF_HOST_DEVICE float gf_point_gray_of(const struct gf_point_op *op, float r, float g, float b)
 {
     return ((r * op->a + g * op->b) + b * op->c) * op->d;

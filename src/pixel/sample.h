@@ -26,10 +26,25 @@ GF_HOST_DEVICE int gf_round_flat(float v, float max)
     return (int)((floored < max ? floored : max) + 0.5f);
 }
 
-/* Luma of ITU-R BT.601 in 8-bit weights: exact for 8 and 16 bits. */
-GF_HOST_DEVICE int gf_luma601(int r, int g, int b)
+/* Luma of ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B, with weights of as many bits as samples have.
+ * The weights of 16 bits: */
+enum { GF_LUMA601_R = 19595, GF_LUMA601_G = 38470, GF_LUMA601_B = 7471 };
+
+GF_HOST_DEVICE int gf_luma601_8(int r, int g, int b)
 {
     return (77 * r + 150 * g + 29 * b + 128) >> 8;
+}
+
+GF_HOST_DEVICE int gf_luma601_16(int r, int g, int b)
+{
+    return (int)((GF_LUMA601_R * (unsigned)r + GF_LUMA601_G * (unsigned)g +
+                  GF_LUMA601_B * (unsigned)b + 32768u) >>
+                 16);
+}
+
+GF_HOST_DEVICE int gf_luma601(int bits, int r, int g, int b)
+{
+    return bits == 8 ? gf_luma601_8(r, g, b) : gf_luma601_16(r, g, b);
 }
 
 #endif

@@ -14,7 +14,7 @@ extern "C" {
 enum gf_statistic {
     GF_STATISTIC_NONE,
     GF_STATISTIC_CHANNELS,  /* each colour channel by itself */
-    GF_STATISTIC_LUMA,      /* gf_luma601, or the gray channel */
+    GF_STATISTIC_LUMA,      /* gf_luma601(), or the gray channel */
     GF_STATISTIC_JOINT,     /* all colour channels in one */
     GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; a gray sample counts as a gray RGB pixel */
     GF_STATISTIC_KINDS,

@@ -75,6 +75,15 @@ run 2 gpufilter -i pixel.ppm -o out.png lut=negative3d.cube:amount=0.5
 stderr_is "gpufilter: lut: negative3d.cube: a table of curves and a cube has no amount but 1"
 absent out.png
 
+begin "luma of 16 bits has weights of 16 bits"
+printf 'P6\n3 1\n65535\n\377\377\0\0\0\0\0\0\377\377\0\0\0\0\0\0\377\377' >primaries.ppm
+run 0 gpufilter -i primaries.ppm -o luma.pgm grayscale
+[ "$(tail -c 6 luma.pgm | od -An -tx1 | tr -d ' ')" = 4c8b96451d2f ] || problem "$(tail -c 6 luma.pgm | od -An -tx1)" # 0.299, 0.587, 0.114
+run 0 gpufilter -i primaries.ppm -o split.pgm threshold=0.2989 # 0.299 is above it, 77/256 as well, 0.114 is not
+[ "$(tail -c 6 split.pgm | od -An -tx1 | tr -d ' ')" = ffffffff0000 ] || problem "$(tail -c 6 split.pgm | od -An -tx1)"
+run 0 gpufilter -i primaries.ppm -o split.pgm threshold=0.5869 # above 150/256
+[ "$(tail -c 6 split.pgm | od -An -tx1 | tr -d ' ')" = 0000ffff0000 ] || problem "$(tail -c 6 split.pgm | od -An -tx1)"
+
 begin "a batch takes a .cube file"
 printf 'LUT_1D_SIZE 2\n1 1 1\n0 0 0\n' >negative.cube
 mkdir pictures

@@ -47,7 +47,7 @@ static __device__ __forceinline__ void count_pixel_16(const struct counter_16 &c
     if (!p.alpha)
         return;
     if (source == LUMA) {
-        count_16(counter, (unsigned)gf_luma601((int)p.r, (int)p.g, (int)p.b));
+        count_16(counter, (unsigned)gf_luma601_16((int)p.r, (int)p.g, (int)p.b));
     } else if (source == LIGHTNESS) {
         const struct gf_rgb linear = {lightness->linear[p.r], lightness->linear[p.g],
                                       lightness->linear[p.b]};

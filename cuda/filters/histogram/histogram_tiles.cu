@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(THREADS_16) tiles16_kernel(const struct
     if (COUNT % 2 == 0 && !v[COUNT - 1])
         return;
     const int level =
-        COUNT >= 3 ? gf_luma601(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
+        COUNT >= 3 ? gf_luma601_16(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
     const int width = task.tiles.columns * task.tiles.width;
     const int height = task.tiles.rows * task.tiles.height;
     const int columns = x >= p.width - NEAR_EDGE ? width - p.width : 0;

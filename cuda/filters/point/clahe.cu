@@ -38,7 +38,7 @@ static __device__ __forceinline__ void change_pixel(unsigned char *v, const unsi
                                                     struct gf_clahe_place column, float below)
 {
     const int luma =
-        COUNT >= 3 ? gf_luma601(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
+        COUNT >= 3 ? gf_luma601_8(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
     const int to = mix_bytes(table[column.cell * 256 + luma], column.part, below);
     if (COUNT < 3)
         v[0] = (unsigned char)to;
@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__(CLAHE_THREADS) clahe16_kernel(const str
     const struct gf_clahe_place column = gf_clahe_place_of(x, args.inverse_width);
     const struct gf_clahe_place line = gf_clahe_place_of(p.out_y + (int)row, args.inverse_height);
     const int luma =
-        COUNT >= 3 ? gf_luma601(in[0], in[COUNT >= 3 ? 1 : 0], in[COUNT >= 3 ? 2 : 0]) : in[0];
+        COUNT >= 3 ? gf_luma601_16(in[0], in[COUNT >= 3 ? 1 : 0], in[COUNT >= 3 ? 2 : 0]) : in[0];
     const int to =
         gf_clahe_mix(level_at(args, column.cell - 1, line.cell - 1, luma),
                      level_at(args, column.cell, line.cell - 1, luma),
