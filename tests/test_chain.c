@@ -377,11 +377,17 @@ static void test_suggestions(void **state)
                  "unknown filter 'denoise'; did you mean 'median' or 'bilateral' or 'nlmeans'?");
     assert_error("gray", "unknown filter 'gray'; did you mean 'grayscale'?");
     assert_error("resize=1600x1200",
-                 "resize: w=1600x1200: width and height are two parameters: resize=1600:1200");
+                 "resize: w=1600x1200: each number is a parameter of its own: resize=1600:1200");
     assert_error("Blur", "unknown filter 'Blur'; did you mean 'blur'?");
     assert_error("blur=sigmа=2", "blur: sigma=sigmа=2 is not a number"); /* a Cyrillic letter */
     assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
-    assert_error("blur=zoom=2", "blur: unknown parameter 'zoom'");
+    assert_error("blur=zoom=2", "blur: unknown parameter 'zoom'; it has sigma, border, variant");
+    assert_error("resize=50%x50%",
+                 "resize: w=50%x50%: each number is a parameter of its own: resize=50%:50%");
+    assert_error("crop=10x8+2+1",
+                 "crop: w=10x8+2+1: each number is a parameter of its own: crop=10:8:2:1");
+    assert_error("resize=0.5",
+                 "resize: w=0.5 is not a whole number of pixels; a part is per cent, as 50%");
     assert_error("blur=varient=tiled",
                  "blur: unknown parameter 'varient'; did you mean 'variant'?");
     assert_error("xyzzy", "unknown filter 'xyzzy' (gf_filter_at lists them)");

@@ -269,6 +269,18 @@ static void test_refusals(void **state)
                    "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");
     assert_refused("--subsampling=4:2:0",
                    "--subsampling=4:2:0 is none of auto, 420, 422, 444; did you mean '420'?");
+    assert_refused("--keep", "unknown option '--keep' (--help lists them)");
+    assert_refused("--resize=50%", "unknown option '--resize=50%'; resize is a filter, written "
+                                   "without dashes: resize=50%");
+    assert_refused("-rotate 90",
+                   "unknown option '-rotate'; rotate is a filter, written without dashes: rotate");
+    assert_refused("-negate", "unknown option '-negate'; did you mean the filter 'invert'?");
+    assert_refused("-i a -o b blur,strip", "'strip' is an option, not a filter: --strip");
+    assert_refused("-i a -o b text='a,strip',quality=3",
+                   "'quality' is an option, not a filter: --quality");
+    assert_refused("-i a -o b -q 80",
+                   "-q takes no value, and '80' is no filter; did you mean --quality=80");
+    assert_refused("-i a -o b resize 50%", "'50%' is no filter; did you mean 'resize=50%'?");
     assert_refused("--zzz", "unknown option '--zzz' (--help lists them)");
     assert_refused("-x", "unknown option '-x' (--help lists them)");
     assert_refused("--strip=yes", "--strip takes no value");

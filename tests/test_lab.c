@@ -79,9 +79,10 @@ static void test_refusals(void **state)
     assert_refused("offset:format=xml", "offset: format=xml is none of table, json");
     assert_refused("offset:plot=a.gif", "offset: plot=a.gif ends in neither .png nor .svg");
     assert_refused("offset,stride", "offset: one lab at a time, or all: ',stride'");
-    assert_refused("banks:plot=a.png", "banks: unknown parameter 'plot'");
-    assert_refused("all:plot=a.png", "all: unknown parameter 'plot'");
-    assert_refused("all:size=3", "all: unknown parameter 'size'");
+    assert_refused("banks:plot=a.png",
+                   "banks: unknown parameter 'plot'; it has loads, runs, format, html");
+    assert_refused("all:plot=a.png", "all: unknown parameter 'plot'; it has runs, format, html");
+    assert_refused("all:size=3", "all: unknown parameter 'size'; it has runs, format, html");
     assert_refused("all:help", "all: runs=help is not a number");
     assert_refused("l2-window:least=9:most=8", "l2-window: most=8 is less than least=9");
 }

@@ -33,7 +33,7 @@ static int edit_distance(const char *a, const char *b)
 
 void gf_suggest_consider(const char *word, const char *candidate, const char **best, int *distance)
 {
-    const int limit = strlen(word) < 6 ? 1 + (strlen(word) > 3) : (int)strlen(word) / 3;
+    const int limit = strlen(word) < 6 ? 1 + (strlen(word) > 4) : (int)strlen(word) / 3;
     const int d = edit_distance(word, candidate);
     if (d <= limit && (!*best || d < *distance)) {
         *best = candidate;

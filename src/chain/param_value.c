@@ -50,22 +50,38 @@ static enum gf_status not_a(const struct gf_filter *filter, const struct gf_para
                    what);
 }
 
+/* "1600x1200", "50%x50%" and "100x80+10+5", as other programs have a size and a place, with colons.
+ */
+static bool take_apart(const char *text, char *apart, size_t size)
+{
+    const size_t length = strlen(text);
+    const char *const x = strpbrk(text, "xX");
+    if (!x || x == text || !x[1] || length >= size || strspn(text, "0123456789.%xX+") < length)
+        return false;
+    for (size_t i = 0; i <= length; i++)
+        apart[i] = text[i] && strchr("xX+", text[i]) ? ':' : text[i];
+    return true;
+}
+
 static enum gf_status set_length(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, struct gf_length *length, struct gf_error *error)
 {
     const char *end;
-    /* "1600x1200", as other programs have a size. */
-    int width = 0, height = 0, parsed = 0;
-    if (sscanf(text, "%9d%*1[xX]%9d%n", &width, &height, &parsed) == 2 && !text[parsed])
+    char apart[60];
+    if (take_apart(text, apart, sizeof apart))
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: %s=%.60s: width and height are two parameters: %s=%d:%d", filter->name,
-                       param->name, text, filter->name, width, height);
+                       "%s: %s=%.60s: each number is a parameter of its own: %s=%s", filter->name,
+                       param->name, text, filter->name, apart);
     if (!gf_value_number(text, &length->value, &end) ||
         (*end && strcmp(end, "%") && strcmp(end, "px")))
         return not_a(filter, param, text, "a length (pixels, or per cent as in 50%)", error);
     length->unit = *end == '%' ? GF_PERCENT : GF_PIXELS;
     if (length->unit == GF_PIXELS && length->value != floor(length->value))
-        return not_a(filter, param, text, "a whole number of pixels", error);
+        return not_a(filter, param, text,
+                     length->value > 0 && length->value < 1
+                         ? "a whole number of pixels; a part is per cent, as 50%"
+                         : "a whole number of pixels",
+                     error);
     if (length->value < param->least || length->value > param->greatest)
         return outside(filter, param, text, error);
     return GF_OK;

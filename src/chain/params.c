@@ -20,6 +20,12 @@ struct parser {
     unsigned given;
 };
 
+static void add_name(char *names, size_t size, const char *name)
+{
+    const size_t length = strlen(names);
+    snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
+}
+
 static enum gf_status set_variant(struct parser *parser, const char *text, struct gf_error *error)
 {
     const struct gf_filter *const filter = parser->filter;
@@ -32,8 +38,7 @@ static enum gf_status set_variant(struct parser *parser, const char *text, struc
             *parser->variant = variant;
             return GF_OK;
         }
-        const size_t length = strlen(names);
-        snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", variant->name);
+        add_name(names, sizeof names, variant->name);
     }
     *parser->variant = strcmp(text, "naive") ? NULL : gf_filter_naive(filter);
     return *parser->variant ? GF_OK
@@ -46,12 +51,21 @@ static enum gf_status unknown_param(const struct gf_filter *filter, const char *
 {
     const char *best = NULL;
     int distance = 0;
-    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
+    char names[240] = "";
+    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
         gf_suggest_consider(name, param->name, &best, &distance);
-    if (gf_filter_variant_at(filter, 0))
+        add_name(names, sizeof names, param->name);
+    }
+    if (gf_filter_variant_at(filter, 0)) {
         gf_suggest_consider(name, "variant", &best, &distance);
-    return gf_fail(error, GF_ERROR_USAGE, "%s: unknown parameter '%.60s'%s%s%s", filter->name, name,
-                   best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+        add_name(names, sizeof names, "variant");
+    }
+    return gf_fail(error, GF_ERROR_USAGE, "%s: unknown parameter '%.60s'; %s%s%s", filter->name,
+                   name,
+                   best     ? "did you mean '"
+                   : *names ? "it has "
+                            : "it has none",
+                   best ? best : names, best ? "'?" : "");
 }
 
 /* The length of the key where the text begins with "key=", else 0. */

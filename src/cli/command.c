@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "base/suggest.h"
+#include "base/value.h"
+#include "chain/token.h"
 #include "cli/command.h"
 #include "cli/synonyms.h"
 #include "codec/codec.h"
@@ -60,6 +62,10 @@ static enum gf_status unknown_option(const char *text, struct gf_error *error)
     const char *const name = text + strspn(text, "-");
     char word[32];
     snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "="), name);
+    if (gf_filter_find(word))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "unknown option '%.60s'; %s is a filter, written without dashes: %.60s",
+                       text, word, name);
     const char *best = gf_option_synonym(word);
     int distance = 0;
     const struct gf_option *option;
@@ -72,6 +78,9 @@ static enum gf_status unknown_option(const char *text, struct gf_error *error)
     if (best)
         return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s'; did you mean '--%s'?", text,
                        best);
+    if ((best = gf_filter_suggest(word)))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "unknown option '%.60s'; did you mean the filter '%s'?", text, best);
     return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s' (--help lists them)", text);
 }
 
@@ -142,9 +151,11 @@ static enum gf_status read_long(struct reader *reader, const char *text)
     return set(reader, option, value);
 }
 
-/* Reads "-i", "-iFILE" or "-vq". */
+/* Reads "-i", "-iFILE" or "-vq". "-rotate" is what other programs call a filter. */
 static enum gf_status read_short(struct reader *reader, const char *text)
 {
+    if (text[2] && gf_filter_find(text + 1))
+        return unknown_option(text, reader->error);
     for (const char *at = text + 1; *at; at++) {
         const struct gf_option *const option = find_letter(*at);
         if (!option)
@@ -174,6 +185,35 @@ static enum gf_status add_file(struct reader *reader, const char *text)
     return GF_OK;
 }
 
+/* "-q 80", "--strip 1" */
+static enum gf_status check_number(const struct reader *reader, const char *text)
+{
+    const char *const before = reader->next > 2 ? reader->argv[reader->next - 2] : "", *end;
+    const bool is_quality = !strcmp(before, "-q");
+    double number;
+    if (!is_option(before) || !gf_value_number(text, &number, &end) || *end)
+        return GF_OK;
+    return gf_fail(reader->error, GF_ERROR_USAGE,
+                   "%.60s takes no value, and '%.60s' is no filter%s%s", before, text,
+                   is_quality ? "; did you mean --quality=" : "", is_quality ? text : "");
+}
+
+/* Options among the names of filters. */
+static enum gf_status check_names(const struct reader *reader, const char *chain)
+{
+    char token[GF_TOKEN_MAX];
+    bool is_name = true;
+    for (const char *at = chain; at && (at = gf_token_next(at, "=:,", token));) {
+        const char *const word = gf_token_trim(token);
+        if (is_name && find_name(word, strlen(word)) && !gf_filter_find(word))
+            return gf_fail(reader->error, GF_ERROR_USAGE, "'%s' is an option, not a filter: --%s",
+                           word, word);
+        is_name = *at == ',';
+        at = *at ? at + 1 : NULL;
+    }
+    return GF_OK;
+}
+
 static enum gf_status read_operand(struct reader *reader, const char *text)
 {
     const char **const chain = &reader->command->chain;
@@ -191,7 +231,8 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     if (*chain)
         return gf_command_fail_chains(*chain, text, reader->error);
     *chain = text;
-    return GF_OK;
+    const enum gf_status status = check_number(reader, text);
+    return status ? status : check_names(reader, text);
 }
 
 static enum gf_status read_arguments(struct reader *reader)

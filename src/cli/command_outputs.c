@@ -1,4 +1,5 @@
 /* The outputs of a command line, and their chains. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,9 @@ enum gf_status gf_command_begin_output(struct gf_command *command,
 
 enum gf_status gf_command_fail_chains(const char *first, const char *second, struct gf_error *error)
 {
+    if (gf_filter_find(first) && isdigit((unsigned char)second[0]))
+        return gf_fail(error, GF_ERROR_USAGE, "'%.80s' is no filter; did you mean '%.80s=%.80s'?",
+                       second, first, second);
     return gf_fail(error, GF_ERROR_USAGE,
                    "two chains, '%.80s' and '%.80s': filters are joined by commas, files named by "
                    "-i and -o",

@@ -46,6 +46,17 @@ static const struct measure *find_limit(const char *text, const char **value)
     return NULL;
 }
 
+/* "min-sim=0.9" or "ssim=0.9" */
+static bool looks_like_limit(const char *text)
+{
+    bool found = !strncmp(text, "min-", 4) || !strncmp(text, "max-", 4);
+    for (int i = 0; i < MEASURES; i++) {
+        const size_t length = strlen(measures[i].name);
+        found |= !strncmp(text, measures[i].name, length) && text[length] == '=';
+    }
+    return found;
+}
+
 /* Cuts the limits from the end of "a.png:min-ssim=0.98". A colon that no limit follows belongs to
  * the name. */
 static enum gf_status take_limits(char *name, struct limits *limits, struct gf_error *error)
@@ -55,7 +66,7 @@ static enum gf_status take_limits(char *name, struct limits *limits, struct gf_e
         limits->value[i] = NAN;
     for (char *at; (at = strrchr(name, ':')) != NULL;) {
         const struct measure *const measure = find_limit(at + 1, &value);
-        if (!measure && (!strncmp(at, ":min-", 5) || !strncmp(at, ":max-", 5)))
+        if (!measure && looks_like_limit(at + 1))
             return gf_fail(error, GF_ERROR_USAGE,
                            "--compare: '%.60s' is no limit such as min-ssim=0.98 or max-largest=2",
                            at + 1);

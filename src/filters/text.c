@@ -109,6 +109,17 @@ static enum gf_status check(const void *params_, struct gf_error *error)
                : GF_OK;
 }
 
+/* "12:30" is a text and a font, by position. */
+static enum gf_status explain_colon(const struct text *p, enum gf_status status,
+                                    struct gf_error *error)
+{
+    const struct gf_error reason = *error;
+    if (!*p->text || !*p->font || strpbrk(p->font, "./"))
+        return status;
+    return gf_fail(error, status, "%s; a text with a colon is quoted: text='%.60s:%.60s'",
+                   reason.text, p->text, p->font);
+}
+
 static enum gf_status load(void *params_, struct gf_error *error)
 {
     struct text *const p = params_;
@@ -134,8 +145,8 @@ static enum gf_status load(void *params_, struct gf_error *error)
         strcpy(text, *p->text ? p->text : "text");
         unescape(text);
     }
-    if (!status)
-        status = gf_text_load(p->font, text, &style, &p->picture, error);
+    if (!status && (status = gf_text_load(p->font, text, &style, &p->picture, error)))
+        status = explain_colon(p, status, error);
     free(text);
     return status;
 }

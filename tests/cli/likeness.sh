@@ -56,6 +56,7 @@ while IFS='|' read -r value message; do
     run 2 gpufilter --compare="$value" in.ppm
     stderr_is "gpufilter: --compare: $message"
 done <<'END'
+in.ppm:ssim=0.9|'ssim=0.9' is no limit such as min-ssim=0.98 or max-largest=2
 in.ppm:min-sim=1|'min-sim=1' is no limit such as min-ssim=0.98 or max-largest=2
 in.ppm:min-ssim=high|min-ssim=high is not a number
 :min-ssim=1|the name of the file is empty

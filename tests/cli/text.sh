@@ -28,6 +28,7 @@ if gpufilter --version | grep -q '^text: FreeType'; then
         absent out.png
     done <<'END'
 text=a:in.ppm|in.ppm: it is not a font that FreeType reads (error 0x02)
+text=12:30|30: No such file or directory; a text with a colon is quoted: text='12:30'
 text=a:none.ttf|none.ttf: No such file or directory
 text=file=none.txt|none.txt: No such file or directory
 text=file=nul.txt|nul.txt: it holds NUL bytes, which no text does
