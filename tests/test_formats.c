@@ -175,6 +175,39 @@ static void test_metadata_is_kept(void **state)
     }
 }
 
+/* The numbers of colours that no profile can say stay where the format has them, and so do the
+ * samples that they are said of. */
+static void test_hdr_is_kept(void **state)
+{
+    static const unsigned char hdr[][2] = {{9, 16}, {9, 18}, {12, 16}, {11, 18}, {1, 16}};
+    const struct gf_file_type *type;
+    for (int index = 0; (type = next_type(&index));)
+        for (int kind = 0; kind < 20; kind++) {
+            struct gf_options options = plain_options();
+            struct picture picture = smooth_picture(40, 30, kind & 1 ? 3 : 1, type->bits), back;
+            const unsigned char *const cicp = hdr[kind / 4];
+            options.lossless = kind & 2 && type->lossless_bits == type->bits;
+            options.quality = 95;
+            /* Dark parts of deep colours lose much. */
+            for (size_t i = 0; i < picture_bytes(picture.format); i++)
+                picture.data[i] = (unsigned char)(i / gf_row_bytes(picture.format) * 8);
+            gf_colour_tags_set_cicp(&picture.metadata.colour, cicp[0], cicp[1]);
+            if (encode(path_of(type), &picture, &options))
+                fail_msg("%s", failure.text);
+            assert_int_equal(warnings, !type->tags);
+            if (decode(path_of(type), &options, &back))
+                fail_msg("%s", failure.text);
+            assert_int_equal(back.metadata.colour.has_cicp, type->tags != GF_TAGS_NONE);
+            if (type->tags && !(kind & 1 ? memcmp(back.metadata.colour.cicp, cicp, 2)
+                                         : back.metadata.colour.cicp[1] != cicp[1]))
+                assert_in_range(difference(&picture, &back), 0, options.lossless ? 0 : 2500);
+            else if (type->tags)
+                fail_msg("%s of kind %d has other numbers", type->name, kind);
+            free_picture(&back);
+            free_picture(&picture);
+        }
+}
+
 /* ---- damage and limits ---- */
 
 /* Some libraries say more on standard error than their callers want to hear. */
@@ -333,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_lossless_round_trips),
         cmocka_unit_test(test_quality),
         cmocka_unit_test(test_metadata_is_kept),
+        cmocka_unit_test(test_hdr_is_kept),
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_damage_behind),
         cmocka_unit_test(test_flips),

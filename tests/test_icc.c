@@ -27,7 +27,7 @@ static struct gf_icc saved(cmsHPROFILE profile)
     unsigned char *const data = malloc(size);
     assert_true(data && cmsSaveProfileToMem(profile, data, &size));
     cmsCloseProfile(profile);
-    return (struct gf_icc){data, size};
+    return (struct gf_icc){.data = data, .size = size};
 }
 
 static struct gf_icc matrix_profile(double gamma, bool tables, bool apart)
@@ -267,19 +267,19 @@ static void test_made_profiles(void **state)
     cmsCloseProfile(theirs);
     assert_true(gf_icc_is_sound(icc) && gf_icc_is_sound(gf_icc_named("srgb", true)));
     assert_true(gf_icc_is_sound(gf_icc_named("display-p3", false)));
-    assert_false(gf_icc_is_sound((struct gf_icc){icc.data, 100}));
+    assert_false(gf_icc_is_sound((struct gf_icc){.data = icc.data, .size = 100}));
     /* Without the curve of red it needs tables for its intent, which is none of the four. */
     unsigned char broken[1024];
     assert_true(icc.size <= sizeof broken);
     memcpy(broken, icc.data, icc.size);
     memcpy(memmem(broken, icc.size, "rTRC", 4), "none", 4);
     broken[64] = 0x30;
-    assert_false(gf_icc_is_sound((struct gf_icc){broken, icc.size}));
+    assert_false(gf_icc_is_sound((struct gf_icc){.data = broken, .size = icc.size}));
     /* All of its tags are there, and some hold nothing that is known. */
     memcpy(broken, icc.data, icc.size);
     for (size_t at = 128; at + 5 <= icc.size; at++)
         broken[at] ^= !memcmp(broken + at, "XYZ \0", 5);
-    assert_false(gf_icc_is_sound((struct gf_icc){broken, icc.size}));
+    assert_false(gf_icc_is_sound((struct gf_icc){.data = broken, .size = icc.size}));
 }
 
 /* Writes a JPEG of four inks, as Adobe's programs do or as others do, with that profile. */
@@ -399,7 +399,7 @@ static void test_cmyk_jpegs(void **state)
     free_picture(&picture);
     warnings = 0;
     write_cmyk(in_folder("press.jpg"), inks.data, 61, 47, JCS_CMYK, true,
-               (struct gf_icc){press.data, 400});
+               (struct gf_icc){.data = press.data, .size = 400});
     assert_int_equal(decode(in_folder("press.jpg"), &options, &picture), GF_OK);
     assert_int_equal(warnings, 1);
     free_picture(&picture);

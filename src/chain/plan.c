@@ -93,11 +93,13 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
 {
     struct gf_format out;
     struct gf_icc to = {0};
-    if (!gf_icc_fits(b->icc, gf_colour_channels(b->format)))
+    if (!b->icc.unsaid && !gf_icc_fits(b->icc, gf_colour_channels(b->format)))
         b->icc = gf_icc_named("srgb", gf_colour_channels(b->format) == 1);
     enum gf_status status = shape(b, &item, &out, error);
     if (!status)
         status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
+    if (!status && b->icc.unsaid) /* and the filter itself does not say it either */
+        return GF_OK;
     const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
     if (!status && !same && b->straight_bits)
         status = add_straight(b, error);

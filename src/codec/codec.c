@@ -243,8 +243,7 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (!status)
         status = check_lossless(output, type, format, options, error);
     if (!status)
-        status = gf_metadata_for_output(metadata, in_file, file_format == GF_FILE_PNG, options,
-                                        &kept, error);
+        status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
     /* It is no metadata, which options->strip would leave out. */
     if (!status && metadata && file_format == GF_FILE_PNG &&
         !gf_blob_set(&kept.palette, metadata->palette.data, metadata->palette.size)) {
@@ -259,10 +258,11 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (!status && metadata && metadata->icc.size && !kept.icc.size && !options->strip)
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",
                 gf_output_name(output), gf_colour_channels(in_file) == 1 ? "gray" : "RGB");
-    if (!status && metadata && metadata->colour.has_cicp && !kept.colour.has_cicp &&
-        !kept.icc.size && !options->strip)
-        gf_warn(options, "%s: no ICC profile says what the input's cICP chunk does: it is left out",
-                gf_output_name(output));
+    char colours[GF_COLOURS_TEXT_SIZE];
+    if (!status && metadata && !metadata->colour.told && !kept.colour.has_cicp &&
+        gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours))
+        gf_warn(options, "%s: its samples keep %s, which the file does not say: it will look wrong",
+                gf_output_name(output), colours);
     gf_metadata_free(&kept);
     return status;
 }

@@ -32,6 +32,7 @@ struct gf_file_type {
     bool gray, alpha; /* it holds pictures of one channel, and pictures with alpha */
     unsigned keeps; /* enum gf_metadata_kind: what its files can hold, as the program writes them */
     bool pages;     /* a file can hold several pictures, of which "name[2]" selects the third */
+    enum gf_tags_room tags;
     enum gf_lossy lossy;
     int lossless_bits; /* the most bits that options->lossless can promise */
     /* The options that change its files, in the command line's words with spaces between; and those

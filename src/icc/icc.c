@@ -33,7 +33,7 @@ static struct gf_icc made_profile(int index, bool gray)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_all);
-    return (struct gf_icc){made[index][gray], made_size[index][gray]};
+    return (struct gf_icc){.data = made[index][gray], .size = made_size[index][gray]};
 }
 
 struct gf_icc gf_icc_named(const char *name, bool gray)

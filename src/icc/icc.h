@@ -11,10 +11,11 @@
 extern "C" {
 #endif
 
-/* A profile's bytes; size 0: there is none, and the colours are sRGB. */
+/* A profile's bytes; size 0: there is none, and the colours are sRGB, or unsaid. */
 struct gf_icc {
     const unsigned char *data;
     size_t size;
+    bool unsaid; /* the colours are such that no profile says them: they are not converted */
 };
 
 /* The profiles that need no file, by their names; ends with NULL. */

@@ -77,6 +77,13 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         changed.colour = (struct gf_colour_tags){0};
     }
     changed.filtered = filtered;
+    char colours[GF_COLOURS_TEXT_SIZE];
+    changed.colour.told = gf_chain_converts(&pipeline->chain) &&
+                          gf_colour_tags_unsaid(&changed.colour, changed.icc.size, colours);
+    if (changed.colour.told)
+        gf_warn(&pipeline->options,
+                "%s: nothing converts %s: the samples keep it and count as sRGB",
+                gf_output_name(task->output), colours);
     if (filtered)
         changed.palette = (struct gf_blob){0};
     return gf_sink_open(task->output, task->file_format, format, &changed, &pipeline->options, sink,

@@ -142,3 +142,51 @@ else
         fi
     done
 fi
+
+# tagged NUMBERS: whether the PNG has a cICP chunk of that data, in octal escapes.
+tagged()
+{
+    # shellcheck disable=SC2059 # the escapes are the format
+    LC_ALL=C grep -qaF "$(printf "cICP$1")" tagged.png || problem "the cICP chunk is not $1: $(LC_ALL=C sed -n 's/.*\(cICP....\).*/\1/p' tagged.png | od -c)"
+}
+
+begin "samples of PQ, which nothing converts, keep that tag where the file can have it, and one line says so where it matters"
+run 0 gpufilter -i in.ppm -o plain.png
+{
+    head -c 33 plain.png
+    printf '\0\0\0\4cICP\11\20\0\1\115\43\43\376'
+    tail -c +34 plain.png
+} >pq.png
+run 0 gpufilter -i pq.png -o tagged.png blur
+silent
+tagged '\11\20'
+for chain in thumbnail=20 icc=srgb icc=display-p3; do
+    have_lcms || [ $chain = thumbnail=20 ] || continue
+    run 0 gpufilter -i pq.png -o tagged.png "$chain"
+    stderr_is 'gpufilter: warning: tagged.png: nothing converts the transfer PQ: the samples keep it and count as sRGB'
+    tagged '\11\20'
+    run 0 gpufilter -i pq.png -o out.jpg "$chain"
+    stderr_is 'gpufilter: warning: out.jpg: nothing converts the transfer PQ: the samples keep it and count as sRGB'
+done
+if have_lcms; then
+    run 0 gpufilter -i pq.png -o out.png icc=srgb:from=display-p3
+    silent
+    run 0 gpufilter -i in.ppm -o wanted.ppm icc=srgb:from=display-p3
+    run 0 gpufilter -i out.png -o out.ppm
+    same wanted.ppm out.ppm
+fi
+run 0 gpufilter -i pq.png -o tagged.png --strip
+stderr_is 'gpufilter: warning: tagged.png: its samples keep the transfer PQ, which the file does not say: it will look wrong'
+for format in avif jxl; do
+    gpufilter -i in.ppm -o probe.$format 2>/dev/null || continue
+    for options in '' --lossless; do
+        # shellcheck disable=SC2086 # one word or none
+        run 0 gpufilter -i pq.png -o pq.$format $options
+        silent
+        run 0 gpufilter -i pq.$format -o tagged.png
+        silent
+        tagged '\11\20'
+    done
+    run 0 gpufilter -i pq.$format -o out.ppm
+    stderr_is 'gpufilter: warning: out.ppm: its samples keep the transfer PQ, which the file does not say: it will look wrong'
+done

@@ -83,8 +83,9 @@ static void check_kept(struct gf_metadata *metadata, unsigned how)
     options.autorotate = how & 2;
     options.strip = how & 4;
     metadata->filtered = how & 16;
-    FUZZ_CHECK(!gf_metadata_for_output(metadata, format, how & 8, &options, &kept, &error), "%s",
-               error.text);
+    FUZZ_CHECK(!gf_metadata_for_output(metadata, format, how & 8 ? GF_TAGS_ALL : GF_TAGS_NONE,
+                                       &options, &kept, &error),
+               "%s", error.text);
     FUZZ_CHECK(!options.autorotate || gf_exif_orientation(&kept.exif) == 1, "orientation %d",
                gf_exif_orientation(&kept.exif));
     check_texts(&kept.texts);

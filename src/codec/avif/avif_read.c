@@ -96,9 +96,6 @@ static bool read_metadata(struct avif_source *avif)
 {
     const avifImage *const image = avif->decoder->image;
     struct gf_metadata *const metadata = &avif->whole.base.metadata;
-    const bool untagged =
-        image->colorPrimaries == AVIF_COLOR_PRIMARIES_UNSPECIFIED ||
-        image->transferCharacteristics == AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED;
     if ((image->icc.size <= GF_METADATA_MAX &&
          !gf_blob_set(&metadata->icc, image->icc.data, image->icc.size)) ||
         (image->xmp.size <= GF_METADATA_MAX &&
@@ -106,12 +103,9 @@ static bool read_metadata(struct avif_source *avif)
         (image->exif.size && image->exif.size <= GF_METADATA_MAX &&
          !gf_metadata_add_exif(metadata, image->exif.data, image->exif.size)))
         return false;
-    if (!metadata->icc.size && !untagged) {
-        metadata->colour.has_cicp = true;
-        metadata->colour.cicp[0] = (unsigned char)image->colorPrimaries;
-        metadata->colour.cicp[1] = (unsigned char)image->transferCharacteristics;
-        metadata->colour.cicp[3] = 1;
-    }
+    if (!metadata->icc.size)
+        gf_colour_tags_set_cicp(&metadata->colour, image->colorPrimaries,
+                                image->transferCharacteristics);
     /* The transformations count, whatever EXIF says. */
     metadata->orientation = gf_avif_orientation(image);
     gf_metadata_note_heif(metadata, &avif->whole.file);

@@ -30,14 +30,18 @@ static avifPixelFormat sampling(const struct gf_whole_sink *sink)
                                                                   : AVIF_PIXEL_FORMAT_YUV420;
 }
 
-/* Colours without a profile are sRGB's. Without losses RGB itself is stored. */
+/* Colours without a profile and tags are sRGB's. Without losses RGB itself is stored. */
 static void describe(const struct gf_whole_sink *sink, avifImage *image)
 {
     const bool profile = sink->metadata.icc.size > 0;
+    const struct gf_colour_tags *const tags = &sink->metadata.colour;
     image->yuvRange = AVIF_RANGE_FULL;
-    image->colorPrimaries = profile ? AVIF_COLOR_PRIMARIES_UNSPECIFIED : AVIF_COLOR_PRIMARIES_BT709;
-    image->transferCharacteristics =
-        profile ? AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED : AVIF_TRANSFER_CHARACTERISTICS_SRGB;
+    image->colorPrimaries = tags->has_cicp ? tags->cicp[0]
+                            : profile      ? AVIF_COLOR_PRIMARIES_UNSPECIFIED
+                                           : AVIF_COLOR_PRIMARIES_BT709;
+    image->transferCharacteristics = tags->has_cicp ? tags->cicp[1]
+                                     : profile      ? AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED
+                                                    : AVIF_TRANSFER_CHARACTERISTICS_SRGB;
     image->matrixCoefficients =
         sink->options.lossless && image->yuvFormat == AVIF_PIXEL_FORMAT_YUV444
             ? AVIF_MATRIX_COEFFICIENTS_IDENTITY

@@ -1,8 +1,39 @@
 #include "codec/common/colour_tags.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "icc/icc_make.h"
+
+enum { UNSPECIFIED = 2, PQ = 16, HLG = 18 }; /* primaries and transfers of ITU-T H.273 */
+
+bool gf_transfer_is_hdr(int transfer)
+{
+    return transfer == PQ || transfer == HLG;
+}
+
+void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer)
+{
+    tags->has_cicp =
+        transfer != UNSPECIFIED && (primaries != UNSPECIFIED || gf_transfer_is_hdr(transfer));
+    tags->cicp[0] = (unsigned char)primaries;
+    tags->cicp[1] = (unsigned char)transfer;
+    tags->cicp[2] = 0;
+    tags->cicp[3] = 1;
+}
+
+/* JPEG XL has these primaries only: BT.709, BT.2020, and P3 with either white. */
+bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
+                              struct gf_colour_tags *kept)
+{
+    static const unsigned char primaries[] = {1, 9, 11, 12};
+    const unsigned char *const cicp = tags->cicp;
+    const bool fits = room > GF_TAGS_HDR || (room == GF_TAGS_HDR && gf_transfer_is_hdr(cicp[1]) &&
+                                             memchr(primaries, cicp[0], sizeof primaries));
+    kept->has_cicp = tags->has_cicp && fits && !cicp[2] && cicp[3];
+    memcpy(kept->cicp, cicp, sizeof kept->cicp);
+    return kept->has_cicp;
+}
 
 /* The primaries and transfers of ITU-T H.273 that a profile can say. */
 static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
@@ -68,6 +99,21 @@ bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc)
     if (has_icc)
         return tags->has_cicp && space_of_cicp(tags->cicp, &space);
     return tags->has_cicp || tags->has_srgb || tags->has_gamma || tags->has_chromaticities;
+}
+
+bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
+                           char text[GF_COLOURS_TEXT_SIZE])
+{
+    struct gf_icc_space space;
+    const unsigned char *const cicp = tags->cicp;
+    if (has_icc || !tags->has_cicp || cicp[1] == UNSPECIFIED || space_of_cicp(cicp, &space))
+        return false;
+    if (gf_transfer_is_hdr(cicp[1]))
+        snprintf(text, GF_COLOURS_TEXT_SIZE, "the transfer %s", cicp[1] == PQ ? "PQ" : "HLG");
+    else
+        snprintf(text, GF_COLOURS_TEXT_SIZE, "the colours %d/%d/%d/%d of H.273", cicp[0], cicp[1],
+                 cicp[2], cicp[3]);
+    return true;
 }
 
 size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile)

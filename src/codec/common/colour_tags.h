@@ -1,5 +1,6 @@
-/* What a file says of its colours without an ICC profile: a PNG's cICP, sRGB, gAMA and cHRM chunks.
- * An output that has such chunks keeps them; others get an ICC profile made of them. */
+/* What a file says of its colours without an ICC profile: a PNG's cICP, sRGB, gAMA and cHRM chunks,
+ * the numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags keeps them; others
+ * get an ICC profile made of them. */
 #ifndef GF_CODEC_COMMON_COLOUR_TAGS_H
 #define GF_CODEC_COMMON_COLOUR_TAGS_H
 
@@ -14,7 +15,29 @@ struct gf_colour_tags {
     uint32_t gamma;        /* 100,000 times the exponent from light to samples */
     /* 100,000 times x and y of white, red, green, blue; signed. */
     int32_t chromaticity[8];
+    bool told; /* a line has said that what gf_colour_tags_unsaid() gives is not converted */
 };
+
+/* The tags that files of a format have. */
+enum gf_tags_room {
+    GF_TAGS_NONE,
+    GF_TAGS_HDR,  /* cICP of PQ and HLG */
+    GF_TAGS_CICP, /* every cICP */
+    GF_TAGS_ALL
+};
+
+/* Sets cICP of RGB in the full range, unless the numbers leave open what they say. */
+void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer);
+/* Copies cICP where there is room for it. */
+bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
+                              struct gf_colour_tags *kept);
+bool gf_transfer_is_hdr(int transfer);
+
+enum { GF_COLOURS_TEXT_SIZE = 48 };
+/* Whether cICP says what no ICC profile can: nothing converts such samples. text: "the transfer
+ * PQ". */
+bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
+                           char text[GF_COLOURS_TEXT_SIZE]);
 
 /* Whether the tags say something that an ICC profile of the file does not override: cICP comes
  * first, then the profile, sRGB, and last gAMA with cHRM (PNG, third edition, 4.3). */

@@ -253,25 +253,31 @@ static bool icc_fits(struct gf_icc icc, struct gf_format format)
 
 struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format)
 {
-    const struct gf_icc own = {metadata->icc.data, metadata->icc.size};
+    const struct gf_icc own = {.data = metadata->icc.data, .size = metadata->icc.size};
     const int channels = gf_colour_channels(format);
     struct gf_icc made = {.data = metadata->made};
+    char text[GF_COLOURS_TEXT_SIZE];
     if (!gf_colour_tags_win(&metadata->colour, own.size))
         return gf_icc_fits(own, channels) && gf_icc_is_sound(own) ? own : (struct gf_icc){0};
-    made.size = gf_colour_tags_profile(&metadata->colour, channels == 1, metadata->made);
+    made.unsaid = gf_colour_tags_unsaid(&metadata->colour, own.size, text);
+    if (!made.unsaid)
+        made.size = gf_colour_tags_profile(&metadata->colour, channels == 1, metadata->made);
     return made;
 }
 
 /* The profile that the output is to have, of what the file said of its colours. */
 static bool keep_colours(const struct gf_metadata *metadata, struct gf_format format,
-                         bool keep_tags, struct gf_metadata *kept)
+                         enum gf_tags_room room, struct gf_metadata *kept)
 {
     unsigned char made[GF_ICC_MADE_MOST];
-    const struct gf_icc icc = gf_icc_for((struct gf_icc){metadata->icc.data, metadata->icc.size},
-                                         gf_colour_channels(format));
-    if (keep_tags)
+    const struct gf_icc icc =
+        gf_icc_for((struct gf_icc){.data = metadata->icc.data, .size = metadata->icc.size},
+                   gf_colour_channels(format));
+    if (room == GF_TAGS_ALL)
         kept->colour = metadata->colour;
     else if (gf_colour_tags_win(&metadata->colour, metadata->icc.size)) {
+        if (gf_colour_tags_keep_cicp(&metadata->colour, room, &kept->colour))
+            return true;
         const size_t size =
             gf_colour_tags_profile(&metadata->colour, gf_colour_channels(format) == 1, made);
         return gf_blob_set(&kept->icc, made, size);
@@ -280,7 +286,7 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
 }
 
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
-                                      bool keep_tags, const struct gf_options *options,
+                                      enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error)
 {
     *kept = (struct gf_metadata){.orientation = 1};
@@ -294,7 +300,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||
         !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
         !gf_texts_copy(&kept->texts, &metadata->texts) ||
-        !keep_colours(metadata, format, keep_tags, kept)) {
+        !keep_colours(metadata, format, room, kept)) {
         gf_metadata_free(kept);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }

@@ -89,17 +89,18 @@ bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc);
 void gf_icc_parts_free(struct gf_icc_parts *parts);
 
 /* The profile of the picture's colours, for conversions: the file's, or one of its colour tags,
- * which is made in metadata->made. Empty: there is none of use, which counts as sRGB. */
+ * which is made in metadata->made. Empty: there is none of use, which counts as sRGB, or it is
+ * unsaid. */
 struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
 
 /* Copies what an output of that format keeps. Under options->strip that is nothing. The orientation
  * becomes 1 where options->autorotate applied it, and EXIF and XMP state the one that is kept. What
  * XMP says of things that no output has is taken out, and so are thumbnails of a filtered picture;
  * XMP that is damaged is left out. An ICC profile of another colour space is left
- * out (RGB for a gray picture). Colour tags become an ICC profile, or give way to one, unless
- * `keep_tags` says that the file format has them. The caller frees the copy by gf_metadata_free. */
+ * out (RGB for a gray picture). Colour tags become an ICC profile, or give way to one, unless the
+ * file format has room for them. The caller frees the copy by gf_metadata_free. */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
-                                      bool keep_tags, const struct gf_options *options,
+                                      enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;
 
 #endif

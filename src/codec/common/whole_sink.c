@@ -65,10 +65,10 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct
     opened->encoder = encoder;
     opened->pixels = malloc(gf_row_bytes(in_file) * (size_t)in_file.height);
     /* What was once chosen for an output stays as it is. */
-    const enum gf_status status =
-        opened->pixels
-            ? gf_metadata_for_output(metadata, in_file, false, options, &opened->metadata, error)
-            : gf_fail_memory(error);
+    const enum gf_status status = opened->pixels
+                                      ? gf_metadata_for_output(metadata, in_file, GF_TAGS_ALL,
+                                                               options, &opened->metadata, error)
+                                      : gf_fail_memory(error);
     if (status) {
         whole_close(&opened->base);
         return status;

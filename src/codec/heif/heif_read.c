@@ -183,10 +183,8 @@ static bool read_colours(struct heif_source *heif)
     } else if (calls.heif_image_handle_get_nclx_color_profile(heif->handle, &nclx).code ==
                    heif_error_Ok &&
                nclx) {
-        metadata->colour.has_cicp = nclx->color_primaries != heif_color_primaries_unspecified;
-        metadata->colour.cicp[0] = (unsigned char)nclx->color_primaries;
-        metadata->colour.cicp[1] = (unsigned char)nclx->transfer_characteristics;
-        metadata->colour.cicp[3] = 1;
+        gf_colour_tags_set_cicp(&metadata->colour, (int)nclx->color_primaries,
+                                (int)nclx->transfer_characteristics);
         calls.heif_nclx_color_profile_free(nclx);
     }
     return true;

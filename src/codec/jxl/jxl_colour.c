@@ -88,8 +88,9 @@ bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct g
 /* Curves that are made for the eye keep their steps small in few bits. */
 static bool is_for_the_eye(JxlTransferFunction curve)
 {
-    return curve == JXL_TRANSFER_FUNCTION_709 || curve == JXL_TRANSFER_FUNCTION_SRGB ||
-           curve == JXL_TRANSFER_FUNCTION_GAMMA || curve == JXL_TRANSFER_FUNCTION_DCI;
+    return gf_transfer_is_hdr((int)curve) || curve == JXL_TRANSFER_FUNCTION_709 ||
+           curve == JXL_TRANSFER_FUNCTION_SRGB || curve == JXL_TRANSFER_FUNCTION_GAMMA ||
+           curve == JXL_TRANSFER_FUNCTION_DCI;
 }
 
 void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
@@ -99,17 +100,18 @@ void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
     bool no_memory = false;
     if (info->uses_original_profile)
         return;
-    gf_jxl.JxlColorEncodingSetToSRGB(&srgb, info->num_color_channels == 1);
+    const bool gray = info->num_color_channels == 1;
+    gf_jxl.JxlColorEncodingSetToSRGB(&srgb, gray);
     (void)gf_jxl.JxlDecoderSetPreferredColorProfile(decoder, &srgb);
-    if (info->num_color_channels == 1)
-        return;
     bool known =
         gf_jxl.JxlDecoderGetColorAsEncodedProfile(
             decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) == JXL_DEC_SUCCESS &&
-        own.color_space == JXL_COLOR_SPACE_RGB;
+        (gray ? gf_transfer_is_hdr((int)own.transfer_function)
+              : own.color_space == JXL_COLOR_SPACE_RGB);
     if (known && !is_for_the_eye(own.transfer_function))
         own.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
-    if (!known && gf_jxl_read_icc(decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &icc, &no_memory)) {
+    if (!known && !gray &&
+        gf_jxl_read_icc(decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &icc, &no_memory)) {
         own = srgb;
         own.primaries = JXL_PRIMARIES_CUSTOM;
         known = read_primaries(&icc, &own);

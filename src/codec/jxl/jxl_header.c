@@ -23,6 +23,23 @@ static bool is_srgb(const JxlColorEncoding *colour)
            colour->transfer_function == JXL_TRANSFER_FUNCTION_SRGB;
 }
 
+/* JPEG XL's numbers are those of cICP, except for P3 under D65. */
+static bool keep_hdr(const JxlColorEncoding *colour, struct gf_colour_tags *tags)
+{
+    enum { P3_D65 = 12 };
+    struct gf_colour_tags all = {0};
+    const bool gray = colour->color_space == JXL_COLOR_SPACE_GRAY,
+               p3 = colour->primaries == JXL_PRIMARIES_P3,
+               d65 = colour->white_point == JXL_WHITE_POINT_D65;
+    gf_colour_tags_set_cicp(&all,
+                            gray        ? JXL_PRIMARIES_SRGB
+                            : p3 && d65 ? P3_D65
+                                        : (int)colour->primaries,
+                            (int)colour->transfer_function);
+    return (d65 || (p3 && colour->white_point == JXL_WHITE_POINT_DCI)) &&
+           gf_colour_tags_keep_cicp(&all, GF_TAGS_HDR, tags);
+}
+
 static void read_colours(struct walk *walk)
 {
     JxlColorEncoding colour;
@@ -31,7 +48,7 @@ static void read_colours(struct walk *walk)
     if (gf_jxl.JxlDecoderGetColorAsEncodedProfile(walk->decoder,
                                                   GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA,
                                                   &colour) == JXL_DEC_SUCCESS &&
-        is_srgb(&colour))
+        (is_srgb(&colour) || keep_hdr(&colour, &walk->metadata->colour)))
         return;
     if (!gf_jxl_read_icc(walk->decoder, JXL_COLOR_PROFILE_TARGET_DATA, &icc, &walk->out_of_memory))
         return;

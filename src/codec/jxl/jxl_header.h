@@ -15,7 +15,7 @@ struct gf_jxl_header {
 const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header *header,
                                struct gf_metadata *metadata, bool *out_of_memory);
 /* After JXL_DEC_COLOR_ENCODING: pixels that could be in any colours are to be in the primaries of
- * the picture's profile; in sRGB where that does not say them, or is gray. */
+ * the picture's profile; in sRGB where that does not say them, or is gray and not of HDR. */
 void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info);
 /* The profile, from malloc(); false where there is none. */
 bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,

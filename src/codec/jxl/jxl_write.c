@@ -8,6 +8,7 @@
 #include "codec/jxl/jxl_calls.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
+enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* what the greatest sample means */
 
 static enum gf_status fail(const struct gf_whole_sink *sink, const char *what,
                            struct gf_error *error)
@@ -34,6 +35,9 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     info.num_color_channels = (uint32_t)gf_colour_channels(format);
     info.uses_original_profile = sink->options.lossless;
     info.orientation = (JxlOrientation)sink->metadata.orientation;
+    if (sink->metadata.colour.has_cicp)
+        info.intensity_target =
+            sink->metadata.colour.cicp[1] == JXL_TRANSFER_FUNCTION_PQ ? PQ_NITS : HLG_NITS;
     if (gf_has_alpha(format)) {
         info.num_extra_channels = 1;
         info.alpha_bits = (uint32_t)format.bits;
@@ -47,7 +51,8 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_blob *const icc = &sink->metadata.icc;
-    JxlColorEncoding srgb;
+    const struct gf_colour_tags *const tags = &sink->metadata.colour;
+    JxlColorEncoding colour;
     if (icc->size &&
         gf_jxl.JxlEncoderSetICCProfile(encoder, icc->data, icc->size) == JXL_ENC_SUCCESS)
         return true;
@@ -56,8 +61,17 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
                 "%s: libjxl does not take the colour profile: it is left out, and the colours "
                 "count as sRGB",
                 gf_output_name(sink->output));
-    gf_jxl.JxlColorEncodingSetToSRGB(&srgb, gf_colour_channels(sink->format) == 1);
-    return gf_jxl.JxlEncoderSetColorEncoding(encoder, &srgb) == JXL_ENC_SUCCESS;
+    const bool gray = gf_colour_channels(sink->format) == 1;
+    gf_jxl.JxlColorEncodingSetToSRGB(&colour, gray);
+    if (tags->has_cicp)
+        colour.transfer_function = (JxlTransferFunction)tags->cicp[1];
+    if (tags->has_cicp && !gray) {
+        const bool p3 = tags->cicp[0] >= JXL_PRIMARIES_P3; /* 11, or 12 under D65 */
+        if (tags->cicp[0] == JXL_PRIMARIES_P3)
+            colour.white_point = JXL_WHITE_POINT_DCI;
+        colour.primaries = p3 ? JXL_PRIMARIES_P3 : (JxlPrimaries)tags->cicp[0];
+    }
+    return gf_jxl.JxlEncoderSetColorEncoding(encoder, &colour) == JXL_ENC_SUCCESS;
 }
 
 /* EXIF follows the offset of its TIFF structure, which is 0. */
