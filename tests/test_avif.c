@@ -135,6 +135,59 @@ static void test_pixels_that_are_not_square(void **state)
     }
 }
 
+/* ---- cut sequences ---- */
+
+#define CALLS(CALL) \
+    CALL(avifEncoderAddImage) \
+    CALL(avifEncoderFinish)
+static struct {
+    CALLS(GF_LIBRARY_CALL)
+} more;
+
+static struct bytes sequence(int pictures)
+{
+    avifRWData file = AVIF_DATA_EMPTY;
+    avifEncoder *const encoder = gf_avif.avifEncoderCreate();
+    struct bytes bytes = {0};
+    assert_non_null(encoder);
+    encoder->speed = 10;
+    for (int i = 0; i < pictures; i++) {
+        avifImage *const image = image_of(AVIF_PIXEL_FORMAT_YUV444);
+        assert_int_equal(
+            more.avifEncoderAddImage(encoder, image, 1, AVIF_ADD_IMAGE_FLAG_FORCE_KEYFRAME),
+            AVIF_RESULT_OK);
+        gf_avif.avifImageDestroy(image);
+    }
+    assert_int_equal(more.avifEncoderFinish(encoder, &file), AVIF_RESULT_OK);
+    append(&bytes, file.data, file.size);
+    gf_avif.avifRWDataFree(&file);
+    gf_avif.avifEncoderDestroy(encoder);
+    return bytes;
+}
+
+/* A picture that is whole is read, although later ones are cut. */
+static void test_damage_behind(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct gf_library library = GF_LIBRARY(more, CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_avif));
+    struct picture whole, back;
+    if (gf_library_load(&library, "AVIF", GF_ERROR_UNAVAILABLE, &failure))
+        fail_msg("%s", failure.text);
+    struct bytes file = sequence(3);
+    save(in_folder("a.avif"), file.data, file.size);
+    assert_int_equal(decode(in_folder("a.avif"), &options, &whole), GF_OK);
+    save(in_folder("a.avif"), file.data, file.size - 1);
+    assert_int_equal(decode(in_folder("a.avif"), &options, &back), GF_OK);
+    assert_same_pixels(&whole, &back);
+    assert_non_null(strstr(last_warning, "a.avif: damaged behind its first picture: it is trunc"));
+    assert_refused(in_folder("a.avif[2]"), &options, "damaged: it is truncated");
+    save(in_folder("a.avif"), file.data, file.size / 3);
+    assert_refused(in_folder("a.avif"), &options, "damaged: it is truncated");
+    free_picture(&whole);
+    free_picture(&back);
+    free(file.data);
+}
+
 int main(void)
 {
     if (gf_library_load(&gf_avif_library, "AVIF", GF_ERROR_UNAVAILABLE, &failure)) {
@@ -146,6 +199,7 @@ int main(void)
         cmocka_unit_test(test_crop_beyond_the_picture),
         cmocka_unit_test(test_crop_of_a_large_picture),
         cmocka_unit_test(test_pixels_that_are_not_square),
+        cmocka_unit_test(test_damage_behind),
     };
     return cmocka_run_group_tests_name("avif", tests, make_folder, remove_folder);
 }

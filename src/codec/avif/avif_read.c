@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 struct avif_source {
     struct gf_whole_source whole;
     avifDecoder *decoder;
+    bool cut; /* something that the header speaks of lies beyond the file's end */
     int page;
     int left, top;           /* of the picture within what is stored, */
     struct gf_format stored; /* which libavif converts to RGB */
@@ -28,7 +30,7 @@ static enum gf_status fail(const struct avif_source *avif, avifResult result,
 {
     if (result == AVIF_RESULT_OUT_OF_MEMORY)
         return gf_fail_memory(error);
-    if (result == AVIF_RESULT_TRUNCATED_DATA)
+    if (result == AVIF_RESULT_TRUNCATED_DATA || result == AVIF_RESULT_IO_ERROR)
         return gf_whole_source_fail(&avif->whole, "it is truncated", error);
     return gf_whole_source_fail(&avif->whole, gf_avif.avifResultToString(result), error);
 }
@@ -87,7 +89,10 @@ static enum gf_status avif_decode(struct gf_whole_source *source, unsigned char 
     if (image->width != (uint32_t)stored.width || image->height != (uint32_t)stored.height)
         return gf_whole_source_fail(source, "its picture has another size than its header says",
                                     error);
-    return convert(avif, pixels, error);
+    const enum gf_status status = convert(avif, pixels, error);
+    if (!status && avif->cut)
+        gf_warn_behind(source->name, avif->page + 1, "it is truncated", &source->options);
+    return status;
 }
 
 /* ---- the header ---- */
@@ -155,20 +160,36 @@ static void warn_of_aspect(const struct avif_source *avif)
                 (unsigned)aspect.hSpacing, (unsigned)aspect.vSpacing);
 }
 
+/* missing: the bytes that the file may lack at its end; where it lacks more, libavif refuses it
+ * before it takes memory for what is not there. */
+static avifResult parse(struct avif_source *avif, uint64_t missing)
+{
+    const struct gf_whole_source *const whole = &avif->whole;
+    avif_release(&avif->whole);
+    avif->decoder = gf_avif.avifDecoderCreate();
+    if (!avif->decoder)
+        return AVIF_RESULT_OUT_OF_MEMORY;
+    avif->decoder->maxThreads = gf_library_threads(&whole->options);
+    avif->decoder->strictFlags = AVIF_STRICT_DISABLED;
+    const avifResult result =
+        gf_avif.avifDecoderSetIOMemory(avif->decoder, whole->file.data, whole->file.size);
+    if (result != AVIF_RESULT_OK)
+        return result;
+    avif->decoder->io->sizeHint += missing;
+    return gf_avif.avifDecoderParse(avif->decoder);
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     /* Of a pixel, measured: planes, frames of the AV1 decoder; RGB that is cropped. */
     const double library_bytes = 8, crop_bytes = 4;
+    const uint64_t missing_most = 64 << 20;
     struct avif_source *const avif = (struct avif_source *)whole;
-    avif->decoder = gf_avif.avifDecoderCreate();
-    if (!avif->decoder)
-        return gf_fail_memory(error);
-    avif->decoder->maxThreads = gf_library_threads(&whole->options);
-    avif->decoder->strictFlags = AVIF_STRICT_DISABLED;
-    avifResult result =
-        gf_avif.avifDecoderSetIOMemory(avif->decoder, whole->file.data, whole->file.size);
-    if (result == AVIF_RESULT_OK)
-        result = gf_avif.avifDecoderParse(avif->decoder);
+    avifResult result = parse(avif, 0);
+    if (result != AVIF_RESULT_OK && result != AVIF_RESULT_OUT_OF_MEMORY && errno != ENOMEM) {
+        avif->cut = parse(avif, missing_most) == AVIF_RESULT_OK;
+        result = avif->cut ? AVIF_RESULT_OK : result;
+    }
     if (result != AVIF_RESULT_OK)
         return fail(avif, result, error);
     const avifImage *const image = avif->decoder->image;
