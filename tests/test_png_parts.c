@@ -223,7 +223,8 @@ static void test_reader(void **state)
     }
 }
 
-/* Bits that flip, with the chunks' checksums as they were and right for them; cuts. */
+/* Bits that flip, with the chunks' checksums as they were and right for them; cuts in the second
+ * half, as the reader does not open what would unpack to far more than it holds. */
 static void test_damage(void **state)
 {
     struct picture picture = grainy_picture(900, 500, 3, 8);
@@ -232,7 +233,8 @@ static void test_damage(void **state)
     unsigned seed = 71;
     for (int i = 0; i < 80; i++) {
         struct bytes bad = {0};
-        const size_t at = begin + ((size_t)next_random(&seed) << 8 | i) % size;
+        const size_t least = i % 4 ? 0 : size / 2;
+        const size_t at = begin + least + ((size_t)next_random(&seed) << 8 | i) % (size - least);
         append(&bad, file.data, i % 4 ? file.size : at);
         if (i % 4)
             bad.data[at] ^= (unsigned char)(1u << i % 8);
