@@ -118,10 +118,11 @@ result "the tutorial quotes these files" "$(awk -v blocks=0 '
     }' "$root/src/filters/README.md" "$examples"/*)"
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
-if [ -z "$nvcc" ]; then
-    skipped "raise.cu compiles" "there is no nvcc"
+host=$([ -z "$nvcc" ] || sh "$root/tests/nvcc_host.sh" "$nvcc")
+if [ -z "$host" ]; then
+    skipped "raise.cu compiles" "there is no nvcc, or no C++ compiler that it takes"
 else
-    result "raise.cu compiles" "$("$nvcc" -std=c++17 -fmad=false -Iinclude -Isrc -I. -c -o raise.o \
+    result "raise.cu compiles" "$("$nvcc" -ccbin "$host" -std=c++17 -fmad=false -Iinclude -Isrc -I. -c -o raise.o \
         cuda/filters/raise.cu 2>&1 || echo "nvcc failed")"
 fi
 plan

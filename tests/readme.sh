@@ -23,11 +23,11 @@ missing()
     case $1 in
     *icc=*) "$GPUFILTER" --version | sed -n 's/^without colours: //p' ;;
     esac
-    for tool in ffmpeg parallel sbatch; do
-        case $1 in
-        $tool\ * | */$tool.sh*) command -v $tool >/dev/null || echo "needs $tool" ;;
-        esac
-    done
+    case $1 in
+    ffmpeg\ *) ffmpeg -v quiet -y -f lavfi -i testsrc=duration=0.2 clip.mp4 </dev/null || echo "needs ffmpeg that makes a clip" ;;
+    */parallel.sh*) parallel --version 2>/dev/null | grep -q GNU || echo "needs GNU parallel" ;;
+    sbatch\ *) echo "would start jobs of a cluster" ;;
+    esac
 }
 
 # run COMMAND: nothing if it ends well and what it was told to write is there

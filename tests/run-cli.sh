@@ -35,6 +35,12 @@ finish()
     name=
 }
 
+# Whether GNU time is here, by which memory is measured.
+has_time()
+{
+    /usr/bin/time -q -f %M true >/dev/null 2>&1
+}
+
 skip()
 {
     echo >>"$count"

@@ -461,7 +461,7 @@ run 2 gpufilter -i many -o out15 --shard=1
 stderr_like '--shard=1 is not K/N'
 
 begin "--memory holds for all workers together, and for what they keep"
-if ! command -v /usr/bin/time >/dev/null; then
+if ! has_time; then
     skip "no GNU time here"
 else
     mkdir large

@@ -56,8 +56,8 @@ offers 'gpufilter --help gam' 'gamma'
 
 # The scripts for the other shells, which run on a terminal: a line is typed and completed by one tab.
 begin "zsh"
-if ! command -v zsh >/dev/null; then
-    skip "no zsh here"
+if ! zsh -fc 'zmodload zsh/zpty && zpty typed true' 2>/dev/null; then
+    skip "no zsh or no pseudo-terminals here"
 else
     gpufilter --completion=zsh >_gpufilter
     run 0 zsh -n _gpufilter

@@ -59,7 +59,7 @@ begin "a header of 30000x30000 on a tiny file"
 refused 'huge.png: ' -i huge.png
 printf 'P5\n30000 30000\n255\nabc' >huge.pgm
 refused 'huge.pgm: ' -i huge.pgm
-if command -v /usr/bin/time >/dev/null; then
+if has_time; then
     /usr/bin/time -f %M -o peak "$GPUFILTER" --device=cpu -i huge.pgm -o out/x.png vflip 2>/dev/null
     peak=$(tail -n 1 peak)
     [ "$peak" -lt 400000 ] || problem "a header alone took $peak kB"
@@ -90,7 +90,7 @@ begin "a text chunk that unpacks to 256 MB"
     printf '' | png_chunk IEND
 } >bomb.png
 run 0 gpufilter -i bomb.png -o bomb.ppm
-if command -v /usr/bin/time >/dev/null; then
+if has_time; then
     /usr/bin/time -f %M -o peak "$GPUFILTER" -i bomb.png -o bomb.ppm 2>/dev/null
     peak=$(tail -n 1 peak)
     [ "$peak" -lt 200000 ] || problem "the chunk took $peak kB"
