@@ -44,7 +44,8 @@ def equalised_by_place(golden, rgb, gray, gray16, rgb16):
     for name, picture in (("rgb.ppm", rgb), ("rgb16.ppm", rgb16)):
         ycc = cv2.cvtColor(picture, cv2.COLOR_RGB2YCrCb)
         # The project's own luma: OpenCV's differs by one where 77/256 is not 0.299.
-        y = (picture.astype(np.int64) @ np.array([77, 150, 29]) + 128) >> 8
+        weights = np.array([77, 150, 29] if name == "rgb.ppm" else [19595, 38470, 7471])
+        y = (2 * (picture.astype(np.int64) @ weights) + weights.sum()) // (2 * weights.sum())
         ycc[:, :, 0] = cv2.createCLAHE(3, (4, 4)).apply(y.astype(picture.dtype))
         expected = picture.astype(np.int64) + (ycc[:, :, 0] - y)[:, :, None]
         golden("clahe=3:4:4", name, np.clip(expected, 0, np.iinfo(picture.dtype).max).astype(picture.dtype), 0)

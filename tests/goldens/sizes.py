@@ -20,7 +20,7 @@ def backgrounds(golden, rounded, rgb, rgba, ga16):
     golden("flatten=none", "rgba.pam", rgb, 0)
     golden("flatten=black", "rgb.ppm", rgb, 0)
     golden("flatten", "ga16.pam", laid_on(ga16, (65535,), rounded), 1)
-    luma = (77 * 65535 + 150 * 0x8888 + 128) >> 8
+    luma = (19595 * 65535 + 38470 * 0x8888 + 32768) >> 16
     golden("flatten=#ffff88880000", "ga16.pam", laid_on(ga16, (luma,), rounded), 1)
 
 
