@@ -248,12 +248,12 @@ static void read_header(struct jpeg_source *source)
 
 static void read_cmyk_rows(struct jpeg_source *source)
 {
-    /* Adobe's programs store inverted values: 255 is no ink. */
+    /* The values are inverted, 255 is no ink, whether Adobe's marker is there or not: all programs
+     * read them so. */
     for (; source->rows; source->rows--, source->dst += source->pitch) {
         JSAMPROW line = source->cmyk;
         jpeg_read_scanlines(&source->jpeg, &line, 1);
-        gf_cmyk_convert(&source->inks, source->cmyk, source->jpeg.saw_Adobe_marker, source->dst,
-                        source->base.format.width);
+        gf_cmyk_convert(&source->inks, source->cmyk, true, source->dst, source->base.format.width);
     }
 }
 
