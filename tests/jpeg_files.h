@@ -243,7 +243,9 @@ static inline void jpeg_leave(j_common_ptr jpeg)
 static inline void jpeg_count_warning(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;
-    if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM)
+    const bool in_header = !((j_decompress_ptr)jpeg)->input_scan_number;
+    if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM &&
+        code != JWRN_NOT_SEQUENTIAL && !(code == JWRN_EXTRANEOUS_DATA && in_header))
         ((struct jpeg_escape *)jpeg->err)->warnings++; /* the others leave the pixels alone */
 }
 

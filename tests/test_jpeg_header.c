@@ -186,7 +186,7 @@ static size_t make_missing_table(struct jpeg_file *file)
 
 static size_t make_spectrum(struct jpeg_file *file)
 {
-    return file->data[find_segment(file, 0xda) + 12] = 62;
+    return file->data[find_segment(file, 0xda) + 11] = 1;
 }
 
 static void test_refused(void **state)
@@ -200,6 +200,27 @@ static void test_refused(void **state)
     expect_refused(make_other_order);
     expect_refused(make_missing_table);
     expect_refused(make_spectrum);
+}
+
+/* What telephones and Photoshop write: bytes between segments that belong to none, and a scan of
+ * the coefficients 0 to 0, which is no parameter of a baseline JPEG. */
+static void test_of_telephones(void **state)
+{
+    static const unsigned char stray[] = {1, 2, 0xff, 0, 3};
+    uint64_t seed = 16;
+    struct gf_jpeg_header header;
+    struct jpeg_file file = jpeg_make(&plain, &seed);
+    const size_t at = find_segment(&file, 0xdb), more = sizeof stray;
+    file.data[find_segment(&file, 0xda) + 12] = 0;
+    struct jpeg_file changed = {malloc(file.size + more), file.size + more};
+    assert_non_null(changed.data);
+    memcpy(changed.data, file.data, at);
+    memcpy(changed.data + at, stray, more);
+    memcpy(changed.data + at + more, file.data + at, file.size - at);
+    assert_true(gf_jpeg_header_read(changed.data, changed.size, &header));
+    expect_same(&changed, &header);
+    free(changed.data);
+    free(file.data);
 }
 
 /* Extended-Huffman frames, and bytes that fill before a marker. */
@@ -223,9 +244,9 @@ static void test_unusual(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made),    cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_damaged), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_unusual),
+        cmocka_unit_test(test_made),          cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_damaged),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_of_telephones), cmocka_unit_test(test_unusual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

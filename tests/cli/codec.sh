@@ -89,6 +89,13 @@ if [ $has_codec = 0 ]; then
     done
     { cat photo.jpg && echo more; } >longer.jpg
     on_both longer.jpg out.jpg blur
+    { head -c 2 photo.jpg && printf stray && tail -c +3 photo.jpg; } >stray.jpg
+    on_both stray.jpg out.jpg blur
+    { head -c $((size - 2)) photo.jpg && printf '\0\0\0\0\0\0\0\0\0\377\331'; } >zeros.jpg
+    on_both zeros.jpg out.jpg blur
+    head -c $((size - 2)) photo.jpg >endless.jpg
+    on_both endless.jpg out.jpg blur
+    [ $status_gpu = 0 ] || problem "a missing end marker: $(cat stderr-gpu)"
 else
     skip "no GPU"
 fi

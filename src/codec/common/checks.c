@@ -53,6 +53,11 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
     return GF_OK;
 }
 
+const char *gf_truncated_hint(const struct gf_options *options)
+{
+    return options->allow_truncated ? "" : " (to keep what there is: options.allow_truncated)";
+}
+
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows)
 {

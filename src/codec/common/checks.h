@@ -22,6 +22,10 @@ enum gf_subsampling gf_subsampling_of(const struct gf_options *options);
 enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 
+/* Ends a message of damage that options->allow_truncated would make a warning; "" where it is set.
+ */
+const char *gf_truncated_hint(const struct gf_options *options);
+
 /* Says "in.png: truncated after row 412 of 2160"; for row -1 "in.png: truncated in the header". */
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows);

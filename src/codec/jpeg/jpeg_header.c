@@ -169,8 +169,7 @@ static bool read_scan(struct reader *reader, const unsigned char *at, const unsi
         if (header->components == 1)
             component->h = component->v = 1;
     }
-    const unsigned char *const spectrum = end - 3;
-    return spectrum[0] == 0 && spectrum[1] == BLOCK - 1 && spectrum[2] == 0 && find_colours(reader);
+    return end[-3] == 0 && find_colours(reader); /* the last two bytes count in no baseline JPEG */
 }
 
 static void read_application(struct reader *reader, int marker, const unsigned char *at,
@@ -214,10 +213,10 @@ bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_
     memset(header, 0, sizeof *header);
     if (size < 4 || data[0] != 0xff || data[1] != SOI)
         return false;
-    for (size_t at = 2; size - at >= 4 && data[at] == 0xff;) {
+    for (size_t at = 2; size - at >= 4;) {
         const int marker = data[at + 1];
         const size_t length = (size_t)(data[at + 2] << 8 | data[at + 3]);
-        if (marker == 0xff) { /* a byte that fills */
+        if (data[at] != 0xff || marker == 0xff || !marker) { /* a stray byte, or one that fills */
             at++;
             continue;
         }

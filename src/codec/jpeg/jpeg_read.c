@@ -13,11 +13,11 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_segments.h"
 #include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strips_read.h"
 
 enum {
-    BUFFER_BYTES = 256 << 10,
     MARKER_MAX = 65535,
     ROWS_AT_ONCE = 16,
     /* A progressive JPEG of a few bytes can have thousands of scans, each of which takes as long as
@@ -42,8 +42,11 @@ struct jpeg_source {
     enum gf_status status;
     struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg reads on by itself */
     bool header_read, started, forgiven, texts_left_out;
-    int reduction;      /* 1: the full size */
-    int stripped;       /* the rows that came by strips */
+    bool cut;                        /* the input has ended before the end marker */
+    bool parameters_told, fill_told; /* of a scan's header; behind a scan */
+    int64_t stray_told;              /* bytes between segments */
+    int reduction;                   /* 1: the full size */
+    int stripped;                    /* the rows that came by strips */
     unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
     int rows;
@@ -51,7 +54,7 @@ struct jpeg_source {
     struct gf_cmyk inks; /* what they become */
     struct gf_icc_parts icc;
     unsigned char marker[MARKER_MAX];
-    unsigned char buffer[BUFFER_BYTES];
+    struct gf_jpeg_segments segments;
 };
 
 /* ---- what goes wrong ---- */
@@ -90,18 +93,75 @@ static void error_exit(j_common_ptr jpeg)
             gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name, place, text));
 }
 
-/* Damage ends the reading; under allow_truncated the first one is a warning. `what` is "truncated"
- * or "corrupt". */
-static void report_damage(struct jpeg_source *source, const char *what, const char *detail)
+/* Damage ends the reading; under allow_truncated the first one is a warning. Where the input has
+ * ended, that is the damage. */
+static void report_damage(struct jpeg_source *source, const char *detail)
 {
+    const char *const name = gf_input_name(source->input);
+    const char *const what = source->cut ? "truncated" : "corrupt";
     char place[64];
+    if (source->cut)
+        detail = "";
     describe_place(source, place, sizeof place);
     if (!source->options.allow_truncated)
-        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s %s%s",
-                                gf_input_name(source->input), what, place, detail));
+        give_up(source,
+                gf_fail(source->error, GF_ERROR_INPUT, "%s: %s %s%s%s", name, what, place, detail,
+                        source->header_read ? gf_truncated_hint(&source->options) : ""));
     if (!source->forgiven)
-        gf_warn(&source->options, "%s: %s %s%s", gf_input_name(source->input), what, place, detail);
+        gf_warn(&source->options, "%s: %s %s%s", name, what, place, detail);
     source->forgiven = true;
+}
+
+/* ---- what touches no pixel ---- */
+
+/* What libjpeg does not look at in a sequential JPEG. */
+static void tell_parameters(struct jpeg_source *source)
+{
+    if (!source->parameters_told)
+        gf_warn(&source->options,
+                "%s: the header of its scan has parameters that no baseline JPEG has: ignored",
+                gf_input_name(source->input));
+    source->parameters_told = true;
+}
+
+static void tell_stray(struct jpeg_source *source)
+{
+    const int64_t stray = source->segments.stray - source->stray_told;
+    if (stray)
+        gf_warn(&source->options, "%s: %lld stray bytes between its segments: passed over",
+                gf_input_name(source->input), (long long)stray);
+    source->stray_told += stray;
+}
+
+/* Whether all bytes that a scan has left over are zeros, or fill. Before a restart marker they are
+ * damage all the same. */
+static bool is_fill(const struct jpeg_source *source)
+{
+    const int *const count_and_marker = source->errors.msg_parm.i;
+    const bool restart = count_and_marker[1] >= JPEG_RST0 && count_and_marker[1] < JPEG_RST0 + 8;
+    return !restart && count_and_marker[0] <= source->segments.filled;
+}
+
+/* Whether the message is of no pixel's concern; says what there is to say. */
+static bool is_harmless(struct jpeg_source *source)
+{
+    switch (source->errors.msg_code) {
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+        return true;
+    case JWRN_NOT_SEQUENTIAL:
+        tell_parameters(source);
+        return true;
+    case JWRN_EXTRANEOUS_DATA:
+        if (!is_fill(source))
+            return false;
+        if (!source->fill_told)
+            gf_warn(&source->options, "%s: %d bytes of fill behind the last row: passed over",
+                    gf_input_name(source->input), source->errors.msg_parm.i[0]);
+        return source->fill_told = true;
+    default:
+        return false;
+    }
 }
 
 static void emit_message(j_common_ptr jpeg, int level)
@@ -110,14 +170,13 @@ static void emit_message(j_common_ptr jpeg, int level)
     if (level >= 0)
         return;
     jpeg->err->num_warnings++;
-    const int code = jpeg->err->msg_code;
-    if (code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM)
-        return; /* the pixels do not depend on them */
+    if (is_harmless(jpeg->client_data))
+        return;
     char text[JMSG_LENGTH_MAX], detail[JMSG_LENGTH_MAX + 4];
     jpeg->err->format_message(jpeg, text);
     const size_t skip = strncmp(text, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
     snprintf(detail, sizeof detail, ": %s", text + skip);
-    report_damage(jpeg->client_data, "corrupt", detail);
+    report_damage(jpeg->client_data, detail);
 }
 
 static void watch_scans(j_common_ptr jpeg)
@@ -135,22 +194,24 @@ static void ignore_source(j_decompress_ptr jpeg)
     (void)jpeg;
 }
 
+/* Where the input ends within or behind a scan, libjpeg says by itself whether a pixel is missing:
+ * it would have to make codes up. Of arithmetic coding it cannot know. */
 static boolean fill_buffer(j_decompress_ptr jpeg)
 {
+    static const unsigned char end_marker[] = {0xff, JPEG_EOI};
     struct jpeg_source *const source = jpeg->client_data;
-    size_t got;
     const enum gf_status status =
-        gf_input_read(source->input, source->buffer, BUFFER_BYTES, &got, source->error);
+        gf_jpeg_segments_next(&source->segments, &source->bytes.next_input_byte,
+                              &source->bytes.bytes_in_buffer, source->error);
     if (status)
         give_up(source, status);
-    if (!got) {
-        report_damage(source, "truncated", "");
-        source->buffer[0] = 0xff;
-        source->buffer[1] = JPEG_EOI;
-        got = 2;
-    }
-    source->bytes.next_input_byte = source->buffer;
-    source->bytes.bytes_in_buffer = got;
+    if (source->bytes.bytes_in_buffer)
+        return TRUE;
+    source->cut = true;
+    if (jpeg->arith_code || !gf_jpeg_segments_may_be_whole(&source->segments))
+        report_damage(source, "");
+    source->bytes.next_input_byte = end_marker;
+    source->bytes.bytes_in_buffer = sizeof end_marker;
     return TRUE;
 }
 
@@ -230,6 +291,7 @@ static void read_header(struct jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     jpeg_create_decompress(jpeg);
+    gf_jpeg_segments_open(&source->segments, source->input);
     source->bytes = (struct jpeg_source_mgr){.init_source = ignore_source,
                                              .fill_input_buffer = fill_buffer,
                                              .skip_input_data = skip_bytes,
@@ -244,6 +306,10 @@ static void read_header(struct jpeg_source *source)
     jpeg_set_marker_processor(jpeg, JPEG_COM, read_marker);
     jpeg_read_header(jpeg, TRUE);
     source->header_read = true;
+    tell_stray(source);
+    /* Of a lossless JPEG the first parameter counts. */
+    if (!jpeg->progressive_mode && !jpeg->Ss && (jpeg->Se != DCTSIZE2 - 1 || jpeg->Ah || jpeg->Al))
+        tell_parameters(source);
 }
 
 static void read_cmyk_rows(struct jpeg_source *source)
@@ -266,11 +332,32 @@ static void skip_rows(struct jpeg_source *source)
     }
 }
 
+/* Without an end marker, a JPEG of several scans may lack some. */
+static bool has_all_scans(const struct jpeg_decompress_struct *jpeg)
+{
+    for (int c = 0; jpeg->coef_bits && c < jpeg->num_components; c++) {
+        for (int k = 0; k < DCTSIZE2; k++) {
+            if (jpeg->coef_bits[c][k])
+                return false;
+        }
+    }
+    return jpeg->coef_bits != NULL;
+}
+
+static void start(struct jpeg_source *source)
+{
+    struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    jpeg_start_decompress(jpeg);
+    if (source->cut && jpeg_has_multiple_scans(jpeg) && !has_all_scans(jpeg))
+        report_damage(source, "");
+    tell_stray(source);
+    source->started = true;
+}
+
 static void read_rows(struct jpeg_source *source)
 {
     if (!source->started)
-        jpeg_start_decompress(&source->jpeg);
-    source->started = true;
+        start(source);
     skip_rows(source);
     if (source->cmyk)
         read_cmyk_rows(source);
@@ -289,6 +376,10 @@ static void finish(struct jpeg_source *source)
 {
     if (source->jpeg.output_scanline == source->jpeg.output_height)
         jpeg_finish_decompress(&source->jpeg);
+    tell_stray(source);
+    if (source->cut && !source->forgiven)
+        gf_warn(&source->options, "%s: its end marker is missing; all rows are there",
+                gf_input_name(source->input));
 }
 
 /* ---- the source ---- */
@@ -420,13 +511,13 @@ static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error
     return GF_OK;
 }
 
-/* What libjpeg has read ahead lies behind the scan's header. */
 static void open_strips(struct jpeg_source *source, int strip_rows)
 {
-    const int64_t begin = gf_input_position(source->input) - (int64_t)source->bytes.bytes_in_buffer;
-    if (!source->cmyk)
-        source->strips = gf_jpeg_strips_reader_open(&source->jpeg, source->input, begin,
-                                                    &source->options, strip_rows);
+    if (source->cmyk || source->cut)
+        return;
+    const int64_t begin = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
+    source->strips = gf_jpeg_strips_reader_open(&source->jpeg, source->input, begin,
+                                                &source->options, strip_rows);
     if (!source->strips)
         return;
     source->base.memory.bytes = gf_jpeg_strips_reader_memory(source->strips);

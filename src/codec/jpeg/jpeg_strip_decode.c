@@ -27,8 +27,7 @@ bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
     const int components = jpeg->num_components;
     if (jpeg->progressive_mode || jpeg->arith_code || jpeg->data_precision != 8 ||
         (components != 1 && components != 3) || jpeg->comps_in_scan != components ||
-        jpeg_has_multiple_scans(jpeg) || jpeg->Ss || jpeg->Se != DCTSIZE2 - 1 || jpeg->Ah ||
-        jpeg->Al)
+        jpeg_has_multiple_scans(jpeg) || jpeg->Ss) /* that of a lossless JPEG counts */
         return false;
     int blocks = 0;
     for (int i = 0; i < components; i++) {

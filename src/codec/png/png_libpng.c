@@ -32,11 +32,15 @@ static enum gf_status fail_damaged(struct gf_png_source *source, bool ended, con
                                    struct gf_error *error)
 {
     char place[64];
+    const bool of_pixels = source->header_read && source->row < source->base.format.height;
+    const char *const hint = of_pixels ? gf_truncated_hint(&source->options) : "";
     describe_place(source, place, sizeof place);
     source->damaged = true;
     if (ended)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: truncated %s", gf_png_name(source), place);
-    return gf_fail(error, GF_ERROR_INPUT, "%s: corrupt %s: %s", gf_png_name(source), place, text);
+        return gf_fail(error, GF_ERROR_INPUT, "%s: truncated %s%s", gf_png_name(source), place,
+                       hint);
+    return gf_fail(error, GF_ERROR_INPUT, "%s: corrupt %s: %s%s", gf_png_name(source), place, text,
+                   hint);
 }
 
 enum gf_status gf_png_fail(struct gf_png_source *source, const struct gf_png_fault *fault,
