@@ -98,6 +98,7 @@ static inline bool same_file(const char *a, const char *b)
 struct feed {
     char path[400];
     struct bytes bytes;
+    int pause_ms; /* before the end */
     pthread_t thread;
 };
 
@@ -113,6 +114,7 @@ static inline void *feed_main(void *argument)
             break;
         at += (size_t)n;
     }
+    usleep((useconds_t)feed->pause_ms * 1000);
     close(fd);
     return NULL;
 }

@@ -371,7 +371,7 @@ static void check_bomb(const char *name, struct bytes file, const char *words,
     save(in_folder(name), file.data, file.size);
     assert_refused(in_folder(name), &options, words);
     assert_int_equal(unlink(in_folder(name)), 0);
-    struct feed feed;
+    struct feed feed = {.pause_ms = 0};
     feed_begin(&feed, in_folder(name), file);
     /* Not decode(): it would hold all of the pixels. */
     struct gf_input *input = NULL;
@@ -721,7 +721,7 @@ static void check_late_exif(struct bytes png)
     assert_int_equal(warnings, 0);
     check_late_exif_in_memory(late);
     unlink(in_folder("a.png"));
-    struct feed feed;
+    struct feed feed = {.pause_ms = 0};
     feed_begin(&feed, in_folder("a.png"), late);
     assert_int_equal(orientation_of(feed.path, &exif_size), 1);
     feed_end(&feed);

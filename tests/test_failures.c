@@ -335,7 +335,7 @@ static void test_read_again(void **state)
         struct warnings warnings = {0};
         struct fake_device device;
         struct bytes whole = load(in_folder("whole.ppm"));
-        struct feed feed;
+        struct feed feed = {.pause_ms = 0};
         fake_open(&device);
         device.fail_run = 5;
         struct gf_pipeline *const pipeline =

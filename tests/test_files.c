@@ -111,7 +111,7 @@ static void check_pipe(bool keep)
 {
     unsigned char *const text = long_text();
     struct gf_input *input = NULL;
-    struct feed feed;
+    struct feed feed = {.pause_ms = 0};
     feed_begin(&feed, in_folder("pipe"), (struct bytes){text, LONG_BYTES});
     assert_int_equal(gf_input_open(feed.path, keep, &input, &failure), GF_OK);
     assert_int_equal(gf_input_size(input), -1);
@@ -174,7 +174,7 @@ static void test_input_of_a_pipe(void **state)
 
 static void test_empty_pipe(void **state)
 {
-    struct feed feed;
+    struct feed feed = {.pause_ms = 0};
     struct picture picture;
     const struct gf_options options = plain_options();
     feed_begin(&feed, in_folder("pipe"), (struct bytes){0});

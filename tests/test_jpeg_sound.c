@@ -1,11 +1,11 @@
 /* JPEGs whose pixels are all there, as cameras, telephones and Photoshop write them, are read with
  * a warning: by one thread and by several, of the full size and of a half. What may be the trace of
- * a scan that lost its place is refused. */
+ * a scan that lost its place is refused. A JPEG ends where its end marker and its index say. */
 #include "codec_test.h"
 
 #include "codec/jpeg/jpeg.h"
 
-enum { DQT = 0xdb, SOS = 0xda, THREADS = 3 };
+enum { DQT = 0xdb, SOS = 0xda, APP0 = 0xe0, THREADS = 3 };
 
 static const char hint[] = "(to keep what there is: options.allow_truncated)";
 
@@ -26,7 +26,9 @@ struct way {
 static const struct way ways[] = {{1, 1}, {THREADS, 1}, {1, 2}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static enum gf_status read_file(const struct bytes *file, struct way way, struct picture *picture)
+/* *end: where the input stands then. */
+static enum gf_status read_file(const struct bytes *file, struct way way, struct picture *picture,
+                                int64_t *end)
 {
     struct gf_options options = plain_options();
     struct gf_input *input = NULL;
@@ -45,6 +47,7 @@ static enum gf_status read_file(const struct bytes *file, struct way way, struct
         status = read_rows_of(source, picture->data);
         source->close(source);
     }
+    *end = gf_input_position(input);
     gf_input_close(input);
     return status;
 }
@@ -70,12 +73,14 @@ static void expect_sound(const struct bytes *file, struct bytes changed, const c
 {
     for (int i = 0; i < WAYS; i++) {
         struct picture wanted, got;
-        assert_int_equal(read_file(file, ways[i], &wanted), GF_OK);
+        int64_t end;
+        assert_int_equal(read_file(file, ways[i], &wanted, &end), GF_OK);
         assert_int_equal(warnings, 0);
-        if (read_file(&changed, ways[i], &got))
+        if (read_file(&changed, ways[i], &got, &end))
             fail_msg("%s", failure.text);
         assert_int_equal(warnings, 1);
         assert_non_null(strstr(last_warning, warning));
+        assert_int_equal(end, changed.size);
         assert_same_pixels(&got, &wanted);
         free_picture(&wanted);
         free_picture(&got);
@@ -87,7 +92,8 @@ static void expect_damage(struct bytes changed, const char *words)
 {
     for (int i = 0; i < WAYS; i++) {
         struct picture got;
-        assert_int_equal(read_file(&changed, ways[i], &got), GF_ERROR_INPUT);
+        int64_t end;
+        assert_int_equal(read_file(&changed, ways[i], &got, &end), GF_ERROR_INPUT);
         assert_non_null(strstr(failure.text, words));
         assert_non_null(strstr(failure.text, hint));
         free_picture(&got);
@@ -163,6 +169,90 @@ static void test_missing_end_marker(void **state)
     }
 }
 
+/* ---- where a JPEG ends ---- */
+
+static void expect_end(struct bytes file, size_t wanted)
+{
+    for (int i = 0; i < WAYS; i++) {
+        struct picture got;
+        int64_t end;
+        assert_int_equal(read_file(&file, ways[i], &got, &end), GF_OK);
+        assert_int_equal(end, wanted);
+        assert_int_equal(warnings, 0);
+        free_picture(&got);
+    }
+    free(file.data);
+}
+
+static void put_32(unsigned char *at, size_t value, bool little)
+{
+    for (int i = 0; i < 4; i++)
+        at[little ? i : 3 - i] = (unsigned char)(value >> 8 * i);
+}
+
+/* An index of the picture and of one behind it, of `size` bytes at `offset` from the index on. */
+static struct bytes with_index(const struct bytes *file, size_t offset, size_t size, bool little)
+{
+    static const unsigned char heads[2][28] = {
+        {"\xff\xe2\0\x40MPF\0MM\0*\0\0\0\x08\0\x01\xb0\x02\0\x07"},
+        {"\xff\xe2\0\x40MPF\0II*\0\x08\0\0\0\x01\0\x02\xb0\x07\0"}};
+    unsigned char index[66] = {0};
+    memcpy(index, heads[little], sizeof heads[little]);
+    unsigned char *const from = index + 8;
+    put_32(from + 14, 32, little);
+    put_32(from + 18, 26, little);
+    put_32(from + 26 + 4, file->size, little);
+    put_32(from + 26 + 16 + 4, size, little);
+    put_32(from + 26 + 16 + 8, offset, little);
+    return with(file, 2, index, sizeof index);
+}
+
+static void test_end(void **state)
+{
+    struct bytes file = make(false), progressive = make(true);
+    expect_end(with(&file, file.size, file.data, file.size), file.size);
+    expect_end(with(&progressive, progressive.size, file.data, file.size), progressive.size);
+    expect_end(with(&file, file.size, "trailer", 7), file.size);
+    for (int little = 0; little < 2; little++) {
+        enum { INDEX_BYTES = 66, FROM = 2 + 8, GAP = 5 };
+        const size_t first = file.size + INDEX_BYTES;
+        struct bytes own = with_index(&file, first + GAP - FROM, progressive.size, little);
+        append(&own, "\0\0\0\0", GAP);
+        append(&own, progressive.data, progressive.size);
+        append(&own, file.data, file.size);
+        expect_end(own, first + GAP + progressive.size);
+    }
+    /* An index that is damaged, or names more than there is. */
+    struct bytes damaged = with_index(&file, 1u << 31, 1u << 31, true);
+    const size_t size = damaged.size;
+    expect_end(copy_of(&damaged), size);
+    for (size_t at = 6; at < 68; at++) {
+        damaged.data[at] ^= 0xff;
+        expect_end(copy_of(&damaged), size);
+        damaged.data[at] ^= 0xff;
+    }
+    free(damaged.data);
+    free(file.data);
+    free(progressive.data);
+}
+
+/* What an XMP packet says is behind the end marker. */
+static void test_container(void **state)
+{
+    static const char packet[] =
+        "http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x='adobe:ns:meta/'><a "
+        "Item:Semantic=\"Primary\" Item:Padding=\"4\"/><a Item:Length=\"7\"/></x:xmpmeta>";
+    struct bytes file = make(false);
+    unsigned char head[4] = {0xff, APP0 + 1, 0, sizeof packet + 2};
+    struct bytes tagged = with(&file, 2, packet, sizeof packet),
+                 whole = with(&tagged, 2, head, sizeof head);
+    const size_t size = whole.size;
+    append(&whole, "abcdefghijklmn", 14);
+    expect_end(whole, size + 11);
+    free(tagged.data);
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +260,8 @@ int main(void)
         cmocka_unit_test(test_stray_bytes),
         cmocka_unit_test(test_fill_behind_the_last_row),
         cmocka_unit_test(test_missing_end_marker),
+        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_container),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

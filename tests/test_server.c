@@ -246,9 +246,9 @@ static void test_the_cpu_for_a_server(void **state)
     assert_right(in_folder("out.ppm"));
 }
 
-static struct seen run_piped(const char *name, const char *out)
+static struct seen run_piped(const char *name, const char *out, int pause_ms)
 {
-    struct feed feed;
+    struct feed feed = {.pause_ms = pause_ms};
     const struct bytes file = load(in_folder(name));
     feed_begin(&feed, in_folder("pipe"), file);
     const struct seen seen = run_client(test_chain, feed.path, in_folder(out));
@@ -265,9 +265,10 @@ static void test_pipes(void **state)
     const struct seen made = run_alone("", in_folder("in.ppm"), in_folder("in.png"));
     assert_ok("in.png", made.status, &made.error);
     start_server((struct server_role){0});
-    assert_true(run_piped("in.png", "piped1.ppm").by_server);
-    /* Further pictures may follow in it, which a server would have to wait for. */
-    assert_false(run_piped("in.ppm", "piped2.ppm").by_server);
+    assert_true(run_piped("in.png", "piped1.ppm", 0).by_server);
+    assert_true(run_piped("in.ppm", "piped2.ppm", 0).by_server);
+    /* Further pictures may follow in a live stream, which a server would have to wait for. */
+    assert_false(run_piped("in.png", "piped3.ppm", 1000).by_server);
     stop_server();
 }
 

@@ -12,6 +12,7 @@
  *   int16_t dc[blocks]                  element 0 of each block, with its prediction added
  *   uint16_t quantisers[count][3][64]   by component, in natural order
  *   unsigned flags[count]               not zero: the picture goes to libjpeg-turbo
+ *   unsigned ends[count]                the bytes of each scan, with the end marker
  * A flagged picture's coefficients are undefined, so that what reads them must bear any values. */
 struct jpeg_picture {
     int width, height, components;

@@ -143,12 +143,15 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     if (launched)
         return launched;
     GF_CUDA_TRY(cudaMemcpyAsync(host.described.flags, device.described.flags,
-                                count * sizeof *host.described.flags, cudaMemcpyDeviceToHost,
+                                2 * count * sizeof *host.described.flags, cudaMemcpyDeviceToHost,
                                 decoder->stream),
                 decoder->device, error);
     GF_CUDA_TRY(cudaStreamSynchronize(decoder->stream), decoder->device, error);
-    for (unsigned i = 0; i < count; i++)
-        members[i].picture->decoded = !host.described.flags[i];
+    for (unsigned i = 0; i < count; i++) {
+        struct gf_jpeg_decode_picture *const picture = members[i].picture;
+        picture->decoded = !host.described.flags[i];
+        picture->end = picture->header->scan + host.described.ends[i];
+    }
     return decoder->steps ? measure(decoder, error) : GF_OK;
 }
 

@@ -25,6 +25,7 @@ struct gf_jpeg_decode_picture {
     size_t size;
     struct gf_view out; /* all rows, in device memory */
     bool decoded;       /* false: libjpeg-turbo must take this one */
+    size_t end;         /* behind the end marker, if it is decoded */
 };
 
 enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
@@ -37,8 +38,8 @@ void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder);
 void gf_jpeg_decoder_expect(struct gf_jpeg_decoder *decoder, int pictures);
 
 /* Decodes the pictures and returns when they are there. A picture with `decoded` has exactly the
- * pixels that libjpeg-turbo makes of the file, and libjpeg-turbo has no warning about it. The work
- * is bounded, whatever the files hold. */
+ * pixels that libjpeg-turbo makes of the file, and libjpeg-turbo has no warning about its scan. The
+ * work is bounded, whatever the files hold. */
 enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
                                    struct gf_jpeg_decode_picture *pictures, int count,
                                    struct gf_error *error) GF_CHECKED;

@@ -101,7 +101,7 @@ struct jpeg_group {
     unsigned *sequence_blocks;
     int4 *dc_sums; /* of each tile, since its last interval began */
     int16_t *coefficients, *dc;
-    unsigned *flags;
+    unsigned *flags, *ends;
 };
 
 /* The steps, in this order. */

@@ -193,7 +193,7 @@ void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
     for (int c = 0; c < 3; c++)
         memcpy(described->quantisers + (size_t)(3 * index + c) * BLOCK_SIZE,
                header->quantiser[header->component[c].quantiser], BLOCK_SIZE * sizeof(uint16_t));
-    described->flags[index] = 0;
+    described->flags[index] = described->ends[index] = 0;
 }
 
 /* Memory that is given out piece by piece. */
@@ -222,7 +222,8 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
     take(&arena, described->sequence_picture, amounts->sequences);
     take(&arena, described->dc_tile_picture, amounts->dc_tiles);
     take(&arena, described->quantisers, amounts->pictures * 3 * BLOCK_SIZE);
-    take(&arena, described->flags, amounts->pictures);
+    take(&arena, described->flags, 2 * amounts->pictures);
+    described->ends = described->flags + amounts->pictures;
     layout.described_bytes = arena.used;
     take(&arena, raw, amounts->raw);
     take(&arena, group->found, amounts->pictures);
@@ -248,6 +249,7 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
     group->sequence_picture = described->sequence_picture;
     group->dc_tile_picture = described->dc_tile_picture;
     group->flags = described->flags;
+    group->ends = described->ends;
     group->count = (int)amounts->pictures;
     group->tiles = (unsigned)amounts->tiles;
     group->sequences = (unsigned)amounts->sequences;

@@ -18,7 +18,7 @@ struct jpeg_described {
     struct jpeg_stream *streams;
     unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
     uint16_t *quantisers;
-    unsigned *flags;
+    unsigned *flags, *ends; /* what the device writes: ends follow flags */
 };
 
 /* Where a group lies. The arrays of `described` come first, in `described_bytes`. */

@@ -179,6 +179,7 @@ static __global__ void __launch_bounds__(UNSTUFF_THREADS)
         const unsigned end = tile * UNSTUFF_TILE + first + 1;
         if (end >= stream->raw_bytes || raw[end] != EOI)
             atomicOr(&group.flags[picture], JPEG_BAD_MARKER);
+        group.ends[picture] = end + 1;
     }
     /* The bytes gather in shared memory, where they lie as in the stream's words. */
     unsigned char *const gathered = (unsigned char *)moved;

@@ -99,6 +99,12 @@ const char *gf_file_format_name(enum gf_file_format format)
     return type ? type->name : "";
 }
 
+const char *gf_file_format_sequence(enum gf_file_format format)
+{
+    const struct gf_file_type *const type = gf_file_type(format);
+    return type ? type->sequence : NULL;
+}
+
 bool gf_file_format_keeps_extension(const char *path)
 {
     const struct gf_file_type *const type = gf_file_type(gf_file_format_named(path));

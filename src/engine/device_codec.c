@@ -19,6 +19,7 @@ struct gf_device_decoder {
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
                 const struct gf_view *out);
+    size_t (*end)(const struct gf_coder_picture *picture); /* of what has been decoded */
 };
 
 static bool read_jpeg(struct gf_device_file *file, struct gf_format *format)
@@ -53,9 +54,20 @@ static void ask_to_decode_png(struct gf_coder_picture *picture, const struct gf_
         .header = &file->png, .data = file->data, .size = file->size, .out = *out};
 }
 
+static size_t end_of_jpeg(const struct gf_coder_picture *picture)
+{
+    return picture->jpeg_decode.end;
+}
+
+/* Where more follows, the CPU decodes it. */
+static size_t end_of_png(const struct gf_coder_picture *picture)
+{
+    return picture->png_decode.size;
+}
+
 static const struct gf_device_decoder decoders[] = {
-    {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, read_jpeg, ask_to_decode_jpeg},
-    {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, read_png, ask_to_decode_png}};
+    {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, read_jpeg, ask_to_decode_jpeg, end_of_jpeg},
+    {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, read_png, ask_to_decode_png, end_of_png}};
 
 static const struct gf_device_decoder *decoder_of(enum gf_file_format file_format)
 {
@@ -137,6 +149,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
         gf_buffer_pool_pin(buffers, file->data);
         status = gf_device_coders_run(coders, &picture, error);
         decoded = picture.done;
+        file->end = decoded ? file->decoder->end(&picture) : 0;
     }
     gf_buffer_pool_return(buffers, file->data);
     file->data = NULL;

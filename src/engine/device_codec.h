@@ -14,7 +14,7 @@
 /* A file in host memory of the pool, for the device to decode. */
 struct gf_device_file {
     unsigned char *data; /* NULL: the device does not decode it */
-    size_t size;
+    size_t size, end;    /* end: behind the picture, once it is decoded */
     const struct gf_device_decoder *decoder;
     union {
         struct gf_jpeg_header jpeg;

@@ -68,11 +68,12 @@ static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device
     return GF_OK;
 }
 
-enum gf_status
-gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                               const struct gf_plan *plan, const struct gf_source *source,
-                               const struct gf_sink *sink, struct gf_device_images *device_images,
-                               struct gf_error *error)
+enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
+                                              const struct gf_picture_task *task,
+                                              const struct gf_plan *plan, struct gf_source *source,
+                                              const struct gf_sink *sink,
+                                              struct gf_device_images *device_images,
+                                              struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const uint64_t encoded = gf_device_encoded_bytes(task->file_format, plan->out);
@@ -103,6 +104,8 @@ gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pic
         gf_device_encoder_prepare(device_images->coders, task->file_format);
     if (!status)
         status = take_images(pipeline, &file, plan, encodes, device_images, error);
+    if (!status && file.end && source && source->leave)
+        status = source->leave(source, (int64_t)file.end, error);
     gf_buffer_pool_return(&pipeline->buffers, file.data);
     return status;
 }

@@ -37,7 +37,7 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
 /* Copies what one output of several has for itself: its format and how it is encoded. */
 void gf_options_of_output(struct gf_options *options, const struct gf_options *from);
 
-/* Where the pictures of one input go. Most inputs hold one; a stream of PNM or PAM may hold many.
+/* Where the pictures of one input go. Most inputs hold one; one of PNM, JPEG or PNG may hold many.
  * Of a pipeline with several outputs each has a destination. */
 struct gf_destination {
     struct gf_bytes *bytes; /* not NULL: one picture goes there; the members below are for files */

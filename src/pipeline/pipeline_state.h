@@ -162,8 +162,8 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
 /* Finds the format of the input's file, and fills the profile from both files. */
 enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
                                      struct gf_error *error) GF_CHECKED;
-/* Whether another picture follows in the input, which then begins with it. Only PNM and PAM files
- * hold several. */
+/* Whether another picture follows in the input, which then begins with it. What follows and is left
+ * out is told of. */
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_picture_task *task, bool *found,
                                      struct gf_error *error) GF_CHECKED;
@@ -186,11 +186,12 @@ struct gf_device_images {
 
 /* Decodes the input on the device if its coders can, and allocates the result there if they can
  * encode it for the sink. Without stages both are the same image. */
-enum gf_status
-gf_pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                               const struct gf_plan *plan, const struct gf_source *source,
-                               const struct gf_sink *sink, struct gf_device_images *device_images,
-                               struct gf_error *error) GF_CHECKED;
+enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
+                                              const struct gf_picture_task *task,
+                                              const struct gf_plan *plan, struct gf_source *source,
+                                              const struct gf_sink *sink,
+                                              struct gf_device_images *device_images,
+                                              struct gf_error *error) GF_CHECKED;
 /* Returns them, but for the task's own. */
 void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
                                     const struct gf_picture_task *task,

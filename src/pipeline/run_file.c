@@ -26,31 +26,54 @@ enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, stru
                    gf_output_name(task->output), task->destination->several_hint);
 }
 
+/* After a picture in plain text there may be a few line breaks, and zeros after others. */
+static enum gf_status pass_gap(struct gf_input *input, bool *more, struct gf_error *error)
+{
+    unsigned char next, taken;
+    size_t got;
+    enum gf_status status = gf_input_peek(input, &next, 1, &got, error);
+    while (!status && got && memchr("\n\r ", next, 4)) {
+        status = gf_input_read(input, &taken, 1, &got, error);
+        if (!status)
+            status = gf_input_peek(input, &next, 1, &got, error);
+    }
+    *more = !status && got;
+    return status;
+}
+
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_picture_task *task, bool *found,
                                      struct gf_error *error)
 {
-    unsigned char head[8];
-    size_t got = 0;
+    enum gf_file_format format;
+    struct gf_input *const input = task->input;
+    const char *const name = gf_input_name(input);
+    const char *const sequence = gf_file_format_sequence(task->own_format);
+    /* Such a file is one picture to all programs. Behind it stand previews that the header does not
+     * name, and what only the makers of cameras read. */
+    const bool lone = !gf_input_is_stream(input) && task->own_format != GF_FILE_PNM &&
+                      task->own_format != GF_FILE_PAM;
     *found = false;
-    if (task->own_format != GF_FILE_PNM && task->own_format != GF_FILE_PAM)
+    if (!sequence)
         return GF_OK;
-    gf_input_start_here(task->input);
-    enum gf_status status = gf_input_peek(task->input, head, sizeof head, &got, error);
-    /* After a picture in plain text there may be a few line breaks. */
-    while (!status && got && (*head == '\n' || *head == '\r' || *head == ' ')) {
-        status = gf_input_read(task->input, head, 1, &got, error);
-        if (!status)
-            status = gf_input_peek(task->input, head, sizeof head, &got, error);
-    }
-    if (status)
+    gf_input_start_here(input);
+    bool more;
+    enum gf_status status = pass_gap(input, &more, error);
+    gf_input_start_here(input);
+    if (!status)
+        status = gf_pipeline_recognise(input, &format, error);
+    if (status || !more)
         return status;
-    gf_input_start_here(task->input);
-    const enum gf_file_format format = gf_file_format_of(head, got);
-    *found = format == GF_FILE_PNM || format == GF_FILE_PAM;
-    if (got && !*found)
-        gf_warn(&pipeline->options, "%s: what follows picture %d is no PNM or PAM: left out",
-                gf_input_name(task->input), task->number);
+    const char *const next = gf_file_format_sequence(format);
+    *found = next && !strcmp(next, sequence);
+    if (!*found && !(lone && format == GF_FILE_AUTO))
+        gf_warn(&pipeline->options, "%s: what follows picture %d is no %s: left out", name,
+                task->number, sequence);
+    if (*found && lone && !task->destination->several) {
+        gf_warn(&pipeline->options, "%s: another %s follows picture %d: left out (to have it: %s)",
+                name, sequence, task->number, task->destination->several_hint);
+        *found = false;
+    }
     return GF_OK;
 }
 

@@ -87,8 +87,7 @@ static void refuse_several(struct gf_pipeline *pipeline, struct gf_picture_task 
         made += !task[i].status && task[i].output;
         failed += task[i].status != GF_OK;
     }
-    const bool may_hold = task->own_format == GF_FILE_PNM || task->own_format == GF_FILE_PAM;
-    if (!made || !may_hold)
+    if (!made || !gf_file_format_sequence(task->own_format))
         return;
     enum gf_status status = failed ? pass_over(pipeline, task->input, &why) : GF_OK;
     if (!status)

@@ -16,12 +16,14 @@
 
 /* ---- the process that wants the picture ---- */
 
-/* Whether the remote may have the input. Pictures may follow one another in a stream of PNM or PAM,
- * and each is written before the next has come: it cannot be read to its end first. */
+/* Whether the remote may have the input. Where pictures may follow one another in a stream, each is
+ * written before the next has come: unless the stream ends at once, it is not read to its end. */
 static bool may_hand_over(const struct gf_picture_task *task)
 {
-    const bool follows = task->own_format == GF_FILE_PNM || task->own_format == GF_FILE_PAM;
-    return task->input && task->output && !(follows && gf_input_is_stream(task->input));
+    enum { BYTES_MOST = 32 << 20, WAIT_MS = 250 };
+    return task->input && task->output &&
+           (!gf_input_is_stream(task->input) || !gf_file_format_sequence(task->own_format) ||
+            gf_input_ends_within(task->input, BYTES_MOST, WAIT_MS));
 }
 
 static void close_named(struct gf_remote_work *work)

@@ -89,6 +89,9 @@ if [ $has_codec = 0 ]; then
     done
     { cat photo.jpg && echo more; } >longer.jpg
     on_both longer.jpg out.jpg blur
+    cat photo.jpg gray.jpg >followed.jpg
+    on_both followed.jpg out.jpg blur
+    grep -q 'another JPEG follows' stderr-gpu || problem "nothing is said of the second picture"
     { head -c 2 photo.jpg && printf stray && tail -c +3 photo.jpg; } >stray.jpg
     on_both stray.jpg out.jpg blur
     { head -c $((size - 2)) photo.jpg && printf '\0\0\0\0\0\0\0\0\0\377\331'; } >zeros.jpg

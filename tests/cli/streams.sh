@@ -83,6 +83,58 @@ run 0 gpufilter -i - -o left.ppm <followed
 stderr_like 'warning: stdin: what follows picture 1 is no PNM or PAM: left out'
 same left.ppm a.ppm
 
+begin "JPEG and PNG: each picture of a stream"
+for kind in jpg png; do
+    gpufilter -i a.ppm -o a.$kind
+    gpufilter -i b.pgm -o b.$kind
+    gpufilter -i a.$kind -o one.ppm
+    gpufilter -i b.$kind -o two.pgm
+    { cat a.$kind && head -c 3 /dev/zero && cat b.$kind; } >both.$kind
+    rm -f each*
+    cat both.$kind | gpufilter -i - -o 'each{n}.pnm' 2>stderr || problem "$(cat stderr)"
+    silent
+    same each1.pnm one.ppm
+    same each2.pnm two.pgm
+    cat one.ppm two.pgm >wanted
+    for input in - both.$kind; do
+        gpufilter -i $input -o - --format=pnm <both.$kind >out 2>stderr || problem "$(cat stderr)"
+        same out wanted
+    done
+    cat both.$kind | gpufilter -i - -o one.out.ppm 2>stderr && problem "$kind: one name was accepted"
+    stderr_like 'one.out.ppm: the input holds more than one picture'
+    absent one.out.ppm
+    run 0 gpufilter -i both.$kind -o first.ppm
+    stderr_like "warning: both.$kind: another [JPN]*E*G follows picture 1: left out (to have it: number"
+    same first.ppm one.ppm
+    run 0 gpufilter -i both.$kind -o first.ppm -o small.ppm thumbnail=20
+    grep -q "warning: both.$kind: another" stderr || problem "$(cat stderr)"
+    same first.ppm one.ppm
+done
+
+begin "bytes behind a JPEG in a file are its maker's, in a stream they are told of"
+{ cat a.jpg && echo SEFT; } >maker.jpg
+run 0 gpufilter -i maker.jpg -o first.ppm
+silent
+cat maker.jpg b.jpg | gpufilter -i - -o first.ppm 2>stderr || problem "$(cat stderr)"
+stderr_like 'warning: stdin: what follows picture 1 is no JPEG: left out'
+{ cat a.jpg && cat b.png; } >mixed.jpg
+run 0 gpufilter -i mixed.jpg -o first.ppm
+stderr_like 'warning: mixed.jpg: what follows picture 1 is no JPEG: left out'
+
+begin "a live stream of JPEG: each picture is out before the next one comes"
+gpufilter -i live -o 'livej{n}.ppm' 2>stderr &
+job=$!
+exec 9>live
+cat a.jpg >&9
+tries=0
+while [ ! -e livej1.ppm ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+gpufilter -i a.jpg -o one.ppm
+same livej1.ppm one.ppm
+cat b.jpg >&9
+exec 9>&-
+wait $job || problem "$(cat stderr)"
+[ -e livej2.ppm ] || problem "the second picture is missing"
+
 begin "who reads no further is no error"
 if ! command -v bash >/dev/null; then
     skip "no bash here"

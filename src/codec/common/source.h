@@ -29,8 +29,13 @@ struct gf_source {
     /* Passes over the next rows, where reading them could find no damage. False, or NULL: nothing
      * is passed over, and they are to be read. */
     bool (*pass_over)(struct gf_source *source, int rows);
-    /* Checks what follows the last row (checksums, the end marker); may be NULL. */
+    /* Checks what follows the last row (checksums, the end marker); may be NULL. Where pictures of
+     * the format can follow one another, the input's next byte is then the one behind this picture.
+     */
     enum gf_status (*finish)(struct gf_source *source, struct gf_error *error);
+    /* Instead of read() and finish(), after a device has decoded the picture of a regular file, up
+     * to that offset: goes behind the picture. NULL: nothing that follows it is looked for. */
+    enum gf_status (*leave)(struct gf_source *source, int64_t end, struct gf_error *error);
     void (*close)(struct gf_source *source); /* frees the source, but not the input */
 };
 

@@ -36,6 +36,9 @@ int gf_input_page(const struct gf_input *input); /* the picture asked for, from 
  * is. */
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
+/* Whether a kept stream is known to its end: reads on while each part comes within so many
+ * milliseconds, up to `most` bytes. What is read next does not change. */
+bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
 /* The next byte is that at `position`, as gf_input_position counts. Only of a regular file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */

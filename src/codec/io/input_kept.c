@@ -1,5 +1,6 @@
 /* Keeps the bytes of a stream in an unnamed file, so that memory does not grow with them. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,17 +24,42 @@ void gf_input_keep(struct gf_input *input, const void *data, size_t size)
     input->spool = -1;
 }
 
-enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *error)
+static bool is_due(const struct gf_input *input, int milliseconds)
+{
+    struct pollfd stream = {.fd = input->fd, .events = POLLIN};
+    return milliseconds < 0 || poll(&stream, 1, milliseconds) > 0;
+}
+
+/* Keeps what is still to come, up to `most` bytes in all and while parts come within so many
+ * milliseconds; -1: however long they take. */
+static enum gf_status keep_rest(struct gf_input *input, int64_t most, int milliseconds,
+                                struct gf_error *error)
 {
     const int64_t position = input->position;
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
     enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     size_t got;
     input->position = input->spooled; /* what was kept before need not be read again */
-    while (!status && !input->at_end && input->spool >= 0)
+    while (!status && !input->at_end && input->spool >= 0 && input->spooled < most &&
+           is_due(input, milliseconds))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
     input->position = position;
     free(rest);
+    return status;
+}
+
+bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds)
+{
+    if (input->spool < 0)
+        return false;
+    const bool ends = !keep_rest(input, most, milliseconds, NULL) && input->at_end;
+    input->at_end = false;
+    return ends;
+}
+
+enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *error)
+{
+    enum gf_status status = keep_rest(input, INT64_MAX, -1, error);
     if (!status && input->spool < 0)
         status = gf_fail(error, GF_ERROR_INPUT, "%s: cannot be held back in %s: %s", input->name,
                          gf_spool_folder(), strerror(input->spool_errno));

@@ -13,6 +13,7 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_parts.h"
 #include "codec/jpeg/jpeg_segments.h"
 #include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strips_read.h"
@@ -45,8 +46,9 @@ struct jpeg_source {
     bool cut;                        /* the input has ended before the end marker */
     bool parameters_told, fill_told; /* of a scan's header; behind a scan */
     int64_t stray_told;              /* bytes between segments */
-    int reduction;                   /* 1: the full size */
-    int stripped;                    /* the rows that came by strips */
+    int64_t parts_end;  /* of what an index says to be behind the end marker; 0: there is none */
+    int reduction;      /* 1: the full size */
+    int stripped;       /* the rows that came by strips */
     unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
     size_t pitch;
     int rows;
@@ -269,7 +271,10 @@ static boolean read_marker(j_decompress_ptr jpeg)
     const size_t size = (size_t)(length[0] << 8 | length[1]);
     if (size < sizeof length)
         ERREXIT(jpeg, JERR_BAD_LENGTH);
+    const int64_t place = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
     copy_bytes(jpeg, source->marker, size - sizeof length);
+    if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end)
+        source->parts_end = gf_jpeg_parts_end(source->marker, size - sizeof length, place);
     if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
         ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
     return TRUE;
@@ -422,11 +427,47 @@ static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char 
     return attempt(source, read_rows, error);
 }
 
+/* Passes over the parts of the file that its header names behind the end marker. */
+static enum gf_status pass_parts(struct jpeg_source *source, struct gf_error *error)
+{
+    struct gf_input *const input = source->input;
+    const struct gf_blob *const xmp = &source->base.metadata.xmp;
+    const int64_t place = gf_input_position(input);
+    int64_t left =
+        source->parts_end ? source->parts_end - place : gf_jpeg_parts_bytes(xmp->data, xmp->size);
+    size_t got = 1;
+    if (left > 0 && !gf_input_is_stream(input)) {
+        const int64_t size = gf_input_size(input);
+        gf_input_go_to(input, place + left < size ? place + left : size);
+        return GF_OK;
+    }
+    while (left > 0 && got) {
+        const size_t some = left < MARKER_MAX ? (size_t)left : MARKER_MAX;
+        const enum gf_status status = gf_input_read(input, source->marker, some, &got, error);
+        if (status)
+            return status;
+        left -= (int64_t)got;
+    }
+    return GF_OK;
+}
+
+static enum gf_status jpeg_leave(struct gf_source *base, int64_t end, struct gf_error *error)
+{
+    struct jpeg_source *const source = (struct jpeg_source *)base;
+    gf_input_go_to(source->input, end);
+    return pass_parts(source, error);
+}
+
 /* Strips are read only as long as all is sound, up to the end marker. */
 static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error)
 {
     struct jpeg_source *const source = (struct jpeg_source *)base;
-    return source->strips ? GF_OK : attempt(source, finish, error);
+    if (source->strips)
+        return jpeg_leave(base, gf_jpeg_strips_reader_end(source->strips), error);
+    enum gf_status status = attempt(source, finish, error);
+    if (!status)
+        status = gf_jpeg_segments_close(&source->segments, error);
+    return status ? status : pass_parts(source, error);
 }
 
 static void jpeg_close(struct gf_source *base)
@@ -556,6 +597,7 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
                                       .reduce = jpeg_reduce,
                                       .read = jpeg_read,
                                       .finish = jpeg_finish,
+                                      .leave = jpeg_leave,
                                       .close = jpeg_close};
     gf_jpeg_share_reading(1);
     opened->reduction = 1;

@@ -268,3 +268,8 @@ int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned
     }
     return done;
 }
+
+int64_t gf_jpeg_strips_reader_end(const struct gf_jpeg_strips_reader *reader)
+{
+    return reader->index->bits.begin; /* the index has taken the end marker */
+}

@@ -25,5 +25,7 @@ uint64_t gf_jpeg_strips_reader_memory(const struct gf_jpeg_strips_reader *reader
  * `rows`, the ordinary way has to decode the others. */
 int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned char *dst,
                         size_t pitch);
+/* The offset in the input behind the end marker, once all rows are read. */
+int64_t gf_jpeg_strips_reader_end(const struct gf_jpeg_strips_reader *reader);
 
 #endif

@@ -281,6 +281,13 @@ static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
     return GF_OK;
 }
 
+static enum gf_status png_leave(struct gf_source *base, int64_t end, struct gf_error *error)
+{
+    (void)error;
+    gf_input_go_to(((struct gf_png_source *)base)->input, end);
+    return GF_OK;
+}
+
 static void png_close(struct gf_source *base)
 {
     struct gf_png_source *const source = (struct gf_png_source *)base;
@@ -317,8 +324,11 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
     struct gf_png_source *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    opened->base = (struct gf_source){
-        .metadata = {.orientation = 1}, .read = png_read, .finish = png_finish, .close = png_close};
+    opened->base = (struct gf_source){.metadata = {.orientation = 1},
+                                      .read = png_read,
+                                      .finish = png_finish,
+                                      .leave = png_leave,
+                                      .close = png_close};
     opened->input = input;
     opened->options = *options;
     enum gf_status status = gf_png_attempt(opened, gf_png_read_header, error);
