@@ -355,7 +355,7 @@ fresh:
 uninstall: ## removes what install put there
 	rm -rf $(addprefix $(DESTDIR),$(INSTALLED))
 
-# CUDA code for every architecture, in folders of its own.
+# CUDA code for every architecture, in folders of its own. tests/package/bare.sh tries them in bare distributions.
 deb: ## Debian packages of the program and of the library's headers, in build/
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-deb CUDA_ARCHS=all all
 	@BUILD=$(BUILD) VERSION=$(VERSION) tests/package/deb.sh $(PACKAGES) $(OPTIONAL_PACKAGES)

@@ -32,17 +32,19 @@ if have apt-get && [ "${MINIMAL:-0}" != 1 ]; then
 fi
 [ -n "$missing$optional" ] || exit 0
 
-# progress: what apt-get does of what comes in, in one line on a terminal, else a line each.
+# progress: what apt-get does, from its lines that come in: in one line on a terminal, else every tenth.
 progress()
 {
+    lines=0
     while read -r line; do
         case $line in
         Get:* | Unpacking* | Setting*)
             if [ -t 1 ]; then
                 printf '\r\033[K%.79s' "$line"
-            else
+            elif [ $((lines % 10)) = 0 ]; then
                 printf '%s\n' "$line"
             fi
+            lines=$((lines + 1))
             ;;
         esac
     done
