@@ -12,6 +12,7 @@
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/io/said.h"
 #include "codec/left_out.h"
 
 static bool begins_as(const struct gf_file_type *type, const unsigned char *bytes, size_t size)
@@ -72,7 +73,8 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
     status = need_library(type, name, GF_ERROR_INPUT, error);
-    return status ? status : type->open(input, options, source, error);
+    return status ? status
+                  : type->open(input, gf_said_begin(gf_input_said(input), options), source, error);
 }
 
 static const char *extension_of(const char *path)

@@ -103,6 +103,11 @@ void gf_input_close(struct gf_input *input)
     free(input);
 }
 
+struct gf_said *gf_input_said(struct gf_input *input)
+{
+    return &input->said;
+}
+
 const char *gf_input_name(const struct gf_input *input)
 {
     return input->name;

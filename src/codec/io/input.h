@@ -10,6 +10,7 @@
 #include "gpufilter/status.h"
 
 struct gf_input;
+struct gf_said;
 struct stat;
 
 /* "-" is standard input. "a.gif[3]", where no file has that name, is the fourth picture in a.gif.
@@ -41,6 +42,7 @@ enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int6
 bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
 /* The next byte is that at `position`, as gf_input_position counts. Only of a regular file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);
+struct gf_said *gf_input_said(struct gf_input *input);   /* see said.h */
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
 
 /* How many threads may read a large part of a regular file side by side; one unless this says more.

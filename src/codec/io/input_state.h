@@ -3,6 +3,7 @@
 #define GF_CODEC_IO_INPUT_STATE_H
 
 #include "codec/io/input.h"
+#include "codec/io/said.h"
 
 enum { GF_INPUT_BUFFER_BYTES = 256 << 10, GF_INPUT_GIVEN_BACK_MOST = 64 << 10 };
 
@@ -24,6 +25,7 @@ struct gf_input {
     int spool_errno;   /* why the bytes are no longer kept */
     bool given_back;   /* the buffer begins with bytes of gf_input_give_back */
     size_t first, end; /* the part of the buffer that is still to be read */
+    struct gf_said said;
     unsigned char buffer[GF_INPUT_BUFFER_BYTES + GF_INPUT_GIVEN_BACK_MOST];
 };
 
