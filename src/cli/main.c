@@ -181,6 +181,8 @@ int main(int argc, char **argv)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
     if (!status)
         status = gf_command_settle_chains(&command, &error);
+    if (!command.verbose)
+        gf_message_silence_libraries();
     if (!status)
         status = act(&command, &error);
     struct gf_error flush_error = {0};

@@ -7,13 +7,32 @@
 #include "base/printable.h"
 #include "batch/program_words.h"
 
+static FILE *own; /* the stream of standard error; NULL: that is stderr */
+
+FILE *gf_message_file(void)
+{
+    return own ? own : stderr;
+}
+
+void gf_message_silence_libraries(void)
+{
+#ifdef __GLIBC__ /* there stderr is a variable, by which libraries find the stream */
+    static const cookie_io_functions_t nowhere;
+    FILE *const discarding = fopencookie(NULL, "w", nowhere);
+    if (!discarding)
+        return;
+    own = stderr;
+    stderr = discarding;
+#endif
+}
+
 void gf_message_print(const char *kind, const char *text)
 {
     char line[sizeof((struct gf_error *)0)->text];
     snprintf(line, sizeof line, "%s", text);
     gf_make_printable(line);
     gf_program_words(line);
-    fprintf(stderr, "gpufilter: %s%s\n", kind, line);
+    fprintf(gf_message_file(), "gpufilter: %s%s\n", kind, line);
 }
 
 void gf_message_warn(void *context, const char *text)
@@ -33,7 +52,7 @@ static bool writes_stdout(const struct gf_command *command)
 FILE *gf_report_file(const struct gf_command *command)
 {
     const bool taken = writes_stdout(command) || (command->trace && !strcmp(command->trace, "-"));
-    return taken ? stderr : stdout;
+    return taken ? gf_message_file() : stdout;
 }
 
 enum gf_status gf_flush_stdout(struct gf_error *error)

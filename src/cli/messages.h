@@ -12,6 +12,13 @@ void gf_message_print(const char *kind, const char *text);
 /* A warning; for gf_options.warn. */
 void gf_message_warn(void *context, const char *text);
 
+/* Standard error, for the program's own lines. */
+FILE *gf_message_file(void);
+/* From now on what libraries print to stderr is lost, on any thread: dav1d and libjxl say of a
+ * damaged file what the program says itself, and cannot be told not to. To be called while there is
+ * one thread. */
+void gf_message_silence_libraries(void);
+
 /* Where a report goes: standard output, unless the picture or the trace goes there. */
 FILE *gf_report_file(const struct gf_command *command);
 /* Flushes standard output; an error, such as a full disk, may stem from any earlier print. */

@@ -290,8 +290,9 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
         status = gf_output_open(command->page, &session->page, error);
     if (!status)
         status = open_logs(session, error);
-    session->progress = gf_progress_make(
-        stderr, command->quiet ? GF_PROGRESS_NONE : command->progress, session->inputs.count);
+    session->progress =
+        gf_progress_make(gf_message_file(), command->quiet ? GF_PROGRESS_NONE : command->progress,
+                         session->inputs.count);
     return status;
 }
 

@@ -185,3 +185,18 @@ gpufilter -i plain.ppm -o plain-rgb.pam --format=pam
 gpufilter -i twice.ppm -o twice-rgb.pam --format=pam grayscale
 gpufilter -i plain.ppm -o gray.pam --format=pam grayscale
 same twice-rgb.pam gray.pam
+
+begin "what libraries print of a damaged picture does not reach the user, unless with -v"
+for format in avif jxl; do
+    gpufilter -i in.ppm -o whole.$format 2>/dev/null || continue
+    size=$(wc -c <whole.$format)
+    for at in 2 3 4 5; do
+        {
+            head -c $((size * at / 6)) whole.$format
+            printf '\252\125\377\0\1\2\3\4'
+            tail -c +$((size * at / 6 + 9)) whole.$format
+        } >damaged.$format
+        gpufilter -i damaged.$format -o back.ppm 2>stderr
+        grep -v '^gpufilter: ' stderr >others && problem "$format, $at: $(cat others)"
+    done
+done
