@@ -24,6 +24,7 @@
     CALL(heif_context_add_exif_metadata) \
     CALL(heif_context_add_XMP_metadata) \
     CALL(heif_context_write_to_file) \
+    CALL(heif_context_set_primary_image) \
     CALL(heif_image_handle_release)
 static struct {
     CALLS(GF_LIBRARY_CALL)
@@ -49,7 +50,7 @@ static const unsigned char exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0
 static const char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'/>";
 
 /* Writes `pictures` pictures of soft gradients, each with more blue than the one before. */
-static void write_heic(const char *name, int pictures, bool turned)
+static void write_heic(const char *name, int pictures, int primary, bool turned)
 {
     struct heif_context *const context = heif.heif_context_alloc();
     struct heif_encoder *const encoder = encoder_of(context);
@@ -85,6 +86,9 @@ static void write_heic(const char *name, int pictures, bool turned)
         assert_int_equal(
             heif.heif_context_add_XMP_metadata(context, handle, xmp, sizeof xmp - 1).code,
             heif_error_Ok);
+        if (i == primary)
+            assert_int_equal(heif.heif_context_set_primary_image(context, handle).code,
+                             heif_error_Ok);
         heif.heif_encoding_options_free(options);
         heif.heif_image_handle_release(handle);
         heif.heif_image_release(image);
@@ -131,15 +135,22 @@ static void check(const char *name, bool turned, int blue)
 
 static void test_pictures(void **state)
 {
-    write_heic(in_folder("a.heic"), 1, false);
+    write_heic(in_folder("a.heic"), 1, 0, false);
     check(in_folder("a.heic"), false, 60);
     assert_int_equal(warnings, 0);
-    write_heic(in_folder("a.heic"), 1, true);
+    write_heic(in_folder("a.heic"), 1, 0, true);
     check(in_folder("a.heic"), true, 60);
-    write_heic(in_folder("a.heic"), 2, false);
+    write_heic(in_folder("a.heic"), 2, 0, false);
     check(in_folder("a.heic"), false, 60);
     assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "holds 2 pictures: the first is taken"));
     check(in_folder("a.heic[1]"), false, 160);
+    assert_int_equal(warnings, 0);
+    write_heic(in_folder("b.heic"), 2, 1, false);
+    check(in_folder("b.heic"), false, 160);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "b.heic[1], the main one, is taken"));
+    check(in_folder("b.heic[0]"), false, 60);
     assert_int_equal(warnings, 0);
     const struct gf_options options = plain_options();
     assert_refused(in_folder("a.heic[2]"), &options, "holds 2 pictures, counted from 0");
@@ -149,7 +160,7 @@ static void test_damage(void **state)
 {
     const struct gf_options options = plain_options();
     struct picture back;
-    write_heic(in_folder("a.heic"), 1, false);
+    write_heic(in_folder("a.heic"), 1, 0, false);
     struct bytes file = load(in_folder("a.heic"));
     for (size_t size = 16; size < file.size; size += 100) {
         save(in_folder("b.heic"), file.data, size);

@@ -16,6 +16,7 @@
     CALL(heif_context_read_from_memory_without_copy) CALL(heif_context_set_max_decoding_threads) \
     CALL(heif_context_get_number_of_top_level_images) \
     CALL(heif_context_get_list_of_top_level_image_IDs) CALL(heif_context_get_primary_image_handle) \
+    CALL(heif_context_get_primary_image_ID) \
     CALL(heif_context_get_image_handle) CALL(heif_image_handle_release) \
     CALL(heif_image_handle_get_width) CALL(heif_image_handle_get_height) \
     CALL(heif_image_handle_has_alpha_channel) CALL(heif_image_handle_is_premultiplied_alpha) \
@@ -195,14 +196,21 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
     struct gf_whole_source *const whole = &heif->whole;
     const int all = calls.heif_context_get_number_of_top_level_images(heif->context),
               count = all < PICTURES_MAX ? all : PICTURES_MAX;
-    int page;
-    enum gf_status status =
-        gf_choose_page(whole->name, whole->page, count, &whole->options, &page, error);
-    heif_item_id *const ids = calloc((size_t)count + 1, sizeof *ids);
-    if (!status && !ids)
-        status = gf_fail_memory(error);
+    int page, chief = 0;
+    heif_item_id *const ids = calloc((size_t)count + 1, sizeof *ids), primary;
+    if (!ids)
+        return gf_fail_memory(error);
+    (void)calls.heif_context_get_list_of_top_level_image_IDs(heif->context, ids, count);
+    if (calls.heif_context_get_primary_image_ID(heif->context, &primary).code == heif_error_Ok)
+        while (chief < count && ids[chief] != primary)
+            chief++;
+    const bool not_first = whole->page < 0 && chief && chief < count;
+    enum gf_status status = gf_choose_page(whole->name, not_first ? chief : whole->page, count,
+                                           &whole->options, &page, error);
+    if (not_first)
+        gf_warn(&whole->options, "%s: holds %d pictures: %s[%d], the main one, is taken",
+                whole->name, count, whole->name, chief);
     if (!status) {
-        (void)calls.heif_context_get_list_of_top_level_image_IDs(heif->context, ids, count);
         const struct heif_error failure =
             whole->page < 0
                 ? calls.heif_context_get_primary_image_handle(heif->context, &heif->handle)
