@@ -276,6 +276,40 @@ static void test_colour_chunks_stay(void **state)
     close_png(&opened);
 }
 
+/* A line is said once, however many chunks are the reason. */
+static void test_lines_are_said_once(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture back;
+    struct bytes png = plain_png(3);
+    for (int i = 0; i < 1000; i++)
+        png = add_chunk(png, i % 2 ? "tEXt" : "zTXt", i % 2 ? "a\0b" : "a\0\0b", i % 2 ? 3 : 4);
+    store(png);
+    assert_int_equal(decode(in_folder("in.png"), &options, &back), GF_OK);
+    assert_int_equal(warnings, 2); /* damaged ones, and too many */
+    free_picture(&back);
+}
+
+/* The frames of an animation, and the pixels where no fcTL chunk makes them one. */
+static void test_animation_is_warned_of(void **state)
+{
+    const struct gf_options options = plain_options();
+    const char control[26] = {0};
+    struct picture back;
+    struct bytes png = add_chunk(plain_png(3), "acTL", "\0\0\0\2\0\0\0\0", 8);
+    store(with_chunk(png, "tEXt", "a\0b", 3));
+    assert_int_equal(decode(in_folder("in.png"), &options, &back), GF_OK);
+    assert_non_null(strstr(last_warning, "in.png: holds 3 pictures: the first is taken"));
+    free_picture(&back);
+    store(add_chunk(png, "fcTL", control, sizeof control));
+    assert_int_equal(decode(in_folder("in.png"), &options, &back), GF_OK);
+    assert_non_null(strstr(last_warning, "in.png: holds 2 pictures: the first is taken"));
+    free_picture(&back);
+    assert_int_equal(decode(in_folder("in.png[0]"), &options, &back), GF_OK);
+    assert_int_equal(warnings, 2);
+    free_picture(&back);
+}
+
 /* cICP, then iCCP, then sRGB, then gAMA and cHRM. */
 static void test_precedence(void **state)
 {
@@ -333,9 +367,10 @@ static void test_spaces_that_are_none(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts_travel), cmocka_unit_test(test_comments_stay),
-        cmocka_unit_test(test_long_texts),   cmocka_unit_test(test_colour_chunks_stay),
-        cmocka_unit_test(test_precedence),   cmocka_unit_test(test_spaces_that_are_none),
+        cmocka_unit_test(test_texts_travel),        cmocka_unit_test(test_comments_stay),
+        cmocka_unit_test(test_long_texts),          cmocka_unit_test(test_colour_chunks_stay),
+        cmocka_unit_test(test_lines_are_said_once), cmocka_unit_test(test_animation_is_warned_of),
+        cmocka_unit_test(test_precedence),          cmocka_unit_test(test_spaces_that_are_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -186,12 +186,14 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     const char *const other = command->input[0];
     const int threads = command->options.threads ? command->options.threads : gf_cpu_count();
     struct gf_likeness likeness = {0};
+    struct gf_options options = command->options;
     enum gf_file_format file_format = GF_FILE_AUTO;
+    options.warn = command->quiet ? NULL : gf_message_warn;
     enum gf_status status = check_output(command, name, &file_format, error);
     if (!status)
-        status = gf_compare_read(name, &command->options, &picture[0], error);
+        status = gf_compare_read(name, &options, &picture[0], error);
     if (!status)
-        status = gf_compare_read(other, &command->options, &picture[1], error);
+        status = gf_compare_read(other, &options, &picture[1], error);
     if (!status)
         status = check_formats(name, picture[0].format, other, picture[1].format, error);
     if (!status)

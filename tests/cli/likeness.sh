@@ -106,3 +106,19 @@ for picture in in.ppm bright.ppm; do
     stderr_is "gpufilter: --output and a compared picture are the same file: '$picture'"
 done
 same bright.ppm kept.ppm
+
+begin "--compare says that it looks at the first picture of an animation"
+run 0 gpufilter -i in.ppm -o still.png
+{
+    head -c 33 still.png
+    printf '\0\0\0\10acTL\0\0\0\2\0\0\0\0\363\215\223\160'
+    tail -c +34 still.png
+} >moving.png
+run 0 gpufilter --compare=in.ppm moving.png
+stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken'
+run 0 gpufilter -q --compare=in.ppm moving.png
+silent
+run 0 gpufilter -i moving.png -o first.ppm
+stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken'
+run 0 gpufilter -i 'moving.png[0]' -o first.ppm
+silent

@@ -114,6 +114,23 @@ static void read_data(png_structp png, png_bytep data, size_t size)
 
 /* ---- metadata ---- */
 
+/* Chunks of an animation: acTL counts its frames, and with an fcTL before the pixels these are one
+ * of them. (PNG, third edition, 11.3.6) */
+static void count_frames(struct gf_png_source *source, const struct gf_png_chunk *chunk)
+{
+    if (!strcmp(chunk->type, "acTL") && chunk->size == 8 && gf_png_chunk_is_sound(chunk))
+        source->frames = gf_png_get_be32(chunk->data);
+    source->first_is_frame |= !strcmp(chunk->type, "fcTL");
+}
+
+void gf_png_warn_of_frames(const struct gf_png_source *source)
+{
+    const uint64_t pictures = (uint64_t)source->frames + !source->first_is_frame;
+    if (source->frames && pictures > 1 && gf_input_page(source->input) < 0)
+        gf_warn(&source->options, "%s: holds %llu pictures: the first is taken",
+                gf_png_name(source), (unsigned long long)pictures);
+}
+
 /* libpng calls this for every chunk that it does not interpret. Wrong checksums do not keep it from
  * doing so. */
 static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
@@ -127,8 +144,10 @@ static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
                                        .data = chunk->data,
                                        .size = chunk->size,
                                        .crc = source->chunk_crc};
-    if (!source->header_read)
+    if (!source->header_read) {
         source->stripe_rows = gf_png_mark_read(&found, source->stripe_rows);
+        count_frames(source, &found);
+    }
     if (source->header_read)
         source->trailer.has_exif |= !strcmp(found.type, "eXIf");
     else if (!gf_png_add_metadata(&source->base.metadata, &found, &source->options,

@@ -35,6 +35,8 @@ struct gf_png_source {
     uint64_t chunk_left; /* bytes of that chunk, and its checksum, that libpng did not read yet */
     uint32_t chunk_crc;  /* the last checksum that libpng read */
     struct gf_png_trailer trailer;
+    uint32_t frames; /* of an animation, as its acTL chunk says; the first need not be in it */
+    bool first_is_frame;
     int stripe_rows;    /* as a mark before the pixels says, see png_mark.h; 0: there is none */
     unsigned char *dst; /* dst, pitch and rows are the arguments of what gf_png_attempt() calls */
     size_t pitch;
@@ -64,6 +66,8 @@ void gf_png_read_header(struct gf_png_source *source);
  * called before the pixels are read, which wait for the orientation. */
 enum gf_status gf_png_read_late_metadata(struct gf_png_source *source,
                                          struct gf_error *error) GF_CHECKED;
+/* Warns of an animation, of which the first picture is read. */
+void gf_png_warn_of_frames(const struct gf_png_source *source);
 /* Warns of EXIF that came behind the pixels of a pipe. */
 void gf_png_warn_of_late_metadata(const struct gf_png_source *source);
 

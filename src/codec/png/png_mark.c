@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "codec/png/inflate.h"
 #include "codec/png/png_chunk.h"
 
 enum {
@@ -36,9 +35,7 @@ int gf_png_mark_read(const struct gf_png_chunk *chunk, int before)
 {
     if (strcmp(chunk->type, GF_PNG_MARK) != 0)
         return before;
-    const uint32_t crc =
-        gf_crc32(gf_crc32(0, (const uint8_t *)GF_PNG_MARK, 4), chunk->data, chunk->size);
-    if (chunk->size != GF_PNG_MARK_BYTES || crc != chunk->crc ||
+    if (chunk->size != GF_PNG_MARK_BYTES || !gf_png_chunk_is_sound(chunk) ||
         chunk->data[0] != GF_PNG_MARK_VERSION)
         return 0;
     const uint32_t rows = gf_png_get_be32(chunk->data + 1);

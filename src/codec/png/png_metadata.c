@@ -212,7 +212,7 @@ static bool is_metadata(const char *type)
     return false;
 }
 
-static bool has_right_crc(const struct gf_png_chunk *chunk)
+bool gf_png_chunk_is_sound(const struct gf_png_chunk *chunk)
 {
     const uint32_t crc = gf_crc32(0, (const uint8_t *)chunk->type, 4);
     return gf_crc32(crc, chunk->data, chunk->size) == chunk->crc;
@@ -225,7 +225,7 @@ bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk
     const size_t size = chunk->size;
     if (!size || !is_metadata(chunk->type))
         return true;
-    if (!has_right_crc(chunk)) {
+    if (!gf_png_chunk_is_sound(chunk)) {
         gf_warn(options, "%s: its %s chunk has a wrong checksum: it is left out", file,
                 chunk->type);
         return true;

@@ -13,6 +13,8 @@ struct gf_png_chunk {
     uint32_t crc; /* the checksum that the file states */
 };
 
+bool gf_png_chunk_is_sound(const struct gf_png_chunk *chunk); /* its checksum is right */
+
 /* Adds what the chunk holds, if it holds metadata. Damaged metadata is left out with a warning.
  * False when out of memory. */
 bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,

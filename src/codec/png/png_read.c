@@ -278,6 +278,10 @@ static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
     if (status)
         gf_warn(&source->options, "%s", failure.text);
     gf_png_warn_of_late_metadata(source);
+    if (source->beyond)
+        gf_warn(&source->options,
+                "%s: some of its pixels have an index beyond its palette of %d: they are black",
+                gf_png_name(source), source->colours);
     return GF_OK;
 }
 
@@ -343,6 +347,7 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
         png_close(&opened->base);
         return status;
     }
+    gf_png_warn_of_frames(opened);
     count_memory(opened);
     *source = &opened->base;
     return GF_OK;
