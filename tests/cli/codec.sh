@@ -92,8 +92,9 @@ if [ $has_codec = 0 ]; then
     cat photo.jpg gray.jpg >followed.jpg
     on_both followed.jpg out.jpg blur
     grep -q 'another JPEG follows' stderr-gpu || problem "nothing is said of the second picture"
-    { head -c 2 photo.jpg && printf stray && tail -c +3 photo.jpg; } >stray.jpg
+    { head -c 20 photo.jpg && printf stray && tail -c +21 photo.jpg; } >stray.jpg # behind APP0
     on_both stray.jpg out.jpg blur
+    grep -q '5 stray bytes' stderr-gpu || problem "nothing is said of stray bytes"
     { head -c $((size - 2)) photo.jpg && printf '\0\0\0\0\0\0\0\0\0\377\331'; } >zeros.jpg
     on_both zeros.jpg out.jpg blur
     head -c $((size - 2)) photo.jpg >endless.jpg

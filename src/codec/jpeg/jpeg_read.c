@@ -158,8 +158,8 @@ static bool is_harmless(struct jpeg_source *source)
         if (!is_fill(source))
             return false;
         if (!source->fill_told)
-            gf_warn(&source->options, "%s: %d bytes of fill behind the last row: passed over",
-                    gf_input_name(source->input), source->errors.msg_parm.i[0]);
+            gf_warn(&source->options, "%s: bytes of fill behind the last row: passed over",
+                    gf_input_name(source->input)); /* libjpeg does not count all of them */
         return source->fill_told = true;
     default:
         return false;
