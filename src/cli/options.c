@@ -201,7 +201,7 @@ static const struct gf_option options[] = {
              "min-ssim, min-ms-ssim, as in a.png:min-ssim=0.98"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(verbose),
-     .help = "say which device ran and why, what its start took, sizes, bands and time"},
+     .help = "say which device ran and why, what its start took, sizes, bands and time, and what libraries print"},
     {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(quiet),
      .help = "no warnings, no progress"},
 
