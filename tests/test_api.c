@@ -352,7 +352,7 @@ static void test_several_pictures_in_bytes(void **state)
 {
     static const char two[] = "P5 2 1 255\nabP5 2 1 255\ncd", more[] = "P5 2 1 255\nabx";
     struct gf_pipeline *const pipeline = open_cpu("invert", GF_FILE_AUTO);
-    assert_bytes_refused(pipeline, two, sizeof two - 1, GF_ERROR_OUTPUT,
+    assert_bytes_refused(pipeline, two, sizeof two - 1, GF_ERROR_UNFIT,
                          "output: the input holds more than one picture");
     assert_int_equal(warnings, 0);
     struct bytes from = {(unsigned char *)more, sizeof more - 1};

@@ -251,7 +251,7 @@ static void test_all_devices_fail(void **state)
     assert_true(world.on_cpu >= 1);
     assert_true(world.warnings >= 1);
     /* With --device=cuda the batch does not go on with the CPU. */
-    assert_int_equal(run(GF_DEVICE_CUDA, DEVICES, 3, &batch, &error), GF_ERROR_INPUT);
+    assert_int_equal(run(GF_DEVICE_CUDA, DEVICES, 3, &batch, &error), GF_ERROR_DEVICE);
     assert_int_equal(world.on_cpu, 0);
     assert_true(batch.failed >= 1 && batch.done + batch.failed == PICTURES);
     assert_int_equal(world.errors, batch.failed);

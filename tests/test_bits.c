@@ -177,7 +177,7 @@ static uint32_t run_set(const struct gf_filter *filter, int index, int set,
         gf_image_free(&out);
         if (!status)
             return sum;
-        if (status != GF_ERROR_USAGE && status != GF_ERROR_INPUT)
+        if (status != GF_ERROR_USAGE && status != GF_ERROR_UNFIT && status != GF_ERROR_INPUT)
             fail_msg("%s: %s", chain, error.text);
     }
     fail_msg("%s: no set of parameters is taken", gf_filter_name(filter));

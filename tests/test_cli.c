@@ -4,11 +4,11 @@
 
 #include <math.h>
 
+#include "base/exit_status.h"
 #include "batch/batch.h"
 #include "batch/program_words.h"
 #include "cli/command.h"
 #include "cli/completion.h"
-#include "cli/exit_status.h"
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "report/profile_report.h"
@@ -583,11 +583,24 @@ static void test_program_words(void **state)
 
 static void test_exit_statuses(void **state)
 {
-    assert_int_equal(gf_exit_status(GF_OK), 0);
-    assert_int_equal(gf_exit_status(GF_ERROR_DEVICE), 1);
-    assert_int_equal(gf_exit_status(GF_ERROR_USAGE), 2);
-    assert_int_equal(gf_exit_status(GF_ERROR_UNAVAILABLE), 3);
-    assert_int_equal(gf_exit_status((enum gf_status)99), 1);
+    static const struct {
+        enum gf_status status;
+        int exit;
+    } table[] = {{GF_OK, 0},           {GF_ERROR_DIFFERENT, 1},   {(enum gf_status)99, 1},
+                 {GF_ERROR_USAGE, 2},  {GF_ERROR_UNAVAILABLE, 3}, {GF_ERROR_LIBRARY, 3},
+                 {GF_ERROR_INPUT, 4},  {GF_ERROR_UNFIT, 4},       {GF_ERROR_OUTPUT, 75},
+                 {GF_ERROR_READ, 75},  {GF_ERROR_MEMORY, 75},     {GF_ERROR_DEVICE_MEMORY, 75},
+                 {GF_ERROR_DEVICE, 75}};
+    assert_int_equal(sizeof table / sizeof *table, GF_STATUS_COUNT + 1);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        assert_int_equal(gf_exit_status(table[i].status), table[i].exit);
+        assert_non_null(gf_exit_meaning(table[i].exit));
+    }
+    assert_int_equal(gf_graver_status(GF_ERROR_READ, GF_ERROR_INPUT), GF_ERROR_READ);
+    assert_int_equal(gf_graver_status(GF_ERROR_INPUT, GF_ERROR_OUTPUT), GF_ERROR_OUTPUT);
+    assert_int_equal(gf_graver_status(GF_ERROR_UNFIT, GF_ERROR_LIBRARY), GF_ERROR_LIBRARY);
+    assert_int_equal(gf_graver_status(GF_OK, GF_ERROR_UNFIT), GF_ERROR_UNFIT);
+    assert_int_equal(gf_graver_status(GF_ERROR_UNFIT, GF_OK), GF_ERROR_UNFIT);
 }
 
 /* The parser accepts the examples of --help FILTER and of the manual. */

@@ -126,7 +126,7 @@ static void test_too_large_for_jpeg(void **state)
     const struct gf_options options = plain_options();
     for (int tall = 0; tall <= 1; tall++) {
         struct picture picture = random_picture(tall ? 1 : 65501, tall ? 65501 : 1, 1, 8), back;
-        assert_int_equal(encode(in_folder("large.jpg"), &picture, &options), GF_ERROR_OUTPUT);
+        assert_int_equal(encode(in_folder("large.jpg"), &picture, &options), GF_ERROR_UNFIT);
         assert_failure_says("large.jpg: ");
         assert_failure_says("too large for JPEG, whose sides end at 65500");
         assert_int_equal(access(in_folder("large.jpg"), F_OK), -1);
@@ -941,7 +941,7 @@ static void test_colours_do_not_go_into_a_pgm(void **state)
     struct gf_options options = plain_options();
     struct picture picture = random_picture(5, 4, 3, 8), gray = random_picture(5, 4, 2, 8);
     unlink(in_folder("a.pgm"));
-    assert_int_equal(encode(in_folder("a.pgm"), &picture, &options), GF_ERROR_OUTPUT);
+    assert_int_equal(encode(in_folder("a.pgm"), &picture, &options), GF_ERROR_UNFIT);
     assert_failure_says("a.pgm: a .pgm file holds gray");
     assert_int_equal(access(in_folder("a.pgm"), F_OK), -1);
     assert_int_equal(encode(in_folder("a.pgm"), &gray, &options), GF_OK); /* alpha is left out */

@@ -128,7 +128,7 @@ static void test_read_once(void **state)
         assert_ok(name, gf_cube_load(in_folder(name), &first, &error), &error);
         gf_cube_release(first);
     }
-    assert_int_equal(gf_cube_load(in_folder("none.cube"), &first, &error), GF_ERROR_USAGE);
+    assert_int_equal(gf_cube_load(in_folder("none.cube"), &first, &error), GF_ERROR_READ);
 }
 
 /* Tetrahedral interpolation is exact where the table is a straight line, at its nodes, and along

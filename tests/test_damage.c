@@ -135,9 +135,10 @@ static void test_empty_and_missing(void **state)
     assert_refused(in_folder("a.png"), &options, "a.png: empty file");
     save(in_folder("a.png"), "\x89PN", 3);
     assert_refused(in_folder("a.png"), &options, "not a picture of a known format");
-    assert_refused(in_folder("none.png"), &options, "No such file or directory");
     struct picture picture;
-    assert_int_equal(decode(folder, &options, &picture), GF_ERROR_INPUT);
+    assert_int_equal(decode(in_folder("none.png"), &options, &picture), GF_ERROR_READ);
+    assert_failure_says("No such file or directory");
+    assert_int_equal(decode(folder, &options, &picture), GF_ERROR_READ);
     assert_failure_says("is a directory");
 }
 

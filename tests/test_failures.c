@@ -307,7 +307,7 @@ static void test_no_partial_output(void **state)
         assert_int_equal(files_in_folder(false), 2);
         assert_int_equal(
             gf_pipeline_run_file(pipeline, in_folder("none.ppm"), in_folder("out.ppm"), &error),
-            GF_ERROR_INPUT);
+            GF_ERROR_READ);
         assert_int_equal(gf_pipeline_run_file(pipeline, in_folder("whole.ppm"),
                                               in_folder("no/such/out.ppm"), &error),
                          GF_ERROR_OUTPUT);

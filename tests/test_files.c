@@ -123,7 +123,7 @@ static void check_pipe(bool keep)
             assert_int_equal(gf_input_rewind(input, &failure), GF_OK);
             continue;
         }
-        assert_int_equal(gf_input_rewind(input, &failure), GF_ERROR_INPUT);
+        assert_int_equal(gf_input_rewind(input, &failure), GF_ERROR_READ);
         assert_failure_says("cannot be read a second time");
         break;
     }

@@ -438,7 +438,7 @@ static void test_files(void **state)
     assert_true(gf_icc_same(icc, srgb));
     assert_int_equal(gf_icc_load(in_folder("text.icc"), false, &icc, &failure), GF_ERROR_INPUT);
     assert_failure_says("not an ICC profile");
-    assert_int_equal(gf_icc_load(in_folder("none.icc"), false, &icc, &failure), GF_ERROR_INPUT);
+    assert_int_equal(gf_icc_load(in_folder("none.icc"), false, &icc, &failure), GF_ERROR_READ);
     assert_failure_says("No such file");
     assert_int_equal(gf_icc_load(".", false, &icc, &failure), GF_ERROR_INPUT);
     save(in_folder("large.icc"), srgb.data, srgb.size);

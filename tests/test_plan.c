@@ -238,7 +238,7 @@ static void test_impossible(void **state)
     struct gf_error error = {0};
     assert_ok("parse", gf_chain_parse("blur,crop=50:50,blur", &chain, &error), &error);
     assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 4, 8), 1, &plan, &error),
-                     GF_ERROR_USAGE);
+                     GF_ERROR_UNFIT);
     assert_int_equal(strncmp(error.text, "crop: ", 6), 0);
     assert_null(plan.stage);
     assert_int_equal(gf_plan_make(&chain, format_of(60, 60, 4, 8), 1, &plan, &error), GF_OK);
@@ -250,7 +250,7 @@ static void assert_refused(const char *text, int bits, const char *expected)
     struct gf_error error = {0};
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
     assert_int_equal(gf_plan_make(&chain, format_of(40, 30, 3, bits), 1, &plan, &error),
-                     GF_ERROR_USAGE);
+                     GF_ERROR_UNFIT);
     assert_string_equal(error.text, expected);
     gf_chain_free(&chain);
 }

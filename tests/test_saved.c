@@ -294,9 +294,9 @@ static void test_refusals(void **state)
                    "written by gpufilter 99.0, which is newer than this one");
     struct gf_saved saved;
     struct gf_error error = {0};
-    assert_int_equal(gf_saved_read(in_folder("missing.json"), &saved, &error), GF_ERROR_INPUT);
+    assert_int_equal(gf_saved_read(in_folder("missing.json"), &saved, &error), GF_ERROR_READ);
     assert_non_null(strstr(error.text, "missing.json: No such file"));
-    assert_int_equal(gf_saved_read(folder, &saved, &error), GF_ERROR_INPUT);
+    assert_int_equal(gf_saved_read(folder, &saved, &error), GF_ERROR_READ);
 }
 
 /* A saved run has the timeline of the run itself, unless it had too many spans. */

@@ -414,7 +414,7 @@ static void test_compressions(void **state)
     struct gf_options options = plain_options();
     struct picture picture = random_picture(20, 10, 4, 8);
     options.tiff_compression = GF_TIFF_JPEG;
-    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_ERROR_OUTPUT);
+    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_ERROR_UNFIT);
     assert_failure_says("JPEG in TIFF has 8 bits and no alpha");
     free_picture(&picture);
 }

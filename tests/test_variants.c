@@ -154,7 +154,7 @@ static void test_refusals(void **state)
         char expected[200];
         snprintf(expected, sizeof expected, "%.*s: %.*s %s", (int)strcspn(text, "="), text,
                  (int)strcspn(variant, ":"), variant, cases[i].refusal);
-        assert_int_equal(status, GF_ERROR_USAGE);
+        assert_int_equal(status, GF_ERROR_UNFIT);
         assert_string_equal(error.text, expected);
         gf_chain_free(&chain);
     }

@@ -45,7 +45,7 @@ struct gf_selftest_counts {
 /* Runs every filter, variant, size and depth on every device against the CPU backend, with guard
  * bytes around every buffer. `filters`: the names of those to test, between commas; NULL or "":
  * all. small_only: small pictures, for a minute instead of several. `line` is called in this thread
- * once for each case. GF_ERROR_DEVICE: a case failed; the counts are set then, too. */
+ * once for each case. GF_ERROR_DIFFERENT: a case failed; the counts are set then, too. */
 GF_API enum gf_status gf_selftest(bool small_only, const char *filters,
                                   void (*line)(void *context, const char *text), void *context,
                                   struct gf_selftest_counts *counts,

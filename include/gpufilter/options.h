@@ -100,7 +100,7 @@ struct gf_options {
      * the pipeline, and must not call the pipeline. `text` is valid during the call. */
     void (*warn)(void *context, const char *text);
     void *warn_context;
-    bool lossless;    /* the file gives back the same pixels; GF_ERROR_OUTPUT where it cannot */
+    bool lossless;    /* the file gives back the same pixels; GF_ERROR_UNFIT where it cannot */
     bool optimize;    /* a JPEG's Huffman codes are made for the picture: the file is smaller */
     bool png_palette; /* write a PNG of at most 256 colours with a palette. One that had a palette
                        * keeps it anyway, where no filter ran */

@@ -26,7 +26,7 @@ GF_API void gf_pipeline_close(struct gf_pipeline *pipeline);
 /* From file to file; "-" is standard input or output. The output appears complete or not at all.
  * Pictures of PNM and PAM, of JPEG or of PNG may follow one another in an input: standard output
  * takes them all, a file one only.
- * GF_ERROR_INPUT and GF_ERROR_OUTPUT name the file. */
+ * GF_ERROR_READ, GF_ERROR_INPUT and GF_ERROR_OUTPUT name the file. */
 GF_API enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
                                            const char *output, struct gf_error *error) GF_CHECKED;
 
@@ -48,7 +48,7 @@ GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
 
 /* The format of the result for an input of that format. Where its size depends on the pixels
  * (trim), it is the largest that there can be, and gf_pipeline_run_image must allocate the output.
- * GF_ERROR_USAGE: the chain cannot take it. */
+ * GF_ERROR_UNFIT: the chain cannot take it. */
 GF_API enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
                                          struct gf_format *output,
                                          struct gf_error *error) GF_CHECKED;

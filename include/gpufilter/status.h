@@ -12,12 +12,16 @@ extern "C" {
 #define GF_STATUS_LIST(X) \
     X(GF_OK, "success") \
     X(GF_ERROR_USAGE, "unknown filter, option or parameter, or a value out of range") \
-    X(GF_ERROR_INPUT, "an input is missing, damaged or over a limit") \
+    X(GF_ERROR_INPUT, "an input is damaged, of no known format or over a limit") \
     X(GF_ERROR_OUTPUT, "an output cannot be written") \
     X(GF_ERROR_MEMORY, "out of host memory") \
     X(GF_ERROR_DEVICE_MEMORY, "out of device memory") \
     X(GF_ERROR_DEVICE, "a device failed") \
-    X(GF_ERROR_UNAVAILABLE, "what was asked for is not on this machine")
+    X(GF_ERROR_UNAVAILABLE, "what was asked for is not on this machine") \
+    X(GF_ERROR_READ, "an input is missing or cannot be read") \
+    X(GF_ERROR_UNFIT, "a picture does not fit the chain or the output's format") \
+    X(GF_ERROR_LIBRARY, "the library that a file's format needs is not on this machine") \
+    X(GF_ERROR_DIFFERENT, "pictures differ by more than a limit")
 
 #define GF_STATUS_ENUM(name, text) name,
 enum gf_status { GF_STATUS_LIST(GF_STATUS_ENUM) GF_STATUS_COUNT };

@@ -37,14 +37,14 @@ int gf_named_file_open(const char *path, int flags)
     return -1;
 }
 
-enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status failure,
+enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status too_large,
                                   unsigned char **bytes, size_t *size, struct gf_error *error)
 {
     struct stat file;
     if (fstat(fd, &file))
-        return gf_fail(error, failure, "%s", strerror(errno));
+        return gf_fail(error, GF_ERROR_READ, "%s", strerror(errno));
     if ((uintmax_t)file.st_size > most)
-        return gf_fail(error, failure, "it is larger than %zu MiB", most >> 20);
+        return gf_fail(error, too_large, "it is larger than %zu MiB", most >> 20);
     unsigned char *const data = malloc((size_t)file.st_size + 1);
     if (!data)
         return gf_fail_memory(error);
@@ -54,7 +54,7 @@ enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status failure,
         got = pread(fd, data + *size, (size_t)file.st_size - *size, (off_t)*size);
         if (got < 0 && errno != EINTR) {
             free(data);
-            return gf_fail(error, failure, "%s", strerror(errno));
+            return gf_fail(error, GF_ERROR_READ, "%s", strerror(errno));
         }
         if (got > 0)
             *size += (size_t)got;

@@ -25,9 +25,10 @@ void gf_named_files_hand(const struct gf_handed_files *handed);
  * open(), beside O_RDONLY and O_CLOEXEC. */
 int gf_named_file_open(const char *path, int flags);
 
-/* Reads an open file from its beginning, with a zero behind it; the caller frees *bytes. `failure`
- * for one that cannot be read or has over `most` bytes, which the error says without its name. */
-enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status failure,
+/* Reads an open file from its beginning, with a zero behind it; the caller frees *bytes.
+ * GF_ERROR_READ: it cannot be read. `too_large`: it has over `most` bytes. The error does not name
+ * the file. */
+enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status too_large,
                                   unsigned char **bytes, size_t *size,
                                   struct gf_error *error) GF_CHECKED;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/exit_status.h"
 #include "base/fail.h"
 #include "batch/batch_work.h"
 
@@ -146,7 +147,7 @@ static enum gf_status end(struct gf_archive_ring *ring, struct gf_error *error)
         status = status ? status : ring->written_status[k];
     if (status && ring->outputs > 1 && !failed)
         (void)gf_fail(error, status, "not all outputs were written");
-    return failed && (!status || ring->outputs > 1) ? failed : status;
+    return gf_graver_status(failed, status);
 }
 
 /* ---- what may be asked for ---- */

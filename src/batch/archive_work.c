@@ -112,7 +112,7 @@ static enum gf_status write_picture(const struct gf_archive_ring *ring, int numb
     if (!bytes->data) /* it was left out */
         return GF_OK;
     if (!output)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: could not be read when the run began",
+        return gf_fail(error, GF_ERROR_READ, "%s: could not be read when the run began",
                        input_of(ring, slot)->path);
     const char *const name = output + strlen(ring->to[number]) + 1;
     if (!gf_archive_member_change(&slot->member, name, bytes->size))

@@ -68,7 +68,7 @@ enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *
         snprintf(more, sizeof more, ", %zu skipped", state->skipped);
     char left_out[GF_BATCH_LEFT_OUT_SIZE];
     gf_batch_describe_left_out(state, left_out);
-    return gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files failed, %zu done%s%s", state->failed,
+    return gf_fail(error, batch->failure, "%zu of %zu files failed, %zu done%s%s", state->failed,
                    state->files, state->done, more, left_out);
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit_status.h"
 #include "base/fail.h"
 #include "batch/batch_work.h"
 
@@ -39,24 +40,31 @@ static void log_without_picture(struct gf_batch_worker *worker,
     gf_batch_record(worker, &entry);
 }
 
-/* What does not fit the picture's size, a profile that a filter does not take, and a lack of memory
- * come without the picture's name. */
-static bool names_file(enum gf_status status, const char *why, const char *name)
+static bool is_in(const char *why, const char *name)
 {
     struct gf_error shown; /* as messages show it */
-    (void)gf_fail(&shown, status, "%s", name);
-    if (status == GF_ERROR_INPUT || status == GF_ERROR_MEMORY)
-        return strstr(why, shown.text);
-    return status != GF_ERROR_USAGE;
+    (void)gf_fail(&shown, GF_OK, "%s", name);
+    return strstr(why, shown.text);
+}
+
+/* What does not fit the picture's size, a profile that a filter does not take, and a lack of memory
+ * come without the picture's name. What the output's format cannot hold comes with the output's. */
+static bool names_file(enum gf_status status, const char *why, const char *name, const char *output)
+{
+    if (status == GF_ERROR_UNFIT && output && is_in(why, strcmp(output, "-") ? output : "stdout"))
+        return true;
+    return (status != GF_ERROR_INPUT && status != GF_ERROR_MEMORY && status != GF_ERROR_UNFIT) ||
+           is_in(why, name);
 }
 
 struct gf_error gf_batch_failure(const struct gf_batch_request *request, const char *path,
-                                 int number, enum gf_status status, const char *why)
+                                 int number, const char *made, enum gf_status status,
+                                 const char *why)
 {
     const char *const name = strcmp(path, "-") ? path : "stdin",
                       *const output = gf_batch_output_at(request, number).name->text;
-    const bool named = names_file(status, why, name);
-    const bool of_output = status == GF_ERROR_USAGE && request->more_outputs;
+    const bool named = names_file(status, why, name, made);
+    const bool of_output = !named && status == GF_ERROR_UNFIT && request->more_outputs;
     struct gf_error line;
     (void)gf_fail(&line, status, "%s%s%s%s%s", named ? "" : name, named ? "" : ": ",
                   of_output ? output : "", of_output ? ": " : "", why);
@@ -67,7 +75,7 @@ static struct gf_error failure_of(const struct gf_batch_result *result)
 {
     const struct gf_batch_worker *const worker = result->worker;
     return gf_batch_failure(worker->batch->request, worker->input->path, result->number,
-                            result->status, result->why.text);
+                            result->path, result->status, result->why.text);
 }
 
 /* Notes the failures of all outputs but the first that failed, where that is the run's error. Some
@@ -111,12 +119,16 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
     batch->state.done += outcome == GF_OUTCOME_DONE;
     batch->state.failed += outcome == GF_OUTCOME_FAILED;
     batch->state.skipped += outcome == GF_OUTCOME_SKIPPED;
+    for (int k = 0; k < gf_batch_outputs(request); k++) {
+        if (worker->result[k].outcome == GF_OUTCOME_FAILED)
+            batch->failure = gf_graver_status(batch->failure, worker->result[k].status);
+    }
     if (request->counts) {
         request->counts->done = batch->state.done + batch->state.skipped;
         request->counts->failed = batch->state.failed;
     }
     if (outcome == GF_OUTCOME_FAILED && ends)
-        stop(batch, telling->status, &failure);
+        stop(batch, batch->failure, &failure);
     if (worker->log_status)
         stop(batch, worker->log_status, &worker->log_error);
     if (outcome == GF_OUTCOME_FAILED && request->fail_fast)

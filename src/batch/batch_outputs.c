@@ -46,6 +46,13 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
     return GF_OUTCOME_WAITING;
 }
 
+/* What gf_batch_check_existing() refuses: an output that could never be made, or one that is there
+ * already. */
+enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int number)
+{
+    return item->refusal && item->refusal[number] ? GF_ERROR_UNFIT : GF_ERROR_OUTPUT;
+}
+
 /* ---- the output's name ---- */
 
 /* Of the members of an archive. */
@@ -61,9 +68,9 @@ static enum gf_status claim(struct gf_batch *batch, const struct gf_batch_worker
     pthread_mutex_unlock(&batch->lock);
     if (status || !why)
         return status;
-    (void)gf_fail(error, GF_ERROR_OUTPUT, "%s", why);
+    (void)gf_fail(error, GF_ERROR_UNFIT, "%s", why);
     free(why);
-    return GF_ERROR_OUTPUT;
+    return GF_ERROR_UNFIT;
 }
 
 /* Names that are known only now may turn out to be the same. */
@@ -73,7 +80,7 @@ static enum gf_status check_other_paths(const struct gf_batch_result *result,
     const struct gf_batch_result *const other = result->worker->result;
     for (int k = 0; k < gf_batch_outputs(result->worker->batch->request); k++) {
         if (k != result->number && other[k].path && !strcmp(other[k].path, result->path))
-            return gf_fail(error, GF_ERROR_OUTPUT, "%s: two outputs of '%s' have this name",
+            return gf_fail(error, GF_ERROR_UNFIT, "%s: two outputs of '%s' have this name",
                            result->path, result->worker->input->path);
     }
     return GF_OK;

@@ -62,7 +62,8 @@ struct gf_batch {
     int working;           /* workers that have not ended */
     bool stopped;
     struct gf_batch_state state;
-    enum gf_status status; /* of a single input, or of what stopped the batch */
+    enum gf_status failure; /* the gravest of the failed outputs */
+    enum gf_status status;  /* of a single input, or of what stopped the batch */
     struct gf_error error;
     bool fatal;
 };
@@ -161,6 +162,7 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
                                         const struct gf_input_identity *identity,
                                         const struct gf_batch_item *item, int output, char *why,
                                         size_t size);
+enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int output);
 
 /* struct gf_destination's choose(); the context is a struct gf_batch_result. */
 enum gf_status gf_batch_choose_path(void *result, int number, enum gf_file_format content,
@@ -184,10 +186,12 @@ enum gf_status gf_batch_worker_open(struct gf_batch_worker *worker, struct gf_ba
 /* Ends a worker's thread: the pipeline goes, and the batch learns of it. */
 void gf_batch_worker_end(struct gf_batch_worker *worker);
 void gf_batch_worker_close(struct gf_batch_worker *worker); /* after its thread has ended */
-/* What is said of an input's failure: its name stands before what lacks it. What does not fit a
- * chain is of one of several outputs, whose name follows. */
+/* What is said of an input's failure: its name stands before what names neither it nor `made`, the
+ * path of the output or NULL. What does not fit a chain is of one of several outputs, whose name
+ * follows. */
 struct gf_error gf_batch_failure(const struct gf_batch_request *request, const char *input,
-                                 int output, enum gf_status status, const char *why);
+                                 int output, const char *made, enum gf_status status,
+                                 const char *why);
 /* Hands what the worker has noted over to its item: the errors last, where outputs failed, and says
  * so in the log. telling: the result that says how the picture ended; ends: its failure is the
  * run's. */

@@ -42,7 +42,7 @@ static bool begin_results(struct gf_batch_worker *worker)
             gf_batch_check_existing(worker->batch, worker->input->path, &worker->identity,
                                     worker->item, k, result->why.text, sizeof result->why.text);
         if (result->outcome == GF_OUTCOME_FAILED)
-            result->status = GF_ERROR_OUTPUT;
+            result->status = gf_batch_status_of_existing(worker->item, k);
         any |= result->outcome == GF_OUTCOME_WAITING;
     }
     return any;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/exit_status.h"
 #include "base/fail.h"
 #include "base/printable.h"
 #include "batch/batch_work.h"
@@ -45,12 +46,13 @@ static enum gf_status look(const struct gf_batch *batch, size_t index, int numbe
     const struct gf_input_identity identity = gf_identify_file(input);
     const enum gf_outcome outcome = gf_batch_check_existing(
         batch, input, &identity, &batch->item[index], number, why->text, sizeof why->text);
-    *fault = outcome == GF_OUTCOME_FAILED ? GF_ERROR_OUTPUT : GF_OK;
+    *fault = outcome == GF_OUTCOME_FAILED ? gf_batch_status_of_existing(&batch->item[index], number)
+                                          : GF_OK;
     if (outcome == GF_OUTCOME_WAITING)
         *fault = check_header(batch, input, number, reader, why);
     gf_program_words(why->text);
     if (*fault && request->inputs->count == 1) {
-        *error = gf_batch_failure(request, input, number, *fault, why->text);
+        *error = gf_batch_failure(request, input, number, NULL, *fault, why->text);
         return *fault;
     }
     return report(batch, index, number,
@@ -67,6 +69,7 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
     struct gf_pipeline *reader[GF_PIPELINE_OUTPUTS_MAX] = {0};
     enum gf_status status = GF_OK;
     size_t failing = 0;
+    enum gf_status failure = GF_OK;
     for (size_t j = 0; !status && j < batch->count; j++) {
         bool fails = false;
         for (int k = 0; !status && k < outputs; k++) {
@@ -74,12 +77,13 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
             enum gf_status fault;
             status = look(batch, gf_batch_index(batch, j), k, &reader[k], &fault, &why, error);
             fails |= fault != GF_OK;
+            failure = gf_graver_status(failure, fault);
         }
         failing += fails;
     }
     for (int k = 0; k < outputs; k++)
         gf_pipeline_close(reader[k]);
-    return status || !failing ? status
-                              : gf_fail(error, GF_ERROR_INPUT, "%zu of %zu files would fail",
-                                        failing, batch->count);
+    return status || !failing
+               ? status
+               : gf_fail(error, failure, "%zu of %zu files would fail", failing, batch->count);
 }

@@ -128,7 +128,7 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
     const char *const slash = length && folder[length - 1] != '/' ? "/" : "";
     enum gf_status status = GF_OK;
     if (!listing)
-        return gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", *folder ? folder : ".",
+        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", *folder ? folder : ".",
                        strerror(errno));
     errno = 0;
     for (const struct dirent *entry; !status && (entry = readdir(listing)); errno = 0) {
@@ -140,7 +140,7 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
         status = take_entry(search, entry, path, below);
     }
     if (!status && errno)
-        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", folder, strerror(errno));
+        status = gf_fail(search->error, GF_ERROR_READ, "%s: %s", folder, strerror(errno));
     closedir(listing);
     return status;
 }
@@ -199,7 +199,7 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
     enum gf_status status = GF_OK;
     const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
     if (failed)
-        return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_INPUT,
+        return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_READ,
                        failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);
     for (size_t i = 0; !status && i < found.gl_pathc; i++) {
         if (!is_folder(found.gl_pathv[i]))
@@ -270,7 +270,7 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
             status = take_path(search, line);
     }
     if (!status && ferror(file))
-        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", name, strerror(errno));
+        status = gf_fail(search->error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
     free(line);
     return status;
 }
@@ -281,7 +281,7 @@ static enum gf_status take_list(struct search *search, const char *path)
     const size_t first = search->inputs->count;
     FILE *const file = standard ? stdin : fopen(path, "re");
     if (!file)
-        return gf_fail(search->error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
+        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
     enum gf_status status = take_lines(search, file, standard ? "stdin" : path);
     if (!standard)
         fclose(file);

@@ -213,7 +213,7 @@ static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const cha
             status = gf_fail_memory(error);
     }
     if (!status && ferror(file))
-        status = gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
+        status = gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
     free(text);
     return status;
 }
@@ -230,7 +230,7 @@ enum gf_status gf_resume_read(const char *path, struct gf_resume **resume, struc
     if (file)
         status = read_lines(read, file, path, error);
     else if (errno != ENOENT)
-        status = gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
+        status = gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
     if (file)
         fclose(file);
     if (status) {

@@ -376,6 +376,11 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     free(b.item);
     if (status)
         gf_plan_free(plan);
+    /* The chain was sound when it was parsed: what is wrong now is wrong with this picture. */
+    if (status == GF_ERROR_USAGE)
+        status = GF_ERROR_UNFIT;
+    if (status && error)
+        error->status = status;
     return status;
 }
 

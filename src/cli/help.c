@@ -78,7 +78,8 @@ void gf_help_print(FILE *file)
     }
     fputs("\nGPUFILTER_OPTS in the environment holds options that stand before those of the\n"
           "command line: GPUFILTER_OPTS='--threads=4 --quiet'.\n"
-          "\nExit status: 0 done; 1 input or output failed; 2 usage; 3 not on this machine.\n",
+          "\nExit status: 0 done; 1 pictures differ; 2 usage; 3 not on this machine;\n"
+          "4 bad inputs; 75 another try may do it.\n",
           file);
 }
 

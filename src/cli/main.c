@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/exit_status.h"
 #include "base/start_times.h"
 #include "cli/command.h"
-#include "cli/exit_status.h"
 #include "cli/help.h"
 #include "cli/leave.h"
 #include "cli/messages.h"

@@ -2,10 +2,10 @@
  * and the keys of reports are printed from their tables. */
 #include <string.h>
 
+#include "base/exit_status.h"
 #include "batch/batch_log.h"
 #include "batch/output_template.h"
 #include "bench/timing.h"
-#include "cli/exit_status.h"
 #include "cli/help.h"
 #include "gpufilter/status.h"
 #include "labs/lab.h"
@@ -428,21 +428,13 @@ static void put_files(FILE *file)
 static void put_exits(FILE *file)
 {
     fputs(".SH EXIT STATUS\n", file);
-    for (int code = 0; code <= GF_EXIT_MAX; code++) {
-        bool first = true;
-        for (int status = 0; status < GF_STATUS_COUNT; status++) {
-            if (gf_exit_status(status) != code)
-                continue;
-            char text[16];
-            snprintf(text, sizeof text, "%d", code);
-            if (first)
-                put_tag(file, text);
-            else
-                fputs("; ", file);
-            gf_man_text(file, gf_status_meaning(status));
-            first = false;
-        }
-        putc('\n', file);
+    for (int code = 0; code < 128; code++) {
+        char text[16];
+        if (!gf_exit_meaning(code))
+            continue;
+        snprintf(text, sizeof text, "%d", code);
+        put_tag(file, text);
+        put_line(file, gf_exit_meaning(code));
     }
     put_tag(file, "129, 130, 143");
     put_line(file, "ended by SIGHUP, SIGINT, SIGTERM; no output is left behind");

@@ -100,8 +100,8 @@ static void print_all(FILE *file, const struct gf_likeness *likeness)
     }
 }
 
-/* GF_ERROR_INPUT where a limit is not kept, or cannot be checked since the pictures are too small.
- */
+/* GF_ERROR_DIFFERENT where a limit is not kept; GF_ERROR_UNFIT where the pictures are too small for
+ * it. */
 static enum gf_status check_limits(const struct gf_likeness *likeness, const struct limits *limits,
                                    const char *name, struct gf_error *error)
 {
@@ -110,9 +110,9 @@ static enum gf_status check_limits(const struct gf_likeness *likeness, const str
         if (isnan(limit) || (measures[i].most ? value <= limit : value >= limit))
             continue;
         if (isnan(value))
-            return gf_fail(error, GF_ERROR_INPUT, "%.120s: too small a picture for %s", name,
+            return gf_fail(error, GF_ERROR_UNFIT, "%.120s: too small a picture for %s", name,
                            measures[i].name);
-        return gf_fail(error, GF_ERROR_INPUT, "%.120s: %s is %g, %s than %g", name,
+        return gf_fail(error, GF_ERROR_DIFFERENT, "%.120s: %s is %g, %s than %g", name,
                        measures[i].name, value, measures[i].most ? "more" : "less", limit);
     }
     return GF_OK;
@@ -160,7 +160,7 @@ static enum gf_status check_formats(const char *name, struct gf_format a, const 
     char text[GF_TEXT_FORMAT_SIZE], other_text[GF_TEXT_FORMAT_SIZE];
     if (a.width == b.width && a.height == b.height && a.channels == b.channels && a.bits == b.bits)
         return GF_OK;
-    return gf_fail(error, GF_ERROR_INPUT,
+    return gf_fail(error, GF_ERROR_UNFIT,
                    "%.100s is %s, %.100s is %s: only pictures of one format can be compared", name,
                    gf_text_format(a, text), other, gf_text_format(b, other_text));
 }

@@ -72,7 +72,7 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
-    status = need_library(type, name, GF_ERROR_INPUT, error);
+    status = need_library(type, name, GF_ERROR_LIBRARY, error);
     return status ? status
                   : type->open(input, gf_said_begin(gf_input_said(input), options), source, error);
 }
@@ -210,7 +210,7 @@ static enum gf_status check_name(const struct gf_output *output, struct gf_forma
     if (options->format != GF_FILE_AUTO || strcasecmp(extension_of(name), "pgm") ||
         gf_colour_channels(format) == 1)
         return GF_OK;
-    return gf_fail(error, GF_ERROR_OUTPUT,
+    return gf_fail(error, GF_ERROR_UNFIT,
                    "%s: a .pgm file holds gray and this picture has colours: add the filter "
                    "grayscale, or name it .ppm",
                    name);
@@ -225,13 +225,13 @@ static enum gf_status check_lossless(const struct gf_output *output,
     if (!options->lossless)
         return GF_OK;
     if (type->lossy == GF_LOSSY_ALWAYS)
-        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s is never lossless", name, type->name);
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: %s is never lossless", name, type->name);
     if (format.bits > type->lossless_bits)
-        return gf_fail(error, GF_ERROR_OUTPUT,
+        return gf_fail(error, GF_ERROR_UNFIT,
                        "%s: %s is lossless up to %d bits and this picture has %d", name, type->name,
                        type->lossless_bits, format.bits);
     if (gf_has_alpha(format) && !type->alpha)
-        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s has no alpha channel: it is not lossless",
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: %s has no alpha channel: it is not lossless",
                        name, type->name);
     return GF_OK;
 }
@@ -246,7 +246,7 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     const struct gf_format in_file = gf_format_in_file(file_format, format);
     enum gf_status status = check_name(output, format, options, error);
     if (!status && (!type || !type->create))
-        status = gf_fail(error, GF_ERROR_OUTPUT, "%s: has a format that is not written",
+        status = gf_fail(error, GF_ERROR_UNFIT, "%s: has a format that is not written",
                          gf_output_name(output));
     if (!status)
         status = check_lossless(output, type, format, options, error);

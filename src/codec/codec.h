@@ -53,7 +53,7 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
  * colour stays as it is, and options->warn is told once; the pipeline lays such pictures on a
  * colour before. The metadata is written unless
  * options->strip is set; its orientation becomes 1 unless options->autorotate is off. Colours in a
- * .pgm file are GF_ERROR_OUTPUT, and so is options->lossless where the file cannot be that. */
+ * .pgm file are GF_ERROR_UNFIT, and so is options->lossless where the file cannot be that. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

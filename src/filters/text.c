@@ -82,7 +82,7 @@ static enum gf_status read_file(const char *name, char *text, struct gf_error *e
     else if (fd >= 0)
         close(fd);
     if (failed)
-        return gf_fail(error, GF_ERROR_USAGE, "%.200s: %s", name, strerror(reason));
+        return gf_fail(error, GF_ERROR_READ, "%.200s: %s", name, strerror(reason));
     if (size > GF_TEXT_BYTES_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.200s: it is larger than %d KiB", name,
                        GF_TEXT_BYTES_MAX >> 10);

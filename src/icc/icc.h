@@ -25,8 +25,8 @@ extern const char *const gf_icc_names[]; /* srgb, display-p3 */
 struct gf_icc gf_icc_named(const char *name, bool gray);
 
 /* The profile of that name, else in that file, which is read once, and again when it has changed.
- * For a name `gray` chooses as above. GF_ERROR_INPUT where the file cannot be read or is no profile
- * of RGB or gray. */
+ * For a name `gray` chooses as above. GF_ERROR_READ where the file cannot be read, GF_ERROR_INPUT
+ * where it is no profile of RGB or gray. */
 enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
                            struct gf_error *error) GF_CHECKED;
 

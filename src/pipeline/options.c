@@ -97,6 +97,7 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
     struct gf_error why = {0};
     struct gf_icc icc;
     if (checked->cmyk_profile && gf_icc_load_inks(checked->cmyk_profile, &icc, &why))
-        return gf_fail(error, GF_ERROR_USAGE, "options.cmyk_profile=%s", why.text);
+        return gf_fail(error, why.status == GF_ERROR_INPUT ? GF_ERROR_USAGE : why.status,
+                       "options.cmyk_profile=%s", why.text);
     return GF_OK;
 }

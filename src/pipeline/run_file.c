@@ -22,7 +22,7 @@ enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format
 
 enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: the input holds more than one picture: %s",
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: the input holds more than one picture: %s",
                    gf_output_name(task->output), task->destination->several_hint);
 }
 

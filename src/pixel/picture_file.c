@@ -58,7 +58,7 @@ static enum gf_status read_picture(int fd, const char *path, const char *how, vo
     enum gf_status status =
         fd >= 0 ? gf_picture_read(fd, path, scale, &image, &detail) : draw(scale, &image, &detail);
     if (status)
-        return gf_fail(error, status == GF_ERROR_MEMORY ? status : GF_ERROR_USAGE, "%s",
+        return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
                        detail.text);
     status = gf_picture_new(&image, &picture, error);
     if (status)

@@ -121,7 +121,7 @@ static enum gf_status read_bytes(const char *path, FILE *file, char **text, size
         *size += fread(*text + *size, 1, capacity - *size, file);
     } while (*size == capacity && capacity < BYTES_MAX);
     if (ferror(file))
-        return gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
+        return gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
     if (*size == capacity)
         return gf_fail(error, GF_ERROR_INPUT, "%s: is too large for a report", path);
     return *size ? GF_OK : gf_fail(error, GF_ERROR_INPUT, "%s: is empty", path);
@@ -134,7 +134,7 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved, struct gf
     *saved = (struct gf_saved){.name = path};
     FILE *const file = strcmp(path, "-") ? fopen(path, "re") : stdin;
     if (!file)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: %s", path, strerror(errno));
+        return gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
     enum gf_status status = read_bytes(path, file, &text, &size, error);
     if (file != stdin)
         fclose(file);

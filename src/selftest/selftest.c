@@ -221,7 +221,7 @@ enum gf_status gf_selftest(bool small_only, const char *filters,
     }
     gf_spans_free(&test.spans);
     if (!status && counts->failed)
-        status = gf_fail(error, GF_ERROR_DEVICE, "%d of %d cases failed", counts->failed,
+        status = gf_fail(error, GF_ERROR_DIFFERENT, "%d of %d cases failed", counts->failed,
                          counts->failed + counts->passed);
     return status;
 }

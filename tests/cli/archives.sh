@@ -56,7 +56,7 @@ same in.tar.gz again.tar.gz
 begin "a damaged member is told of and left out, the rest is written"
 echo nothing >set/deep/bad.jpg
 tar cf bad.tar set
-run 1 gpufilter -i bad.tar -o some.tar --log=log.jsonl invert
+run 4 gpufilter -i bad.tar -o some.tar --log=log.jsonl invert
 grep -q '^gpufilter: bad.tar/set/deep/bad.jpg: not a picture of a known format$' stderr || problem "$(cat stderr)"
 grep -q '^gpufilter: 1 of 3 files failed, 2 done$' stderr || problem "$(cat stderr)"
 [ "$(tar tf bad.tar | grep -v bad.jpg)" = "$(tar tf some.tar)" ] || problem "the members are $(tar tf some.tar)"
@@ -64,20 +64,20 @@ grep -q '^gpufilter: 1 of 3 files failed, 2 done$' stderr || problem "$(cat stde
 grep -q '"input":"bad.tar/set/0001.png","output":"some.tar/set/0001.png"' log.jsonl || problem "the log is $(cat log.jsonl)"
 
 begin "--fail-fast, a cut archive and a foreign file leave no archive"
-run 1 gpufilter -i bad.tar -o none.tar --fail-fast invert
+run 4 gpufilter -i bad.tar -o none.tar --fail-fast invert
 head -c 100000 in.tar >cut.tar
-run 1 gpufilter -q -i cut.tar -o none.tar invert
+run 4 gpufilter -q -i cut.tar -o none.tar invert
 stderr_like 'cut.tar: damaged archive: '
-run 1 gpufilter -q -i tar:in.ppm -o none.tar invert
+run 4 gpufilter -q -i tar:in.ppm -o none.tar invert
 stderr_like 'in.ppm: damaged archive: '
-run 1 gpufilter -q -i missing.tar -o none.tar invert
+run 75 gpufilter -q -i missing.tar -o none.tar invert
 stderr_like 'missing.tar: '
 absent none.tar
 
 begin "a member larger than --memory allows is left out"
 head -c 40000000 /dev/zero >set/deep/bad.jpg
 tar cf huge.tar set
-run 1 gpufilter -i huge.tar -o some.tar --memory=64M invert
+run 4 gpufilter -i huge.tar -o some.tar --memory=64M invert
 grep -q 'bad.jpg: it has 38 MiB; --memory leaves 32 for it' stderr || problem "$(cat stderr)"
 [ "$(tar tf bad.tar | grep -v bad.jpg)" = "$(tar tf some.tar)" ] || problem "the members are $(tar tf some.tar)"
 
@@ -93,7 +93,7 @@ done
 absent x.png x.tar
 
 begin "a closed standard output ends the run"
-run 1 sh -c '"$GPUFILTER" -q -i in.tar -o tar:- invert >/dev/full'
+run 75 sh -c '"$GPUFILTER" -q -i in.tar -o tar:- invert >/dev/full'
 stderr_like 'stdout: cannot write: '
 
 begin "a run that has failed does not wait for the producer of its archive"
@@ -104,7 +104,7 @@ tar cf waits.tar waits/cut.ppm waits/rest.ppm
 mkfifo waits.fifo
 exec 9<>waits.fifo
 head -c 60000 waits.tar >&9 # the picture, and no end of the archive
-run 1 timeout 60 "$GPUFILTER" -q --fail-fast -i tar:waits.fifo -o waited.tar invert 9>&-
+run 4 timeout 60 "$GPUFILTER" -q --fail-fast -i tar:waits.fifo -o waited.tar invert 9>&-
 grep -q 'cut.ppm' stderr || problem "$(cat stderr)"
 exec 9>&-
 absent waited.tar

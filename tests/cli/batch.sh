@@ -84,17 +84,17 @@ holds marked_name "$(ls *x.ppm) "
 printf 'in.ppm\0new\nline*.ppm\0' >list0
 gpufilter -0 -i @- -o out5 <list0 2>stderr || problem "-0 failed: $(cat stderr)"
 [ "$(find out5 -type f | wc -l)" -eq 3 ] || problem "-0: $(listed out5)" # a line break counts
-run 1 gpufilter -i @list0 -o out6
+run 4 gpufilter -i @list0 -o out6
 stderr_like 'list0: holds NUL bytes: -0'
 : >empty
-run 1 gpufilter -i @empty -o out6
+run 4 gpufilter -i @empty -o out6
 stderr_like 'empty: the list names no file'
 mkdir bare
-run 1 gpufilter -i @/dev/zero -o out6
+run 4 gpufilter -i @/dev/zero -o out6
 stderr_is "gpufilter: /dev/zero: more than 1 MB in a line is no list"
-run 1 gpufilter -i bare -o out6
+run 4 gpufilter -i bare -o out6
 stderr_like 'bare: holds no'
-run 1 gpufilter -i 'bare/*.png' -o out6
+run 75 gpufilter -i 'bare/*.png' -o out6
 stderr_like 'bare/\*.png: no such file'
 absent out6
 
@@ -146,7 +146,7 @@ stderr_like 'a.ppm: is its own output: --resume could filter it twice'
 begin "bad files do not stop the others; what is said is in order"
 mkdir mixed
 cp cut.ppm mixed/1.ppm; cp in.ppm mixed/2.ppm; echo junk >mixed/3.png; cp in.png mixed/4.png; : >mixed/5.jpg
-run 1 gpufilter -i mixed -i mixed/6.png -o out7 --log=log7 invert
+run 75 gpufilter -i mixed -i mixed/6.png -o out7 --log=log7 invert
 holds out7 '2.ppm 4.png '
 [ "$(sed 's/: .*mixed/ mixed/; s/:.*//; s/.*mixed/mixed/' stderr | head -n 4 | tr '\n' ' ')" = \
     'mixed/1.ppm mixed/3.png mixed/5.jpg mixed/6.png ' ] || problem "order: $(cat stderr)"
@@ -329,11 +329,11 @@ run 0 gpufilter -i many -o out9 --resume=log9.torn invert
 [ -z "$(find out9 -type f -newermt @2)" ] || problem "what is done was done again"
 
 begin "a log that cannot be written"
-run 1 gpufilter -i many -o out10 --log=nowhere/log invert
+run 75 gpufilter -i many -o out10 --log=nowhere/log invert
 stderr_like 'nowhere/log: No such file or directory'
 absent out10
 if [ -e /dev/full ]; then
-    run 1 gpufilter -i many -o out10 --log=/dev/full invert
+    run 75 gpufilter -i many -o out10 --log=/dev/full invert
     grep -q '^gpufilter: /dev/full: No space left on device$' stderr || problem "$(cat stderr)"
 fi
 
@@ -342,7 +342,7 @@ mkdir limited
 for i in 1 2 3 4 5 6 7 8 9; do printf 'P5\n3 2\n255\nabcdef' >limited/$i.pgm; done
 (
     ulimit -f 2
-    run 1 gpufilter --device=cpu --threads=1 -i limited -o limited_out --log=log.limited invert
+    run 75 gpufilter --device=cpu --threads=1 -i limited -o limited_out --log=log.limited invert
     stderr_like 'log.limited: File too large'
     [ -z "$problems" ] || printf '%s\n' "$problems" >complaints
 )
@@ -357,7 +357,7 @@ run 0 timeout 10 "$GPUFILTER" -i many -o out9 --resume=log9.long invert
 [ -z "$(find out9 -type f -newermt @2)" ] || problem "what is done was done again"
 
 begin "what has no end is no log"
-run 1 gpufilter -i many -o out9z --resume=/dev/zero invert
+run 4 gpufilter -i many -o out9z --resume=/dev/zero invert
 stderr_is "gpufilter: /dev/zero: more than 1 MB in a line is no log"
 absent out9z
 
@@ -368,7 +368,7 @@ run 0 gpufilter -i many -o out11 --skip-existing invert
 stderr_like '2 files done, 1 skipped, in '
 [ "$(cat out11/b.ppm)" = old ] || problem "--skip-existing: b.ppm was written"
 same out11/c.ppm expected.ppm
-run 1 gpufilter -i many -o out11 --no-clobber invert
+run 75 gpufilter -i many -o out11 --no-clobber invert
 [ "$(grep -c 'is there already (--no-clobber)$' stderr)" -eq 3 ] || problem "$(cat stderr)"
 [ "$(cat out11/b.ppm)" = old ] || problem "--no-clobber: b.ppm was written"
 touch -d @1 out11/b.ppm
@@ -376,7 +376,7 @@ printf newer >out11/a.ppm
 run 0 gpufilter -i many -o out11 --update invert
 same out11/b.ppm expected.ppm
 [ "$(cat out11/a.ppm)" = newer ] || problem "--update: a.ppm was written"
-run 1 gpufilter -i in.ppm -o out11/c.ppm --no-clobber
+run 75 gpufilter -i in.ppm -o out11/c.ppm --no-clobber
 stderr_is 'gpufilter: out11/c.ppm: is there already (--no-clobber)'
 run 0 gpufilter -i in.ppm -o out11/new.ppm --no-clobber --sync
 gpufilter -i in.ppm -o plain.ppm && same out11/new.ppm plain.ppm
@@ -404,7 +404,7 @@ run 0 gpufilter -i grows -o 'grown/{n}.pgm' --resume=grows.log
 same grown/1.pgm grows/b.pgm
 
 begin "--fail-fast"
-run 1 gpufilter -i cut.ppm -i many -o out12 --fail-fast --threads=1 invert
+run 4 gpufilter -i cut.ppm -i many -o out12 --fail-fast --threads=1 invert
 [ "$(tail -n 1 stderr)" = "gpufilter: 1 of 4 files failed, 0 done, 3 not begun (--fail-fast); 1 file was not taken for a picture (-v names it)" ] ||
     problem "$(cat stderr)"
 absent out12/a.ppm
@@ -420,20 +420,20 @@ mixed/2.ppm -> out13/2.png' ] || problem "$(cat stdout)"
 absent out13 log13
 
 begin "--dry-run finds what can be known: missing inputs, crops that do not fit"
-run 1 gpufilter -n -i many/a.ppm -i gone.ppm -i gray16.pgm -o out13d crop=50:50
+run 75 gpufilter -n -i many/a.ppm -i gone.ppm -i gray16.pgm -o out13d crop=50:50
 [ "$(cat stdout)" = 'many/a.ppm -> out13d/a.ppm
 gone.ppm -> out13d/gone.ppm (fails: gone.ppm: No such file or directory)
 gray16.pgm -> out13d/gray16.pgm (fails: crop: w=50 at x=0 is outside the picture'"'"'s 40 columns)' ] || problem "$(cat stdout)"
 stderr_is 'gpufilter: 2 of 3 files would fail'
-run 1 gpufilter -n -i gone.ppm -o out13d.ppm
+run 75 gpufilter -n -i gone.ppm -o out13d.ppm
 stderr_is 'gpufilter: gone.ppm: No such file or directory'
-run 2 gpufilter -n -i in.ppm -o out13d.ppm crop=99:99
+run 4 gpufilter -n -i in.ppm -o out13d.ppm crop=99:99
 stderr_like 'in.ppm: crop: w=99 at'
 run 0 gpufilter -n -i - -i in.png -o out13d --format=png <in.ppm
 absent out13d
 
 begin "a filter that does not fit a picture of many names the picture"
-run 1 gpufilter -i gray16.pgm -i in.ppm -o out13e crop=50:50
+run 4 gpufilter -i gray16.pgm -i in.ppm -o out13e crop=50:50
 grep -q "^gpufilter: gray16.pgm: crop: w=50 at x=0 is outside the picture's 40 columns$" stderr || problem "$(cat stderr)"
 grep -q '^gpufilter: 1 of 2 files failed, 1 done$' stderr || problem "$(cat stderr)"
 
@@ -523,13 +523,13 @@ for options in "-n" "-v --device=cpu" "-v --device=cpu --log=log.hostile" "-n --
     gpufilter $options -i hostile -o hostile_out >stdout 2>stderr
     [ "$(unprintable stdout)" -eq 0 ] && [ "$(unprintable stderr)" -eq 0 ] || problem "$options: $(cat -v stdout stderr)"
 done
-run 1 gpufilter -n -i hostile -o hostile_out
+run 4 gpufilter -n -i hostile -o hostile_out
 [ "$(wc -l <stdout)" -eq 2 ] || problem "-n: $(cat -v stdout)"
 stdout_has '^hostile/h?\[31m??Jx??.pgm -> hostile_out/h?\[31m??Jx??.pgm$'
 grep -q '"input":"hostile/h\\u001b\[31m\\u000a'"$(printf '\302\233')"'Jx\\udc85' log.hostile || problem "log: $(cat -v log.hostile)"
 run 0 gpufilter -v --device=cpu -i "hostile/$hostile" -o "hostile_out/$hostile"
 [ "$(unprintable stderr)" -eq 0 ] && [ "$(grep -cv '^gpufilter: \(estimate\|declared\|learned\|calibrated\): ' stderr)" -eq 4 ] || problem "-v: $(cat -v stderr)"
-run 1 gpufilter -i "hostile/cut$hostile" -o out.png
+run 4 gpufilter -i "hostile/cut$hostile" -o out.png
 stderr_like 'hostile/cuth?'
 [ "$(unprintable stderr)" -eq 0 ] || problem "an error: $(cat -v stderr)"
 run 2 gpufilter -i one.pgm -o out.png "$(printf '\033]0;x\007')"
@@ -557,7 +557,7 @@ touch -d tomorrow 1.pgm
 run 0 gpufilter -i one.pgm -o '{n}.pgm' --update invert
 [ "$(cat 1.pgm)" = old ] || problem "it was written"
 cat one.pgm one.pgm >two_in_one.pgm
-run 1 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' --skip-existing invert
+run 4 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' --skip-existing invert
 stderr_like 'n1.pgm: the input holds more than one picture: '
 [ ! -e n1.pgm ] || problem "a part was written"
 run 0 gpufilter -i two_in_one.pgm -o 'n{n}.pgm' invert
@@ -570,7 +570,7 @@ chmod 0 tree/shut
 if [ -r tree/shut ]; then
     skip "everything may be read here"
 else
-    run 1 gpufilter -r -i tree -o felled --log=felled.log invert
+    run 75 gpufilter -r -i tree -o felled --log=felled.log invert
     grep -q '^gpufilter: tree/shut: Permission denied$' stderr || problem "$(cat stderr)"
     grep -q '"input":"tree/shut","output":"","status":"failed"' felled.log || problem "$(cat felled.log)"
     [ -e felled/open/one.pgm ] || problem "the rest was not done"

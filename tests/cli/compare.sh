@@ -55,7 +55,7 @@ cp compare.html stdout
 for text in '<h1>blur,transpose</h1>' '<h3>blur</h3>' '>no intrinsics, 1 thread' 'The whole chain' 'Threads of the CPU'; do
     stdout_has "$text"
 done
-run 1 gpufilter --device=cpu --profile=compare:html:nowhere/c.html -i in.png blur
+run 75 gpufilter --device=cpu --profile=compare:html:nowhere/c.html -i in.png blur
 stderr_like 'nowhere/c.html: '
 
 begin "the picture may come from a pipe, and the report goes aside where a picture takes standard output"
@@ -85,11 +85,11 @@ done
 rm -r folder
 
 begin "what --profile=compare cannot read"
-run 1 gpufilter --profile=compare -i missing.png blur
+run 75 gpufilter --profile=compare -i missing.png blur
 stderr_like 'missing.png: '
 [ ! -s stdout ] || problem "stdout is not empty"
 head -c 300 in.png >cut.png
-run 1 gpufilter --device=cpu --profile=compare -i cut.png blur
+run 4 gpufilter --device=cpu --profile=compare -i cut.png blur
 stderr_like 'cut.png: '
 run 2 gpufilter --profile=compare -i in.png blurr
 run 2 gpufilter --profile=compare -i in.png -o in.xyz blur
@@ -119,9 +119,9 @@ stdout_has '^  invert: reads and writes '
 absent none.png
 
 begin "--explain of a chain that does not fit, and without a chain"
-run 2 gpufilter --explain -i in.png crop=200:200:0:0
+run 4 gpufilter --explain -i in.png crop=200:200:0:0
 stderr_like 'crop: '
 run 2 gpufilter --explain -i in.png blurr
-run 1 gpufilter --explain -i missing.png blur
+run 75 gpufilter --explain -i missing.png blur
 run 0 gpufilter --explain -i in.png
 stdout_has '(there is nothing to filter)$'

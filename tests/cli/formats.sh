@@ -56,7 +56,7 @@ if has WebP && command -v webpmux >/dev/null; then
         run 0 gpufilter -q -i "${name%:*}.png" -o back.ppm
         same back.ppm "${name#*:}.ppm"
     done
-    run 1 gpufilter -i 'moving.webp[2]' -o third.png
+    run 4 gpufilter -i 'moving.webp[2]' -o third.png
     stderr_is "gpufilter: moving.webp[2]: holds 2 pictures, counted from 0"
     absent third.png
     mkdir out
@@ -73,11 +73,11 @@ stderr_like 'a.bmp: the extension says no format.*'
 begin "memory of formats that are coded as a whole"
 if has WebP; then
     run 0 gpufilter -i in.ppm -o large.ppm resize=1600:1200
-    run 1 gpufilter -i large.ppm -o large.webp --memory=4M
+    run 4 gpufilter -i large.ppm -o large.webp --memory=4M
     stderr_like 'large.ppm: large.webp: it is encoded as a whole: that takes [0-9]* MiB of memory, over the 4 MiB of --memory'
     absent large.webp
     run 0 gpufilter -i large.ppm -o large.webp
-    run 1 gpufilter -i large.webp -o back.ppm --memory=4M
+    run 4 gpufilter -i large.webp -o back.ppm --memory=4M
     stderr_like 'large.webp: it is decoded as a whole: that takes [0-9]* MiB of memory, over the 4 MiB of --memory'
 fi
 
@@ -92,7 +92,7 @@ if has TIFF; then
 
     begin "TIFF: what libtiff says of a damaged file does not repeat its name"
     printf 'II*\0\350\003\0\0' >cut.tif
-    run 1 gpufilter -i cut.tif -o cut.ppm
+    run 4 gpufilter -i cut.tif -o cut.ppm
     stderr_is "gpufilter: cut.tif: damaged: Can not read TIFF directory count"
     absent cut.ppm
 fi

@@ -57,9 +57,9 @@ fi
 begin "standard output that cannot be written is an error"
 if [ -e /dev/full ]; then
     gpufilter --help >/dev/full 2>stderr
-    [ $? -eq 1 ] || problem "full: exit status is not 1"
+    [ $? -eq 75 ] || problem "full: exit status is not 75"
     stderr_is "gpufilter: standard output: No space left on device"
 fi
 gpufilter --help >&- 2>stderr
-[ $? -eq 1 ] || problem "closed: exit status is not 1"
+[ $? -eq 75 ] || problem "closed: exit status is not 75"
 stderr_is "gpufilter: standard output: Bad file descriptor"

@@ -1,42 +1,42 @@
-# An input that cannot be read gives one line that names it and exit status 1, and leaves no output.
+# An input that cannot be read gives one line that names it and the exit status of its kind, and leaves no output.
 mkdir out
 
-# refused LIKE ARGUMENT...
+# refused STATUS LIKE ARGUMENT...
 refused()
 {
-    like=$1
-    shift
-    run 1 gpufilter "$@" -o out/x.png blur
+    status=$1 like=$2
+    shift 2
+    run "$status" gpufilter "$@" -o out/x.png blur
     stderr_like "$like"
     only out ''
 }
 
 begin "missing, empty, a folder, unreadable"
-refused 'missing.png: No such file or directory' -i missing.png
+refused 75 'missing.png: No such file or directory' -i missing.png
 : >empty.png
-refused 'empty.png: ' -i empty.png
-refused 'out: ' -i out
+refused 4 'empty.png: ' -i empty.png
+refused 4 'out: ' -i out
 gpufilter -i - -o out/x.png </dev/null 2>stderr
-[ $? -eq 1 ] || problem "an empty pipe is accepted"
+[ $? -eq 4 ] || problem "an empty pipe is accepted"
 stderr_like 'stdin: '
 only out ''
 if [ "$(id -u)" -ne 0 ]; then
     cp in.png secret.png
     chmod 0 secret.png
-    refused 'secret.png: Permission denied' -i secret.png
+    refused 75 'secret.png: Permission denied' -i secret.png
 fi
 
 begin "no picture at all"
 echo 'hello, this is a text' >text.png
-refused 'text.png: ' -i text.png
+refused 4 'text.png: ' -i text.png
 printf 'P9\n1 1\n' >p9.ppm
-refused 'p9.ppm: ' -i p9.ppm
+refused 4 'p9.ppm: ' -i p9.ppm
 
 begin "truncated PNG, JPEG, PNM"
 for file in in.png in.jpg in.ppm; do
     for part in 3 50 90; do
         head -c $(($(wc -c <$file) * part / 100)) $file >cut.dat
-        refused 'cut.dat: ' -i cut.dat
+        refused 4 'cut.dat: ' -i cut.dat
     done
 done
 
@@ -51,14 +51,14 @@ silent
 begin "a damaged PNG"
 size=$(wc -c <in.png)
 { head -c $((size / 2)) in.png && printf 'XXXX' && tail -c +$((size / 2 + 5)) in.png; } >damaged.png
-refused 'damaged.png: ' -i damaged.png
+refused 4 'damaged.png: ' -i damaged.png
 
 begin "a header of 30000x30000 on a tiny file"
 { png_header 30000 30000 && printf '\170\234\003\000\000\000\000\001' | png_chunk IDAT &&
     printf '' | png_chunk IEND; } >huge.png
-refused 'huge.png: ' -i huge.png
+refused 4 'huge.png: ' -i huge.png
 printf 'P5\n30000 30000\n255\nabc' >huge.pgm
-refused 'huge.pgm: ' -i huge.pgm
+refused 4 'huge.pgm: ' -i huge.pgm
 if has_time; then
     /usr/bin/time -f %M -o peak "$GPUFILTER" --device=cpu -i huge.pgm -o out/x.png vflip 2>/dev/null
     peak=$(tail -n 1 peak)
@@ -66,18 +66,18 @@ if has_time; then
 fi
 
 begin "--max-pixels"
-refused 'in.png: 77x55 is 4235 pixels, over --max-pixels=4234' -i in.png --max-pixels=4234
+refused 4 'in.png: 77x55 is 4235 pixels, over --max-pixels=4234' -i in.png --max-pixels=4234
 run 0 gpufilter -i in.png -o exact.png --max-pixels=4235
 printf 'P5\n40000 40000\n255\nabc' >giga.pgm
-refused 'giga.pgm: .*40000x40000' -i giga.pgm
+refused 4 'giga.pgm: .*40000x40000' -i giga.pgm
 
 begin "dimensions of zero, of nonsense"
 printf 'P5\n0 10\n255\n' >zero.pgm
-refused 'zero.pgm: ' -i zero.pgm
+refused 4 'zero.pgm: ' -i zero.pgm
 printf 'P5\n99999999999999999999 10\n255\n' >far.pgm
-refused 'far.pgm: ' -i far.pgm
+refused 4 'far.pgm: ' -i far.pgm
 printf 'P5\n-3 10\n255\n' >minus.pgm
-refused 'minus.pgm: ' -i minus.pgm
+refused 4 'minus.pgm: ' -i minus.pgm
 
 begin "a text chunk that unpacks to 256 MB"
 {
@@ -97,14 +97,14 @@ if has_time; then
 fi
 
 begin "a name with a line break is still one line"
-refused 'two?lines.png: No such file or directory' -i 'two
+refused 75 'two?lines.png: No such file or directory' -i 'two
 lines.png'
 
 # foreign NAME FORMAT BYTES: the error names the format.
 foreign()
 {
     printf "$3" >"$1"
-    refused "$1: is $2, which is not read" -i "$1"
+    refused 4 "$1: is $2, which is not read" -i "$1"
 }
 
 begin "formats that are not read are named"

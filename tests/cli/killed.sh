@@ -86,7 +86,7 @@ mkdir small
 if ! mount -t tmpfs -o size=3m none small 2>/dev/null; then
     skip "no tmpfs can be mounted here"
 else
-    run 1 gpufilter -i in -o 'small/{stem}.png' --log=log3 blur=3,equalize
+    run 75 gpufilter -i in -o 'small/{stem}.png' --log=log3 blur=3,equalize
     grep -q 'No space left on device' stderr || problem "$(head -n 2 stderr)"
     tail -n 1 stderr | grep -q '^gpufilter: [0-9]* of 40 files failed, [1-9][0-9]* done$' || problem "$(tail -n 1 stderr)"
     intact small
@@ -107,7 +107,7 @@ else
     blocked=3
     cp in/1.ppm in/secret.ppm && chmod 0 in/secret.ppm
 fi
-run 1 gpufilter -i in -o 'out4/{stem}.png' -q blur=3,equalize
+run 75 gpufilter -i in -o 'out4/{stem}.png' -q blur=3,equalize
 [ "$(tail -n 1 stderr)" = "gpufilter: $blocked of $((40 + blocked - 1)) files failed, 39 done" ] || problem "$(cat stderr)"
 grep -q '^gpufilter: out4/3.png: is a directory$' stderr || problem "$(cat stderr)"
 grep -q '^gpufilter: in/link.ppm: No such file or directory$' stderr || problem "$(cat stderr)"

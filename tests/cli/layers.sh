@@ -4,7 +4,8 @@ printf 'no picture\n' >text.png
 head -c 200 in.ppm >cut.ppm
 mkfifo pipe.png
 while IFS='|' read -r chain message; do
-    run 2 gpufilter -i in.ppm -o out.png "$chain"
+    case $message in *'No such file'*) status=75 ;; *) status=2 ;; esac
+    run $status gpufilter -i in.ppm -o out.png "$chain"
     stderr_is "gpufilter: $message"
 done <<'END'
 overlay=none.png|overlay: none.png: No such file or directory

@@ -48,7 +48,7 @@ stderr_is 'gpufilter: noisy.ppm: ssim is 0.441492, less than 0.45'
 stdout_has '^ssim '
 run 1 gpufilter --compare=large.ppm:max-largest=134:min-ssim=0.1 noisy.ppm
 stderr_is 'gpufilter: noisy.ppm: largest is 135, more than 134'
-run 1 gpufilter --compare=in.ppm:min-ms-ssim=0 in.ppm
+run 4 gpufilter --compare=in.ppm:min-ms-ssim=0 in.ppm
 stderr_is 'gpufilter: in.ppm: too small a picture for ms-ssim'
 cp in.ppm a:b.ppm
 run 0 gpufilter --compare=a:b.ppm:min-psnr=50 in.ppm
@@ -68,9 +68,9 @@ for operands in '' 'in.png in.ppm'; do
 done
 
 begin "--compare refuses pictures of different formats in one line"
-run 1 gpufilter --compare=in.ppm large.ppm
+run 4 gpufilter --compare=in.ppm large.ppm
 stderr_is "gpufilter: in.ppm is 77x55 RGB, 8 bits, large.ppm is 201x183 RGB, 8 bits: only pictures of one format can be compared"
-run 1 gpufilter --compare=in.ppm none.ppm
+run 75 gpufilter --compare=in.ppm none.ppm
 stderr_is 'gpufilter: none.ppm: No such file or directory'
 
 begin "--compare draws the differences, the largest as the full scale"
@@ -85,7 +85,7 @@ run 0 gpufilter -i in.ppm -o clear.pam round=20
 run 0 gpufilter -i in.ppm -o opaque.pam round=0
 run 0 gpufilter --compare=opaque.pam clear.pam -o corners.pam
 grep -qa 'TUPLTYPE RGB$' corners.pam || problem "the picture of differences has alpha"
-run 1 gpufilter --compare=in.ppm bright.ppm -o in.png/d.png
+run 75 gpufilter --compare=in.ppm bright.ppm -o in.png/d.png
 stderr_like 'in.png.*: Not a directory'
 
 begin "--compare knows the format of its drawing before it compares"

@@ -5,8 +5,8 @@ begin "a folder that is not there is made, as for a batch, but not for a picture
 run 0 gpufilter -i in.ppm -o out/new/folder/x.png
 [ -f out/new/folder/x.png ] || problem "there is no x.png"
 rm -r out/new
-run 1 gpufilter -i missing.ppm -o out/new/x.png
-run 1 gpufilter -i in.ppm -o in.png/x.png
+run 75 gpufilter -i missing.ppm -o out/new/x.png
+run 75 gpufilter -i in.ppm -o in.png/x.png
 stderr_like 'in.png.*: Not a directory'
 only out ''
 
@@ -15,16 +15,16 @@ if [ "$(id -u)" -eq 0 ]; then
     skip "root may write anywhere"
 else
     mkdir locked && chmod 500 locked
-    run 1 gpufilter -i in.ppm -o locked/x.png
+    run 75 gpufilter -i in.ppm -o locked/x.png
     stderr_like 'locked/x.png: Permission denied'
 fi
 
 begin "a full disk"
 if [ -e /dev/full ]; then
-    run 1 gpufilter -i in.ppm -o /dev/full --format=png
+    run 75 gpufilter -i in.ppm -o /dev/full --format=png
     stderr_like '/dev/full: No space left on device'
     gpufilter -i in.ppm -o - --format=png >/dev/full 2>stderr
-    [ $? -eq 1 ] || problem "full standard output: exit status is not 1"
+    [ $? -eq 75 ] || problem "full standard output: exit status is not 75"
     stderr_like 'stdout: No space left on device'
 fi
 
@@ -32,7 +32,7 @@ begin "a file over the limit of its size"
 printf old >out/x.ppm
 (
     ulimit -f 4
-    run 1 gpufilter -i in.ppm -o out/x.ppm
+    run 75 gpufilter -i in.ppm -o out/x.ppm
     stderr_like 'out/x.ppm: File too large'
     [ -z "$problems" ] || printf '%s\n' "$problems" >complaints
 )
@@ -41,9 +41,9 @@ printf old >out/x.ppm
 only out x.ppm
 
 begin "a failing input leaves an existing output as it was"
-run 1 gpufilter -i missing.png -o out/x.ppm
+run 75 gpufilter -i missing.png -o out/x.ppm
 head -c 5000 in.ppm >cut.ppm
-run 1 gpufilter -i cut.ppm -o out/x.ppm vflip
+run 4 gpufilter -i cut.ppm -o out/x.ppm vflip
 [ "$(cat out/x.ppm)" = old ] || problem "the old file is gone"
 only out x.ppm
 
@@ -82,19 +82,19 @@ if [ "$(cat status)" -ne 0 ]; then
 fi
 (trap '' PIPE && { gpufilter -i in.ppm -o - --format=pnm 2>stderr; echo $? >status; } | { exec <&-; sleep 0.2; })
 if [ "$(cat status)" -ne 0 ]; then
-    [ "$(cat status)" -eq 1 ] || problem "SIGPIPE ignored: exit status $(cat status)"
+    [ "$(cat status)" -eq 75 ] || problem "SIGPIPE ignored: exit status $(cat status)"
     stderr_like 'stdout: Broken pipe'
 fi
 
 begin "closed standard streams"
 gpufilter -i in.ppm -o - --format=pnm >&- 2>stderr
-[ $? -eq 1 ] || problem "closed stdout: exit status is not 1"
+[ $? -eq 75 ] || problem "closed stdout: exit status is not 75"
 stderr_like 'stdout: '
 gpufilter -i - -o out/y.ppm <&- 2>stderr
-[ $? -eq 1 ] || problem "closed stdin: exit status is not 1"
+[ $? -eq 75 ] || problem "closed stdin: exit status is not 75"
 stderr_like 'stdin: '
 absent out/y.ppm
 gpufilter -i missing.png -o out/y.ppm 2>&-
-[ $? -eq 1 ] || problem "closed stderr: exit status is not 1"
+[ $? -eq 75 ] || problem "closed stderr: exit status is not 75"
 gpufilter -i in.ppm -o out/y.ppm vflip <&- >&- 2>&- || problem "all closed: it failed"
 same out/y.ppm expected.ppm

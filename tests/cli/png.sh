@@ -157,7 +157,7 @@ picture 3 RGB 255 500 400
 run 0 gpufilter -i x.pam -o whole.png
 head -c $(($(wc -c <whole.png) / 2)) whole.png >half.png
 for threads in 1 4; do
-    run 1 gpufilter -i half.png -o no.ppm --threads=$threads
+    run 4 gpufilter -i half.png -o no.ppm --threads=$threads
     stderr_like 'half.png: truncated after row [0-9]* of 400 (to keep what there is: --allow-truncated)$'
     absent no.ppm
     run 0 gpufilter -i half.png -o part$threads.ppm --threads=$threads --allow-truncated

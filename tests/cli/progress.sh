@@ -13,7 +13,7 @@ run 0 gpufilter -i 'many/*.ppm' -o out --quiet invert
 silent
 run 0 gpufilter -i in.ppm -o one.ppm invert
 silent
-run 1 gpufilter -i many -o out --progress=none invert
+run 4 gpufilter -i many -o out --progress=none invert
 [ "$(tail -n 1 stderr)" = 'gpufilter: 1 of 9 files failed, 8 done' ] || problem "$(cat stderr)"
 [ "$(wc -l <stderr)" -eq 2 ] || problem "$(cat stderr)"
 [ ! -s stdout ] || problem "stdout is not empty"
@@ -22,7 +22,7 @@ begin "--progress=json: a line now and then and one at the end, never on standar
 if ! command -v python3 >/dev/null; then
     skip "no python3 here"
 else
-    run 1 gpufilter -i many -o out --progress=json invert
+    run 4 gpufilter -i many -o out --progress=json invert
     [ ! -s stdout ] || problem "stdout is not empty"
     mv stderr lines
     run 0 python3 - lines <<'END'
@@ -36,7 +36,7 @@ assert last["bound_by"] in ("decode", "filter", "encode") and last["pictures_per
 END
     run 0 gpufilter -i in.ppm -o one.ppm --progress=json invert
     grep -q '"files":1,"done":1' stderr || problem "of one picture: $(cat stderr)"
-    run 1 gpufilter -i many -o out --progress=json --quiet invert
+    run 4 gpufilter -i many -o out --progress=json --quiet invert
     [ "$(grep -c '^{' stderr)" -eq 0 ] || problem "--quiet: $(cat stderr)"
 fi
 

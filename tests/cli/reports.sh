@@ -39,10 +39,10 @@ for text in '<h1>blur,equalize</h1>' 'in.png to out.png' '<h3>What each stage to
     '<rect ' '</html>'; do
     stdout_has "$text"
 done
-run 1 gpufilter --profile=html:nowhere/run.html -i in.png -o none.png blur
+run 75 gpufilter --profile=html:nowhere/run.html -i in.png -o none.png blur
 stderr_like 'nowhere/run.html: '
 absent none.png
-run 1 gpufilter --profile=html:none.html -i missing.png -o none.png blur
+run 75 gpufilter --profile=html:none.html -i missing.png -o none.png blur
 absent none.html none.png
 run 2 gpufilter --profile=html: -i in.png -o none.png blur
 stderr_is "gpufilter: --profile: the name of the file is empty"
@@ -83,7 +83,8 @@ for pair in 'other.json: is JSON, but no profile, comparison, lab or log of this
     'in.png: line 1 is no JSON: damaged, or not by this program' 'missing.json: No such file or directory' \
     'torn.json: line [0-9]* is no JSON: the file ends before its value does' \
     'newer.json: written by gpufilter 99.1, which is newer than this one, [0-9.]*'; do
-    run 1 gpufilter --report=none.html run.json "${pair%%:*}"
+    case $pair in *'No such file'*) status=75 ;; *) status=4 ;; esac
+    run $status gpufilter --report=none.html run.json "${pair%%:*}"
     stderr_like "$pair"
     absent none.html
 done
@@ -93,7 +94,7 @@ run 2 gpufilter run.json --report=none.html
 stderr_is "gpufilter: --report=FILE comes before what it reads, 'run.json'"
 run 2 gpufilter --report=run.json run.json
 stderr_is "gpufilter: the page and a report are the same file: 'run.json'"
-run 1 gpufilter --report=nowhere/r.html run.json
+run 75 gpufilter --report=nowhere/r.html run.json
 stderr_like 'nowhere/r.html: .*'
 
 begin "--trace"
@@ -112,10 +113,10 @@ assert all(e["ph"] in "MX" and (e["ph"] == "M" or e["dur"] >= 0) for e in t)'
 fi
 
 begin "a trace that cannot be written is known before the picture is made"
-run 1 gpufilter --trace=nowhere/t.json -i in.png -o none.png blur
+run 75 gpufilter --trace=nowhere/t.json -i in.png -o none.png blur
 stderr_like 'nowhere/t.json: '
 absent none.png
-run 1 gpufilter --trace=t.json -i missing.png -o none.png blur
+run 75 gpufilter --trace=t.json -i missing.png -o none.png blur
 absent t.json none.png
 
 begin "--verbose speaks on standard error"

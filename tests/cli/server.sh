@@ -68,7 +68,7 @@ else
     [ "$(grep -c 'by the server' log)" -eq 3 ] || problem "the server did not do all: $(cat log)"
     cat in.png | gpufilter --device=cuda -i - -o - blur,equalize >piped.png
     same piped.png cpu.in.png
-    run 1 gpufilter --device=cuda -i log -o bad.png blur
+    run 4 gpufilter --device=cuda -i log -o bad.png blur
     stderr_like 'log: .'
     run 0 gpufilter --devices
     stdout_has '^server  process [0-9]* on cuda:0: 0 clients, 0 at work, 0 waiting, 4 done;$'

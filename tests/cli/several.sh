@@ -55,7 +55,7 @@ same edges.ppm alone/edges/a.ppm
 
 begin "an output that cannot be written is named, and the others are kept"
 : >file
-run 1 gpufilter -i photos -r --log=log -o 'bad/large/{stem}.jpg' --quality=85 blur=2,resize=w=100 \
+run 75 gpufilter -i photos -r --log=log -o 'bad/large/{stem}.jpg' --quality=85 blur=2,resize=w=100 \
     -o 'file/{stem}.png' thumbnail=40 -o 'bad/edges/{stem}.ppm' blur=2,sobel
 grep -q 'file/a.png' stderr || problem "$(cat stderr)"
 grep -q '3 of 3 files failed' stderr || problem "$(cat stderr)"
@@ -63,24 +63,24 @@ cp -r alone/small bad
 alike bad
 [ "$(lines log '"status":"ok"')" = 6 ] && [ "$(lines log '"status":"failed"')" = 3 ] || problem "$(cat log)"
 grep '"status":"failed"' log | grep -v '"output":"file/' | grep . && problem "$(cat log)"
-run 1 gpufilter -i photos/a.png -o kept.png invert -o file/x.png
+run 75 gpufilter -i photos/a.png -o kept.png invert -o file/x.png
 stderr_like 'file/x.png: \|file: '
 [ -f kept.png ] || problem "kept.png is not there"
 
 begin "a full disk, and what an encoder refuses"
 if [ -e /dev/full ]; then
-    run 1 gpufilter -i photos/a.png -o kept2.png invert -o /dev/full --format=ppm -o kept3.png invert
+    run 75 gpufilter -i photos/a.png -o kept2.png invert -o /dev/full --format=ppm -o kept3.png invert
     stderr_like '/dev/full: No space left on device'
     same kept.png kept2.png
     same kept.png kept3.png
 fi
-run 1 gpufilter -i photos/a.png -o kept4.png invert -o lossy.jpg --lossless
+run 4 gpufilter -i photos/a.png -o kept4.png invert -o lossy.jpg --lossless
 grep -q lossy.jpg stderr || problem "$(cat stderr)"
 same kept.png kept4.png
 absent lossy.jpg
 
 begin "an output that fails in its filter names it, and the others are kept"
-run 2 gpufilter -i photos/a.png -o kept5.png invert -o x.png crop=1000:1000
+run 4 gpufilter -i photos/a.png -o kept5.png invert -o x.png crop=1000:1000
 grep -q crop stderr || problem "$(cat stderr)"
 same kept.png kept5.png
 absent x.png
@@ -90,7 +90,7 @@ absent x.png y.png
 
 begin "a damaged picture fails all its outputs with one line"
 head -c 700 photos/b.jpg >cut.jpg
-run 1 gpufilter -i cut.jpg -i photos/a.png -o 'cut/{stem}.png' -o 'cut/{stem}.ppm' blur -o 'cut/{stem}-2.ppm' blur
+run 4 gpufilter -i cut.jpg -i photos/a.png -o 'cut/{stem}.png' -o 'cut/{stem}.ppm' blur -o 'cut/{stem}-2.ppm' blur
 [ "$(grep -c 'cut.jpg' stderr)" = 1 ] || problem "$(cat stderr)"
 only cut a.png a.ppm a-2.ppm
 
@@ -132,7 +132,7 @@ touch -t 200001010000 out/small/a.png
 run 0 gpufilter "$@" --update
 alike out
 rm out/edges/c.ppm
-run 1 gpufilter "$@" --no-clobber
+run 75 gpufilter "$@" --no-clobber
 same out/edges/c.ppm alone/edges/c.ppm
 grep -q 'is there already' stderr || problem "$(cat stderr)"
 
@@ -166,18 +166,18 @@ run 2 gpufilter -i photos/a.png -o - -o - --format=png
 stderr_like 'two outputs cannot both be standard output'
 run 2 gpufilter -i photos/a.png -o '{w}.png' -o '{h}.png' resize=w=200:h=200:fit=fill
 stderr_like "two outputs of 'photos/a.png' would both be written to '200.png'"
-cat photos/a.png | run 1 gpufilter -i - -o '{w}.png' -o '{h}.png' resize=w=200:h=200:fit=fill
+cat photos/a.png | run 4 gpufilter -i - -o '{w}.png' -o '{h}.png' resize=w=200:h=200:fit=fill
 stderr_like "200.png: two outputs of '-' have this name"
 absent x.png y.tar x
 
 begin "of an input of several pictures none counts as done where one output fails"
 cat alone/edges/a.ppm alone/edges/b.ppm alone/edges/c.ppm >three.ppm
 mkdir -p n/b2.png
-run 1 gpufilter -i three.ppm --log=three.log -o 'n/a{n}.png' -o 'n/b{n}.png' invert
+run 75 gpufilter -i three.ppm --log=three.log -o 'n/a{n}.png' -o 'n/b{n}.png' invert
 grep -q 'n/b2.png' stderr || problem "$(cat stderr)"
 [ "$(lines three.log '"status":"ok"')" = 3 ] && [ "$(lines three.log '"status":"failed"')" = 2 ] || problem "$(cat three.log)"
 only n a1.png a2.png b1.png b2.png
-run 1 gpufilter -i three.ppm -o one1.png -o file/one2.png invert
+run 75 gpufilter -i three.ppm -o one1.png -o file/one2.png invert
 grep -q 'one1.png: the input holds more than one picture' stderr || problem "$(cat stderr)"
 grep -q 'file/one2.png\|file: ' stderr || problem "$(cat stderr)"
 absent one1.png

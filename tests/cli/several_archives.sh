@@ -74,14 +74,14 @@ run 0 gpufilter -q -i set/a.png -o one.tar invert
 [ "$(members one.tar)" = a.png ] || problem "the members are $(members one.tar)"
 run 0 sh -c '"$GPUFILTER" -q -i set -r -o tar:- --format=png thumbnail=40 >stream.tar'
 same stream.tar packed.tar
-run 1 gpufilter -i none.txt -i set/a.png -o one.tar invert
+run 75 gpufilter -i none.txt -i set/a.png -o one.tar invert
 [ "$(head -n 1 stderr)" = "gpufilter: none.txt: No such file or directory" ] || problem "$(cat stderr)"
 [ "$(members one.tar)" = a.png ] || problem "the members are $(members one.tar)"
 run 0 gpufilter -i set -r -o packed.tar --dry-run
 stdout_has '^set/deep/b.jpg -> packed.tar/deep/b.jpg$'
 
 begin "a member that one output refuses is left out of that one"
-run 1 gpufilter -i in.tar --log=log -o big.tar crop=180:140 -o lossy.tar --format=jpeg --lossless -o kept/ invert
+run 4 gpufilter -i in.tar --log=log -o big.tar crop=180:140 -o lossy.tar --format=jpeg --lossless -o kept/ invert
 grep -q '2 of 2 files failed' stderr || problem "$(cat stderr)"
 [ "$(members big.tar)" = "$(members in.tar)" ] || problem "the members are $(members big.tar)"
 members lossy.tar | grep -q 'set/a\.jpg\|deep/b' && problem "the members are $(members lossy.tar)"
@@ -92,23 +92,23 @@ grep '"status":"failed"' log | grep -v '"output":"lossy.tar/' | grep . && proble
 begin "a damaged member fails all its outputs with one line"
 echo nothing >set/bad.jpg
 tar cf bad.tar set
-run 1 gpufilter -i bad.tar -o x1.tar -o x2/ blur
+run 4 gpufilter -i bad.tar -o x1.tar -o x2/ blur
 [ "$(grep -c 'bad.jpg' stderr)" = 1 ] || problem "$(cat stderr)"
 [ "$(members x1.tar)" = "$(members in.tar | grep -v link)" ] || problem "the members are $(members x1.tar)"
-run 1 gpufilter -i bad.tar --fail-fast -o x3.tar -o x4.tar blur
+run 4 gpufilter -i bad.tar --fail-fast -o x3.tar -o x4.tar blur
 absent x3.tar x4.tar
-run 1 gpufilter -i set -r -o x5.tar -i missing.png
+run 75 gpufilter -i set -r -o x5.tar -i missing.png
 [ "$(members x5.tar | tr '\n' ' ')" = "a.png deep/b.jpg " ] || problem "the members are $(members x5.tar)"
 rm set/bad.jpg
 
 begin "an archive that cannot be written fails, and the others are kept"
 if [ -e /dev/full ]; then
-    run 1 sh -c '"$GPUFILTER" -q -i in.tar -o tar:- -o kept.tar invert >/dev/full'
+    run 75 sh -c '"$GPUFILTER" -q -i in.tar -o tar:- -o kept.tar invert >/dev/full'
     grep -q 'stdout: cannot write: ' stderr || problem "$(cat stderr)"
     same kept.tar large.tar
 fi
 : >there.tar
-run 1 gpufilter -q --no-clobber -i in.tar -o there.tar -o kept2.tar invert
+run 75 gpufilter -q --no-clobber -i in.tar -o there.tar -o kept2.tar invert
 grep -q 'there.tar: ' stderr || problem "$(cat stderr)"
 same kept2.tar large.tar
 [ ! -s there.tar ] || problem "there.tar was written"
@@ -118,7 +118,7 @@ mkdir meet
 cp set/a.png meet/x.png
 cp set/deep/b.jpg meet/x.jpg
 tar cf meet.tar meet/x.png meet/x.jpg
-run 1 gpufilter -i meet.tar -o met.tar --format=png -o 'met/{stem}.png' -o 'met2/{w}.png'
+run 4 gpufilter -i meet.tar -o met.tar --format=png -o 'met/{stem}.png' -o 'met2/{w}.png'
 grep -q "met.tar/meet/x.png: 'meet.tar/meet/x.png' and 'meet.tar/meet/x.jpg' would both be written to it" stderr ||
     problem "$(cat stderr)"
 [ "$(members met.tar)" = meet/x.png ] || problem "the members are $(members met.tar)"

@@ -35,25 +35,25 @@ run 0 gpufilter -i in.ppm -o large.ppm "resize=90:60:fit=contain:only=shrink"
 size_is large.ppm "90 60"
 
 begin "a result of more pixels than --max-pixels is refused, by the filter that makes it"
-run 1 gpufilter -i in.ppm -o big.ppm pad=16777216:16777216
+run 4 gpufilter -i in.ppm -o big.ppm pad=16777216:16777216
 stderr_is "gpufilter: in.ppm: pad makes 16777216x16777216, 281474976710656 pixels, over --max-pixels=1000000000"
 absent big.ppm
-run 1 gpufilter -i in.ppm -o big.ppm --max-pixels=9000 resize=w=200%,crop=10:10
+run 4 gpufilter -i in.ppm -o big.ppm --max-pixels=9000 resize=w=200%,crop=10:10
 stderr_is "gpufilter: in.ppm: resize makes 154x110, 16940 pixels, over --max-pixels=9000"
-run 1 gpufilter -i in.ppm -o big.ppm tile=5000000%:5000000%
+run 4 gpufilter -i in.ppm -o big.ppm tile=5000000%:5000000%
 stderr_is "gpufilter: in.ppm: tile makes 3850000x2750000, 10587500000000 pixels, over --max-pixels=1000000000"
-run 2 gpufilter -i in.ppm -o big.ppm resize=200:10,tile=16000000%:1
+run 4 gpufilter -i in.ppm -o big.ppm resize=200:10,tile=16000000%:1
 stderr_like "in.ppm: tile: "
 absent big.ppm
 
 begin "a picture that does not fit its chain is named, and so is one of several outputs"
-run 2 gpufilter -i in.ppm -o out.png crop=100:10
+run 4 gpufilter -i in.ppm -o out.png crop=100:10
 stderr_is "gpufilter: in.ppm: crop: w=100 at x=0 is outside the picture's 77 columns"
-run 2 gpufilter -n -i in.ppm -o out.png crop=100:10
+run 4 gpufilter -n -i in.ppm -o out.png crop=100:10
 stderr_is "gpufilter: in.ppm: crop: w=100 at x=0 is outside the picture's 77 columns"
-run 2 gpufilter -i - -o out.png crop=100:10 <in.ppm
+run 4 gpufilter -i - -o out.png crop=100:10 <in.ppm
 stderr_is "gpufilter: stdin: crop: w=100 at x=0 is outside the picture's 77 columns"
-run 2 gpufilter -i in.ppm -o fits.ppm crop=10:10 -o out.png crop=100:10
+run 4 gpufilter -i in.ppm -o fits.ppm crop=10:10 -o out.png crop=100:10
 stderr_is "gpufilter: in.ppm: out.png: crop: w=100 at x=0 is outside the picture's 77 columns"
 size_is fits.ppm "10 10"
 absent out.png
@@ -112,7 +112,7 @@ size_is thumb.ppm "40 55"
 
 begin "a truncated JPEG is named by the rows of the whole picture"
 head -c 60000 large.jpg >cut.jpg
-run 1 gpufilter -i cut.jpg -o out.png thumbnail=150
+run 4 gpufilter -i cut.jpg -o out.png thumbnail=150
 stderr_like 'cut.jpg: truncated after row [0-9]* of 1100 (to keep what there is: --allow-truncated)$'
 absent out.png
 run 0 gpufilter --allow-truncated --quiet -i cut.jpg -o cut.ppm thumbnail=150
@@ -170,7 +170,7 @@ run 0 gpufilter -i in.ppm -o turned.ppm rotate=450
 cmp -s quarter.ppm turned.ppm || problem "rotate=450 is not rotate=90"
 run 0 gpufilter -i in.ppm -o turned.pam rotate=30:colour=transparent
 grep -qa 'TUPLTYPE RGB_ALPHA' turned.pam || problem "no alpha"
-run 2 gpufilter -i in.ppm -o turned.ppm --quiet rotate=30:variant=naive
+run 4 gpufilter -i in.ppm -o turned.ppm --quiet rotate=30:variant=naive
 stderr_like 'in.ppm: rotate: variant=naive does not take these parameters$'
 
 begin "a large canvas beside a thin picture takes little time"
@@ -188,9 +188,9 @@ run 2 gpufilter -i in.ppm -o out.png 'perspective=0 0/9 0/9 9'
 stderr_like 'perspective: points is not four pairs of numbers$'
 run 2 gpufilter -i in.ppm -o out.png 'perspective=0 0/9 9/9 0/0 9'
 stderr_like 'perspective: points are not the corners of a convex quadrilateral, one after another$'
-run 2 gpufilter -i in.ppm -o out.png 'affine=1000000 0/0 1000000'
+run 4 gpufilter -i in.ppm -o out.png 'affine=1000000 0/0 1000000'
 stderr_is "gpufilter: in.ppm: affine: 16777217x16777217 is larger than 16777216 pixels a side"
-run 1 gpufilter -i in.ppm -o out.png 'affine=40000 0/0 40000'
+run 4 gpufilter -i in.ppm -o out.png 'affine=40000 0/0 40000'
 stderr_is "gpufilter: in.ppm: affine makes 3080000x2200000, 6776000000000 pixels, over --max-pixels=1000000000"
 absent out.png
 

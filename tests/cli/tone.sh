@@ -1,7 +1,8 @@
 # Filters of tone: what they say of hostile values. in.ppm is 77x55.
 begin "curves, levels and posterize name what is wrong"
 while IFS='|' read -r chain message; do
-    run 2 gpufilter -i in.ppm -o out.png "$chain"
+    case $message in *'No such file'*) status=75 ;; *) status=2 ;; esac
+    run $status gpufilter -i in.ppm -o out.png "$chain"
     stderr_is "gpufilter: $message"
 done <<'END'
 curves=0 0|curves: all: two points or more are needed, each two numbers, such as 0 0/0.4 0.5/1 1
@@ -36,7 +37,8 @@ printf 'LUT_1D_SIZE 2\n0 0 0\n' >short.cube
 : >empty.cube
 mkfifo pipe.cube
 while IFS='|' read -r chain message; do
-    run 2 gpufilter -i in.ppm -o out.png "$chain"
+    case $message in *'No such file'*) status=75 ;; *) status=2 ;; esac
+    run $status gpufilter -i in.ppm -o out.png "$chain"
     stderr_is "gpufilter: lut: $message"
 done <<'END'
 lut=none.cube|none.cube: No such file or directory

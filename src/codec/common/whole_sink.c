@@ -51,7 +51,7 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct
 {
     if (format.width > encoder->side_most || format.height > encoder->side_most)
         return gf_fail(
-            error, GF_ERROR_OUTPUT, "%s: %dx%d is too large for %s, whose sides end at %d",
+            error, GF_ERROR_UNFIT, "%s: %dx%d is too large for %s, whose sides end at %d",
             gf_output_name(output), format.width, format.height, encoder->name, encoder->side_most);
     struct gf_whole_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)

@@ -32,7 +32,7 @@ struct gf_whole_sink {
 };
 
 /* `format` is that of the rows, `in_file` what the library takes. The metadata is copied.
- * GF_ERROR_OUTPUT for sides that are too long. */
+ * GF_ERROR_UNFIT for sides that are too long. */
 enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct gf_output *output,
                                   struct gf_format format, struct gf_format in_file,
                                   const struct gf_metadata *metadata,

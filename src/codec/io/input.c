@@ -14,7 +14,7 @@
 
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_INPUT, "%s: %s", input->name, strerror(errno));
+    return gf_fail(error, GF_ERROR_READ, "%s: %s", input->name, strerror(errno));
 }
 
 /* Reads bytes of a regular input from `at` on, as pread does. */
@@ -206,7 +206,7 @@ enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error)
         return GF_OK;
     }
     if (!input->regular && input->spool < 0)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: cannot be read a second time: %s", input->name,
+        return gf_fail(error, GF_ERROR_READ, "%s: cannot be read a second time: %s", input->name,
                        input->spool_errno ? strerror(input->spool_errno) : "it was not kept");
     gf_input_go_to(input, 0);
     return GF_OK;
@@ -221,7 +221,7 @@ enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size
         return GF_OK;
     }
     if (left + size > sizeof input->buffer)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: too much was read ahead", input->name);
+        return gf_fail(error, GF_ERROR_READ, "%s: too much was read ahead", input->name);
     memmove(input->buffer + size, input->buffer + input->first, left);
     memcpy(input->buffer, data, size);
     input->first = 0;
@@ -282,6 +282,6 @@ enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error
     const enum gf_status status = gf_input_read_at(input, (int64_t)held, (char *)data + held,
                                                    (size_t)input->size - held, &got, error);
     if (!status && (int64_t)(held + got) < input->size)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: became shorter while it was read", input->name);
+        return gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read", input->name);
     return status;
 }

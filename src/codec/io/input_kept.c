@@ -61,7 +61,7 @@ enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *
 {
     enum gf_status status = keep_rest(input, INT64_MAX, -1, error);
     if (!status && input->spool < 0)
-        status = gf_fail(error, GF_ERROR_INPUT, "%s: cannot be held back in %s: %s", input->name,
+        status = gf_fail(error, GF_ERROR_READ, "%s: cannot be held back in %s: %s", input->name,
                          gf_spool_folder(), strerror(input->spool_errno));
     if (status)
         return status;

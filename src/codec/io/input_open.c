@@ -17,7 +17,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     if (fstat(input->fd, &file))
         return gf_input_fail(input, error);
     if (S_ISDIR(file.st_mode))
-        return gf_fail(error, GF_ERROR_INPUT, "%s: is a directory", input->name);
+        return gf_fail(error, GF_ERROR_READ, "%s: is a directory", input->name);
     input->regular = S_ISREG(file.st_mode);
     if (!input->regular)
         return GF_OK;
@@ -146,7 +146,7 @@ enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page
     opened->opened = true;
     enum gf_status status = identify(opened, offset, error);
     if (!status && !opened->regular)
-        status = gf_fail(error, GF_ERROR_INPUT, "%s: is not a regular file", name);
+        status = gf_fail(error, GF_ERROR_READ, "%s: is not a regular file", name);
     if (status)
         gf_input_close(opened);
     else

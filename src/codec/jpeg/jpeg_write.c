@@ -320,7 +320,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
 {
     const char *const name = gf_output_name(output);
     if (format.width > JPEG_MAX_DIMENSION || format.height > JPEG_MAX_DIMENSION)
-        return gf_fail(error, GF_ERROR_OUTPUT,
+        return gf_fail(error, GF_ERROR_UNFIT,
                        "%s: %dx%d is too large for JPEG, whose sides end at %ld", name,
                        format.width, format.height, (long)JPEG_MAX_DIMENSION);
     struct jpeg_sink *const opened = malloc(sizeof *opened);

@@ -149,10 +149,10 @@ static enum gf_status check(const struct gf_output *output, struct gf_format for
     if (!is_jpeg(options))
         return GF_OK;
     if (options->lossless)
-        return gf_fail(error, GF_ERROR_OUTPUT, "%s: JPEG in TIFF is never lossless", name);
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF is never lossless", name);
     if (format.bits == 8 && !gf_has_alpha(format))
         return GF_OK;
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
 }
 
 enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format format,
