@@ -16,10 +16,14 @@
     CALL(archive_read_support_filter_lz4) \
     CALL(archive_read_support_filter_xz) \
     CALL(archive_read_support_filter_zstd) \
+    CALL(archive_read_support_format_raw) \
     CALL(archive_read_support_format_tar) \
     CALL(archive_read_open2) \
     CALL(archive_read_next_header2) \
     CALL(archive_read_data) \
+    CALL(archive_read_data_block) \
+    CALL(archive_read_header_position) \
+    CALL(archive_filter_bytes) \
     CALL(archive_write_new) \
     CALL(archive_write_free) \
     CALL(archive_write_close) \

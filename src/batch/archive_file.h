@@ -39,12 +39,19 @@ void gf_archive_reader_close(struct gf_archive_reader *reader);
 void gf_archive_reader_cancel(struct gf_archive_reader *reader);
 /* The bytes of an archive that is a file and is not packed; else -1. */
 int64_t gf_archive_reader_size(const struct gf_archive_reader *reader);
+/* The file that it reads; false where that is none. */
+bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat *file);
 /* The next member; *found is false at the end. */
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error) GF_CHECKED;
 /* The next bytes of that member; fewer than `size` only at its end. */
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
                                size_t *got, struct gf_error *error) GF_CHECKED;
+
+/* After the last member: reads on to the end of the input. *more: more than zeros follow the end
+ * marker. Fails where the archive has no end marker, or what packs it is damaged behind that. */
+enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
+                              struct gf_error *error) GF_CHECKED;
 
 struct gf_archive_writer; /* opaque */
 /* A file appears at commit; standard output gets each member when that is put. */
@@ -57,6 +64,8 @@ enum gf_status gf_archive_put(struct gf_archive_writer *writer,
 /* Bytes of the member that was put last. */
 enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
                                 struct gf_error *error) GF_CHECKED;
+/* Whether it would replace that file, or, as standard output, is writing to it. */
+bool gf_archive_writer_goes_to(const struct gf_archive_writer *writer, const struct stat *file);
 enum gf_status gf_archive_commit(struct gf_archive_writer *writer,
                                  struct gf_error *error) GF_CHECKED;
 void gf_archive_writer_close(struct gf_archive_writer *writer); /* abandons what is not committed */

@@ -268,6 +268,8 @@ void *gf_archive_fill(void *argument)
     for (size_t position = 0; !status && more; position++)
         status = ring->reader ? read_member(ring, &more, &error)
                               : take_file(ring, position, &more, &error);
+    if (!status && ring->reader)
+        ring->end_status = gf_archive_end(ring->reader, &ring->more, &ring->end_error);
     pthread_mutex_lock(&batch->lock);
     ring->read_all = true;
     ring->read_status = status;

@@ -1,8 +1,10 @@
-/* Reads an archive member by member. */
+/* Reads an archive member by member. libarchive unpacks it in one step and finds the members in
+ * another, so that what it leaves unread behind the last can be looked at. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "batch/archive.h"
@@ -12,8 +14,15 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archive_calls.h"
 
+/* Bytes that pass through. */
+struct passage {
+    int64_t bytes, zeros_from; /* so far; where the zeros begin that end them */
+};
+
 struct gf_archive_reader {
-    struct archive *archive;
+    struct archive *unpacked; /* the bytes of the archive, as what packs them gives them */
+    struct archive *archive;  /* its members */
+    struct passage into, out; /* of the first */
     struct gf_input *input;
     struct gf_error error; /* of the input */
     enum gf_status status;
@@ -27,11 +36,31 @@ void gf_archive_reader_cancel(struct gf_archive_reader *reader)
     reader->cancelled = true;
 }
 
+bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat *file)
+{
+    int descriptor;
+    int64_t offset;
+    return !gf_input_descriptor(reader->input, &descriptor, &offset, &(struct gf_error){0}) &&
+           descriptor >= 0 && !fstat(descriptor, file);
+}
+
 int64_t gf_archive_reader_size(const struct gf_archive_reader *reader)
 {
     return reader->packed ? -1 : gf_input_size(reader->input);
 }
 
+static void pass(struct passage *passage, const void *block, size_t size)
+{
+    const char *const bytes = block;
+    size_t end = size;
+    while (end && !bytes[end - 1])
+        end--;
+    if (end)
+        passage->zeros_from = passage->bytes + (int64_t)end;
+    passage->bytes += (int64_t)size;
+}
+
+/* The next bytes of the input, for the step that unpacks them. */
 static ssize_t read_block(struct archive *archive, void *context, const void **block)
 {
     struct gf_archive_reader *const reader = context;
@@ -44,19 +73,42 @@ static ssize_t read_block(struct archive *archive, void *context, const void **b
     reader->status = gf_input_read_some(reader->input, reader->block, sizeof reader->block, &got,
                                         &reader->error);
     *block = reader->block;
+    pass(&reader->into, reader->block, got);
     if (!reader->status)
         return (ssize_t)got;
     gf_archive_calls.archive_set_error(archive, EIO, "%s", reader->error.text);
     return -1;
 }
 
+/* The next unpacked bytes, for the step that finds members. */
+static ssize_t read_unpacked(struct archive *archive, void *context, const void **block)
+{
+    struct gf_archive_reader *const reader = context;
+    size_t size = 0;
+    la_int64_t offset;
+    int code = ARCHIVE_OK;
+    while (code == ARCHIVE_OK && !size)
+        code = gf_archive_calls.archive_read_data_block(reader->unpacked, block, &size, &offset);
+    if (code == ARCHIVE_EOF)
+        return 0;
+    if (code < ARCHIVE_WARN) {
+        const char *const why = gf_archive_calls.archive_error_string(reader->unpacked);
+        gf_archive_calls.archive_set_error(archive, EIO, "%s", why ? why : "cannot be unpacked");
+        return -1;
+    }
+    pass(&reader->out, *block, size);
+    return (ssize_t)size;
+}
+
 /* What libarchive says, or what the input said before. */
 static enum gf_status fail_reading(const struct gf_archive_reader *reader, struct gf_error *error)
 {
-    const char *const why = gf_archive_calls.archive_error_string(reader->archive);
+    const char *why = gf_archive_calls.archive_error_string(reader->archive);
+    if (!why)
+        why = gf_archive_calls.archive_error_string(reader->unpacked);
     if (!reader->status)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged archive: %s",
-                       gf_input_name(reader->input), why ? why : "no tar");
+                       gf_input_name(reader->input), why ? why : "it ends early");
     *error = reader->error;
     return reader->status;
 }
@@ -72,6 +124,26 @@ static void support_packers(struct archive *archive)
     (void)gf_archive_calls.archive_read_support_filter_zstd(archive);
 }
 
+static enum gf_status open_steps(struct gf_archive_reader *reader, struct gf_error *error)
+{
+    struct archive *const unpacked = reader->unpacked = gf_archive_calls.archive_read_new();
+    struct archive *const archive = reader->archive = gf_archive_calls.archive_read_new();
+    struct archive_entry *const whole = gf_archive_calls.archive_entry_new();
+    enum gf_status status = unpacked && archive && whole ? GF_OK : gf_fail_memory(error);
+    if (!status) {
+        support_packers(unpacked);
+        (void)gf_archive_calls.archive_read_support_format_raw(unpacked);
+        (void)gf_archive_calls.archive_read_support_format_tar(archive);
+        if (gf_archive_calls.archive_read_open2(unpacked, reader, NULL, read_block, NULL, NULL) ||
+            gf_archive_calls.archive_read_next_header2(unpacked, whole) ||
+            gf_archive_calls.archive_read_open2(archive, reader, NULL, read_unpacked, NULL, NULL))
+            status = fail_reading(reader, error);
+    }
+    if (whole)
+        gf_archive_calls.archive_entry_free(whole);
+    return status;
+}
+
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
                                       struct gf_error *error)
 {
@@ -84,16 +156,8 @@ enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_re
         return gf_fail_memory(error);
     opened->packed = gf_archive_packer(argument) != NULL;
     status = gf_input_open(gf_archive_path(argument), false, &opened->input, error);
-    opened->archive = status ? NULL : gf_archive_calls.archive_read_new();
-    if (!status && !opened->archive)
-        status = gf_fail_memory(error);
-    if (!status) {
-        support_packers(opened->archive);
-        (void)gf_archive_calls.archive_read_support_format_tar(opened->archive);
-        if (gf_archive_calls.archive_read_open2(opened->archive, opened, NULL, read_block, NULL,
-                                                NULL))
-            status = fail_reading(opened, error);
-    }
+    if (!status)
+        status = open_steps(opened, error);
     if (status) {
         gf_archive_reader_close(opened);
         return status;
@@ -108,6 +172,8 @@ void gf_archive_reader_close(struct gf_archive_reader *reader)
         return;
     if (reader->archive)
         gf_archive_calls.archive_read_free(reader->archive);
+    if (reader->unpacked)
+        gf_archive_calls.archive_read_free(reader->unpacked);
     if (reader->input)
         gf_input_close(reader->input);
     free(reader);
@@ -158,6 +224,29 @@ enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, siz
         *got += (size_t)count;
     }
     return GF_OK;
+}
+
+enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more, struct gf_error *error)
+{
+    const int64_t end = gf_archive_calls.archive_read_header_position(reader->archive);
+    const void *block;
+    ssize_t got;
+    *more = false;
+    while ((got = read_unpacked(reader->archive, reader, &block)) > 0)
+        continue;
+    if (!got) {
+        while ((got = read_block(reader->unpacked, reader, &block)) > 0)
+            continue;
+    }
+    if (got < 0)
+        return fail_reading(reader, error);
+    const int64_t packed = gf_archive_calls.archive_filter_bytes(reader->unpacked, -1);
+    *more = reader->out.zeros_from > end || reader->into.zeros_from > packed;
+    if (reader->out.bytes > end)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s: ends without a tar archive's end marker: it may have been cut",
+                   gf_input_name(reader->input));
 }
 
 #endif

@@ -41,8 +41,11 @@ struct gf_archive_ring {
     bool full; /* the reader waits for room */
     bool reading;
     pthread_t reader_thread;
-    enum gf_status read_status;
+    enum gf_status read_status; /* of the members */
     struct gf_error read_error;
+    bool more;                 /* something follows the archive */
+    enum gf_status end_status; /* of how it ends, when all members were read */
+    struct gf_error end_error;
     struct gf_claims claims;
 };
 
@@ -52,6 +55,10 @@ static inline struct gf_archive_slot *gf_archive_slot_at(struct gf_archive_ring 
     return &ring->slot[number % GF_ARCHIVE_SLOTS];
 }
 void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot);
+
+/* Refuses, before anything runs, what makes no sense with archives. */
+enum gf_status gf_archive_check(const struct gf_batch_request *request, bool from_archive,
+                                struct gf_error *error) GF_CHECKED;
 
 /* The thread that fills the ring; argument: the ring. */
 void *gf_archive_fill(void *ring);
@@ -63,5 +70,10 @@ char *gf_archive_renamed(const char *name, enum gf_file_format wanted);
  * and waits for the workers. */
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
                                struct gf_error *error) GF_CHECKED;
+
+/* Whether that output would replace the archive that is read. */
+bool gf_archive_in_place(const struct gf_archive_ring *ring, int output);
+/* After the work: says how the input ended, and lets the archives appear. */
+enum gf_status gf_archive_conclude(struct gf_archive_ring *ring, struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -1,11 +1,10 @@
-/* A batch with archives: what it may be asked for, its devices, its beginning and its end. */
+/* A batch with archives: its devices, its beginning and its end. */
 #include "batch/archive.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/exit_status.h"
 #include "base/fail.h"
 #include "batch/batch_work.h"
 
@@ -121,101 +120,14 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
             status = gf_archive_writer_open(name, options->no_clobber, options->sync,
                                             &ring->writer[k], error);
     }
+    for (int k = 0; !status && k < ring->outputs; k++) {
+        if (!strcmp(gf_archive_path(gf_batch_output_at(request, k).name->text), "-") &&
+            gf_archive_in_place(ring, k))
+            status = gf_fail(error, GF_ERROR_USAGE,
+                             "%s: standard output is the same file, which is still being read",
+                             ring->from);
+    }
     return status;
-}
-
-/* What was left out is the run's failure, but the archives are whole. What stopped the run leaves
- * none. */
-static enum gf_status end(struct gf_archive_ring *ring, struct gf_error *error)
-{
-    const struct gf_batch_request *const request = ring->batch->request;
-    const enum gf_status failed = gf_batch_conclude(ring->batch, error);
-    enum gf_status status = GF_OK;
-    if (ring->batch->stopped)
-        return failed;
-    for (int k = 0; k < ring->outputs; k++) {
-        struct gf_error why = {0};
-        if (!ring->writer[k] || ring->written_status[k])
-            continue;
-        ring->written_status[k] = gf_archive_commit(ring->writer[k], &why);
-        if (ring->written_status[k] && ring->outputs > 1 && request->message)
-            request->message(request->context, GF_MESSAGE_ERROR, why.text);
-        else if (ring->written_status[k])
-            *error = why;
-    }
-    for (int k = 0; k < ring->outputs; k++)
-        status = status ? status : ring->written_status[k];
-    if (status && ring->outputs > 1 && !failed)
-        (void)gf_fail(error, status, "not all outputs were written");
-    return gf_graver_status(failed, status);
-}
-
-/* ---- what may be asked for ---- */
-
-static enum gf_status check_options(const struct gf_batch_request *request, bool from_archive,
-                                    struct gf_error *error)
-{
-    bool any_files = false;
-    for (int k = 0; k < gf_batch_outputs(request); k++)
-        any_files |= !gf_archive_named(gf_batch_output_at(request, k).name->text);
-    /* An archive is made as a whole, and its members are not known before. */
-    const struct {
-        bool refused;
-        const char *name;
-    } options[] = {{request->resume && !any_files, "--resume"},
-                   {request->skip_existing && !any_files, "--skip-existing"},
-                   {request->update && (from_archive || !any_files), "--update"},
-                   {request->shards && from_archive, "--shard"},
-                   {request->dry_run && from_archive, "--dry-run"}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (options[i].refused)
-            return gf_fail(error, GF_ERROR_USAGE, "%s: %s is not for archives",
-                           from_archive ? request->inputs->item[0].path : request->output->text,
-                           options[i].name);
-    }
-    return GF_OK;
-}
-
-/* Two standard outputs; of an archive one file for all pictures, two archives of one name, or, of
- * several outputs, the input. The names for files are known and checked. */
-static enum gf_status check_names(const struct gf_batch_request *request, bool from_archive,
-                                  struct gf_error *error)
-{
-    char *path[GF_PIPELINE_OUTPUTS_MAX] = {0};
-    struct gf_input_name name = {.path = (char *)gf_archive_path(request->inputs->item[0].path)};
-    const struct gf_inputs input = {.item = &name, .count = 1};
-    const int outputs = gf_batch_outputs(request);
-    int streams = 0;
-    for (int k = 0; k < outputs; k++) {
-        const struct gf_template *const output = gf_batch_output_at(request, k).name;
-        if (gf_archive_named(output->text))
-            path[k] = (char *)gf_archive_path(output->text);
-        if (from_archive && !path[k] && !output->is_stdout && !output->is_pattern)
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "%s: one name for all pictures of '%.120s'; " GF_OUTPUTS_APART,
-                           output->text, name.path);
-        streams += output->is_stdout || (path[k] && !strcmp(path[k], "-"));
-    }
-    if (streams > 1)
-        return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
-    return from_archive && outputs > 1 ? gf_outputs_check(&input, path, outputs, error) : GF_OK;
-}
-
-static enum gf_status check(const struct gf_batch_request *request, bool from_archive,
-                            struct gf_error *error)
-{
-    const struct gf_inputs *const inputs = request->inputs;
-    for (size_t i = 0; i < inputs->count; i++) {
-        const char *const path = inputs->item[i].path;
-        if (inputs->count > 1 && gf_archive_named(path))
-            return gf_fail(error, GF_ERROR_USAGE, "%s: an archive is the only input of a run",
-                           path);
-        if (!from_archive && gf_batch_is_stream(path))
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "%s: a stream has no name, and does not go into an archive", path);
-    }
-    const enum gf_status status = check_options(request, from_archive, error);
-    return status ? status : check_names(request, from_archive, error);
 }
 
 /* ---- the run ---- */
@@ -239,7 +151,7 @@ static enum gf_status run(struct gf_archive_ring *ring, struct gf_error *error)
         status = ring->read_status;
         *error = ring->read_error;
     }
-    return status ? status : end(ring, error);
+    return status ? status : gf_archive_conclude(ring, error);
 }
 
 static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *error)
@@ -247,7 +159,7 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     enum { MANY = 1 << 20 };
     struct gf_batch *const batch = ring->batch;
     const bool from_archive = gf_archive_named(batch->request->inputs->item[0].path);
-    enum gf_status status = check(batch->request, from_archive, error);
+    enum gf_status status = gf_archive_check(batch->request, from_archive, error);
     if (!status && !from_archive)
         status = gf_batch_name_outputs(batch, error);
     if (!status && from_archive) {

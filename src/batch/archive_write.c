@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -117,6 +118,14 @@ enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *da
         done += (size_t)count;
     }
     return GF_OK;
+}
+
+bool gf_archive_writer_goes_to(const struct gf_archive_writer *writer, const struct stat *file)
+{
+    struct stat own;
+    return !(writer->output ? stat(gf_output_name(writer->output), &own)
+                            : fstat(STDOUT_FILENO, &own)) &&
+           own.st_dev == file->st_dev && own.st_ino == file->st_ino;
 }
 
 enum gf_status gf_archive_commit(struct gf_archive_writer *writer, struct gf_error *error)

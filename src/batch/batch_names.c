@@ -94,13 +94,9 @@ static enum gf_status check_in_place(const struct gf_batch *batch, size_t index,
                    input);
 }
 
-/* A log that is an input or an output too would overwrite it, or be overwritten. */
-static enum gf_status check_log(const struct gf_batch *batch, size_t index, int number,
-                                struct gf_error *error)
+enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *input,
+                                  const char *output, struct gf_error *error)
 {
-    const struct gf_batch_log *const log = batch->request->log;
-    const char *const input = batch->request->inputs->item[index].path;
-    const char *const output = batch->item[index].output[number];
     const bool is_input = log && gf_batch_log_is(log, input);
     if (!is_input && !(log && output && gf_batch_log_is(log, output)))
         return GF_OK;
@@ -120,7 +116,8 @@ static enum gf_status name_all(struct gf_batch *batch, int number, struct gf_err
         if (!status)
             status = check_in_place(batch, i, number, error);
         if (!status)
-            status = check_log(batch, i, number, error);
+            status = gf_batch_check_log(batch->request->log, inputs->item[i].path,
+                                        batch->item[i].output[number], error);
     }
     gf_pipeline_close(header_reader);
     return status;

@@ -132,6 +132,11 @@ static inline size_t gf_batch_index(const struct gf_batch *batch, size_t positio
  * output or an input. */
 enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 
+/* Fails if the log is the input, which it would change, or the output, which would replace it; log
+ * and output may be NULL. */
+enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *input,
+                                  const char *output, struct gf_error *error) GF_CHECKED;
+
 /* Opens a pipeline for gf_pipeline_peek() of an output, unless it is open. */
 enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch, int output,
                                            struct gf_pipeline **reader,
