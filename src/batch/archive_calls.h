@@ -24,6 +24,7 @@
     CALL(archive_read_data_block) \
     CALL(archive_read_header_position) \
     CALL(archive_filter_bytes) \
+    CALL(archive_filter_count) \
     CALL(archive_write_new) \
     CALL(archive_write_free) \
     CALL(archive_write_close) \

@@ -74,6 +74,11 @@ const char *gf_archive_member_target(const struct gf_archive_member *member)
     return target;
 }
 
+bool gf_archive_member_is_hard_link(const struct gf_archive_member *member)
+{
+    return gf_archive_calls.archive_entry_hardlink(member->header) != NULL;
+}
+
 struct timespec gf_archive_member_time(const struct gf_archive_member *member)
 {
     return (struct timespec){gf_archive_calls.archive_entry_mtime(member->header),
@@ -83,7 +88,7 @@ struct timespec gf_archive_member_time(const struct gf_archive_member *member)
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target)
 {
     const locale_t before = gf_archive_begin_utf8();
-    if (gf_archive_calls.archive_entry_hardlink(member->header))
+    if (gf_archive_member_is_hard_link(member))
         gf_archive_calls.archive_entry_copy_hardlink(member->header, target);
     else
         gf_archive_calls.archive_entry_copy_symlink(member->header, target);

@@ -26,6 +26,7 @@ void gf_archive_member_free(struct gf_archive_member *member);
 bool gf_archive_member_change(struct gf_archive_member *member, const char *name, uint64_t size);
 /* What a hard or symbolic link points to; NULL where it is none. Valid until it is set. */
 const char *gf_archive_member_target(const struct gf_archive_member *member);
+bool gf_archive_member_is_hard_link(const struct gf_archive_member *member);
 /* When the member was changed, as its header says. */
 struct timespec gf_archive_member_time(const struct gf_archive_member *member);
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target);
@@ -44,9 +45,16 @@ bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat 
 /* The next member; *found is false at the end. */
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error) GF_CHECKED;
-/* The next bytes of that member; fewer than `size` only at its end. */
+/* The next bytes of that member, which has so many left. */
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
-                               size_t *got, struct gf_error *error) GF_CHECKED;
+                               struct gf_error *error) GF_CHECKED;
+/* Where the member that was found last, or the end, begins in the unpacked archive. */
+int64_t gf_archive_position(const struct gf_archive_reader *reader);
+/* Another reader of the same file: its first member is that at a position, or, of a packed archive,
+ * the first of all. */
+enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, int64_t position,
+                                       struct gf_archive_reader **again,
+                                       struct gf_error *error) GF_CHECKED;
 
 /* After the last member: reads on to the end of the input. *more: more than zeros follow the end
  * marker. Fails where the archive has no end marker, or what packs it is damaged behind that. */

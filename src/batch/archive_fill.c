@@ -13,26 +13,6 @@
 
 enum { PART_BYTES = 1 << 20 };
 
-static char *join(const char *archive, const char *member)
-{
-    char *text;
-    return asprintf(&text, "%s/%s", archive, member) < 0 ? NULL : text;
-}
-
-char *gf_archive_renamed(const char *name, enum gf_file_format wanted)
-{
-    const enum gf_file_format own = gf_file_format_named(name);
-    const bool stays = wanted ? wanted == own : gf_file_format_keeps_extension(name);
-    const size_t stem = (size_t)(strrchr(name, '.') - name);
-    char *text;
-    if (stays)
-        return strdup(name);
-    return asprintf(&text, "%.*s.%s", (int)stem, name,
-                    gf_file_format_extension(wanted ? wanted : own)) < 0
-               ? NULL
-               : text;
-}
-
 /* Waits for a slot and for room for so many bytes, and takes them; NULL where the run has stopped.
  */
 static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_t bytes)
@@ -64,120 +44,46 @@ static void pass_on(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
     ring->read++;
     ring->pictures += state == GF_SLOT_TO_DO;
     if (ring->reader) {
-        batch->state.files = ring->pictures;
+        batch->state.files = ring->pictures + ring->lost_links;
         if (batch->request->counts)
-            batch->request->counts->files = ring->pictures;
+            batch->request->counts->files = batch->state.files;
     }
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
 }
 
-static enum gf_status read_bytes(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_archive_slot *slot,
                                  size_t size, struct gf_error *error)
 {
     slot->data = malloc(size ? size : 1);
     if (!slot->data)
         return gf_fail_memory(error);
-    return gf_archive_read(ring->reader, slot->data, size, &slot->size, error);
+    slot->size = size;
+    return gf_archive_read(reader, slot->data, size, error);
 }
 
 /* ---- pictures ---- */
 
-/* Names what the workers make for the archives. A file that could not be read has no name yet. */
-static enum gf_status prepare_results(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                                      struct gf_error *error)
-{
-    slot->bytes = calloc((size_t)ring->outputs, sizeof *slot->bytes);
-    for (int k = 0; slot->bytes && k < ring->outputs; k++) {
-        char *const name = slot->item.output[k];
-        if (ring->writer[k])
-            slot->bytes[k] = (struct gf_bytes){
-                .format = name ? gf_file_format_named(name) : GF_FILE_AUTO,
-                .name = name ? name : ring->to[k],
-            };
-    }
-    return slot->bytes ? GF_OK : gf_fail_memory(error);
-}
-
-/* Names an output of the member: *name is NULL where the result's size is part of it. */
-static enum gf_status name_output(const struct gf_archive_ring *ring,
-                                  const struct gf_archive_slot *slot, int number, char **name,
-                                  struct gf_error *error)
-{
-    const struct gf_batch_output output = gf_batch_output_at(ring->batch->request, number);
-    if (!ring->writer[number]) {
-        const struct gf_template_values values = {.input = &slot->name,
-                                                  .number = slot->index + 1,
-                                                  .content =
-                                                      gf_file_format_named(slot->member.name)};
-        return output.name->is_stdout || output.name->has_size
-                   ? GF_OK
-                   : gf_template_expand(output.name, &values, name, error);
-    }
-    char *const renamed = gf_archive_renamed(slot->member.name, output.options.format);
-    *name = renamed ? join(ring->to[number], renamed) : NULL;
-    free(renamed);
-    return *name ? GF_OK : gf_fail_memory(error);
-}
-
-/* Two members with one name stay two in an archive; others may not meet in one name. */
-static enum gf_status claim_output(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                                   int number, struct gf_error *error)
-{
-    char *why = NULL;
-    pthread_mutex_lock(&ring->batch->lock);
-    const bool claimed = gf_claim(&ring->claims, slot->item.output[number], slot->name.path,
-                                  slot->index, ring->writer[number] != NULL, &why);
-    pthread_mutex_unlock(&ring->batch->lock);
-    slot->item.refusal[number] = why;
-    return claimed ? GF_OK : gf_fail_memory(error);
-}
-
-static enum gf_status name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                                   struct gf_error *error)
-{
-    const size_t outputs = (size_t)ring->outputs;
-    slot->name.path = join(ring->from, slot->member.name);
-    slot->name.below = strlen(ring->from) + 1;
-    slot->item.output = calloc(outputs, sizeof *slot->item.output);
-    slot->item.refusal = calloc(outputs, sizeof *slot->item.refusal);
-    enum gf_status status =
-        slot->name.path && slot->item.output && slot->item.refusal ? GF_OK : gf_fail_memory(error);
-    for (int k = 0; !status && k < ring->outputs; k++) {
-        status = name_output(ring, slot, k, &slot->item.output[k], error);
-        if (!status && slot->item.output[k])
-            status = claim_output(ring, slot, k, error);
-    }
-    return status ? status : prepare_results(ring, slot, error);
-}
-
-/* The bytes of one that is larger than the ring are passed over. */
-static enum gf_status refuse_size(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                                  struct gf_error *error)
-{
-    enum gf_status status = GF_OK;
-    for (int k = 0; !status && k < ring->outputs; k++) {
-        free(slot->item.refusal[k]);
-        if (asprintf(&slot->item.refusal[k], "%s: it has %llu MiB; --memory leaves %llu for it",
-                     slot->name.path, (unsigned long long)(slot->member.size >> 20),
-                     (unsigned long long)(ring->limit >> 20)) >= 0)
-            continue;
-        slot->item.refusal[k] = NULL;
-        status = gf_fail_memory(error);
-    }
-    return status;
-}
-
-/* A picture is held as a whole. */
+/* A picture is held as a whole; the bytes of one that is larger than the ring are passed over.
+ * why: there is no picture, for that reason; or NULL. */
 static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                   struct gf_archive_reader *reader, const char *why,
                                    struct gf_error *error)
 {
     const uint64_t size = slot->member.size;
+    char large[80];
     slot->index = ring->pictures;
-    enum gf_status status = name_outputs(ring, slot, error);
+    enum gf_status status = gf_archive_name_outputs(ring, slot, error);
     if (!status)
-        status = size > ring->limit ? refuse_size(ring, slot, error)
-                                    : read_bytes(ring, slot, (size_t)size, error);
+        status = gf_archive_prepare_results(ring, slot, error);
+    if (size > ring->limit) {
+        snprintf(large, sizeof large, "it has %llu MiB; --memory leaves %llu for it",
+                 (unsigned long long)(size >> 20), (unsigned long long)(ring->limit >> 20));
+        why = large;
+    }
+    if (!status)
+        status = why ? gf_archive_refuse(ring, slot, why, error)
+                     : read_bytes(reader, slot, (size_t)size, error);
     if (!status)
         pass_on(ring, slot, GF_SLOT_TO_DO);
     return status;
@@ -185,32 +91,56 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
 
 /* ---- other members ---- */
 
+/* A link from or to a picture: archives have it as a link, and files are made of what it leads to
+ * when all members are known. */
+static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                const char *target, struct gf_error *error)
+{
+    slot->target = strdup(target);
+    slot->index = ring->pictures;
+    const enum gf_status status =
+        slot->target ? gf_archive_name_outputs(ring, slot, error) : gf_fail_memory(error);
+    if (status || !ring->files || !gf_file_format_named(slot->member.name))
+        return status;
+    return gf_archive_links_add(&ring->links, slot->member.name) ? GF_OK : gf_fail_memory(error);
+}
+
 /* Their bytes follow in parts. */
 static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                 struct gf_error *error)
 {
     const char *const target = gf_archive_member_target(&slot->member);
     uint64_t left = slot->member.size;
-    if (target && gf_file_format_named(target) && gf_file_format_named(slot->member.name)) {
-        slot->target = strdup(target);
-        if (!slot->target)
-            return gf_fail_memory(error);
-    }
-    pass_on(ring, slot, GF_SLOT_DONE);
     enum gf_status status = GF_OK;
+    if (target && (gf_file_format_named(target) || gf_file_format_named(slot->member.name)))
+        status = read_link(ring, slot, target, error);
+    if (!status)
+        pass_on(ring, slot, GF_SLOT_DONE);
     while (!status && left) {
         const size_t part = left < PART_BYTES ? (size_t)left : PART_BYTES;
         struct gf_archive_slot *const next = wait_for_slot(ring, part);
         if (!next)
             return GF_OK;
-        status = read_bytes(ring, next, part, error);
+        status = read_bytes(ring->reader, next, part, error);
         left -= part;
-        if (!status && next->size < part)
-            status = gf_fail(error, GF_ERROR_INPUT, "%s: ends early", ring->from);
         if (!status)
             pass_on(ring, next, GF_SLOT_DONE);
     }
     return status;
+}
+
+/* Waits for a slot for the member; *more is false where the run has stopped. */
+static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring,
+                                         struct gf_archive_member *member, bool picture, bool *more)
+{
+    const bool held = picture && member->size <= ring->limit;
+    struct gf_archive_slot *const slot = wait_for_slot(ring, held ? (size_t)member->size : 0);
+    *more = slot != NULL;
+    if (slot)
+        slot->member = *member;
+    else
+        gf_archive_member_free(member);
+    return slot;
 }
 
 static enum gf_status read_member(struct gf_archive_ring *ring, bool *more, struct gf_error *error)
@@ -219,16 +149,34 @@ static enum gf_status read_member(struct gf_archive_ring *ring, bool *more, stru
     const enum gf_status status = gf_archive_next(ring->reader, &member, more, error);
     if (status || !*more)
         return status;
-    const bool picture = member.is_file && gf_file_format_named(member.name);
-    const bool held = picture && member.size <= ring->limit;
-    struct gf_archive_slot *const slot = wait_for_slot(ring, held ? (size_t)member.size : 0);
-    if (!slot) {
+    if (ring->files && !gf_archive_links_note(&ring->links, ring->reader, &member)) {
         gf_archive_member_free(&member);
-        *more = false;
-        return GF_OK;
+        return gf_fail_memory(error);
     }
-    slot->member = member;
-    return picture ? read_picture(ring, slot, error) : read_rest(ring, slot, error);
+    const bool picture = member.is_file && gf_file_format_named(member.name);
+    struct gf_archive_slot *const slot = take_slot(ring, &member, picture, more);
+    if (!slot)
+        return GF_OK;
+    return picture ? read_picture(ring, slot, ring->reader, NULL, error)
+                   : read_rest(ring, slot, error);
+}
+
+/* The pictures that links lead to, for the outputs that are files. */
+static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    bool more = true;
+    for (size_t i = 0; !status && more && i < ring->links.count; i++) {
+        struct gf_archive_member member;
+        const char *why;
+        status = gf_archive_links_open(&ring->links, ring->reader, i, &member, &why, error);
+        struct gf_archive_slot *const slot = status ? NULL : take_slot(ring, &member, true, &more);
+        if (!slot)
+            continue;
+        slot->item.is_link = true;
+        status = read_picture(ring, slot, ring->links.again, why, error);
+    }
+    return status;
 }
 
 /* ---- files ---- */
@@ -250,7 +198,7 @@ static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, b
         return GF_OK;
     slot->index = index;
     slot->item.output = batch->item[index].output;
-    enum gf_status status = prepare_results(ring, slot, error);
+    enum gf_status status = gf_archive_prepare_results(ring, slot, error);
     if (!status && there && !gf_archive_member_of_file(&slot->member, &file))
         status = gf_fail_memory(error);
     if (!status)
@@ -268,6 +216,8 @@ void *gf_archive_fill(void *argument)
     for (size_t position = 0; !status && more; position++)
         status = ring->reader ? read_member(ring, &more, &error)
                               : take_file(ring, position, &more, &error);
+    if (!status && ring->reader)
+        status = read_linked(ring, &error);
     if (!status && ring->reader)
         ring->end_status = gf_archive_end(ring->reader, &ring->more, &ring->end_error);
     pthread_mutex_lock(&batch->lock);

@@ -1,6 +1,7 @@
 /* Reads an archive member by member. libarchive unpacks it in one step and finds the members in
  * another, so that what it leaves unread behind the last can be looked at. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct gf_archive_reader {
     struct archive *archive;  /* its members */
     struct passage into, out; /* of the first */
     struct gf_input *input;
+    int64_t start;         /* of what is read, in the bytes of the archive */
     struct gf_error error; /* of the input */
     enum gf_status status;
     atomic_bool cancelled;
@@ -144,26 +146,60 @@ static enum gf_status open_steps(struct gf_archive_reader *reader, struct gf_err
     return status;
 }
 
-enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
-                                      struct gf_error *error)
+/* Takes the input, even after a failure. */
+static enum gf_status open_reader(struct gf_input *input, int64_t start,
+                                  struct gf_archive_reader **reader, struct gf_error *error)
 {
-    enum gf_status status = gf_archive_load(argument, error);
-    *reader = NULL;
-    if (status)
-        return status;
     struct gf_archive_reader *const opened = calloc(1, sizeof *opened);
-    if (!opened)
+    if (!opened) {
+        gf_input_close(input);
         return gf_fail_memory(error);
-    opened->packed = gf_archive_packer(argument) != NULL;
-    status = gf_input_open(gf_archive_path(argument), false, &opened->input, error);
-    if (!status)
-        status = open_steps(opened, error);
+    }
+    opened->input = input;
+    opened->start = start;
+    const enum gf_status status = open_steps(opened, error);
     if (status) {
         gf_archive_reader_close(opened);
         return status;
     }
+    opened->packed = gf_archive_calls.archive_filter_count(opened->unpacked) > 1;
     *reader = opened;
     return GF_OK;
+}
+
+enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
+                                      struct gf_error *error)
+{
+    struct gf_input *input;
+    enum gf_status status = gf_archive_load(argument, error);
+    *reader = NULL;
+    if (!status)
+        status = gf_input_open(gf_archive_path(argument), false, &input, error);
+    return status ? status : open_reader(input, 0, reader, error);
+}
+
+enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, int64_t position,
+                                       struct gf_archive_reader **again, struct gf_error *error)
+{
+    struct gf_input *input;
+    int descriptor;
+    int64_t offset;
+    const int64_t start = reader->packed ? 0 : position;
+    *again = NULL;
+    enum gf_status status = gf_input_descriptor(reader->input, &descriptor, &offset, error);
+    const int own = status ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (!status && own < 0)
+        status =
+            gf_fail(error, GF_ERROR_READ, "%s: %s", gf_input_name(reader->input), strerror(errno));
+    if (!status)
+        status = gf_input_open_descriptor(own, offset + start, -1, gf_input_name(reader->input),
+                                          &input, error);
+    return status ? status : open_reader(input, start, again, error);
+}
+
+int64_t gf_archive_position(const struct gf_archive_reader *reader)
+{
+    return reader->start + gf_archive_calls.archive_read_header_position(reader->archive);
 }
 
 void gf_archive_reader_close(struct gf_archive_reader *reader)
@@ -211,18 +247,15 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
 }
 
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
-                               size_t *got, struct gf_error *error)
+                               struct gf_error *error)
 {
-    *got = 0;
-    while (*got < size) {
-        const la_ssize_t count =
-            gf_archive_calls.archive_read_data(reader->archive, (char *)data + *got, size - *got);
+    size_t got = 0;
+    for (la_ssize_t count = 1; count && got < size; got += (size_t)count) {
+        count = gf_archive_calls.archive_read_data(reader->archive, (char *)data + got, size - got);
         if (count < 0)
             return fail_reading(reader, error);
-        if (!count)
-            break;
-        *got += (size_t)count;
     }
+    memset((char *)data + got, 0, size - got); /* libarchive leaves out a hole that ends a file */
     return GF_OK;
 }
 

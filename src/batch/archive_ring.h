@@ -5,6 +5,7 @@
 #define GF_BATCH_ARCHIVE_RING_H
 
 #include "batch/archive_file.h"
+#include "batch/archive_links.h"
 #include "batch/batch_work.h"
 
 enum { GF_ARCHIVE_SLOTS = 1024 };
@@ -15,7 +16,7 @@ enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE 
 struct gf_archive_slot {
     enum gf_slot_state state;
     struct gf_archive_member member;
-    char *target;        /* of a link to a picture */
+    char *target;        /* of a link from or to a picture */
     unsigned char *data; /* NULL: the picture is a file */
     size_t size, held;   /* held: counted in the ring's bytes */
     size_t index;        /* of the picture in the whole list, from 0 */
@@ -30,8 +31,12 @@ struct gf_archive_ring {
     struct gf_archive_writer *writer[GF_PIPELINE_OUTPUTS_MAX]; /* NULL: that output is files */
     enum gf_status written_status[GF_PIPELINE_OUTPUTS_MAX];    /* of the archive */
     int outputs;
-    const char *from;                  /* the archive's name */
-    struct gf_input_identity identity; /* of the archive */
+    bool files;        /* one of the outputs is files, and the input an archive */
+    size_t lost_links; /* which failed, and are no pictures */
+    struct gf_archive_links links;
+    void *lost[GF_PIPELINE_OUTPUTS_MAX]; /* names of what is not in that archive, of tsearch() */
+    const char *from;                    /* the archive's name */
+    struct gf_input_identity identity;   /* of the archive */
     const char *to[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_archive_slot slot[GF_ARCHIVE_SLOTS];
     size_t read, taken, written; /* slots so far */
@@ -62,9 +67,26 @@ enum gf_status gf_archive_check(const struct gf_batch_request *request, bool fro
 
 /* The thread that fills the ring; argument: the ring. */
 void *gf_archive_fill(void *ring);
-/* The name that a picture has in another archive: with another extension where the format changes.
- * From malloc(); NULL when out of memory. */
+/* The name that a member has in another archive: with another extension where that is of a picture
+ * whose format changes. From malloc(); NULL when out of memory. */
 char *gf_archive_renamed(const char *name, enum gf_file_format wanted);
+/* Names the member and its outputs; refuses those whose names are taken. */
+enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                       struct gf_error *error) GF_CHECKED;
+/* Names what the workers make for the archives. A file that could not be read has no name yet. */
+enum gf_status gf_archive_prepare_results(struct gf_archive_ring *ring,
+                                          struct gf_archive_slot *slot,
+                                          struct gf_error *error) GF_CHECKED;
+/* Refuses all outputs for one reason. */
+enum gf_status gf_archive_refuse(const struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                 const char *why, struct gf_error *error) GF_CHECKED;
+/* A member, or a file. */
+const struct gf_input_name *gf_archive_input_of(const struct gf_archive_ring *ring,
+                                                const struct gf_archive_slot *slot);
+/* Writes a slot that is done. An archive that cannot be written further fails; the other outputs go
+ * on. Fails with the last. */
+enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                     struct gf_error *error) GF_CHECKED;
 
 /* Runs so many workers, writes what they and the reader make until all is written or the run stops,
  * and waits for the workers. */

@@ -1,6 +1,7 @@
 /* A batch with archives: its devices, its beginning and its end. */
 #include "batch/archive.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,6 +121,8 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
             status = gf_archive_writer_open(name, options->no_clobber, options->sync,
                                             &ring->writer[k], error);
     }
+    for (int k = 0; k < ring->outputs; k++)
+        ring->files |= ring->reader && !ring->writer[k];
     for (int k = 0; !status && k < ring->outputs; k++) {
         if (!strcmp(gf_archive_path(gf_batch_output_at(request, k).name->text), "-") &&
             gf_archive_in_place(ring, k))
@@ -191,6 +194,9 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
         gf_archive_slot_free(ring, &ring->slot[i]);
     for (int k = 0; k < ring->outputs; k++)
         gf_archive_writer_close(ring->writer[k]);
+    for (int k = 0; k < ring->outputs; k++)
+        tdestroy(ring->lost[k], free);
+    gf_archive_links_free(&ring->links);
     gf_archive_reader_close(ring->reader);
     gf_claims_free(&ring->claims);
     free(ring);

@@ -33,8 +33,8 @@ void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *
     *slot = (struct gf_archive_slot){0};
 }
 
-static const struct gf_input_name *input_of(const struct gf_archive_ring *ring,
-                                            const struct gf_archive_slot *slot)
+const struct gf_input_name *gf_archive_input_of(const struct gf_archive_ring *ring,
+                                                const struct gf_archive_slot *slot)
 {
     return slot->name.path ? &slot->name : &ring->batch->request->inputs->item[slot->index];
 }
@@ -66,7 +66,7 @@ static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worke
 {
     struct gf_batch *const batch = ring->batch;
     const struct gf_file_bytes member = {.data = slot->data, .size = slot->size};
-    worker->input = input_of(ring, slot);
+    worker->input = gf_archive_input_of(ring, slot);
     worker->item = &slot->item;
     worker->member = slot->data ? &member : NULL;
     if (slot->data)
@@ -104,105 +104,11 @@ static void *worker_main(void *argument)
 
 /* ---- writing ---- */
 
-static enum gf_status write_picture(const struct gf_archive_ring *ring, int number,
-                                    struct gf_archive_slot *slot, struct gf_error *error)
-{
-    const struct gf_bytes *const bytes = &slot->bytes[number];
-    const char *const output = slot->item.output[number];
-    if (!bytes->data) /* it was left out */
-        return GF_OK;
-    if (!output)
-        return gf_fail(error, GF_ERROR_READ, "%s: could not be read when the run began",
-                       input_of(ring, slot)->path);
-    const char *const name = output + strlen(ring->to[number]) + 1;
-    if (!gf_archive_member_change(&slot->member, name, bytes->size))
-        return gf_fail_memory(error);
-    const enum gf_status status = gf_archive_put(ring->writer[number], &slot->member, error);
-    return status ? status
-                  : gf_archive_write(ring->writer[number], bytes->data, bytes->size, error);
-}
-
-/* A link to a picture follows it to its new name. */
-static enum gf_status write_link(const struct gf_archive_ring *ring, int number,
-                                 struct gf_archive_slot *slot, struct gf_error *error)
-{
-    const enum gf_file_format wanted =
-        gf_batch_output_at(ring->batch->request, number).options.format;
-    char *const own = strdup(slot->member.name);
-    char *const name = own ? gf_archive_renamed(own, wanted) : NULL;
-    char *const target = gf_archive_renamed(slot->target, wanted);
-    enum gf_status status = GF_OK;
-    if (!name || !target || !gf_archive_member_change(&slot->member, name, 0))
-        status = gf_fail_memory(error);
-    if (!status) {
-        gf_archive_member_set_target(&slot->member, target);
-        status = gf_archive_put(ring->writer[number], &slot->member, error);
-    }
-    if (!status && !gf_archive_member_change(&slot->member, own, 0))
-        status = gf_fail_memory(error);
-    free(own);
-    free(name);
-    free(target);
-    return status;
-}
-
-static enum gf_status write_to(const struct gf_archive_ring *ring, int number,
-                               struct gf_archive_slot *slot, struct gf_error *error)
-{
-    enum gf_status status = GF_OK;
-    if (slot->bytes)
-        return write_picture(ring, number, slot, error);
-    if (slot->target)
-        return write_link(ring, number, slot, error);
-    if (slot->member.header)
-        status = gf_archive_put(ring->writer[number], &slot->member, error);
-    return status || !slot->size
-               ? status
-               : gf_archive_write(ring->writer[number], slot->data, slot->size, error);
-}
-
-static void report_archive(const struct gf_batch_request *request, const struct gf_error *why)
-{
-    if (request->message)
-        request->message(request->context, GF_MESSAGE_ERROR, why->text);
-}
-
-/* An archive that cannot be written further fails; the other outputs go on. Fails with the last. */
-static enum gf_status write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                                 struct gf_error *error)
-{
-    int left = 0;
-    enum gf_status status = GF_OK;
-    for (int k = 0; k < ring->outputs; k++) {
-        struct gf_error why = {0};
-        if (!ring->writer[k] || ring->written_status[k]) {
-            left += !ring->writer[k];
-            continue;
-        }
-        ring->written_status[k] = write_to(ring, k, slot, &why);
-        left += !ring->written_status[k];
-        if (!ring->written_status[k])
-            continue;
-        if (status)
-            report_archive(ring->batch->request, error);
-        status = ring->written_status[k];
-        *error = why;
-    }
-    if (status && left) {
-        report_archive(ring->batch->request, error);
-        status = GF_OK;
-    }
-    return status;
-}
-
 /* A member that is no picture goes into archives alone. The caller holds the lock. */
 static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
 {
     const struct gf_batch_request *const request = ring->batch->request;
-    bool any_files = false;
-    for (int k = 0; k < ring->outputs; k++)
-        any_files |= !ring->writer[k];
-    if (!any_files || !slot->member.is_file)
+    if (!ring->files || !slot->member.is_file)
         return;
     ring->batch->state.left_out++;
     struct gf_error line;
@@ -226,11 +132,11 @@ static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *e
             continue;
         }
         if (slot->bytes)
-            gf_batch_report(batch, &slot->item, input_of(ring, slot)->path);
+            gf_batch_report(batch, &slot->item, gf_archive_input_of(ring, slot)->path);
         else
             tell_left_out(ring, slot);
         pthread_mutex_unlock(&batch->lock);
-        status = write_slot(ring, slot, error);
+        status = gf_archive_write_slot(ring, slot, error);
         pthread_mutex_lock(&batch->lock);
         ring->bytes -= slot->held;
         gf_archive_slot_free(ring, slot);
@@ -266,7 +172,7 @@ static enum gf_status run_threads(struct gf_archive_ring *ring, struct archive_w
     for (size_t i = ring->written; i < ring->read; i++) { /* the run has stopped */
         struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
         if (slot->state == GF_SLOT_DONE && slot->bytes)
-            gf_batch_report(batch, &slot->item, input_of(ring, slot)->path);
+            gf_batch_report(batch, &slot->item, gf_archive_input_of(ring, slot)->path);
     }
     pthread_mutex_unlock(&batch->lock);
     return status;

@@ -22,6 +22,7 @@ struct gf_batch_item {
     /* [outputs], each NULL: named when the header is known, or standard output. */
     char **output;
     char **refusal; /* [outputs]: why one cannot be made, or NULL each; NULL: all can */
+    bool is_link;   /* of an archive, and made in files alone: archives have it as a link */
     char *notes; /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
     bool notes_lost; /* there was no memory for them */
     enum gf_outcome outcome;

@@ -38,6 +38,10 @@ static bool begin_results(struct gf_batch_worker *worker)
             .worker = worker, .number = k, .bytes = bytes && bytes->name ? bytes : NULL};
         if (result->bytes)
             result->path = strdup(bytes->name);
+        if (result->bytes && worker->item->is_link) {
+            result->outcome = GF_OUTCOME_DONE;
+            continue;
+        }
         result->outcome =
             gf_batch_check_existing(worker->batch, worker->input->path, &worker->identity,
                                     worker->item, k, result->why.text, sizeof result->why.text);

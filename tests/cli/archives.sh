@@ -63,6 +63,19 @@ grep -q '^gpufilter: 1 of 3 files failed, 2 done$' stderr || problem "$(cat stde
 [ "$(grep -c '"status":"ok"' log.jsonl) $(grep -c '"status":"failed"' log.jsonl)" = "2 1" ] || problem "the log is $(cat log.jsonl)"
 grep -q '"input":"bad.tar/set/0001.png","output":"some.tar/set/0001.png"' log.jsonl || problem "the log is $(cat log.jsonl)"
 
+begin "holes that end a file are read as zeros"
+mkdir holes
+cp in.ppm holes/a.ppm
+echo text >holes/b.bin
+truncate -s 300000 holes/b.bin holes/c.bin
+truncate -s +100000 holes/a.ppm
+tar cSf holes.tar holes
+run 0 gpufilter -q -i holes.tar -o holes-out.tar invert
+mkdir holes-unpacked
+tar xf holes-out.tar -C holes-unpacked
+same holes-unpacked/holes/b.bin holes/b.bin
+same holes-unpacked/holes/c.bin holes/c.bin
+
 begin "--fail-fast, a cut archive and a foreign file leave no archive"
 run 4 gpufilter -i bad.tar -o none.tar --fail-fast invert
 head -c 100000 in.tar >cut.tar

@@ -29,7 +29,7 @@ unpacked()
 
 begin "one archive to two archives and a folder: what separate runs make"
 run 0 gpufilter -i in.tar -o large.tar invert -o small.tar.gz --format=jpeg --quality=60 thumbnail=40 -o 'thumb/{dir}/{stem}.ppm' thumbnail=20
-stderr_like '2 files done'
+stderr_like '3 files done'
 run 0 gpufilter -q -i in.tar -o alone.tar invert
 same large.tar alone.tar
 run 0 gpufilter -q -i in.tar -o alone.tar.gz --format=jpeg --quality=60 thumbnail=40
@@ -46,8 +46,9 @@ unpacked large.tar large
 same out/set/a.png large/set/a.png
 same out/set/deep/b.jpg large/set/deep/b.jpg
 only out set
-only out/set a.png deep
-run 0 sh -c 'cat in.tar | "$GPUFILTER" -q -i tar:- -o piped/{stem}-{w}x{h}.png invert'
+only out/set a.png deep link.png
+tar cf files.tar set
+run 0 sh -c 'cat files.tar | "$GPUFILTER" -q -i tar:- -o piped/{stem}-{w}x{h}.png invert'
 only piped a-200x150.png b-200x150.png
 
 begin "nothing is written outside of the output's folder"
@@ -82,11 +83,11 @@ stdout_has '^set/deep/b.jpg -> packed.tar/deep/b.jpg$'
 
 begin "a member that one output refuses is left out of that one"
 run 4 gpufilter -i in.tar --log=log -o big.tar crop=180:140 -o lossy.tar --format=jpeg --lossless -o kept/ invert
-grep -q '2 of 2 files failed' stderr || problem "$(cat stderr)"
+grep -q '2 of 3 files failed' stderr || problem "$(cat stderr)"
 [ "$(members big.tar)" = "$(members in.tar)" ] || problem "the members are $(members big.tar)"
 members lossy.tar | grep -q 'set/a\.jpg\|deep/b' && problem "the members are $(members lossy.tar)"
 same kept/set/a.png large/set/a.png
-[ "$(grep -c '"status":"ok"' log)" = 4 ] && [ "$(grep -c '"status":"failed"' log)" = 2 ] || problem "$(cat log)"
+[ "$(grep -c '"status":"ok"' log)" = 5 ] && [ "$(grep -c '"status":"failed"' log)" = 2 ] || problem "$(cat log)"
 grep '"status":"failed"' log | grep -v '"output":"lossy.tar/' | grep . && problem "$(cat log)"
 
 begin "a damaged member fails all its outputs with one line"
@@ -133,12 +134,12 @@ stderr_like "'meet/x.png' and 'meet/x.jpg' would both be written to 'y.tar/x.png
 begin "--resume and --skip-existing look at the files, and archives are made as a whole"
 set -- -i in.tar -o whole.tar invert -o 'files/{stem}.png' thumbnail=40
 run 0 gpufilter -q "$@" --log=run.log
-[ "$(grep -c '"status":"ok"' run.log)" = 4 ] || problem "$(cat run.log)"
+[ "$(grep -c '"status":"ok"' run.log)" = 5 ] || problem "$(cat run.log)"
 rm files/a.png
 touch -t 200001010000 files/b.png
 cp files/b.png old.png
 run 0 gpufilter -q "$@" --resume=run.log
-[ "$(grep -c '"status":"ok"' run.log)" = 7 ] || problem "$(cat run.log)"
+[ "$(grep -c '"status":"ok"' run.log)" = 8 ] || problem "$(cat run.log)"
 [ -f files/a.png ] || problem "files/a.png was not made"
 [ -z "$(find files/b.png -newer old.png)" ] || problem "files/b.png was made again"
 touch -d '1 hour' in.tar
@@ -147,7 +148,7 @@ run 0 gpufilter -q "$@" --resume=run.log
 grep -q '"identity":"[0-9]* [0-9.]* in [0-9]* [0-9.]*"' run.log || problem "$(cat run.log)"
 same whole.tar large.tar
 run 0 gpufilter -i in.tar -o 'files/{stem}.png' --skip-existing thumbnail=40
-stderr_like '0 files done, 2 skipped, .*; 1 file was not taken for a picture (-v names it)$'
+stderr_like '0 files done, 3 skipped, .*; 1 file was not taken for a picture (-v names it)$'
 run 0 gpufilter -v -i in.tar -o 'files/{stem}.png' --skip-existing thumbnail=40
 grep -q '^gpufilter: in.tar/set/a.json: not taken for a picture$' stderr || problem "$(cat stderr)"
 
