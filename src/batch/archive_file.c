@@ -46,6 +46,7 @@ void gf_archive_member_free(struct gf_archive_member *member)
     if (member->header)
         gf_archive_calls.archive_entry_free(member->header);
     free(member->name);
+    free(member->fault);
     *member = (struct gf_archive_member){0};
 }
 

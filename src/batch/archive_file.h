@@ -16,6 +16,7 @@ struct stat;
 struct gf_archive_member {
     struct archive_entry *header; /* all that the archive says of it; gf_archive_member_free() */
     char *name;
+    char *fault;  /* what was passed over in the header, in libarchive's words; or NULL */
     bool is_file; /* else it is a folder, a link or a device, and has no bytes */
     uint64_t size;
 };

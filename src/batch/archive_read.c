@@ -237,6 +237,10 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
         gf_archive_member_free(member);
         return status;
     }
+    if (code == ARCHIVE_WARN) {
+        const char *const why = gf_archive_calls.archive_error_string(reader->archive);
+        member->fault = strdup(why ? why : "its header is damaged");
+    }
     member->is_file = gf_archive_calls.archive_entry_filetype(member->header) == AE_IFREG &&
                       !gf_archive_calls.archive_entry_hardlink(member->header);
     const int64_t size = gf_archive_calls.archive_entry_size(member->header);

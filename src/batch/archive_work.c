@@ -117,6 +117,15 @@ static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_ar
         request->message(request->context, GF_MESSAGE_PICTURE, line.text);
 }
 
+static void report_fault(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
+{
+    const struct gf_batch_request *const request = ring->batch->request;
+    struct gf_error line;
+    (void)gf_fail(&line, GF_OK, "%s/%s: %s", ring->from, slot->member.name, slot->member.fault);
+    if (request->message)
+        request->message(request->context, GF_MESSAGE_WARNING, line.text);
+}
+
 /* Writes what is done, in order, until all is written or the run stops. Holds the lock but for the
  * writing. */
 static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *error)
@@ -136,6 +145,8 @@ static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *e
         else
             tell_left_out(ring, slot);
         pthread_mutex_unlock(&batch->lock);
+        if (slot->member.fault && !slot->item.is_link)
+            report_fault(ring, slot);
         status = gf_archive_write_slot(ring, slot, error);
         pthread_mutex_lock(&batch->lock);
         ring->bytes -= slot->held;

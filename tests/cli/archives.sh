@@ -76,6 +76,12 @@ tar xf holes-out.tar -C holes-unpacked
 same holes-unpacked/holes/b.bin holes/b.bin
 same holes-unpacked/holes/c.bin holes/c.bin
 
+begin "what is not understood of a header is told"
+tar --format=pax --pax-option=comment:=words -cf header.tar set/text.txt
+LC_ALL=C sed 's/[0-9][0-9] comment=words/zz comment=words/' header.tar >torn.tar
+run 0 gpufilter -i torn.tar -o told.tar
+grep -q '^gpufilter: warning: torn.tar/set/text.txt: ' stderr || problem "$(cat stderr)"
+
 begin "--fail-fast, a cut archive and a foreign file leave no archive"
 run 4 gpufilter -i bad.tar -o none.tar --fail-fast invert
 head -c 100000 in.tar >cut.tar
