@@ -352,9 +352,9 @@ static void check_press(J_COLOR_SPACE stored, bool adobe, struct gf_icc press)
     assert_int_equal(picture.format.channels, 3);
     cmsHPROFILE const from = cmsOpenProfileFromMem(press.data, (cmsUInt32Number)press.size),
                       to = cmsOpenProfileFromMem(srgb.data, (cmsUInt32Number)srgb.size);
-    cmsHTRANSFORM const reference = cmsCreateTransform(
-        from, adobe ? TYPE_CMYK_8_REV : TYPE_CMYK_8, to, TYPE_RGB_8, INTENT_RELATIVE_COLORIMETRIC,
-        cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_NOOPTIMIZE);
+    cmsHTRANSFORM const reference =
+        cmsCreateTransform(from, TYPE_CMYK_8_REV, to, TYPE_RGB_8, INTENT_RELATIVE_COLORIMETRIC,
+                           cmsFLAGS_BLACKPOINTCOMPENSATION | cmsFLAGS_NOOPTIMIZE);
     assert_non_null(reference);
     cmsDoTransform(reference, decoded, theirs, WIDTH * HEIGHT);
     for (int i = 0; i < WIDTH * HEIGHT * 3; i++)

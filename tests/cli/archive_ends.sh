@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # How archives end, and archives that are their own output.
 if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
     skip "there is no tar, or no libarchive in this build"
@@ -117,4 +118,3 @@ cp set/a.png a.png
 run 2 gpufilter -i in.ppm -i a.png -o tar:a.png invert
 stderr_like "the archive 'a.png' would be written over the input 'a.png'"
 same a.png set/a.png
-# shellcheck shell=sh

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Links from and to pictures in archives.
 if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
     skip "there is no tar, or no libarchive in this build"
@@ -89,4 +90,3 @@ run 4 gpufilter -i new.tar -o new-out.tar --format=jpeg invert
 grep -q "new-out.tar/new/x.jpg: 'new.tar/new/x.png' and 'new.tar/new/x.ppm' would both be written to it" stderr || problem "$(cat stderr)"
 tar tvf new-out.tar | grep -q 'latest -> b.jpg' || problem "$(tar tvf new-out.tar)"
 tar tvf new-out.tar | grep -q 'x.jpg -> b.jpg' || problem "$(tar tvf new-out.tar)"
-# shellcheck shell=sh
