@@ -65,7 +65,7 @@ twice='2 0 0\n0 2 0\n2 2 0\n0 0 2\n2 0 2\n0 2 2\n2 2 2\n'
 printf "LUT_3D_SIZE 2\n-0.4 0 0\n$twice" >steep3d.cube
 printf "LUT_3D_SIZE 2\nDOMAIN_MAX 2 2 2\n0 0 0\n$twice" >wide.cube
 printf "LUT_1D_SIZE 2\nLUT_3D_SIZE 2\n1 1 1\n0 0 0\n$corners" >negative3d.cube
-for before in '' invert,saturation=1,invert, ; do
+for before in '' 'invert,saturation=1,invert,'; do
     pixel_is ${before}lut=steep.cube "128 255 0"
     pixel_is ${before}lut=steep.cube:amount=0.5 "96 255 22"
     pixel_is ${before}lut=steep3d.cube "103 255 200"
