@@ -568,6 +568,7 @@ static void test_program_words(void **state)
         {"a.png: over options.max_pixels=99", "a.png: over --max-pixels=99"},
         {"is there already (options.no_clobber)", "is there already (--no-clobber)"},
         {"use .png or options.format", "use .png or --format"},
+        {"options.format; a folder ends in /", "--format; a folder ends in /"},
         {"over the 64 MiB of options.memory_bytes", "over the 64 MiB of --memory"},
         {"unknown filter 'x' (gf_filter_at lists them)", "unknown filter 'x' (--list shows them)"},
         {"options.png: not a PNG", "options.png: not a PNG"},

@@ -14,7 +14,7 @@ static size_t option_length(const char *text)
         return 0;
     const char *const name = text + sizeof member - 1;
     const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
-    return strchr("=)", name[length]) ? length : 0; /* or the end of the text */
+    return strchr("=);", name[length]) ? length : 0; /* or the end of the text */
 }
 
 void gf_program_words(char *text)

@@ -108,7 +108,7 @@ for format in '' --format=png; do
     done
 done
 run 2 gpufilter -i in.ppm -o single/results
-stderr_like 'single/results: the extension says no format: .*; a folder ends in / or is there$'
+stderr_like 'single/results: the extension says no format: .* or --format; a folder ends in / or is there$'
 run 2 gpufilter -i many -o single/all.png
 stderr_like "'many/a.ppm' and 'many/b.ppm' would both be written to 'single/all.png'; a folder, which ends in / or is there, or "
 run 0 gpufilter -i single/one -o single/results.v1/
