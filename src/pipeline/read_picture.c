@@ -17,6 +17,14 @@ static enum gf_status run(struct gf_pipeline *pipeline, struct gf_input *input,
     return status ? status : gf_pipeline_run_task(pipeline, &task, error);
 }
 
+/* A second picture is whole, whatever options the main one has: no hint leads to them. */
+static void drop_hint(const struct gf_options *options, struct gf_error *error)
+{
+    char *const hint = strstr(error->text, gf_truncated_hint(options));
+    if (hint)
+        *hint = '\0';
+}
+
 enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
                                struct gf_image *image, struct gf_error *error)
 {
@@ -38,7 +46,9 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
         status = run(pipeline, input, image, error);
     gf_pipeline_close(pipeline);
     gf_input_close(input);
-    if (status)
+    if (status) {
         gf_image_free(image);
+        drop_hint(&options, error);
+    }
     return status;
 }
