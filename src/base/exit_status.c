@@ -41,12 +41,10 @@ const char *gf_exit_meaning(int exit_status)
         return "what was asked for is not on this machine: a GPU, a library";
     case GF_EXIT_INPUTS:
         return "some inputs are damaged, of no known format, beyond a limit, or do not fit the "
-               "chain or "
-               "the output's format; the others are done";
+               "chain or the output's format; the others are done";
     case GF_EXIT_AGAIN:
         return "another try may do it: an output cannot be written, an input is missing or cannot "
-               "be "
-               "read, memory ran out, a device failed; stands where inputs are bad, too";
+               "be read, memory ran out, a device failed; stands where inputs are bad, too";
     }
     return NULL;
 }
