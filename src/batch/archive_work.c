@@ -71,7 +71,7 @@ static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worke
     worker->member = slot->data ? &member : NULL;
     if (slot->data)
         worker->identity = gf_identify_member(
-            slot->member.size, gf_archive_member_time(&slot->member), &ring->identity);
+            slot->data, slot->size, gf_archive_member_time(&slot->member), &ring->identity);
     worker->bytes = slot->bytes;
     worker->index = slot->index;
     gf_batch_run_item(worker, false);

@@ -42,7 +42,7 @@ static const struct gf_key_help keys[] = {
     {"job", "names the chain, the files that it names and the options that the result depends on"},
     {"identity",
      "the size and the time of the input, by which *--resume* sees that it has changed; "
-     "of a member of an archive also the archive's"},
+     "of a member of an archive also the archive's, or a hash of its bytes where that is a pipe"},
 };
 
 const struct gf_key_help *gf_batch_log_key_at(int index)

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "codec/io/input.h"
 
-static struct gf_input_identity identify(uint64_t size, struct timespec time, const char *archive)
+static struct gf_input_identity identify(uint64_t size, struct timespec time, const char *more)
 {
     struct gf_input_identity identity = {.changed = time};
-    snprintf(identity.text, sizeof identity.text, "%llu %lld.%09ld%s%.60s",
-             (unsigned long long)size, (long long)time.tv_sec, time.tv_nsec, *archive ? " in " : "",
-             archive);
+    snprintf(identity.text, sizeof identity.text, "%llu %lld.%09ld%.64s", (unsigned long long)size,
+             (long long)time.tv_sec, time.tv_nsec, more);
     return identity;
 }
 
@@ -23,10 +23,16 @@ struct gf_input_identity gf_identify_file(const char *path)
                                  : (struct gf_input_identity){0};
 }
 
-struct gf_input_identity gf_identify_member(uint64_t size, struct timespec time,
+struct gf_input_identity gf_identify_member(const void *bytes, size_t size, struct timespec time,
                                             const struct gf_input_identity *archive)
 {
-    struct gf_input_identity identity = identify(size, time, archive->text);
+    char more[sizeof archive->text + 4];
+    if (*archive->text)
+        snprintf(more, sizeof more, " in %s", archive->text);
+    else
+        snprintf(more, sizeof more, " %016llx",
+                 (unsigned long long)gf_hash(GF_HASH_START, bytes, size));
+    struct gf_input_identity identity = identify(size, time, more);
     if (*archive->text)
         identity.changed = archive->changed;
     return identity;

@@ -3,7 +3,7 @@
 #define GF_BATCH_INPUT_IDENTITY_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <time.h>
 
 struct gf_input_identity {
@@ -14,8 +14,9 @@ struct gf_input_identity {
 };
 
 struct gf_input_identity gf_identify_file(const char *path);
-/* A member of an archive, whose own identity is part of it. */
-struct gf_input_identity gf_identify_member(uint64_t size, struct timespec time,
+/* A member of an archive, whose own identity is part of it. Where the archive has none, as a pipe,
+ * it is a hash of the member's bytes. */
+struct gf_input_identity gf_identify_member(const void *bytes, size_t size, struct timespec time,
                                             const struct gf_input_identity *archive);
 
 static inline bool gf_is_earlier(const struct timespec *a, const struct timespec *b)

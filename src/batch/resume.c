@@ -14,7 +14,8 @@
 #include "base/named_file.h"
 #include "batch/batch_log.h"
 
-/* Continues the hash over the contents of a file. What can be read only once is left out. */
+/* Continues the hash over the contents and the size of a file. What can be read only once is left
+ * out. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char part[1 << 14];
@@ -22,12 +23,14 @@ static uint64_t hash_file(uint64_t hash, const char *path)
     const int fd = gf_named_file_open(path, O_NONBLOCK); /* a pipe without a writer would wait */
     if (fd < 0)
         return hash;
+    uint64_t size = 0;
     for (ssize_t got = !fstat(fd, &file) && S_ISREG(file.st_mode); got > 0;) {
         got = read(fd, part, sizeof part);
         hash = gf_hash(hash, part, got > 0 ? (size_t)got : 0);
+        size += got > 0 ? (size_t)got : 0;
     }
     close(fd);
-    return hash;
+    return gf_hash(hash, &size, sizeof size); /* what one file ends with is not another's begin */
 }
 
 static uint64_t hash_files(uint64_t hash, const struct gf_chain *chain)
@@ -62,9 +65,9 @@ struct record {
     uint64_t key;   /* a hash of the output's name; 0: empty */
     uint64_t input; /* a hash of the input's */
     uint64_t fingerprint;
-    uint64_t identity; /* a hash of the input's; 0: an older version wrote none */
+    uint64_t identity; /* a hash of the input's; 0: there was none, as of a pipe */
     long long bytes_out;
-    bool done;
+    bool done, is_old; /* is_old: a version wrote it that knew no identities */
 };
 
 struct gf_resume {
@@ -141,6 +144,7 @@ struct line {
     /* Each has room for the whole line. */
     char *input, *output, *status, *fingerprint, *identity;
     double bytes_out;
+    bool has_identity;
 };
 
 /* Reads "key":value and skips keys that it does not know. */
@@ -156,6 +160,7 @@ static const char *read_member(const char *at, struct line *line, char *key, cha
                          : !strcmp(key, "job")      ? line->fingerprint
                          : !strcmp(key, "identity") ? line->identity
                                                     : text;
+        line->has_identity |= to == line->identity;
         return read_string(value + 1, to);
     }
     if (!strcmp(key, "bytes_out"))
@@ -169,6 +174,7 @@ static bool read_line(const char *at, struct line *line, char *key, char *text)
 {
     *line->input = *line->output = *line->status = *line->fingerprint = *line->identity = '\0';
     line->bytes_out = -1;
+    line->has_identity = false;
     if (*at++ != '{')
         return false;
     while ((at = read_member(at, line, key, text)) && *at == ',')
@@ -192,7 +198,8 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
                                   .fingerprint = strtoull(line->fingerprint, NULL, 16),
                                   .identity = hash_text(line->identity),
                                   .bytes_out = (long long)line->bytes_out,
-                                  .done = done};
+                                  .done = done,
+                                  .is_old = !line->has_identity};
     record->key = key;
     return true;
 }
@@ -203,7 +210,11 @@ static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const cha
     enum { ROOM = GF_LINE_MOST + 1 };
     char *const text = malloc(8 * ROOM), *const room = text + ROOM;
     enum gf_status status = text ? GF_OK : gf_fail_memory(error);
-    struct line line = {room, room + ROOM, room + 2 * ROOM, room + 3 * ROOM, room + 4 * ROOM, -1};
+    struct line line = {.input = room,
+                        .output = room + ROOM,
+                        .status = room + 2 * ROOM,
+                        .fingerprint = room + 3 * ROOM,
+                        .identity = room + 4 * ROOM};
     size_t length;
     while (!status && (length = gf_line_read(file, '\n', text))) {
         if (length == GF_LINE_MOST)
@@ -254,9 +265,10 @@ static bool is_same_input(const struct record *record, const struct gf_input_ide
 {
     if (input->is_gone)
         return true;
-    if (record->identity)
-        return record->identity == hash_text(input->text);
-    return *input->text && !gf_is_earlier(&output->st_mtim, &input->changed);
+    if (!*input->text)
+        return false;
+    return record->is_old ? !gf_is_earlier(&output->st_mtim, &input->changed)
+                          : record->identity == hash_text(input->text);
 }
 
 bool gf_resume_done(const struct gf_resume *resume, const char *input,

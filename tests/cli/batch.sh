@@ -275,12 +275,23 @@ if gpufilter -i in.png -o texted.png text=a 2>/dev/null; then
     echo two >stale.txt
     run 0 gpufilter -i in.png -o texted.png --resume=text.log text:file=stale.txt
     cmp -s texted.png texted_one.png && problem "the text is the old one"
+    printf 'a\nb' >first.txt && printf c >second.txt
+    chain=text:file=first.txt,text:file=second.txt:gravity=southeast
+    run 0 gpufilter -i in.png -o texted.png --resume=text.log $chain
+    printf a >first.txt && printf '\nbc' >second.txt
+    run 0 gpufilter -i in.png -o texted.png --resume=text.log $chain
+    run 0 gpufilter -i in.png -o texted_new.png $chain
+    same texted.png texted_new.png
 fi
 
 begin "--resume: a pipe is read again, and a picture of a file has the file's time"
 cat stale/b.pgm | gpufilter -q -i - -o piped.pgm --resume=piped.log
 cat inverted.pgm | gpufilter -q -i - -o piped.pgm --resume=piped.log
 same piped.pgm inverted.pgm
+cp stale/b.pgm older.pgm
+touch -d '1 hour ago' older.pgm
+gpufilter -q -i - -o piped.pgm --resume=piped.log <older.pgm
+same piped.pgm older.pgm
 cp stale/b.pgm paged.pgm
 run 0 gpufilter -i 'paged.pgm[0]' -o paged_out.pgm --resume=paged.log
 cp inverted.pgm paged.pgm

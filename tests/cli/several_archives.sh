@@ -152,6 +152,17 @@ stderr_like '0 files done, 3 skipped, .*; 1 file was not taken for a picture (-v
 run 0 gpufilter -v -i in.tar -o 'files/{stem}.png' --skip-existing thumbnail=40
 grep -q '^gpufilter: in.tar/set/a.json: not taken for a picture$' stderr || problem "$(cat stderr)"
 
+begin "--resume of an archive from a pipe: a member that was changed within its size and time is made again"
+mkdir fixed
+for sample in a b; do
+    printf 'P5\n1 1\n255\n%s' $sample >fixed/x.pgm
+    touch -d @0 fixed/x.pgm
+    tar cf - fixed | gpufilter -q -i tar:- -o fixed-out --resume=fixed.log
+    same fixed-out/fixed/x.pgm fixed/x.pgm
+done
+run 0 sh -c 'tar cf - fixed | "$GPUFILTER" -i tar:- -o fixed-out --resume=fixed.log'
+stderr_like '0 files done, 1 skipped'
+
 begin "what makes no sense is refused"
 run 2 gpufilter -i in.tar -o y.tar -o ./y.tar blur
 stderr_like "two outputs of 'in.tar' would both be written to 'y.tar'"
