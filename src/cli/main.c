@@ -187,10 +187,8 @@ int main(int argc, char **argv)
         status = act(&command, &error);
     struct gf_error flush_error = {0};
     const enum gf_status flushed = gf_flush_stdout(&flush_error);
-    if (!status && flushed) {
-        status = flushed;
-        error = flush_error;
-    }
+    if (status != GF_ERROR_OUTPUT) /* else that may be the same failure */
+        gf_message_add_error(flushed, &flush_error, &status, &error);
     gf_command_free(&command);
     free(words);
     if (status == GF_ERROR_OUTPUT && reader_is_gone()) {

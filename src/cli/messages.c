@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/exit_status.h"
 #include "base/printable.h"
 #include "batch/program_words.h"
 
@@ -33,6 +34,18 @@ void gf_message_print(const char *kind, const char *text)
     gf_make_printable(line);
     gf_program_words(line);
     fprintf(gf_message_file(), "gpufilter: %s%s\n", kind, line);
+}
+
+void gf_message_add_error(enum gf_status further, const struct gf_error *further_error,
+                          enum gf_status *status, struct gf_error *error)
+{
+    const bool is_graver = gf_graver_status(*status, further) != *status;
+    if (*status && further)
+        gf_message_print("", is_graver ? error->text : further_error->text);
+    if (is_graver) {
+        *status = further;
+        *error = *further_error;
+    }
 }
 
 void gf_message_warn(void *context, const char *text)

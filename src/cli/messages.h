@@ -12,6 +12,11 @@ void gf_message_print(const char *kind, const char *text);
 /* A warning; for gf_options.warn. */
 void gf_message_warn(void *context, const char *text);
 
+/* A further error of the run, or GF_OK: the graver of both becomes the run's, the other is printed.
+ */
+void gf_message_add_error(enum gf_status further, const struct gf_error *further_error,
+                          enum gf_status *status, struct gf_error *error);
+
 /* Standard error, for the program's own lines. */
 FILE *gf_message_file(void);
 /* From now on what libraries print to stderr is lost, on any thread: dav1d and libjxl say of a

@@ -420,10 +420,7 @@ enum gf_status gf_run_batch(struct gf_command *command, struct gf_error *error)
     if (!status)
         status = run(&session, error);
     gf_progress_clear(&session.progress);
-    if (!status && session.report_status) {
-        status = session.report_status;
-        *error = session.report_error;
-    }
+    gf_message_add_error(session.report_status, &session.report_error, &status, error);
     close_session(&session);
     return status;
 }

@@ -346,6 +346,12 @@ absent out10
 if [ -e /dev/full ]; then
     run 75 gpufilter -i many -o out10 --log=/dev/full invert
     grep -q '^gpufilter: /dev/full: No space left on device$' stderr || problem "$(cat stderr)"
+    for inputs in "-i cut.ppm" "-i cut.ppm -i in.ppm --threads=1"; do
+        # shellcheck disable=SC2086 # several words
+        run 75 gpufilter $inputs -o out10/ --log=/dev/full invert
+        [ "$(tr '\n' ' ' <stderr | sed 's/ after row [0-9]* of [0-9]*//')" = \
+            'gpufilter: cut.ppm: truncated gpufilter: /dev/full: No space left on device ' ] || problem "$(cat stderr)"
+    done
 fi
 
 begin "a log at the limit of its size ends with a whole line, and the error is the true one"
@@ -440,6 +446,11 @@ run 75 gpufilter -n -i gone.ppm -o out13d.ppm
 stderr_is 'gpufilter: gone.ppm: No such file or directory'
 run 4 gpufilter -n -i in.ppm -o out13d.ppm crop=99:99
 stderr_like 'in.ppm: crop: w=99 at'
+if [ -e /dev/full ]; then
+    run 75 sh -c '"$GPUFILTER" -n -i many -i gray16.pgm -o out13d crop=50:50 >/dev/full'
+    [ "$(tr '\n' ' ' <stderr)" = 'gpufilter: 1 of 4 files would fail gpufilter: standard output: No space left on device ' ] ||
+        problem "$(cat stderr)"
+fi
 run 0 gpufilter -n -i - -i in.png -o out13d --format=png <in.ppm
 absent out13d
 

@@ -42,6 +42,11 @@ done
 run 75 gpufilter --profile=html:nowhere/run.html -i in.png -o none.png blur
 stderr_like 'nowhere/run.html: '
 absent none.png
+if [ -e /dev/full ]; then
+    run 75 gpufilter --profile=html:/dev/full -i in.png -i run.html -o full/ blur
+    [ "$(tail -n 2 stderr | tr '\n' ' ')" = \
+        'gpufilter: 1 of 2 files failed, 1 done gpufilter: /dev/full: No space left on device ' ] || problem "$(cat stderr)"
+fi
 run 75 gpufilter --profile=html:none.html -i missing.png -o none.png blur
 absent none.html none.png
 run 2 gpufilter --profile=html: -i in.png -o none.png blur
