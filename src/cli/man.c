@@ -197,7 +197,8 @@ static void put_batches(FILE *file)
               "output is there in that size and the input has the size and the time of then. The "
               "contents of the files that a chain names are part of the job. A line of an older "
               "version, which has no identity, counts where the output is no older than the input. "
-              "A pipe is always read again.");
+              "A pipe is always read again; of the members of an archive from one the bytes tell "
+              "whether they are still those of then.");
 }
 
 static void put_outputs(FILE *file)
