@@ -80,11 +80,13 @@ static void link_close(struct gf_remote *remote)
     free(remote);
 }
 
-/* Failures that are the server's own: here there may be another device, and other memory. */
+/* Failures that are the server's own: here there may be another device, other memory, or a library
+ * that the server has not found when it looked. */
 static bool is_servers_own(enum gf_status status)
 {
     return status == GF_ERROR_MEMORY || status == GF_ERROR_DEVICE_MEMORY ||
-           status == GF_ERROR_DEVICE || status == GF_ERROR_UNAVAILABLE;
+           status == GF_ERROR_DEVICE || status == GF_ERROR_UNAVAILABLE ||
+           status == GF_ERROR_LIBRARY;
 }
 
 static enum gf_remote_outcome fail_silent(bool hung_up, struct gf_error *error)
