@@ -246,7 +246,7 @@ enum gf_status gf_compare_judge(const struct gf_comparison *comparison, struct g
         for (int i = 0; i < group->rows; i++) {
             const struct gf_compare_row *const row = &group->row[i];
             if (row->difference > row->tolerance)
-                return gf_fail(error, GF_ERROR_DEVICE,
+                return gf_fail(error, GF_ERROR_DIFFERENT,
                                "%s: wrong result: %s differs from the CPU's by %.0f, more than %d",
                                group->name, row->name, row->difference, row->tolerance);
         }

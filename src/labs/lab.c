@@ -190,7 +190,7 @@ enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result
 {
     for (int i = 0; i < result->remarks; i++) {
         if (result->remark[i].kind == GF_LAB_WRONG)
-            return gf_fail(error, GF_ERROR_DEVICE, "%s: wrong result: %s", lab->name,
+            return gf_fail(error, GF_ERROR_DIFFERENT, "%s: wrong result: %s", lab->name,
                            result->remark[i].text);
     }
     if (result->full)
