@@ -286,6 +286,22 @@ static void test_reduced(void **state)
     check_first("a.tif", 'a', "the picture says that it is of reduced resolution");
 }
 
+/* Many pages, all of them copies: the time is not the square of their number. */
+static void test_many_reduced(void **state)
+{
+    enum { PAGES = 4000 };
+    struct tiff tiff = {0};
+    begin(&tiff);
+    for (int i = 0; i < PAGES; i++) {
+        tag_gray(&tiff, 1, 'a');
+        add_page(&tiff);
+    }
+    write_file(&tiff);
+    const clock_t start = clock();
+    check_first("a.tif", 'a', "holds 4000 pictures: the first is taken");
+    assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+}
+
 /* A picture is read although those behind it cannot be. */
 static void test_damage_behind(void **state)
 {
@@ -471,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_alpha),
         cmocka_unit_test(test_unknown_samples),
         cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_many_reduced),
         cmocka_unit_test(test_damage_behind),
         cmocka_unit_test(test_raw_photographs),
         cmocka_unit_test(test_no_photometric),

@@ -7,6 +7,8 @@
 #include "codec/common/whole_source.h"
 #include "codec/tiff/tiff_metadata.h"
 
+enum { BELOW_MOST = 16 }; /* directories below the first that are looked at */
+
 /* ---- raw photographs ---- */
 
 /* The names of raw formats, by what cameras say of their makers first. */
@@ -54,7 +56,7 @@ static bool is_raw(const struct gf_tiff_handle *handle)
         return true;
     if (!gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBIFD, &count, &below))
         return false;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && i < BELOW_MOST; i++) {
         if (is_sensor(&reader, below[i]))
             return true;
     }
@@ -70,11 +72,12 @@ static bool is_full(const struct gf_tiff_handle *handle)
     return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
 }
 
+/* Goes through the pages that follow the first. TIFFSetDirectory() would begin anew for each. */
 static bool find_full_page(struct gf_tiff_handle *handle, int count,
                            const struct gf_options *options)
 {
     for (int i = 1; i < count; i++) {
-        if (!gf_tiff.TIFFSetDirectory(handle->tiff, (tdir_t)i) || !is_full(handle))
+        if (!gf_tiff.TIFFReadDirectory(handle->tiff) || !is_full(handle))
             continue;
         gf_warn(options, "%s: its first picture is of reduced resolution: %s[%d] is taken",
                 handle->name, handle->name, i);
@@ -86,12 +89,11 @@ static bool find_full_page(struct gf_tiff_handle *handle, int count,
 /* Looks below the first directory. */
 static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_options *options)
 {
-    enum { MOST = 16 };
-    uint64_t offset[MOST];
+    uint64_t offset[BELOW_MOST];
     const uint64_t *below = NULL;
     uint16_t count = 0;
     if (!gf_tiff.TIFFSetDirectory(handle->tiff, 0) ||
-        !gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBIFD, &count, &below) || count > MOST)
+        !gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBIFD, &count, &below) || count > BELOW_MOST)
         return false;
     memcpy(offset, below, count * sizeof *below);
     for (int i = 0; i < count; i++) {
