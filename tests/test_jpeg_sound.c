@@ -3,6 +3,8 @@
  * a scan that lost its place is refused. A JPEG ends where its end marker and its index say. */
 #include "codec_test.h"
 
+#include <time.h>
+
 #include "codec/jpeg/jpeg.h"
 
 enum { DQT = 0xdb, SOS = 0xda, APP0 = 0xe0, THREADS = 3 };
@@ -253,6 +255,27 @@ static void test_container(void **state)
     free(file.data);
 }
 
+/* Each of 100,000 indices says that it has 65,535 fields, and has none. */
+static void test_many_indices(void **state)
+{
+    static const unsigned char index[] = "\xff\xe2\0\x10MPF\0MM\0*\0\0\0\x08\xff\xff";
+    enum { COUNT = 100000 };
+    struct bytes file = make(false), indices = {0};
+    for (int i = 0; i < COUNT; i++)
+        append(&indices, index, sizeof index - 1);
+    struct bytes many = with(&file, 2, indices.data, indices.size);
+    const clock_t begin = clock();
+    struct picture got;
+    int64_t end;
+    assert_int_equal(read_file(&many, ways[0], &got, &end), GF_OK);
+    assert_true(clock() - begin < 2 * CLOCKS_PER_SEC);
+    assert_int_equal(end, many.size);
+    free_picture(&got);
+    free(many.data);
+    free(indices.data);
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_missing_end_marker),
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_container),
+        cmocka_unit_test(test_many_indices),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -52,6 +52,7 @@ static void add(struct gf_metadata *metadata, struct gf_icc_parts *icc, unsigned
         added = gf_metadata_add_app1(metadata, data, size);
         break;
     case 2:
+        gf_metadata_note_app2(metadata, data, size);
         added = gf_icc_parts_add(icc, data, size);
         break;
     case 3:

@@ -1,6 +1,5 @@
 #include "codec/common/exif.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,20 +253,29 @@ void gf_exif_remove_thumbnails(struct gf_blob *exif)
 
 /* ---- pictures behind a JPEG ---- */
 
-int gf_mpf_pictures(const unsigned char *data, size_t size)
+bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf)
 {
     enum { ENTRY_BYTES = 16, TYPE_THUMBNAIL = 1 };
-    const struct gf_blob mpf = {(unsigned char *)data, size}; /* it is only read */
+    static const char name[] = "MPF";
+    *mpf = (struct gf_mpf){0};
+    if (size < sizeof name || memcmp(payload, name, sizeof name) != 0)
+        return false;
+    /* It is only read. */
+    const struct gf_blob index = {(unsigned char *)payload + sizeof name, size - sizeof name};
     struct directory directory;
     const size_t entry =
-        first_directory(&mpf, &directory) ? find_entry(&mpf, &directory, TAG_MPF_ENTRIES) : 0;
+        first_directory(&index, &directory) ? find_entry(&index, &directory, TAG_MPF_ENTRIES) : 0;
     if (!entry)
-        return 0;
-    const size_t at = tiff_get(&mpf, entry + 8, 4);
-    const size_t room = at < size ? (size - at) / ENTRY_BYTES : 0;
-    const size_t stated = tiff_get(&mpf, entry + 4, 4) / ENTRY_BYTES;
-    int count = 0;
-    for (size_t i = 1; i < stated && i < room; i++)
-        count += (tiff_get(&mpf, at + i * ENTRY_BYTES, 4) >> 16 & 0xff) != TYPE_THUMBNAIL;
-    return count;
+        return false;
+    const size_t first = tiff_get(&index, entry + 8, 4);
+    const size_t room = first < index.size ? (index.size - first) / ENTRY_BYTES : 0;
+    const size_t stated = tiff_get(&index, entry + 4, 4) / ENTRY_BYTES;
+    for (size_t i = 1; i < stated && i < room; i++) { /* the first is the file's own picture */
+        const size_t at = first + i * ENTRY_BYTES;
+        const int64_t bytes = tiff_get(&index, at + 4, 4), offset = tiff_get(&index, at + 8, 4);
+        mpf->pictures += (tiff_get(&index, at, 4) >> 16 & 0xff) != TYPE_THUMBNAIL;
+        if (offset && (int64_t)sizeof name + offset + bytes > mpf->end)
+            mpf->end = (int64_t)sizeof name + offset + bytes;
+    }
+    return true;
 }

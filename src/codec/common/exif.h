@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "codec/common/texts.h"
 
@@ -22,8 +23,13 @@ bool gf_exif_has_density(const struct gf_blob *exif);
 /* Takes the thumbnails out: nothing refers to them, and their bytes are zero or cut off. */
 void gf_exif_remove_thumbnails(struct gf_blob *exif);
 
-/* The number of pictures behind a JPEG's own one that an MPF index names, thumbnails of it aside.
- * The index is a TIFF structure, too. (CIPA DC-007) */
-int gf_mpf_pictures(const unsigned char *data, size_t size);
+/* What an MPF index names behind a JPEG's own picture. The index is a TIFF structure, too. (CIPA
+ * DC-007, Multi-Picture Format) */
+struct gf_mpf {
+    int pictures; /* thumbnails of the JPEG's own one aside */
+    int64_t end;  /* where the last of them ends, counted from the segment's payload; 0: nowhere */
+};
+/* Reads the payload of a JPEG's APP2 segment; false: it is no such index. */
+bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf);
 
 #endif

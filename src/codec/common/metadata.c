@@ -90,9 +90,9 @@ bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t
 
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size)
 {
-    static const char mpf[] = "MPF", gain_map[] = "urn:iso:std:iso:ts:21496:-1";
-    if (size >= sizeof mpf && !memcmp(data, mpf, sizeof mpf) &&
-        gf_mpf_pictures((const unsigned char *)data + sizeof mpf, size - sizeof mpf))
+    static const char gain_map[] = "urn:iso:std:iso:ts:21496:-1";
+    struct gf_mpf mpf;
+    if (gf_mpf_read(data, size, &mpf) && mpf.pictures)
         metadata->unread |= GF_KIND_PICTURES;
     if (size >= sizeof gain_map && !memcmp(data, gain_map, sizeof gain_map))
         metadata->unread |= GF_KIND_GAIN_MAP;

@@ -266,6 +266,24 @@ bool gf_xmp_names_gain_map(const struct gf_blob *xmp)
     return xmp->size && behind((struct text){xmp->data, xmp->data + xmp->size}, HDRGM);
 }
 
+int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp)
+{
+    static const char *const words[] = {"Item:Length=", "Item:Padding="};
+    int64_t bytes = 0;
+    for (size_t k = 0; xmp->size && k < sizeof words / sizeof *words; k++) {
+        struct text rest = {xmp->data, xmp->data + xmp->size};
+        while ((rest.at = behind(rest, words[k]))) {
+            int64_t value = 0;
+            rest.at += rest.at < rest.end; /* the quote */
+            for (; rest.at < rest.end && *rest.at >= '0' && *rest.at <= '9' && value < 1 << 30;
+                 rest.at++)
+                value = 10 * value + (*rest.at - '0');
+            bytes += value;
+        }
+    }
+    return bytes;
+}
+
 void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation)
 {
     static const char tag[] = "tiff:Orientation";

@@ -3,6 +3,7 @@
 #define GF_CODEC_COMMON_XMP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "codec/common/texts.h"
 
@@ -23,6 +24,8 @@ extern const struct gf_xmp_name gf_xmp_thumbnails[];
 
 /* Whether the packet says that the file has a gain map. */
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp);
+/* The bytes behind a JPEG's end marker that the packet's directory of a container names. */
+int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp);
 /* Sets tiff:Orientation, where it is there. */
 void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation);
 

@@ -11,9 +11,9 @@
 #include "codec/common/cmyk.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
+#include "codec/common/xmp.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg.h"
-#include "codec/jpeg/jpeg_parts.h"
 #include "codec/jpeg/jpeg_segments.h"
 #include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strips_read.h"
@@ -267,14 +267,16 @@ static boolean read_marker(j_decompress_ptr jpeg)
 {
     struct jpeg_source *const source = jpeg->client_data;
     unsigned char length[2];
+    struct gf_mpf mpf;
     copy_bytes(jpeg, length, sizeof length);
     const size_t size = (size_t)(length[0] << 8 | length[1]);
     if (size < sizeof length)
         ERREXIT(jpeg, JERR_BAD_LENGTH);
     const int64_t place = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
     copy_bytes(jpeg, source->marker, size - sizeof length);
-    if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end)
-        source->parts_end = gf_jpeg_parts_end(source->marker, size - sizeof length, place);
+    if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end &&
+        gf_mpf_read(source->marker, size - sizeof length, &mpf) && mpf.end)
+        source->parts_end = place + mpf.end;
     if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
         ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
     return TRUE;
@@ -433,8 +435,7 @@ static enum gf_status pass_parts(struct jpeg_source *source, struct gf_error *er
     struct gf_input *const input = source->input;
     const struct gf_blob *const xmp = &source->base.metadata.xmp;
     const int64_t place = gf_input_position(input);
-    int64_t left =
-        source->parts_end ? source->parts_end - place : gf_jpeg_parts_bytes(xmp->data, xmp->size);
+    int64_t left = source->parts_end ? source->parts_end - place : gf_xmp_bytes_behind(xmp);
     size_t got = 1;
     if (left > 0 && !gf_input_is_stream(input)) {
         const int64_t size = gf_input_size(input);
