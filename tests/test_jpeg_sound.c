@@ -276,6 +276,29 @@ static void test_many_indices(void **state)
     free(file.data);
 }
 
+/* A length counts its own two bytes. What follows a smaller one is no part of the segment, so that
+ * the length is not taken from there. */
+static void test_length_of_a_segment(void **state)
+{
+    enum { COMMENT = 0xfffe - 4 };
+    static const unsigned char head[] = {0xff, APP0 + 1, 0, 0, 0xff, 0xfe, 0xff, 0xfc};
+    struct bytes file = make(false), damaged = with(&file, 2, head, sizeof head), long_one;
+    unsigned char *const comment = calloc(1, COMMENT);
+    assert_non_null(comment);
+    long_one = with(&damaged, 2 + sizeof head, comment, COMMENT);
+    for (int i = 0; i < WAYS; i++) {
+        struct picture got;
+        int64_t end;
+        assert_int_equal(read_file(&long_one, ways[i], &got, &end), GF_ERROR_INPUT);
+        assert_non_null(strstr(failure.text, "Bogus marker length"));
+        free_picture(&got);
+    }
+    free(comment);
+    free(long_one.data);
+    free(damaged.data);
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_container),
         cmocka_unit_test(test_many_indices),
+        cmocka_unit_test(test_length_of_a_segment),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -72,9 +72,9 @@ static enum gf_status begin_segment(struct gf_jpeg_segments *segments, struct gf
     if (alone)
         return GF_OK;
     status = need(segments, HEAD_BYTES, error);
-    segments->left = HEAD_BYTES;
-    if (there(segments) >= HEAD_BYTES)
-        segments->left = 2 + (size_t)(segments->next[2] << 8 | segments->next[3]);
+    const size_t length =
+        there(segments) < HEAD_BYTES ? 2 : (size_t)(segments->next[2] << 8 | segments->next[3]);
+    segments->left = length < 2 ? HEAD_BYTES : 2 + length; /* a wrong one is left to libjpeg */
     return status;
 }
 
