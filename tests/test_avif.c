@@ -101,9 +101,13 @@ static void test_crop(void **state)
 static void test_crop_beyond_the_picture(void **state)
 {
     const struct gf_options options = plain_options();
-    const avifCleanApertureBox crops[] = {CROP(41, 10, 0, 0),         CROP(21, 10, 21, 0),
-                                          CROP(21, 10, 0, -21),       CROP(0, 10, 0, 0),
-                                          {21, 0, 10, 1, 0, 1, 0, 1}, {21, 1, 10, 1, 0, 1, 0, 0}};
+    const avifCleanApertureBox crops[] = {CROP(41, 10, 0, 0),
+                                          CROP(21, 10, 21, 0),
+                                          CROP(21, 10, 0, -21),
+                                          CROP(0, 10, 0, 0),
+                                          {21, 0, 10, 1, 0, 1, 0, 1},
+                                          {21, 1, 10, 1, 0, 1, 0, 0},
+                                          {UINT32_MAX, 1, 10, 1, 0, UINT32_MAX, 0, 1}};
     for (size_t i = 0; i < sizeof crops / sizeof *crops; i++) {
         write_crop(AVIF_PIXEL_FORMAT_YUV444, crops[i], 1);
         assert_refused(in_folder("a.avif"), &options, "its crop (clap) is not within the picture");

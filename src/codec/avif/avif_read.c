@@ -122,11 +122,12 @@ static bool read_metadata(struct avif_source *avif)
 static bool crop_of(int length, const uint32_t size[2], const uint32_t distance[2], int *begin,
                     int *cropped)
 {
-    if (!size[1] || !distance[1])
+    const int64_t whole = size[1] ? size[0] / size[1] : 0;
+    if (!whole || whole > length || !distance[1])
         return false;
-    const int64_t whole = size[0] / size[1], below = 2 * (int64_t)distance[1],
+    const int64_t below = 2 * (int64_t)distance[1],
                   above = (length - whole) * distance[1] + 2 * (int64_t)(int32_t)distance[0];
-    if (!whole || whole > length || above < 0 || above / below + whole > length)
+    if (above < 0 || above / below + whole > length)
         return false;
     *begin = (int)(above / below);
     *cropped = (int)whole;

@@ -231,10 +231,12 @@ static unsigned char *keep_tag(unsigned char *to, const struct prefixes *prefixe
 
 bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names)
 {
+    if (!xmp->size)
+        return true;
     struct prefixes prefixes = {.names = names};
     struct text rest = {xmp->data, xmp->data + xmp->size};
     unsigned char *to = xmp->data;
-    if (xmp->size && memchr(xmp->data, 0, xmp->size < 4 ? xmp->size : 4))
+    if (memchr(xmp->data, 0, xmp->size < 4 ? xmp->size : 4))
         return false; /* UTF-16 or 32 */
     while (rest.at < rest.end) {
         const unsigned char *const tag = memchr(rest.at, '<', length_of(rest));
