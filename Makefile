@@ -79,7 +79,7 @@ say = $(say_$(V))
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-VERSION := $(shell sed -n 's/.*GF_VERSION "\(.*\)".*/\1/p' src/base/version.h)
+VERSION := $(shell sed -n 's/^#define GF_VERSION_[MP][A-Z]* //p' include/gpufilter/version.h | paste -sd.)
 PACKAGES := libpng libjpeg zlib
 OPTIONAL_PACKAGES := $(if $(filter 1,$(ISAL)),libisal) $(if $(filter 1,$(LCMS)),lcms2)
 ifneq ($(call unset,PKG_CFLAGS),)

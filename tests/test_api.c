@@ -10,6 +10,14 @@ static void assert_usage(enum gf_status status, const char *words)
         fail_msg("%s: \"%s\" does not say \"%s\"", gf_status_name(status), failure.text, words);
 }
 
+static void test_version(void **state)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%d.%d.%d", GF_VERSION_MAJOR, GF_VERSION_MINOR, GF_VERSION_PATCH);
+    assert_string_equal(GF_VERSION, text);
+    assert_string_equal(gf_version(), text);
+}
+
 static void test_unknown_numbers(void **state)
 {
     assert_string_equal(gf_status_name(GF_ERROR_INPUT), "GF_ERROR_INPUT");
@@ -385,6 +393,7 @@ static void test_large_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_version),
         cmocka_unit_test(test_unknown_numbers),
         cmocka_unit_test(test_null_arguments),
         cmocka_unit_test(test_null_allowed),

@@ -20,5 +20,6 @@
 #include "gpufilter/pipeline.h"
 #include "gpufilter/profile.h"
 #include "gpufilter/status.h"
+#include "gpufilter/version.h"
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
-#include "base/version.h"
+#include "gpufilter/version.h"
 
 struct build {
     uint64_t hash;

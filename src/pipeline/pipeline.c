@@ -7,9 +7,9 @@
 
 #include "base/argument.h"
 #include "base/cpu.h"
-#include "base/version.h"
 #include "chain/chain.h"
 #include "codec/common/checks.h"
+#include "gpufilter/version.h"
 
 enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 
