@@ -249,7 +249,7 @@ test: ## installs what is missing, builds, runs every test
 
 test-only: all $(TESTS)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
-	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/package.sh tests/api.sh \
+	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh \
 	  tests/readme.sh tests/page.sh tests/example_filters.sh
 
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
@@ -303,13 +303,14 @@ test-threads: $(TESTS)
 BINDIR = $(PREFIX)/bin
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
+CMAKEDIR = $(LIBDIR)/cmake/gpufilter
 MANDIR = $(PREFIX)/share/man/man1
 COMPLETIONDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 SONAME := libgpufilter.so.0
 INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.so $(LIBDIR)/$(SONAME) \
-  $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(INCLUDEDIR)/gpufilter \
+  $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR) $(INCLUDEDIR)/gpufilter \
   $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish
 
 # Requires.private and Libs.private: what a program needs besides that links libgpufilter.a.
@@ -327,10 +328,32 @@ Libs: -L$${libdir} -lgpufilter
 Libs.private: $(filter-out $(PKG_LIBS),$(LIBS))
 endef
 
+# find_package(gpufilter) gives the targets gpufilter::gpufilter and gpufilter::gpufilter_static.
+define CMAKE_CONFIG_FILE
+if(NOT TARGET gpufilter::gpufilter)
+  add_library(gpufilter::gpufilter SHARED IMPORTED)
+  set_target_properties(gpufilter::gpufilter PROPERTIES IMPORTED_LOCATION "$(LIBDIR)/libgpufilter.so"
+    IMPORTED_SONAME $(SONAME) INTERFACE_INCLUDE_DIRECTORIES "$(INCLUDEDIR)")
+  add_library(gpufilter::gpufilter_static STATIC IMPORTED)
+  set_target_properties(gpufilter::gpufilter_static PROPERTIES IMPORTED_LOCATION "$(LIBDIR)/libgpufilter.a"
+    INTERFACE_LINK_LIBRARIES "$(subst $(space),;,$(strip $(LIBS)))" INTERFACE_INCLUDE_DIRECTORIES "$(INCLUDEDIR)")
+endif()
+endef
+# A version suits whoever asks for it or for an older one of the same major number.
+define CMAKE_VERSION_FILE
+set(PACKAGE_VERSION $(VERSION))
+if(PACKAGE_FIND_VERSION_MAJOR EQUAL $(firstword $(subst ., ,$(VERSION))) AND PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+endef
+
 # What was built is installed as it is, and never built again here: a superuser's make would leave files of its own in the
 # folder. Only where nothing was built yet, it is.
 install: $(if $(and $(wildcard $(PROGRAM)),$(wildcard $(LIB_SO))),fresh,all) ## program, libraries, headers, manual, completion, to DESTDIR and PREFIX
-	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))) $(INCLUDEDIR)/gpufilter)
+	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))) $(CMAKEDIR) $(INCLUDEDIR)/gpufilter)
 	install -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/gpufilter
 	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)/libgpufilter.a
 	install -m 755 $(LIB_SO) $(DESTDIR)$(LIBDIR)/libgpufilter.so.$(VERSION)
@@ -338,15 +361,19 @@ install: $(if $(and $(wildcard $(PROGRAM)),$(wildcard $(LIB_SO))),fresh,all) ## 
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libgpufilter.so
 	install -m 644 include/gpufilter/*.h $(DESTDIR)$(INCLUDEDIR)/gpufilter
 	@printf '%s\n' "$$PKG_CONFIG_FILE" >$(DESTDIR)$(LIBDIR)/pkgconfig/gpufilter.pc
+	@printf '%s\n' "$$CMAKE_CONFIG_FILE" >$(DESTDIR)$(CMAKEDIR)/gpufilter-config.cmake
+	@printf '%s\n' "$$CMAKE_VERSION_FILE" >$(DESTDIR)$(CMAKEDIR)/gpufilter-config-version.cmake
 	$(PROGRAM) --man >$(DESTDIR)$(MANDIR)/gpufilter.1
 	$(PROGRAM) --completion=bash >$(DESTDIR)$(COMPLETIONDIR)/gpufilter
 	$(PROGRAM) --completion=zsh >$(DESTDIR)$(ZSHDIR)/_gpufilter
 	$(PROGRAM) --completion=fish >$(DESTDIR)$(FISHDIR)/gpufilter.fish
-	cd $(DESTDIR)/ && chmod 644 $(patsubst /%,./%,$(LIBDIR)/pkgconfig/gpufilter.pc $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter \
+	cd $(DESTDIR)/ && chmod 644 $(patsubst /%,./%,$(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR)/*.cmake $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter \
 	  $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish)
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true # else programs find the library only after the next one
 
 install: export PKG_CONFIG_FILE := $(PKG_CONFIG_FILE)
+install: export CMAKE_CONFIG_FILE := $(CMAKE_CONFIG_FILE)
+install: export CMAKE_VERSION_FILE := $(CMAKE_VERSION_FILE)
 
 fresh:
 	@$(MAKE) --no-print-directory -q $(PROGRAM) $(LIB_SO) || { echo "install: sources or settings are not those that \

@@ -53,6 +53,11 @@ PATH=$path
 packages ""
 result "what is loaded is recommended" "$(sed -n 's/^ *FORMATS ?= //p' "$build/config.mk" | tr ' :,' '\n' |
     sed -n 's/^\(lib[^=]*\).*/\1/p' | missing Recommends)"
+dpkg-deb -c "$folder"/deb/gpufilter-dev_*.deb >"$folder/listed"
+result "the second package has what programs are built with" "$(for file in include/gpufilter/version.h libgpufilter.a \
+    libgpufilter.so pkgconfig/gpufilter.pc cmake/gpufilter/gpufilter-config.cmake cmake/gpufilter/gpufilter-config-version.cmake; do
+    grep -q "/$file\( ->.*\)\?$" "$folder/listed" || echo "no $file"
+done)"
 dpkg-deb -x "$folder"/deb/gpufilter_*.deb "$folder/bare"
 result "the unpacked program opens each format" "$(tests/package/opens.sh "$folder/bare/usr/bin/gpufilter")"
 plan

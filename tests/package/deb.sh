@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes two Debian packages of what was built: gpufilter (program, manual, completions, shared library) and gpufilter-dev
-# (headers, static library, pkg-config file). Environment: BUILD, whose neighbour $BUILD-deb holds the build; VERSION;
+# (headers, static library, files of pkg-config and CMake). Environment: BUILD, whose neighbour $BUILD-deb holds the build; VERSION;
 # COMPRESSION, xz if unset. Arguments: the pkg-config packages that the library needs. dpkg-deb is enough; dpkg-shlibdeps
 # is used where it is.
 set -eu
@@ -17,7 +17,7 @@ make --no-print-directory -s BUILD="$BUILD-deb" DESTDIR="$root" PREFIX=/usr LIBD
 # Of the library, what programs are built with goes into the second package.
 mkdir -p "$dev$libdir" "$dev/usr/share/doc/gpufilter-dev" "$root/usr/share/doc/gpufilter"
 mv "$root/usr/include" "$dev/usr/"
-mv "$root$libdir/pkgconfig" "$root$libdir/libgpufilter.a" "$root$libdir/libgpufilter.so" "$dev$libdir/"
+mv "$root$libdir/pkgconfig" "$root$libdir/cmake" "$root$libdir/libgpufilter.a" "$root$libdir/libgpufilter.so" "$dev$libdir/"
 cp LICENSE "$root/usr/share/doc/gpufilter/copyright"
 cp LICENSE "$dev/usr/share/doc/gpufilter-dev/copyright"
 gzip -9n "$root/usr/share/man/man1/gpufilter.1"
