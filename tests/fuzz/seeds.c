@@ -152,7 +152,6 @@ static void put_stream(const uint8_t *raw, size_t size, int level, int strategy)
         put_seed("inflate", packed, stream.total_out + 1);
     }
     put_seed("inflate_stripe", packed, stream.total_out);
-    put_seed("inflate_part", packed, stream.total_out);
     deflateEnd(&stream);
 }
 

@@ -11,7 +11,6 @@
 enum { LARGEST_WINDOW = 7 }; /* 32 KB, as the head of a stream states it */
 
 const char gf_inflate_name[] = "ISA-L";
-const int gf_inflate_parts_threads = 8;
 
 struct gf_inflate {
     struct inflate_state state;
@@ -102,7 +101,6 @@ uint32_t gf_crc32(uint32_t crc, const uint8_t *data, size_t size)
 #include <zlib.h>
 
 const char gf_inflate_name[] = "zlib";
-const int gf_inflate_parts_threads = 4;
 
 struct gf_inflate {
     z_stream stream;

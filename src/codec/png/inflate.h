@@ -34,7 +34,5 @@ uint32_t gf_adler32(const uint8_t *data, size_t size);
 
 /* "zlib" or "ISA-L". */
 extern const char gf_inflate_name[];
-/* So many threads that unpack parts (inflate_part.h) are faster than this library on one. */
-extern const int gf_inflate_parts_threads;
 
 #endif

@@ -8,18 +8,16 @@ enum {
     END = GF_INFLATE_BLOCK_END,
     LITERALS = GF_INFLATE_LITERALS,
     DISTANCES = GF_INFLATE_DISTANCES,
-    SYMBOLS = GF_INFLATE_SYMBOLS,
     LONGEST = GF_INFLATE_LONGEST,
     TABLE_BITS = GF_INFLATE_TABLE_BITS,
     TABLE_MASK = GF_INFLATE_TABLE_MASK
 };
 
-/* RFC 1951, section 3.2.5. The last two lengths have no meaning. */
-const struct gf_inflate_range gf_inflate_lengths[SYMBOLS - GF_INFLATE_FIRST_LENGTH] = {
-    {3, 0},   {4, 0},   {5, 0},   {6, 0},   {7, 0},   {8, 0},  {9, 0},  {10, 0},
-    {11, 1},  {13, 1},  {15, 1},  {17, 1},  {19, 2},  {23, 2}, {27, 2}, {31, 2},
-    {35, 3},  {43, 3},  {51, 3},  {59, 3},  {67, 4},  {83, 4}, {99, 4}, {115, 4},
-    {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}, {0, 0},  {0, 0}};
+/* RFC 1951, section 3.2.5. */
+const struct gf_inflate_range gf_inflate_lengths[LITERALS - GF_INFLATE_FIRST_LENGTH] = {
+    {3, 0},  {4, 0},  {5, 0},  {6, 0},   {7, 0},   {8, 0},   {9, 0},   {10, 0},  {11, 1}, {13, 1},
+    {15, 1}, {17, 1}, {19, 2}, {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3},  {51, 3}, {59, 3},
+    {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}};
 const struct gf_inflate_range gf_inflate_distances[DISTANCES] = {
     {1, 0},     {2, 0},     {3, 0},     {4, 0},      {5, 1},      {7, 1},
     {9, 2},     {13, 2},    {17, 3},    {25, 3},     {33, 4},     {49, 4},
@@ -66,13 +64,13 @@ int gf_inflate_take_symbol(struct gf_inflate_reader *reader, const struct gf_inf
     return -1;
 }
 
-static void fill_literals(struct gf_inflate_decoder *decoder, const uint8_t lengths[SYMBOLS])
+static void fill_literals(struct gf_inflate_decoder *decoder, const uint8_t lengths[LITERALS])
 {
-    uint16_t codes[SYMBOLS];
+    uint16_t codes[LITERALS];
     uint32_t *const entry = decoder->entry;
-    gf_huffman_codes(lengths, SYMBOLS, codes);
+    gf_huffman_codes(lengths, LITERALS, codes);
     memset(entry, 0, sizeof decoder->entry);
-    for (uint32_t s = 0; s < SYMBOLS; s++) {
+    for (uint32_t s = 0; s < LITERALS; s++) {
         const uint32_t one = lengths[s] | (s < END ? 1u << 8 : 0) | s << 16;
         if (lengths[s] && lengths[s] <= TABLE_BITS)
             for (uint32_t i = codes[s]; i <= TABLE_MASK; i += 1u << lengths[s])
@@ -90,7 +88,7 @@ static void fill_literals(struct gf_inflate_decoder *decoder, const uint8_t leng
 
 static void fill_distances(struct gf_inflate_decoder *decoder, const uint8_t *lengths, int symbols)
 {
-    uint16_t codes[SYMBOLS];
+    uint16_t codes[DISTANCES];
     gf_huffman_codes(lengths, symbols, codes);
     memset(decoder->distance, 0, sizeof decoder->distance);
     for (int s = 0; s < symbols; s++)
@@ -130,10 +128,9 @@ static bool read_lengths(struct gf_inflate_reader *reader, uint8_t *lengths, int
     return true;
 }
 
-static bool read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder,
-                      bool fill)
+bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder)
 {
-    uint8_t lengths[LITERALS + DISTANCES] = {0}, all[SYMBOLS] = {0};
+    uint8_t lengths[LITERALS + DISTANCES] = {0}, all[LITERALS] = {0};
     gf_inflate_refill(reader);
     const int literals = (int)gf_inflate_take(reader, 5) + GF_INFLATE_FIRST_LENGTH;
     const int distances = (int)gf_inflate_take(reader, 5) + 1;
@@ -145,34 +142,9 @@ static bool read_head(struct gf_inflate_reader *reader, struct gf_inflate_decode
     if (!all[END] || !make_codes(&decoder->literals, all, LITERALS, false) ||
         !make_codes(&decoder->distances, lengths + literals, distances, true))
         return false;
-    if (fill) {
-        fill_literals(decoder, all);
-        fill_distances(decoder, lengths + literals, distances);
-    }
+    fill_literals(decoder, all);
+    fill_distances(decoder, lengths + literals, distances);
     return true;
-}
-
-bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder)
-{
-    return read_head(reader, decoder, true);
-}
-
-bool gf_inflate_check_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder)
-{
-    return read_head(reader, decoder, false);
-}
-
-void gf_inflate_use_fixed(struct gf_inflate_decoder *decoder)
-{
-    enum { FIXED_DISTANCES = 32 };
-    uint8_t literals[SYMBOLS], distances[FIXED_DISTANCES];
-    for (int s = 0; s < SYMBOLS; s++)
-        literals[s] = s < 144 ? 8 : s < 256 ? 9 : s < 280 ? 7 : 8;
-    memset(distances, 5, sizeof distances);
-    (void)make_codes(&decoder->literals, literals, SYMBOLS, false);
-    (void)make_codes(&decoder->distances, distances, FIXED_DISTANCES, false);
-    fill_literals(decoder, literals);
-    fill_distances(decoder, distances, FIXED_DISTANCES);
 }
 
 const uint8_t *gf_inflate_stored(struct gf_inflate_reader *reader, size_t *length)

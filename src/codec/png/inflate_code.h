@@ -1,5 +1,4 @@
-/* The blocks of a deflate stream (RFC 1951): bits, heads, codes. inflate_stripe.c and
- * inflate_part.c unpack by them. */
+/* The blocks of a deflate stream (RFC 1951), for inflate_stripe.c: bits, heads, codes. */
 #ifndef GF_CODEC_PNG_INFLATE_CODE_H
 #define GF_CODEC_PNG_INFLATE_CODE_H
 
@@ -11,14 +10,12 @@
 #include "base/load64.h"
 
 enum {
-    GF_INFLATE_STORED, /* the kinds of blocks */
-    GF_INFLATE_FIXED,
-    GF_INFLATE_DYNAMIC,
+    GF_INFLATE_STORED = 0, /* the kinds of blocks; stripes have none of the fixed codes */
+    GF_INFLATE_DYNAMIC = 2,
     GF_INFLATE_BLOCK_END = 256,
     GF_INFLATE_FIRST_LENGTH = 257,
     GF_INFLATE_LITERALS = 286,
     GF_INFLATE_DISTANCES = 30,
-    GF_INFLATE_SYMBOLS = 288, /* two of the fixed code have no meaning */
     GF_INFLATE_LONGEST = 15,
     GF_INFLATE_TABLE_BITS = 12, /* longer codes are rare: they are found bit by bit */
     GF_INFLATE_TABLE_MASK = (1 << GF_INFLATE_TABLE_BITS) - 1,
@@ -38,7 +35,7 @@ struct gf_inflate_reader {
 
 /* The codes of each length, in order of the lengths and then of the symbols. */
 struct gf_inflate_codes {
-    uint16_t of_length[GF_INFLATE_LONGEST + 1], symbol[GF_INFLATE_SYMBOLS];
+    uint16_t of_length[GF_INFLATE_LONGEST + 1], symbol[GF_INFLATE_LITERALS];
 };
 
 /* An entry of the table: the bits that it takes, then the number of literals and these; or 0
@@ -53,10 +50,6 @@ struct gf_inflate_decoder {
 /* Read the head of a block that has its own codes, behind its kind, and fill the decoder. False: it
  * has no complete codes. */
 bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder);
-/* Whether there is such a head; of the decoder the tables are not filled. */
-bool gf_inflate_check_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder);
-/* Fills the decoder for a block of deflate's fixed codes. */
-void gf_inflate_use_fixed(struct gf_inflate_decoder *decoder);
 /* Passes a stored block's head. NULL: it is damaged, or not all of its `length` bytes are there. */
 const uint8_t *gf_inflate_stored(struct gf_inflate_reader *reader, size_t *length);
 
@@ -104,7 +97,7 @@ struct gf_inflate_range {
     uint8_t extra;
 };
 extern const struct gf_inflate_range
-    gf_inflate_lengths[GF_INFLATE_SYMBOLS - GF_INFLATE_FIRST_LENGTH];
+    gf_inflate_lengths[GF_INFLATE_LITERALS - GF_INFLATE_FIRST_LENGTH];
 extern const struct gf_inflate_range gf_inflate_distances[GF_INFLATE_DISTANCES];
 
 static inline size_t gf_inflate_take_range(struct gf_inflate_reader *reader,
@@ -125,7 +118,7 @@ static inline bool gf_inflate_take_match(struct gf_inflate_reader *reader,
         gf_inflate_take(reader, entry & 255);
     else
         of_distance = gf_inflate_take_symbol(reader, &decoder->distances);
-    if (symbol >= GF_INFLATE_LITERALS || of_distance < 0 || of_distance >= GF_INFLATE_DISTANCES)
+    if (of_distance < 0)
         return false;
     *distance = gf_inflate_take_range(reader, gf_inflate_distances[of_distance]);
     return true;

@@ -80,30 +80,29 @@ void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uin
     apply(filter, row, above, bytes, bpp, out);
 }
 
-static void undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t from,
-                       size_t end, int bpp)
+static void undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
+                       int bpp)
 {
-    const size_t pixel = (size_t)bpp < end ? (size_t)bpp : end;
-    const size_t first = from ? from : pixel; /* left of the first pixel are zeros */
+    const size_t first = (size_t)bpp < bytes ? (size_t)bpp : bytes; /* left of these are zeros */
     switch (filter) {
     case GF_PNG_SUB:
-        for (size_t i = first; i < end; i++)
+        for (size_t i = first; i < bytes; i++)
             row[i] = (uint8_t)(row[i] + *(row + i - bpp));
         break;
     case GF_PNG_UP:
-        for (size_t i = from; i < end; i++)
+        for (size_t i = 0; i < bytes; i++)
             row[i] = (uint8_t)(row[i] + above[i]);
         break;
     case GF_PNG_AVERAGE:
-        for (size_t i = from; i < first; i++)
+        for (size_t i = 0; i < first; i++)
             row[i] = (uint8_t)(row[i] + above[i] / 2);
-        for (size_t i = first; i < end; i++)
+        for (size_t i = first; i < bytes; i++)
             row[i] = (uint8_t)(row[i] + (*(row + i - bpp) + above[i]) / 2);
         break;
     case GF_PNG_PAETH:
-        for (size_t i = from; i < first; i++)
+        for (size_t i = 0; i < first; i++)
             row[i] = (uint8_t)(row[i] + above[i]);
-        for (size_t i = first; i < end; i++)
+        for (size_t i = first; i < bytes; i++)
             row[i] = (uint8_t)(row[i] + paeth_of(*(row + i - bpp), above[i], *(above + i - bpp)));
         break;
     default:
@@ -111,15 +110,14 @@ static void undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *a
     }
 }
 
-static void undo_two_plain(uint8_t *row, uint8_t *next, const uint8_t *above, size_t from,
-                           size_t end, int bpp)
+static void undo_two_plain(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes, int bpp)
 {
-    undo_plain(GF_PNG_PAETH, row, above, from, end, bpp);
-    undo_plain(GF_PNG_PAETH, next, row, from, end, bpp);
+    undo_plain(GF_PNG_PAETH, row, above, bytes, bpp);
+    undo_plain(GF_PNG_PAETH, next, row, bytes, bpp);
 }
 
-int gf_png_undo_columns(const struct gf_png_filters *filters, uint8_t *rows, int count,
-                        const uint8_t *above, size_t bytes, size_t from, size_t end, int bpp)
+int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int count,
+                     const uint8_t *above, size_t bytes, int bpp)
 {
     const size_t step = bytes + 1;
     uint8_t *row = rows;
@@ -127,20 +125,14 @@ int gf_png_undo_columns(const struct gf_png_filters *filters, uint8_t *rows, int
         if (row[0] >= GF_PNG_FILTERS)
             return y;
         if (row[0] == GF_PNG_PAETH && y + 1 < count && row[step] == GF_PNG_PAETH) {
-            filters->undo_two(row + 1, row + step + 1, above, from, end, bpp);
+            filters->undo_two(row + 1, row + step + 1, above, bytes, bpp);
             row += step;
             y++;
         } else {
-            filters->undo((enum gf_png_filter)row[0], row + 1, above, from, end, bpp);
+            filters->undo((enum gf_png_filter)row[0], row + 1, above, bytes, bpp);
         }
     }
     return count;
-}
-
-int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int count,
-                     const uint8_t *above, size_t bytes, int bpp)
-{
-    return gf_png_undo_columns(filters, rows, count, above, bytes, 0, bytes, bpp);
 }
 
 void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,

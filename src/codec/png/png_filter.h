@@ -28,15 +28,13 @@ struct gf_png_filters {
                  uint64_t sums[GF_PNG_FILTERS]);
     void (*apply)(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above, size_t bytes,
                   int bpp, uint8_t *out);
-    /* Undoes a filter in place, of the bytes from..end of a row, which are whole pixels; those
-     * before them are undone. `above` is the row above, undone as far as `end`, zeros for the first
-     * row. It needs no margin before the rows. */
-    void (*undo)(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t from,
-                 size_t end, int bpp);
+    /* Undoes a filter in place. `above` is the row above with its filter undone, zeros for the
+     * first row. It needs no margin before the rows. */
+    void (*undo)(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
+                 int bpp);
     /* Undoes the Paeth filter, the slowest and most usual, on two rows at once; `next` is below
      * `row`. */
-    void (*undo_two)(uint8_t *row, uint8_t *next, const uint8_t *above, size_t from, size_t end,
-                     int bpp);
+    void (*undo_two)(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes, int bpp);
 };
 
 /* The best functions for this processor; and all that it can run, the plain ones at level 0, NULL
@@ -53,9 +51,6 @@ void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
  * before an invalid number. */
 int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int count,
                      const uint8_t *above, size_t bytes, int bpp);
-/* The same for the bytes from..end of the rows only. */
-int gf_png_undo_columns(const struct gf_png_filters *filters, uint8_t *rows, int count,
-                        const uint8_t *above, size_t bytes, size_t from, size_t end, int bpp);
 
 /* The plain functions; the others call them for the ends of rows. */
 void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,

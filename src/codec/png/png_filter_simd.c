@@ -134,25 +134,19 @@ AVX2_INLINE __m128i paeth_pixel(__m128i left, __m128i above, __m128i corner)
     return _mm_blendv_epi8(left, other, _mm_cmpgt_epi16(to_left, least));
 }
 
-/* The pixel left of place `from`: zeros at the left edge. */
-AVX2_INLINE __m128i pixel_before(const uint8_t *row, size_t from, int bpp)
+AVX2_INLINE void undo_sub(uint8_t *row, size_t bytes, int bpp)
 {
-    return from ? load_pixel(row + from - bpp, bpp) : _mm_setzero_si128();
-}
-
-AVX2_INLINE void undo_sub(uint8_t *row, size_t from, size_t end, int bpp)
-{
-    __m128i left = pixel_before(row, from, bpp);
-    for (size_t i = from; i < end; i += (size_t)bpp) {
+    __m128i left = _mm_setzero_si128();
+    for (size_t i = 0; i < bytes; i += (size_t)bpp) {
         left = _mm_add_epi8(left, load_pixel(row + i, bpp));
         store_pixel(row + i, left, bpp);
     }
 }
 
-AVX2_INLINE void undo_average(uint8_t *row, const uint8_t *above, size_t from, size_t end, int bpp)
+AVX2_INLINE void undo_average(uint8_t *row, const uint8_t *above, size_t bytes, int bpp)
 {
-    __m128i left = pixel_before(row, from, bpp);
-    for (size_t i = from; i < end; i += (size_t)bpp) {
+    __m128i left = _mm_setzero_si128();
+    for (size_t i = 0; i < bytes; i += (size_t)bpp) {
         const __m128i up = load_pixel(above + i, bpp);
         const __m128i odd = _mm_and_si128(_mm_xor_si128(left, up), _mm_set1_epi8(1));
         const __m128i half = _mm_sub_epi8(_mm_avg_epu8(left, up), odd);
@@ -161,11 +155,10 @@ AVX2_INLINE void undo_average(uint8_t *row, const uint8_t *above, size_t from, s
     }
 }
 
-AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t from, size_t end, int bpp)
+AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, int bpp)
 {
-    __m128i left = _mm_cvtepu8_epi16(pixel_before(row, from, bpp));
-    __m128i corner = _mm_cvtepu8_epi16(pixel_before(above, from, bpp));
-    for (size_t i = from; i < end; i += (size_t)bpp) {
+    __m128i left = _mm_setzero_si128(), corner = left;
+    for (size_t i = 0; i < bytes; i += (size_t)bpp) {
         const __m128i up = _mm_cvtepu8_epi16(load_pixel(above + i, bpp));
         const __m128i x = _mm_cvtepu8_epi16(load_pixel(row + i, bpp));
         left = _mm_add_epi8(x, paeth_pixel(left, up, corner)); /* the upper bytes stay 0 */
@@ -198,75 +191,70 @@ AVX2_INLINE void undo_two_pixels(struct two_rows *two, size_t i, int bpp, bool r
         store_pixel(two->next + i - bpp, _mm_srli_epi64(packed, 32), bpp);
 }
 
-AVX2_INLINE void undo_two_paeth(uint8_t *row, uint8_t *next, const uint8_t *above, size_t from,
-                                size_t end, int bpp)
+AVX2_INLINE void undo_two_paeth(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes,
+                                int bpp)
 {
-    const __m128i left = _mm_cvtepu8_epi16(pixel_before(row, from, bpp));
-    const __m128i next_left = _mm_cvtepu8_epi16(pixel_before(next, from, bpp));
-    struct two_rows two = {row, next, above, left,
-                           _mm_cvtepu8_epi16(pixel_before(above, from, bpp))};
-    undo_two_pixels(&two, from, bpp, true, false);
-    two.left = _mm_unpacklo_epi64(two.left, next_left);
-    two.corner = _mm_unpacklo_epi64(two.corner, left);
-    for (size_t i = from + (size_t)bpp; i < end; i += (size_t)bpp)
+    struct two_rows two = {row, next, above, _mm_setzero_si128(), _mm_setzero_si128()};
+    undo_two_pixels(&two, 0, bpp, true, false);
+    for (size_t i = (size_t)bpp; i < bytes; i += (size_t)bpp)
         undo_two_pixels(&two, i, bpp, true, true);
-    undo_two_pixels(&two, end, bpp, false, true);
+    undo_two_pixels(&two, bytes, bpp, false, true);
 }
 
-AVX2 static void undo_two_avx2(uint8_t *row, uint8_t *next, const uint8_t *above, size_t from,
-                               size_t end, int bpp)
+AVX2 static void undo_two_avx2(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes,
+                               int bpp)
 {
     if (bpp == 3)
-        undo_two_paeth(row, next, above, from, end, 3);
+        undo_two_paeth(row, next, above, bytes, 3);
     else if (bpp == 4)
-        undo_two_paeth(row, next, above, from, end, 4);
+        undo_two_paeth(row, next, above, bytes, 4);
     else if (bpp == 1)
-        undo_two_paeth(row, next, above, from, end, 1);
+        undo_two_paeth(row, next, above, bytes, 1);
     else if (bpp == 2)
-        undo_two_paeth(row, next, above, from, end, 2);
+        undo_two_paeth(row, next, above, bytes, 2);
     else {
-        gf_png_filters_avx2.undo(GF_PNG_PAETH, row, above, from, end, bpp);
-        gf_png_filters_avx2.undo(GF_PNG_PAETH, next, row, from, end, bpp);
+        gf_png_filters_avx2.undo(GF_PNG_PAETH, row, above, bytes, bpp);
+        gf_png_filters_avx2.undo(GF_PNG_PAETH, next, row, bytes, bpp);
     }
 }
 
 /* bpp is a constant in each call, so that the loops are unrolled for it. */
 AVX2_INLINE void undo_pixels(enum gf_png_filter filter, uint8_t *row, const uint8_t *above,
-                             size_t from, size_t end, int bpp)
+                             size_t bytes, int bpp)
 {
     if (filter == GF_PNG_SUB)
-        undo_sub(row, from, end, bpp);
+        undo_sub(row, bytes, bpp);
     else if (filter == GF_PNG_AVERAGE)
-        undo_average(row, above, from, end, bpp);
+        undo_average(row, above, bytes, bpp);
     else
-        undo_paeth(row, above, from, end, bpp);
+        undo_paeth(row, above, bytes, bpp);
 }
 
-AVX2 static void undo_up(uint8_t *row, const uint8_t *above, size_t from, size_t end)
+AVX2 static void undo_up(uint8_t *row, const uint8_t *above, size_t bytes)
 {
-    for (size_t i = from; i < end; i++)
+    for (size_t i = 0; i < bytes; i++)
         row[i] = (uint8_t)(row[i] + above[i]);
 }
 
 AVX2 static void undo_avx2(enum gf_png_filter filter, uint8_t *row, const uint8_t *above,
-                           size_t from, size_t end, int bpp)
+                           size_t bytes, int bpp)
 {
     if (filter == GF_PNG_UP)
-        undo_up(row, above, from, end);
+        undo_up(row, above, bytes);
     else if (filter == GF_PNG_NONE)
         return;
     else if (bpp == 3)
-        undo_pixels(filter, row, above, from, end, 3);
+        undo_pixels(filter, row, above, bytes, 3);
     else if (bpp == 4)
-        undo_pixels(filter, row, above, from, end, 4);
+        undo_pixels(filter, row, above, bytes, 4);
     else if (bpp == 6)
-        undo_pixels(filter, row, above, from, end, 6);
+        undo_pixels(filter, row, above, bytes, 6);
     else if (bpp == 8)
-        undo_pixels(filter, row, above, from, end, 8);
+        undo_pixels(filter, row, above, bytes, 8);
     else if (bpp == 2)
-        undo_pixels(filter, row, above, from, end, 2);
+        undo_pixels(filter, row, above, bytes, 2);
     else
-        undo_pixels(filter, row, above, from, end, 1);
+        undo_pixels(filter, row, above, bytes, 1);
 }
 
 const struct gf_png_filters gf_png_filters_avx2 = {"avx2", sums_avx2, apply_avx2, undo_avx2,

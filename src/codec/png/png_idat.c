@@ -103,20 +103,15 @@ static bool read_head(struct gf_png_idat *idat, struct gf_png_fault *fault)
 }
 
 /* Reads some of the chunk's remaining bytes. A truncated file gives what it still has. */
-static bool read_part(struct gf_png_idat *idat, uint8_t *data, size_t most, size_t *size,
-                      struct gf_png_fault *fault)
-{
-    if (!read_up_to(idat, data, idat->left < most ? idat->left : most, size, fault))
-        return false;
-    fault->truncated = !*size;
-    idat->crc = gf_crc32(idat->crc, data, *size);
-    idat->left -= (uint32_t)*size;
-    return *size;
-}
-
 static bool read_some(struct gf_png_idat *idat, size_t *size, struct gf_png_fault *fault)
 {
-    return read_part(idat, idat->buffer, BUFFER_BYTES, size, fault);
+    const size_t most = idat->left < BUFFER_BYTES ? idat->left : BUFFER_BYTES;
+    if (!read_up_to(idat, idat->buffer, most, size, fault))
+        return false;
+    fault->truncated = !*size;
+    idat->crc = gf_crc32(idat->crc, idat->buffer, *size);
+    idat->left -= (uint32_t)*size;
+    return *size;
 }
 
 static bool read_crc(struct gf_png_idat *idat, const char *wrong, struct gf_png_fault *fault)
@@ -148,21 +143,6 @@ static bool feed(struct gf_png_idat *idat, struct gf_png_fault *fault)
     if (!read_some(idat, &size, fault))
         return false;
     gf_inflate_feed(idat->inflate, idat->buffer, size);
-    return true;
-}
-
-bool gf_png_idat_packed(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
-                        struct gf_png_fault *fault)
-{
-    *got = 0;
-    for (size_t some; *got < size; *got += some) {
-        if (!reach_data(idat, fault))
-            return false;
-        if (idat->behind)
-            return true;
-        if (!read_part(idat, out + *got, size - *got, &some, fault))
-            return false;
-    }
     return true;
 }
 

@@ -27,10 +27,6 @@ struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_opt
                                      uint32_t length);
 void gf_png_idat_close(struct gf_png_idat *idat);
 
-/* Reads the next bytes of the stream, as they are packed, instead of unpacking any; fewer come only
- * at the end of the last IDAT. False after a fault. */
-bool gf_png_idat_packed(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
-                        struct gf_png_fault *fault);
 /* Unpacks the next `size` bytes; false where a fault leaves only `got` of them. */
 bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
                       struct gf_png_fault *fault);

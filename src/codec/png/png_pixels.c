@@ -9,7 +9,6 @@
 #include "codec/common/samples.h"
 #include "codec/io/input.h"
 #include "codec/png/png_filter.h"
-#include "codec/png/png_parts_read.h"
 #include "codec/png/png_stripes_read.h"
 
 enum {
@@ -20,8 +19,8 @@ enum {
     MEMORY_SHARE = 4 /* the part of options->memory_bytes that blocks may take */
 };
 
-/* A file whose mark holds has `stripes` and no more, a large one of others `parts`. Block b of any
- * other lies in slot b % slots. The thread unpacks it, then the caller reads its rows. */
+/* A file whose mark holds has `stripes` and no more. Block b of any other lies in slot b % slots.
+ * The thread unpacks it, then the caller reads its rows. */
 struct gf_png_pixels {
     struct gf_format format;
     size_t row_bytes;
@@ -30,7 +29,6 @@ struct gf_png_pixels {
     int64_t begin;   /* of the data of the first IDAT chunk */
     uint32_t length; /* of that chunk */
     struct gf_png_stripes_reader *stripes;
-    struct gf_png_parts_reader *parts;
     struct gf_png_idat *idat;
     const struct gf_png_filters *filters;
     uint8_t *slot[BLOCKS];
@@ -138,22 +136,6 @@ static bool open_blocks(struct gf_png_pixels *pixels)
     return pixels->idat && alloc_blocks(pixels);
 }
 
-/* Tries to read a file without a mark in parts, several at once. */
-static void open_parts(struct gf_png_pixels *pixels)
-{
-    const int64_t rest = gf_input_size(pixels->input) - pixels->begin;
-    if (gf_input_is_stream(pixels->input) || rest < GF_PNG_PARTS_STREAM_LEAST)
-        return;
-    pixels->idat = gf_png_idat_open(pixels->input, pixels->options, pixels->length);
-    if (pixels->idat)
-        gf_png_parts_read_open(pixels->idat, pixels->format, (uint64_t)rest, GF_PNG_PART_BYTES,
-                               pixels->options, &pixels->parts);
-    if (!pixels->parts) {
-        gf_png_idat_close(pixels->idat);
-        pixels->idat = NULL;
-    }
-}
-
 enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format format, uint32_t length,
                                   int stripe_rows, const struct gf_options *options,
                                   struct gf_png_pixels **pixels, struct gf_error *error)
@@ -172,9 +154,7 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     opened->whole_rows = format.height;
     opened->filters = gf_png_filters();
     gf_png_stripes_read_open(input, format, length, stripe_rows, options, &opened->stripes);
-    if (!opened->stripes)
-        open_parts(opened);
-    if (!opened->stripes && !opened->parts && !open_blocks(opened)) {
+    if (!opened->stripes && !open_blocks(opened)) {
         gf_png_pixels_close(opened);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
@@ -186,8 +166,6 @@ uint64_t gf_png_pixels_memory(const struct gf_png_pixels *pixels)
 {
     if (pixels->stripes)
         return gf_png_stripes_read_memory(pixels->stripes);
-    if (pixels->parts)
-        return gf_png_parts_read_memory(pixels->parts);
     /* `above` takes none before there is a second block. */
     const uint64_t above_bytes = pixels->blocks > 1 ? pixels->above_bytes : 0;
     return (uint64_t)pixels->slots * pixels->slot_bytes + above_bytes;
@@ -204,7 +182,6 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
     if (pixels->running)
         pthread_join(pixels->thread, NULL);
     gf_png_stripes_read_close(pixels->stripes);
-    gf_png_parts_read_close(pixels->parts);
     for (int i = 0; i < pixels->slots; i++)
         gf_pages_free(pixels->slot[i], pixels->slot_bytes);
     gf_pages_free(pixels->above, pixels->above_bytes);
@@ -281,16 +258,13 @@ static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst,
     return rows;
 }
 
-/* The mark does not hold, or the parts do not fit: the file is read anew as any other, without the
- * rows that are out. False: that failed. */
+/* The mark does not hold: the file is read anew as any other, without the rows that are out. False:
+ * that failed. */
 static bool read_anew(struct gf_png_pixels *pixels, struct gf_png_fault *fault)
 {
     const int out = pixels->row;
     gf_png_stripes_read_close(pixels->stripes);
-    gf_png_parts_read_close(pixels->parts);
-    gf_png_idat_close(pixels->idat);
     pixels->stripes = NULL;
-    pixels->parts = NULL;
     pixels->row = 0;
     gf_input_go_to(pixels->input, pixels->begin);
     if (open_blocks(pixels))
@@ -304,9 +278,8 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
                        struct gf_png_fault *fault)
 {
     int done = 0;
-    if (pixels->stripes || pixels->parts) {
-        done = pixels->stripes ? gf_png_stripes_read(pixels->stripes, rows, dst, pitch)
-                               : gf_png_parts_read(pixels->parts, rows, dst, pitch);
+    if (pixels->stripes) {
+        done = gf_png_stripes_read(pixels->stripes, rows, dst, pitch);
         pixels->row += done;
         if (done == rows || !read_anew(pixels, fault))
             return done;
