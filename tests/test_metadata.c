@@ -224,7 +224,8 @@ static void check_removal(const char *text, const char *wanted)
     const bool done =
         gf_xmp_remove(&xmp, gf_xmp_of_lost_things) && gf_xmp_remove(&xmp, gf_xmp_thumbnails);
     if (done != (wanted != NULL) ||
-        (wanted && (xmp.size != strlen(wanted) || memcmp(xmp.data, wanted, xmp.size) != 0)))
+        (wanted &&
+         (xmp.size != strlen(wanted) || (xmp.size && memcmp(xmp.data, wanted, xmp.size) != 0))))
         fail_msg("%s: %.*s", text, (int)xmp.size, (const char *)xmp.data);
     free(xmp.data);
 }

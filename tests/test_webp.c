@@ -5,7 +5,7 @@
 
 enum { SIDE = 8, HEAD = 12, ALPHA = 0x10, ANIMATION = 2, TO_BACKGROUND = 1 };
 
-static void append_number(struct bytes *file, unsigned value, int bytes)
+static void append_number(struct bytes *file, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
         append(file, &(unsigned char){(unsigned char)(value >> 8 * i)}, 1);

@@ -137,9 +137,9 @@ static bool set_iptc(struct gf_blob *iptc, const unsigned char *records, size_t 
 
 bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size)
 {
-    const unsigned char *at = data, *const end = at + size;
     if (metadata->iptc.size || !size || size > GF_METADATA_MAX)
         return true;
+    const unsigned char *at = data, *const end = at + size;
     if (at[0] == IPTC_TAG)
         return set_iptc(&metadata->iptc, at, size);
     while (end - at >= RESOURCE_HEAD && !memcmp(at, "8BIM", 4)) {
