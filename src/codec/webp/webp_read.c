@@ -137,6 +137,11 @@ static bool shows_through(const struct webp_source *webp, uint32_t width, uint32
     return found;
 }
 
+static bool holds_picture(const unsigned char *chunk)
+{
+    return !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4);
+}
+
 /* Where the chunks up to the picture that is wanted end; 0 where they are not whole. */
 static size_t end_of_picture(const struct gf_whole_source *whole)
 {
@@ -150,7 +155,7 @@ static size_t end_of_picture(const struct gf_whole_source *whole)
         const uint32_t bytes = chunk[4] | (uint32_t)chunk[5] << 8 | (uint32_t)chunk[6] << 16 |
                                (uint32_t)chunk[7] << 24;
         at += CHUNK_HEAD + (size_t)bytes + bytes % 2;
-        left -= !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8", 3) != !memcmp(chunk, "VP8X", 4);
+        left -= holds_picture(chunk);
     }
     return left || at > size ? 0 : at;
 }
