@@ -8,6 +8,8 @@
 #   MOST_S=110            seconds that the whole may take; a slow machine takes longer, with two rounds of each case
 #   PAUSE=100             ms from the end of a process that may have started the GPU to the start of the next
 #   CALIBRATE=0           by the declared figures, and by what the runs teach
+#   FIGURES=1             instead of auto's times: which device auto takes by the figures that are declared, calibrated, learned, and learned after
+#                         a calibration, and in how many cases that device is right; no run changes the figures while they are weighed
 #   SETS="alone server"   without a server, with one
 #   CASES=PATTERN         only the cases whose names match (grep -E)
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/auto-DATE.json, and .txt)
@@ -89,8 +91,9 @@ rounds_of() { # LEAST -> the rounds of a case that takes so many microseconds at
 
 is_near_the_bar() {
     local cpu cuda auto best
-    cpu=$(least cpu) cuda=$(least cuda) auto=$(least auto)
+    cpu=$(least cpu) cuda=$(least cuda)
     best=$((cpu < cuda ? cpu : cuda))
+    if [ -n "${FIGURES:-}" ]; then auto=$((cpu + cuda - best)); else auto=$(least auto); fi
     [ $((100 * auto)) -gt $((104 * best)) ] && [ $((100 * auto)) -lt $((125 * best)) ]
 }
 
@@ -99,16 +102,25 @@ is_on_time() {
     [ $((${EPOCHREALTIME/./} - first_case)) -lt $(((start_us + 1000000 * MOST_S - first_case) * (weight_before * cases + weight * done_cases) / (100 * cases))) ]
 }
 
+# Whether the figures that are calibrated before still have to see this case.
+teaches_first() {
+    [ -n "${FIGURES:-}" ] && [ $round = 2 ] && [ "$set" = alone ]
+}
+
 measure_case() {
     local round rounds=1 best device order extended=
     rm -f "$work"/us.* "$work/took" "$work/told"
     for ((round = 1; round <= rounds; round++)); do
         [ $((round % 2)) = 0 ] && order="auto cpu cuda" || order="cuda cpu auto"
+        if [ -n "${FIGURES:-}" ]; then
+            order=${order/auto/}
+            teach $round
+        fi
         for device in $order; do
             if [ $round = 1 ] && [ "$device" = cpu ] && [ -s "$work/cpu.$name" ]; then
                 cp "$work/cpu.$name" "$work/us.cpu"
                 [ $((2 * $(least cpu))) -gt $((3 * $(least cuda))) ] || run cpu
-            elif [ $round = 1 ] || [ "$device" = auto ] || [ $((2 * $(least "$device"))) -le $((3 * best)) ]; then
+            elif [ $round = 1 ] || [ "$device" = auto ] || teaches_first || [ $((2 * $(least "$device"))) -le $((3 * best)) ]; then
                 run "$device"
             fi
             [ -s "$work/us.$device" ] || return 1
@@ -126,6 +138,76 @@ measure_case() {
     cp "$work/us.cpu" "$work/cpu.$name"
 }
 
+# ---- figures of several origins ----
+
+kinds="declared calibrated learned calibrated-learned"
+
+prepare_figures() { # a folder for each origin; declared and learned begin empty
+    mkdir "$work/figures" || exit 1
+    for kind in $kinds; do
+        mkdir "$work/figures/$kind" || exit 1
+    done
+    XDG_CACHE_HOME=$work/figures/calibrated "$program" --calibrate >"$work/calibration" || exit 1
+    cp -r "$work/figures/calibrated/." "$work/figures/calibrated-learned"
+}
+
+teach() { # ROUND: the runs of a round change the figures of one origin, those of the next round the figures of the other
+    if [ $(($1 % 2)) = 1 ]; then XDG_CACHE_HOME=$work/figures/learned; else XDG_CACHE_HOME=$work/figures/calibrated-learned; fi
+}
+
+# One run of each case by auto with the figures of each origin, which are copied anew before each run. Where one run has chosen in $work/took, a line
+# in $work/SET.chosen: origin, name, device, seconds expected of the CPU and of the GPU.
+weigh() { # SET, OPTION
+    local set=$1 server_option=$2 name picture files ending chain input output kind
+    XDG_CACHE_HOME=$work/cache
+    while IFS=$'\t' read -r name picture files ending chain <&3; do
+        input=$work/$picture output=$work/out/o.$ending
+        [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
+        for kind in $kinds; do
+            rm -rf "$work/cache" "$work/took" "$work/told"
+            cp -r "$work/figures/$kind" "$work/cache"
+            run auto
+            { echo "$set $name $kind"; cat "$work/told"; } >>"$work/reckoning"
+            echo "$kind $name $(sort -u "$work/took" | paste -sd/)" \
+                "$(sed -n 's/^ *estimate: CPU \([0-9.]*\) s, GPU \([0-9.]*\) s.*/\1 \2/p' "$work/told" | head -1)" >>"$work/$set.chosen"
+        done
+    done 3<"$work/cases"
+}
+
+# A device is right that takes at most 110 % of the better one's time.
+report_chosen() { # SET, HEADING
+    [ -s "$work/$1.chosen" ] || return 0
+    awk -v heading="$2" -v set="$1" -v json="$work/json" -v kinds="$kinds" '
+        BEGIN {
+            count = split(kinds, kind, " ")
+            printf "%-27s %8s %8s", heading, "cpu", "gpu"
+            for (k = 1; k <= count; k++)
+                printf "  %-22s", kind[k]
+            print ""
+        }
+        FNR == NR { took[$2, $1] = $3; expected[$2, $1] = sprintf("%.0f/%.0f", 1000 * $4, 1000 * $5); next }
+        {
+            cpu = $2 / 1000; gpu = $3 / 1000; best = gpu < cpu ? gpu : cpu; cases++
+            printf "%-27s %8.1f %8.1f", $1, cpu, gpu
+            for (k = 1; k <= count; k++) {
+                device = took[$1, kind[k]]; time = device ~ /gpu/ ? gpu : cpu; is_right = device != "" && time <= 1.10 * best
+                right[k] += is_right; lost[k] += device == "" ? 0 : time - best
+                if (!is_right)
+                    wrong[k] = wrong[k] " " $1
+                printf "  %-22s", device " " expected[$1, kind[k]] (is_right ? "" : " WRONG")
+                printf "  {\"set\": \"%s\", \"name\": \"%s\", \"figures\": \"%s\", \"cpu_ms\": %.2f, \"gpu_ms\": %.2f, \"took\": \"%s\", " \
+                    "\"right\": %s},\n", set, $1, kind[k], cpu, gpu, device, is_right ? "true" : "false" >>json
+            }
+            print ""
+        }
+        END {
+            for (k = 1; k <= count; k++)
+                printf "%-18s right in %d of %d; %.0f ms lost in all; wrong:%s\n", kind[k], right[k], cases, lost[k],
+                    wrong[k] == "" ? " none" : wrong[k]
+            print ""
+        }' "$work/$1.chosen" "$work/$1"
+}
+
 measure() { # SET, OPTION -> lines in $work/SET: name; microseconds of the CPU, the GPU, auto; auto's device; seconds expected; runs
     local set=$1 server_option=$2 name picture files ending chain input output expected done_cases=0
     while IFS=$'\t' read -r name picture files ending chain <&3; do
@@ -133,6 +215,10 @@ measure() { # SET, OPTION -> lines in $work/SET: name; microseconds of the CPU, 
         [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
         done_cases=$((done_cases + 1))
         measure_case || continue
+        if [ -n "${FIGURES:-}" ]; then
+            echo "$name $(least cpu) $(least cuda) $(wc -l <"$work/us.cpu") $(wc -l <"$work/us.cuda")" | tee -a "$work/$set" >&2
+            continue
+        fi
         { echo "$set $name"; cat "$work/told"; } >>"$work/reckoning"
         expected=$(sed -n 's/^ *estimate: CPU \([0-9.]*\) s, GPU \([0-9.]*\) s.*/\1 \2/p' "$work/told" | head -1)
         echo "$name $(least cpu) $(least cuda) $(least auto) $(sort -u "$work/took" | paste -sd/) ${expected:-0 0} $(wc -l <"$work/us.auto")" |
@@ -170,7 +256,11 @@ report() { # SET, HEADING
 
 grep -v '^#' "$here/auto.tsv" | grep -E "^(${CASES:-})" >"$work/cases"
 cases=$(wc -l <"$work/cases")
-[ "${CALIBRATE:-1}" = 0 ] || "$program" --calibrate >"$work/calibration" || exit 1
+if [ -n "${FIGURES:-}" ]; then
+    prepare_figures
+elif [ "${CALIBRATE:-1}" != 0 ]; then
+    "$program" --calibrate >"$work/calibration" || exit 1
+fi
 first_case=${EPOCHREALTIME/./} weight_before=0 weight=100 # hundredths of the time
 if [[ $SETS == *alone* ]]; then
     [[ $SETS != *server* ]] || weight=62
@@ -180,13 +270,16 @@ fi
 if [[ $SETS == *server* ]]; then
     start_server
     measure server --server=auto
+    [ -z "${FIGURES:-}" ] || weigh server --server=auto
     stop_server
 fi
+# With a folder of figures that all runs have changed by now.
+[ -z "${FIGURES:-}" ] || [[ $SETS != *alone* ]] || weigh alone --server=off
 {
     echo "$(nproc) processors; $gpu; commit $commit; ms, the least of the runs; $(((${EPOCHREALTIME/./} - start_us) / 1000000)) s"
     echo
-    report alone "without a server"
-    report server "with a server"
+    "report${FIGURES:+_chosen}" alone "without a server"
+    "report${FIGURES:+_chosen}" server "with a server"
     [ -z "${RECKONING:-}" ] || cat "$work/reckoning"
 } | tee "${results%.json}.txt"
 {
