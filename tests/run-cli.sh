@@ -157,7 +157,7 @@ run_script()
     script=$1 name=
     folder=$(mktemp -d)
     cd "$folder" || exit 1
-    # What runs learn stays in the test's folder.
+    # What --calibrate measures stays in the test's folder.
     XDG_CACHE_HOME=$folder/.cache
     export XDG_CACHE_HOME
     make_pictures

@@ -5,7 +5,7 @@
 limit=${GF_TEST_SECONDS:-1200}
 passed=0 failed=0 skipped=0
 log=$(mktemp)
-# What the program learns of the machine from its runs stays with the tests.
+# What the program measures of the machine stays with the tests.
 XDG_CACHE_HOME=$(mktemp -d)
 trap 'rm -rf "$log" "$XDG_CACHE_HOME"' EXIT
 export CMOCKA_MESSAGE_OUTPUT=TAP XDG_CACHE_HOME

@@ -1,5 +1,5 @@
-/* The figures behind device=auto: where a value comes from, how far one run moves it, and the file
- * that keeps them, whatever happens to it. */
+/* The figures behind device=auto: which value counts, and the file that keeps them, whatever
+ * happens to it. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -43,52 +43,12 @@ static void test_table(void **state)
 static void test_sources(void **state)
 {
     struct gf_figures figures = {0};
-    char text[GF_FIGURE_SOURCE_SIZE];
     const int f = GF_FIGURE_JPEG_DECODE;
-    assert_string_equal(gf_figure_source(NULL, f, text), "declared");
-    assert_string_equal(gf_figure_source(&figures, f, text), "declared");
+    assert_true(gf_figure(&figures, f) == gf_figure(NULL, f));
     assert_true(gf_figure_calibrate(&figures, f, 8));
     assert_true(gf_figure(&figures, f) == 8);
-    assert_string_equal(gf_figure_source(&figures, f, text), "calibrated");
-    assert_true(gf_figure_learn(&figures, f, 8));
-    assert_string_equal(gf_figure_source(&figures, f, text), "learned from 1 run");
-    assert_true(gf_figure_learn(&figures, f, 8));
-    assert_string_equal(gf_figure_source(&figures, f, text), "learned from 2 runs");
-    /* A new calibration ends what was learned. */
     assert_true(gf_figure_calibrate(&figures, f, 7));
-    assert_string_equal(gf_figure_source(&figures, f, text), "calibrated");
-}
-
-static void test_one_run_moves_little(void **state)
-{
-    struct gf_figures figures = {0};
-    const int f = GF_FIGURE_PNG_DECODE;
-    const double declared = gf_figure(NULL, f);
-    assert_true(gf_figure_learn(&figures, f, 30 * declared));
-    assert_true(gf_figure(&figures, f) <= 1.42 * declared);
-    /* Many runs find the value, and then one that took long hardly matters. */
-    for (int i = 0; i < 200; i++)
-        assert_true(gf_figure_learn(&figures, f, 3 * declared));
-    assert_true(fabs(gf_figure(&figures, f) / declared - 3) < 0.01);
-    assert_true(gf_figure_learn(&figures, f, 35 * declared));
-    assert_true(gf_figure(&figures, f) < 3.2 * declared);
-    /* A third of wild values does not carry it away. */
-    for (int i = 0; i < 300; i++)
-        assert_true(gf_figure_learn(&figures, f, i % 3 ? 3 * declared : 30 * declared));
-    assert_true(gf_figure(&figures, f) < 6 * declared);
-}
-
-/* One start in two takes longer by what another process left behind. */
-static void test_starts(void **state)
-{
-    struct gf_figures figures = {0};
-    const int f = GF_FIGURE_CUDA_START;
-    for (int i = 0; i < 400; i++)
-        assert_true(gf_figure_learn(&figures, f, i % 2 ? 300 : 200));
-    assert_true(gf_figure(&figures, f) > 200 && gf_figure(&figures, f) < 225);
-    for (int i = 0; i < 400; i++)
-        assert_true(gf_figure_learn(&figures, f, 300));
-    assert_true(fabs(gf_figure(&figures, f) - 300) < 3);
+    assert_true(gf_figure(&figures, f) == 7);
 }
 
 static void test_impossible_values(void **state)
@@ -96,7 +56,6 @@ static void test_impossible_values(void **state)
     static const double values[] = {0, -1, NAN, INFINITY, 1e300, 1e-300};
     struct gf_figures figures = {0};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        assert_false(gf_figure_learn(&figures, GF_FIGURE_FILE, values[i]));
         assert_false(gf_figure_calibrate(&figures, GF_FIGURE_FILE, values[i]));
     }
     assert_false(gf_figure_calibrate(&figures, GF_FIGURE_SHARE, 1.01));
@@ -111,22 +70,18 @@ static void use_cache(const char *name)
     assert_int_equal(setenv("XDG_CACHE_HOME", in_folder(name), 1), 0);
 }
 
-static bool set_all(struct gf_figures *figures, void *context)
+static bool keep_or_say(double times, struct gf_error *why)
 {
-    const double times = *(const double *)context;
+    struct gf_figures figures = {0};
     const int count = gf_figure_count();
-    for (int i = 0; i < count; i++) {
-        assert_true(gf_figure_calibrate(figures, i, gf_figure(NULL, i) * times));
-        if (i % 2)
-            assert_true(gf_figure_learn(figures, i, gf_figure(NULL, i) * times));
-    }
-    return true;
+    for (int i = 0; i < count; i++)
+        assert_true(gf_figure_calibrate(&figures, i, gf_figure(NULL, i) * times));
+    return gf_figures_keep(&figures, why);
 }
 
 static bool keep(double times)
 {
-    struct gf_error why = {0};
-    return gf_figures_change(set_all, &times, &why);
+    return keep_or_say(times, NULL);
 }
 
 /* Whether all figures are those times the declared ones; else they must all be the declared ones.
@@ -136,7 +91,7 @@ static bool loads(double times)
     struct gf_figures figures;
     gf_figures_load(&figures);
     const int count = gf_figure_count();
-    const bool known = figures.state[0].calibrated > 0;
+    const bool known = figures.calibrated[0] > 0;
     for (int i = 0; i < count; i++)
         assert_true(is_near(gf_figure(&figures, i), gf_figure(NULL, i) * (known ? times : 1)));
     return known;
@@ -167,18 +122,17 @@ static void test_file(void **state)
     assert_non_null(strstr(file.machine, "processors; build "));
 }
 
-static bool change_nothing(struct gf_figures *figures, void *context)
+static void test_others_stay(void **state)
 {
-    memset(figures, 0, sizeof *figures);
-    return false;
-}
-
-static void test_no_change(void **state)
-{
-    use_cache("unchanged");
+    struct gf_figures figures = {0};
+    use_cache("others");
     assert_true(keep(0.5));
-    assert_true(gf_figures_change(change_nothing, NULL, NULL));
-    assert_true(loads(0.5));
+    assert_true(gf_figure_calibrate(&figures, GF_FIGURE_FILE, 1));
+    assert_true(gf_figures_keep(&figures, NULL));
+    gf_figures_load(&figures);
+    assert_true(gf_figure(&figures, GF_FIGURE_FILE) == 1);
+    assert_true(is_near(gf_figure(&figures, GF_FIGURE_PNG_DECODE),
+                        0.5 * gf_figure(NULL, GF_FIGURE_PNG_DECODE)));
 }
 
 /* Every length that the file may be cut at, and a change of every byte. */
@@ -230,30 +184,28 @@ static void write_checked(const char *path, const char *text)
 static void test_wrong_contents(void **state)
 {
     static const char *const lines[] = {
-        "jpeg-decode 1e9 0 0\n",          "jpeg-decode -5 0 0\n", "jpeg-decode nan 0 0\n",
-        "jpeg-decode inf 0 0\n",          "jpeg-decode 5 0\n",    "jpeg-decode\n",
-        "jpeg-decode 5 0 0 0\n",          "jpeg-decode 5 0 1\n",  "jpeg-decode 5 5 -1\n",
-        "jpeg-decode 5 5 1e30\n",         "unknown 5 5 1\n",      "file 0.1 0 0\nprocess 5 0 0\n",
-        "process 5 0 0\nprocess 5 0 0\n",
+        "jpeg-decode 1e9\n",     "jpeg-decode -5\n",       "jpeg-decode 0\n",   "jpeg-decode nan\n",
+        "jpeg-decode inf\n",     "jpeg-decode\n",          "jpeg-decode 5 0\n", "unknown 5\n",
+        "file 0.1\nprocess 5\n", "process 5\nprocess 5\n",
     };
     struct gf_figures figures;
     char text[3000];
     use_cache("contents");
     assert_true(keep(0.5));
     const struct gf_figures_file file = found();
-    snprintf(text, sizeof text, "gpufilter figures 1\n%s\njpeg-decode 5.5 0 0\n", file.machine);
+    snprintf(text, sizeof text, "gpufilter figures 2\n%s\njpeg-decode 5.5\n", file.machine);
     write_checked(file.path, text);
     gf_figures_load(&figures);
     assert_true(gf_figure(&figures, GF_FIGURE_JPEG_DECODE) == 5.5);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        snprintf(text, sizeof text, "gpufilter figures 1\n%s\n%s", file.machine, lines[i]);
+        snprintf(text, sizeof text, "gpufilter figures 2\n%s\n%s", file.machine, lines[i]);
         write_checked(file.path, text);
         assert_false(loads(1));
     }
-    snprintf(text, sizeof text, "gpufilter figures 1\n%s2\njpeg-decode 5 0 0\n", file.machine);
+    snprintf(text, sizeof text, "gpufilter figures 2\n%s2\njpeg-decode 5\n", file.machine);
     write_checked(file.path, text); /* another machine's, under this name */
     assert_false(loads(1));
-    snprintf(text, sizeof text, "gpufilter figures 2\n%s\njpeg-decode 5 0 0\n", file.machine);
+    snprintf(text, sizeof text, "gpufilter figures 3\n%s\njpeg-decode 5\n", file.machine);
     write_checked(file.path, text);
     assert_false(loads(1));
 }
@@ -262,7 +214,6 @@ static void test_wrong_contents(void **state)
 static void test_wrong_kinds(void **state)
 {
     struct gf_error why = {0};
-    double half = 0.5;
     use_cache("kinds");
     assert_true(keep(0.5));
     const struct gf_figures_file file = found();
@@ -281,7 +232,7 @@ static void test_wrong_kinds(void **state)
     assert_int_equal(unlink(file.path), 0);
     assert_int_equal(mkdir(file.path, 0700), 0);
     assert_false(loads(0.5));
-    assert_false(gf_figures_change(set_all, &half, &why));
+    assert_false(keep_or_say(0.5, &why));
     assert_non_null(strstr(why.text, "kinds/gpufilter/figures-"));
     assert_int_equal(rmdir(file.path), 0);
     /* A foreign owner: root gives the file away, others cannot make one. */
@@ -293,23 +244,22 @@ static void test_wrong_kinds(void **state)
     /* A file in place of the folder. */
     use_cache("kept");
     assert_false(loads(0.5));
-    assert_false(gf_figures_change(set_all, &half, &why));
+    assert_false(keep_or_say(0.5, &why));
 }
 
 static void test_unwritable(void **state)
 {
     struct gf_error why = {0};
-    double half = 0.5;
     use_cache("readonly");
     assert_int_equal(mkdir(in_folder("readonly"), 0500), 0);
     if (geteuid()) {
-        assert_false(gf_figures_change(set_all, &half, &why));
+        assert_false(keep_or_say(0.5, &why));
         assert_false(loads(0.5));
     }
     assert_int_equal(setenv("XDG_CACHE_HOME", "/dev/full", 1), 0);
-    assert_false(gf_figures_change(set_all, &half, &why));
+    assert_false(keep_or_say(0.5, &why));
     assert_int_equal(setenv("XDG_CACHE_HOME", "/proc/self/fdinfo", 1), 0);
-    assert_false(gf_figures_change(set_all, &half, &why));
+    assert_false(keep_or_say(0.5, &why));
     assert_false(loads(0.5));
 }
 
@@ -348,7 +298,6 @@ static void test_places(void **state)
     struct gf_figures_file file;
     struct gf_error why = {0};
     char *const home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
-    double half = 0.5;
     assert_int_equal(setenv("XDG_CACHE_HOME", "relative", 1), 0);
     assert_int_equal(setenv("HOME", in_folder("home"), 1), 0);
     assert_true(gf_figures_file_find(&file));
@@ -359,7 +308,7 @@ static void test_places(void **state)
     assert_true(loads(0.5));
     assert_int_equal(unsetenv("HOME"), 0);
     assert_false(loads(0.5));
-    assert_false(gf_figures_change(set_all, &half, &why));
+    assert_false(keep_or_say(0.5, &why));
     assert_non_null(strstr(why.text, "HOME"));
     if (home)
         assert_int_equal(setenv("HOME", home, 1), 0);
@@ -417,11 +366,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_one_run_moves_little),
-        cmocka_unit_test(test_starts),
         cmocka_unit_test(test_impossible_values),
         cmocka_unit_test(test_file),
-        cmocka_unit_test(test_no_change),
+        cmocka_unit_test(test_others_stay),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_wrong_contents),
         cmocka_unit_test(test_wrong_kinds),

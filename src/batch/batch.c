@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/cpu.h"
 #include "base/fail.h"
 #include "batch/archive.h"
 #include "batch/batch_work.h"
@@ -90,22 +89,6 @@ static void report_estimate(const struct gf_batch *batch)
                      tell_estimate, (void *)request);
 }
 
-static void begin_learning(const struct gf_batch *batch)
-{
-    const struct gf_batch_request *const request = batch->request;
-    const int threads = request->options.threads;
-    if (!request->learning)
-        return;
-    *request->learning = (struct gf_learning){.figures = request->figures,
-                                              .chain = request->chain,
-                                              .options = request->options,
-                                              .processors = threads > 0 ? threads : gf_cpu_count(),
-                                              .serial = batch->options.serial,
-                                              .files = batch->count,
-                                              .beside = batch->server == GF_COST_SERVER_BESIDE};
-    gf_learning_begin(request->learning);
-}
-
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
 {
     if (gf_archive_takes_part(batch->request))
@@ -127,10 +110,7 @@ static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
         report_choice(batch, workers);
     if (batch->request->verbose)
         report_estimate(batch);
-    begin_learning(batch);
     status = gf_batch_work(batch, workers, error);
-    if (batch->request->learning)
-        gf_learning_end(batch->request->learning);
     gf_memory_budget_close(&batch->memory_budget);
     return status ? status : gf_batch_conclude(batch, error);
 }
@@ -152,8 +132,6 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     if (request->counts)
         request->counts->files = batch.count;
     batch.options.spans |= request->log || request->tick;
-    batch.keeps_spans = batch.options.spans;
-    batch.options.spans |= request->learning != NULL;
     batch.item = calloc(inputs + 1, sizeof *batch.item);
     batch.output = calloc(inputs * (size_t)outputs + 1, sizeof *batch.output);
     for (size_t i = 0; batch.item && batch.output && i < inputs; i++)

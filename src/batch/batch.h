@@ -11,7 +11,7 @@
 #include "batch/batch_profile.h"
 #include "batch/figures.h"
 #include "batch/inputs.h"
-#include "batch/learn.h"
+#include "batch/figures.h"
 #include "batch/output_template.h"
 
 enum gf_message_kind {
@@ -84,7 +84,6 @@ struct gf_batch_request {
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;
     const struct gf_figures *figures; /* of this machine, for estimates; NULL: as declared */
-    struct gf_learning *learning;     /* learns from the pictures; NULL: nothing is learned */
     struct gf_batch_counts *counts;
     struct gf_batch_profile *profile; /* collects the profiles of all pictures */
     void *context;

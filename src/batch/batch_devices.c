@@ -166,8 +166,8 @@ static void find_server(struct gf_batch *batch)
     bool silent;
     if (request->server == GF_SERVER_OFF)
         return;
-    /* Where the device was asked for, the run still teaches how long its start takes. */
-    if (request->inputs->count > 1 && (!asked || request->learning) && gf_server_present(device))
+    /* Where the device was asked for, the estimate is still told. */
+    if (request->inputs->count > 1 && (!asked || request->verbose) && gf_server_present(device))
         batch->server = GF_COST_SERVER_BESIDE;
     if (request->more_outputs || batch->archive || request->inputs->count != 1 ||
         request->devices > 1 || (!filters && !asked) ||

@@ -79,17 +79,12 @@ static void picture_done(void *context, int number, const char *path,
     pthread_mutex_lock(&batch->lock);
     count_picture(batch, profile, !worker->counted || number > 1);
     worker->counted = true;
-    if (request->learning && !gf_pipeline_is_remote(worker->pipeline))
-        gf_learning_add(request->learning, profile);
     if (request->profile)
         gf_batch_profile_add(request->profile, profile, gf_now() - profile->wall_s - batch->begin_s,
                              worker->number);
     if (request->picture && gf_batch_single(batch))
         request->picture(request->context, worker->input->path, path, profile);
     pthread_mutex_unlock(&batch->lock);
-    /* Of many pictures on a GPU the first shows the start, and the rest count as a whole. */
-    if (worker->device >= 0 && request->inputs->count > 1)
-        gf_pipeline_options(worker->pipeline)->spans = batch->keeps_spans;
 }
 
 /* ---- the device ---- */

@@ -55,7 +55,6 @@ struct gf_batch {
     bool falls_back;            /* goes on with the CPU when no device is left */
     char reason[160];           /* for the choice of the device */
     double begin_s;
-    bool keeps_spans;                /* of every picture, since somebody wants to see them */
     struct gf_run_progress progress; /* of a single input */
     pthread_mutex_t lock;            /* guards what follows, and the devices */
     pthread_cond_t changed;

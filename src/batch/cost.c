@@ -199,11 +199,9 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
 /* What stands for a reason: of the figures that matter most, the least that is known of any. */
 static const char *origin(const struct gf_cost_work *work)
 {
-    const struct gf_figure_state *const start =
-        work->figures ? &work->figures->state[GF_FIGURE_CUDA_START] : NULL;
-    if (!start || (!start->runs && !start->calibrated))
-        return "declared figures";
-    return start->runs ? "figures learned here" : "figures calibrated here";
+    return work->figures && work->figures->calibrated[GF_FIGURE_CUDA_START] > 0
+               ? "figures calibrated here"
+               : "declared figures";
 }
 
 enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size)

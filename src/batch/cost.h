@@ -60,11 +60,6 @@ struct gf_cost_device_coder {
 };
 struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
 
-/* How much more than one thread's is the work on a picture by several: large JPEGs go in strips,
- * unless every processor has a picture of its own. */
-double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure, double pixels,
-                      size_t pictures, int processors);
-
 /* What the first pictures that the GPU codes wait for. */
 enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
 

@@ -52,13 +52,13 @@ static enum gf_file_format output_format(const struct gf_batch_output *output,
 
 enum { STRIPS_LEAST = 1 << 20 };
 
-double gf_cost_strips(const struct gf_figures *figures, enum gf_figure_id figure, double pixels,
-                      size_t pictures, int processors)
+/* How much more than one thread's is the work on a picture by several: large JPEGs go in strips,
+ * unless every processor has a picture of its own. */
+static double strips(const struct sample *sample, enum gf_figure_id figure, double pixels)
 {
     const bool jpeg = figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE;
-    return jpeg && pixels >= STRIPS_LEAST && pictures < (size_t)processors
-               ? gf_figure(figures, GF_FIGURE_STRIPS)
-               : 1;
+    return jpeg && pixels >= STRIPS_LEAST ? gf_figure(sample->request->figures, GF_FIGURE_STRIPS)
+                                          : 1;
 }
 
 /* What one thread does alone where several share a picture: of a pixel, or as a part of the work.
@@ -100,9 +100,7 @@ static void add_codec(struct sample *sample, enum gf_figure_id figure, double ti
     const double work = gf_figure(figures, figure) * times * pixels;
     const bool by_several = shared && sample->pictures < (size_t)sample->processors;
     sample->uses[figure] = true;
-    *ns += work * (by_several ? gf_cost_strips(figures, figure, pixels, sample->pictures,
-                                               sample->processors)
-                              : 1);
+    *ns += work * (by_several ? strips(sample, figure, pixels) : 1);
     if (by_several)
         *sum_alone_ns += alone_ns(sample, figure, work, pixels);
     else if (sample->processors > 1)

@@ -54,16 +54,11 @@ static bool uses(const struct text *text, int figure)
     }
 }
 
-enum source { DECLARED, CALIBRATED, LEARNED, SOURCES };
+enum source { DECLARED, CALIBRATED, SOURCES };
 
 static enum source source_of(const struct gf_cost_work *work, int figure)
 {
-    const struct gf_figure_state *const state =
-        work->figures ? &work->figures->state[figure] : NULL;
-    return !state                  ? DECLARED
-           : state->runs           ? LEARNED
-           : state->calibrated > 0 ? CALIBRATED
-                                   : DECLARED;
+    return work->figures && work->figures->calibrated[figure] > 0 ? CALIBRATED : DECLARED;
 }
 
 /* Adds a word to the line, which is sent and begun anew where it is full. */
@@ -81,7 +76,7 @@ static void add(const struct text *text, char line[LINE_SIZE], const char *headi
 
 static void put_source(const struct text *text, enum source source)
 {
-    static const char *const headings[SOURCES] = {"declared: ", "calibrated: ", "learned: "};
+    static const char *const headings[SOURCES] = {"declared: ", "calibrated: "};
     const struct gf_figures *const figures = text->work->figures;
     const int count = gf_figure_count();
     char line[LINE_SIZE] = "", word[120];
@@ -89,11 +84,8 @@ static void put_source(const struct text *text, enum source source)
         if (!uses(text, i) || source_of(text->work, i) != source)
             continue;
         const struct gf_figure_info info = gf_figure_info(i);
-        const int length = snprintf(word, sizeof word, "%s %.3g%s%s", info.name,
-                                    gf_figure(figures, i), *info.unit ? " " : "", info.unit);
-        if (source == LEARNED)
-            snprintf(word + length, sizeof word - (size_t)length, " (%u run%s)",
-                     figures->state[i].runs, figures->state[i].runs == 1 ? "" : "s");
+        snprintf(word, sizeof word, "%s %.3g%s%s", info.name, gf_figure(figures, i),
+                 *info.unit ? " " : "", info.unit);
         add(text, line, headings[source], word);
     }
     if (*line)

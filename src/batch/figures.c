@@ -1,6 +1,5 @@
 #include "batch/figures.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static const struct {
@@ -17,7 +16,7 @@ static const struct {
  * and are 1,500 times as fast. */
 static const double declared_on_cuda = 1 / 700.0;
 
-enum { RANGE = 40, FADE_RUNS = 16 };
+enum { RANGE = 40 };
 
 static int filters(void)
 {
@@ -76,21 +75,7 @@ double gf_figure(const struct gf_figures *figures, int figure)
 {
     if (!figures)
         return declared(figure);
-    const struct gf_figure_state *const state = &figures->state[figure];
-    return state->runs ? state->learned : state->calibrated ? state->calibrated : declared(figure);
-}
-
-const char *gf_figure_source(const struct gf_figures *figures, int figure,
-                             char text[GF_FIGURE_SOURCE_SIZE])
-{
-    const struct gf_figure_state state =
-        figures ? figures->state[figure] : (struct gf_figure_state){0};
-    if (state.runs)
-        snprintf(text, GF_FIGURE_SOURCE_SIZE, "learned from %u run%s", state.runs,
-                 state.runs == 1 ? "" : "s");
-    else
-        snprintf(text, GF_FIGURE_SOURCE_SIZE, state.calibrated ? "calibrated" : "declared");
-    return text;
+    return figures->calibrated[figure] > 0 ? figures->calibrated[figure] : declared(figure);
 }
 
 static bool possible(int figure, double value)
@@ -103,29 +88,6 @@ bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value)
 {
     if (!possible(figure, value))
         return false;
-    figures->state[figure] = (struct gf_figure_state){.calibrated = value};
-    return true;
-}
-
-/* What the processes before have left to the driver only adds to a start: such figures rise by a
- * third of what they fall by, which leads them to the lower of the values. */
-static double share_of_run(int figure, bool rises)
-{
-    const bool start = figure == GF_FIGURE_CUDA_START || figure == GF_FIGURE_CUDA_BESIDE;
-    return start && rises ? 1.0 / 3 : 1;
-}
-
-bool gf_figure_learn(struct gf_figures *figures, int figure, double value)
-{
-    struct gf_figure_state *const state = &figures->state[figure];
-    const double now = gf_figure(figures, figure);
-    if (!possible(figure, value))
-        return false;
-    /* A calibration counts as some runs. */
-    const unsigned weight = state->runs + (state->calibrated > 0 ? 3 : 2);
-    const double part =
-        share_of_run(figure, value > now) / (weight < FADE_RUNS ? weight : FADE_RUNS);
-    state->learned = now * pow(fmin(fmax(value / now, 0.5), 2), part);
-    state->runs += state->runs < 1000000;
+    figures->calibrated[figure] = value;
     return true;
 }

@@ -1,6 +1,6 @@
 /* The figures that the estimate of a run's time is made of. Each is declared with the value of an
- * H200 machine with 16 processors; a measurement of this machine (calibrate) and what its runs took
- * (learn) take the place of that value. */
+ * H200 machine with 16 processors; a measurement of this machine (calibrate) takes the place of
+ * that value. */
 #ifndef GF_BATCH_FIGURES_H
 #define GF_BATCH_FIGURES_H
 
@@ -69,10 +69,7 @@ enum gf_figure_id {
 
 /* Zeroed: nothing but the declared values is known. */
 struct gf_figures {
-    struct gf_figure_state {
-        double calibrated, learned; /* calibrated 0: it was not */
-        unsigned runs;              /* that were learned from */
-    } state[GF_FIGURES_MAX];
+    double calibrated[GF_FIGURES_MAX]; /* 0: the figure was not measured */
 };
 
 struct gf_figure_info {
@@ -88,18 +85,10 @@ struct gf_figure_info gf_figure_info(int figure);
  * that the filter declares. */
 int gf_figure_of_filter(const struct gf_filter *filter, bool cuda);
 
-/* The value that counts: learned, else calibrated, else declared. figures may be NULL. */
+/* The value that counts: calibrated, else declared. figures may be NULL. */
 double gf_figure(const struct gf_figures *figures, int figure);
-enum { GF_FIGURE_SOURCE_SIZE = 40 };
-/* "declared", "calibrated", "learned from 12 runs" */
-const char *gf_figure_source(const struct gf_figures *figures, int figure,
-                             char text[GF_FIGURE_SOURCE_SIZE]);
 
 /* A measurement replaces what was known; false and no change where the value is impossible. */
 bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
-/* What a run took moves the figure towards it: by half of the way (as ratios go) in the first run,
- * a sixteenth later, and no more than that part of a factor of 2, so that no single run matters;
- * by a third of that where a start took longer. */
-bool gf_figure_learn(struct gf_figures *figures, int figure, double value);
 
 #endif

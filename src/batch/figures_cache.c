@@ -16,8 +16,8 @@
 #include "batch/machine.h"
 #include "codec/io/spool.h"
 
-enum { FILE_BYTES_MAX = 32 << 10, RUNS_MAX = 1000000 };
-static const char magic[] = "gpufilter figures 1";
+enum { FILE_BYTES_MAX = 32 << 10 };
+static const char magic[] = "gpufilter figures 2";
 
 /* ---- the place ---- */
 
@@ -104,28 +104,15 @@ static bool find_figure(const char *name, int count, int *next, struct gf_figure
     return false;
 }
 
-/* A value is 0 (not known) or a possible one. */
-static bool read_value(const char *word, const struct gf_figure_info *info, double *value)
-{
-    return gf_value_whole_number(word, value) &&
-           (*value == 0 || (*value >= info->least && *value <= info->greatest));
-}
-
-/* "NAME CALIBRATED LEARNED RUNS" */
+/* "NAME VALUE" */
 static bool read_figure(char *line, int count, int *next, struct gf_figures *figures)
 {
     char *rest = line;
-    const char *const name = strsep(&rest, " "), *const calibrated = strsep(&rest, " "),
-                      *const learned = strsep(&rest, " ");
+    const char *const name = strsep(&rest, " ");
     struct gf_figure_info info;
-    double runs;
-    if (!find_figure(name, count, next, &info) || !rest || !gf_value_whole_number(rest, &runs) ||
-        runs < 0 || runs > RUNS_MAX)
-        return false;
-    struct gf_figure_state *const state = &figures->state[*next - 1];
-    state->runs = (unsigned)runs;
-    return read_value(calibrated, &info, &state->calibrated) &&
-           read_value(learned, &info, &state->learned) && (!state->runs || state->learned > 0);
+    double value;
+    return find_figure(name, count, next, &info) && rest && gf_value_whole_number(rest, &value) &&
+           gf_figure_calibrate(figures, *next - 1, value);
 }
 
 static bool parse(char *text, size_t length, const char *machine, struct gf_figures *figures)
@@ -173,11 +160,9 @@ static size_t print(const struct gf_figures_file *file, const struct gf_figures 
     const int count = gf_figure_count();
     size_t length = (size_t)snprintf(text, FILE_BYTES_MAX, "%s\n%s\n", magic, file->machine);
     for (int i = 0; i < count; i++) {
-        const struct gf_figure_state *const state = &figures->state[i];
-        if (state->calibrated > 0 || state->runs)
-            length += (size_t)snprintf(text + length, FILE_BYTES_MAX - length, "%s %.6g %.6g %u\n",
-                                       gf_figure_info(i).name, state->calibrated, state->learned,
-                                       state->runs);
+        if (figures->calibrated[i] > 0)
+            length += (size_t)snprintf(text + length, FILE_BYTES_MAX - length, "%s %.6g\n",
+                                       gf_figure_info(i).name, figures->calibrated[i]);
     }
     return length + (size_t)snprintf(text + length, FILE_BYTES_MAX - length,
                                      "check %016" PRIx64 "\n",
@@ -207,7 +192,7 @@ static bool replace(const struct gf_figures_file *file, const char *text, size_t
     return done;
 }
 
-/* Every build has a file of its own. Removes those that nothing was learned for in three months,
+/* Every build has a file of its own. Removes those that nothing was measured for in three months,
  * and what a process that was killed may have left. */
 static void remove_old(const struct gf_figures_file *file)
 {
@@ -227,8 +212,7 @@ static void remove_old(const struct gf_figures_file *file)
         closedir(files);
 }
 
-bool gf_figures_change(bool (*change)(struct gf_figures *figures, void *context), void *context,
-                       struct gf_error *why)
+bool gf_figures_keep(const struct gf_figures *measured, struct gf_error *why)
 {
     struct gf_figures_file file;
     struct gf_figures figures;
@@ -239,8 +223,10 @@ bool gf_figures_change(bool (*change)(struct gf_figures *figures, void *context)
         return false;
     }
     const bool known = load(&file, &figures);
-    if (!change(&figures, context))
-        return true;
+    for (int i = 0; i < GF_FIGURES_MAX; i++) {
+        if (measured->calibrated[i] > 0)
+            figures.calibrated[i] = measured->calibrated[i];
+    }
     if (replace(&file, text, print(&file, &figures, text))) {
         if (!known)
             remove_old(&file);

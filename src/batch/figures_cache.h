@@ -16,11 +16,9 @@ struct gf_figures_file {
 bool gf_figures_file_find(struct gf_figures_file *file);
 /* What is known; all zeros if nothing is. Reads one file of some kilobytes. */
 void gf_figures_load(struct gf_figures *figures);
-/* Reads the file, lets change() change the figures, and replaces the file by a rename, so that
- * readers see one or the other. Of changes at the same time all but one may be lost. change()
- * returns false to leave the file as it is. False if the file could not be written: *why says why
- * and may be NULL. */
-bool gf_figures_change(bool (*change)(struct gf_figures *figures, void *context), void *context,
-                       struct gf_error *why);
+/* Figures that were measured replace those in the file, and the others stay. The file is replaced
+ * by a rename, so that readers see one or the other. Of changes at the same time all but one may be
+ * lost. False if the file could not be written: *why says why and may be NULL. */
+bool gf_figures_keep(const struct gf_figures *measured, struct gf_error *why);
 
 #endif

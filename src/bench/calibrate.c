@@ -123,15 +123,14 @@ struct findings {
 
 /* The run that was interrupted least counts, and of such runs the least value, since whatever else
  * runs only adds to it. */
-static void take_values(const struct gf_learning *learning, double running,
-                        struct findings *findings)
+static void take_values(const struct gf_seen *all, double running, struct findings *findings)
 {
     const double about = 0.03;
     if (running < findings->running - about)
         return;
     const bool better = running > findings->running + about;
     for (int i = 0; i < GF_FIGURES_MAX; i++) {
-        const struct gf_learned *const seen = &learning->seen[i];
+        const struct gf_seen_figure *const seen = &all->figure[i];
         const double value = seen->unit_s > 0 ? seen->measured_s * running / seen->unit_s : 0;
         double *const known = &findings->value[i];
         if (value > 0 && (better || !*known || value < *known))
@@ -161,18 +160,17 @@ static void run_chain(struct gf_pipeline *pipeline, const char *chain,
     enum { RUNS = 5, PATIENCE_MS = 100 };
     const double begin_s = gf_now();
     for (int run = 0; run < RUNS; run++) {
-        struct gf_learning learning = {
-            .chain = chain, .options = *options, .processors = 1, .serial = true, .files = 1};
+        struct gf_seen seen = {0};
         const double processor_s = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID);
         if (!gf_calibrate_once(pipeline, in, out, NULL))
             return;
         const struct gf_profile *const profile = gf_pipeline_profile(pipeline);
         const double running =
             running_part(options, gf_clock_s(CLOCK_PROCESS_CPUTIME_ID) - processor_s, profile);
-        gf_learning_add(&learning, profile);
+        gf_calibrate_see(chain, options, profile, &seen);
         const bool slow = gf_now() - begin_s > PATIENCE_MS * 1e-3;
         if (run || slow)
-            take_values(&learning, running, findings);
+            take_values(&seen, running, findings);
         if (slow)
             return;
     }

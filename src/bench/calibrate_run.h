@@ -1,10 +1,10 @@
-/* What the parts of a calibration share (calibrate.c, calibrate_cpu.c, calibrate_gpu.c). */
+/* What the parts of a calibration share (calibrate.c, calibrate_spans.c, calibrate_cpu.c,
+ * calibrate_gpu.c). */
 #ifndef GF_BENCH_CALIBRATE_RUN_H
 #define GF_BENCH_CALIBRATE_RUN_H
 
 #include <time.h>
 
-#include "batch/learn.h"
 #include "bench/calibrate.h"
 #include "gpufilter/pipeline.h"
 
@@ -37,7 +37,17 @@ bool gf_calibrate_make(const char *chain, const struct gf_options *options,
                        const struct gf_made_file *in, const struct gf_made_file *out);
 /* Options of a run whose spans are wanted. threads 1: each picture by one thread. */
 struct gf_options gf_calibrate_options(int threads);
-/* Runs a chain some times, on whatever the options say, and takes what the spans teach: the least
+/* What the spans of one picture, which was in no other work, say of the figures: seconds that were
+ * measured, and those that a value of 1 would make. */
+struct gf_seen {
+    struct gf_seen_figure {
+        double measured_s, unit_s;
+    } figure[GF_FIGURES_MAX];
+};
+/* Adds to *seen, which is zeroed before, what the profile of the chain's run says. */
+void gf_calibrate_see(const char *chain, const struct gf_options *options,
+                      const struct gf_profile *profile, struct gf_seen *seen);
+/* Runs a chain some times, on whatever the options say, and takes what the spans say: the least
  * value of each figure from `first` to `last`. */
 void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
                         const struct gf_options *options, const struct gf_made_file *in,

@@ -7,21 +7,10 @@
 #include "cli/messages.h"
 #include "cli/run.h"
 
-/* What was measured replaces what was known, and the rest stays. */
-static bool take(struct gf_figures *figures, void *context)
-{
-    const struct gf_calibration *const calibration = context;
-    for (int i = 0; i < GF_FIGURES_MAX; i++) {
-        if (calibration->figures.state[i].calibrated > 0)
-            figures->state[i] = calibration->figures.state[i];
-    }
-    return true;
-}
-
 static void print_figure(const struct gf_calibration *calibration, int figure)
 {
     const struct gf_figure_info info = gf_figure_info(figure);
-    const double found = calibration->figures.state[figure].calibrated;
+    const double found = calibration->figures.calibrated[figure];
     if (found > 0)
         printf("%-18s %9.4g %9.4g  %-8s  %s\n", info.name, info.declared, found, info.unit,
                info.what);
@@ -44,7 +33,7 @@ enum gf_status gf_run_calibrate(const struct gf_command *command, struct gf_erro
         print_figure(&calibration, i);
     printf("\nmeasured in %.1f s%s%s\n", calibration.seconds,
            calibration.gpu ? "" : "; no GPU: ", calibration.gpu ? "" : calibration.why_no_gpu);
-    const bool kept = gf_figures_change(take, &calibration, &why);
+    const bool kept = gf_figures_keep(&calibration.figures, &why);
     if (kept && gf_figures_file_find(&file))
         printf("kept in %s\nfor %s\n", file.path, file.machine);
     else if (!command->quiet) {

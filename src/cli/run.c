@@ -38,7 +38,6 @@ struct session {
     struct gf_batch_profile profile; /* of several inputs */
     struct gf_batch_report pictures; /* likewise, for the page */
     struct gf_figures figures;       /* of this machine */
-    struct gf_learning learning;
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* of writing the profile and the trace */
     struct gf_error report_error;
@@ -328,15 +327,12 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
                : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
 }
 
-/* Whether runs are to be learned from: where there is a GPU, estimates matter. */
-static bool load_figures(struct session *session)
+/* Where there is a GPU, estimates matter. */
+static void load_figures(struct session *session)
 {
-    const struct gf_command *const command = session->command;
     const char *why_not;
-    const bool matters = gf_backend_cuda_node(&why_not);
-    if (matters || command->verbose)
+    if (session->command->verbose || gf_backend_cuda_node(&why_not))
         gf_figures_load(&session->figures);
-    return matters && !command->dry_run;
 }
 
 static void drop_warning(void *context, const char *text)
@@ -394,8 +390,7 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     gf_batch_begin_devices(&request);
     if (!several)
         gf_output_keep_replaced();
-    const bool learns = load_figures(session) && !command->more_outputs;
-    request.learning = learns ? &session->learning : NULL;
+    load_figures(session);
     const enum gf_status ran = gf_batch_run(&request, &state, error);
     if (!ran && (several || state.left_out) && !command->dry_run && !command->quiet &&
         session->progress.form != GF_PROGRESS_JSON) {
@@ -406,8 +401,6 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     }
     if (command->verbose)
         gf_summary_start();
-    if (learns && !ran)
-        gf_learning_keep(&session->learning);
     if (several && state.pictures && profiled && !session->report_status)
         session->report_status = report_batch(session, &state, &session->report_error);
     return ran;

@@ -4,12 +4,11 @@
 # long as another in the first round has one run only; quick cases, and those near the bar, on either side of it, have more rounds, as the time
 # allows, so that no single run decides. A process with a GPU leaves the driver with work after its end, which the next start of CUDA waits for:
 # a pause comes before each. With a server the CPU takes what it took without, and runs again where that is near what the server takes.
-# The figures are calibrated first, in a folder of their own, and the runs go on learning. Argument: the program. Environment:
+# The figures are calibrated first, in a folder of their own. Argument: the program. Environment:
 #   MOST_S=110            seconds that the whole may take; a slow machine takes longer, with two rounds of each case
 #   PAUSE=100             ms from the end of a process that may have started the GPU to the start of the next
-#   CALIBRATE=0           by the declared figures, and by what the runs teach
-#   FIGURES=1             instead of auto's times: which device auto takes by the figures that are declared, calibrated, learned, and learned after
-#                         a calibration, and in how many cases that device is right; no run changes the figures while they are weighed
+#   CALIBRATE=0           by the declared figures
+#   FIGURES=1             instead of auto's times: which device auto takes by declared and by calibrated figures, and in how many cases it is right
 #   SETS="alone server"   without a server, with one
 #   CASES=PATTERN         only the cases whose names match (grep -E)
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/auto-DATE.json, and .txt)
@@ -76,7 +75,7 @@ run() { # DEVICE: the case by it; its microseconds are added to $work/us.DEVICE,
     [ -z "$us" ] || echo "$us" >>"$work/us.$1"
     [ "$1" = auto ] || return 0
     grep -o '"device":"[^"]*' "$work/log" | sed 's/.*"cpu.*/cpu/;/^cpu$/!s/.*/gpu/' >>"$work/took"
-    [ -e "$work/told" ] || grep -E 'estimate: |declared: |calibrated: |learned: ' "$work/messages" | cut -d: -f2- >"$work/told"
+    [ -e "$work/told" ] || grep -E 'estimate: |declared: |calibrated: ' "$work/messages" | cut -d: -f2- >"$work/told"
 }
 
 least() { # DEVICE -> microseconds
@@ -102,11 +101,6 @@ is_on_time() {
     [ $((${EPOCHREALTIME/./} - first_case)) -lt $(((start_us + 1000000 * MOST_S - first_case) * (weight_before * cases + weight * done_cases) / (100 * cases))) ]
 }
 
-# Whether the figures that are calibrated before still have to see this case.
-teaches_first() {
-    [ -n "${FIGURES:-}" ] && [ $round = 2 ] && [ "$set" = alone ]
-}
-
 measure_case() {
     local round rounds=1 best device order extended=
     rm -f "$work"/us.* "$work/took" "$work/told"
@@ -114,13 +108,12 @@ measure_case() {
         [ $((round % 2)) = 0 ] && order="auto cpu cuda" || order="cuda cpu auto"
         if [ -n "${FIGURES:-}" ]; then
             order=${order/auto/}
-            teach $round
         fi
         for device in $order; do
             if [ $round = 1 ] && [ "$device" = cpu ] && [ -s "$work/cpu.$name" ]; then
                 cp "$work/cpu.$name" "$work/us.cpu"
                 [ $((2 * $(least cpu))) -gt $((3 * $(least cuda))) ] || run cpu
-            elif [ $round = 1 ] || [ "$device" = auto ] || teaches_first || [ $((2 * $(least "$device"))) -le $((3 * best)) ]; then
+            elif [ $round = 1 ] || [ "$device" = auto ] || [ $((2 * $(least "$device"))) -le $((3 * best)) ]; then
                 run "$device"
             fi
             [ -s "$work/us.$device" ] || return 1
@@ -140,33 +133,22 @@ measure_case() {
 
 # ---- figures of several origins ----
 
-kinds="declared calibrated learned calibrated-learned"
+kinds="declared calibrated"
 
-prepare_figures() { # a folder for each origin; declared and learned begin empty
-    mkdir "$work/figures" || exit 1
-    for kind in $kinds; do
-        mkdir "$work/figures/$kind" || exit 1
-    done
+prepare_figures() { # a folder for each origin; that of the declared ones is empty
+    mkdir -p "$work/figures/declared" "$work/figures/calibrated" || exit 1
     XDG_CACHE_HOME=$work/figures/calibrated "$program" --calibrate >"$work/calibration" || exit 1
-    cp -r "$work/figures/calibrated/." "$work/figures/calibrated-learned"
 }
 
-teach() { # ROUND: the runs of a round change the figures of one origin, those of the next round the figures of the other
-    if [ $(($1 % 2)) = 1 ]; then XDG_CACHE_HOME=$work/figures/learned; else XDG_CACHE_HOME=$work/figures/calibrated-learned; fi
-}
-
-# One run of each case by auto with the figures of each origin, which are copied anew before each run. Where one run has chosen in $work/took, a line
-# in $work/SET.chosen: origin, name, device, seconds expected of the CPU and of the GPU.
+# One run of each case by auto with the figures of each origin. Writes lines into $work/SET.chosen: origin, name, device, seconds expected of the CPU and of the GPU.
 weigh() { # SET, OPTION
     local set=$1 server_option=$2 name picture files ending chain input output kind
-    XDG_CACHE_HOME=$work/cache
     while IFS=$'\t' read -r name picture files ending chain <&3; do
         input=$work/$picture output=$work/out/o.$ending
         [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
         for kind in $kinds; do
-            rm -rf "$work/cache" "$work/took" "$work/told"
-            cp -r "$work/figures/$kind" "$work/cache"
-            run auto
+            rm -f "$work/took" "$work/told"
+            XDG_CACHE_HOME=$work/figures/$kind run auto
             { echo "$set $name $kind"; cat "$work/told"; } >>"$work/reckoning"
             echo "$kind $name $(sort -u "$work/took" | paste -sd/)" \
                 "$(sed -n 's/^ *estimate: CPU \([0-9.]*\) s, GPU \([0-9.]*\) s.*/\1 \2/p' "$work/told" | head -1)" >>"$work/$set.chosen"
@@ -273,7 +255,6 @@ if [[ $SETS == *server* ]]; then
     [ -z "${FIGURES:-}" ] || weigh server --server=auto
     stop_server
 fi
-# With a folder of figures that all runs have changed by now.
 [ -z "${FIGURES:-}" ] || [[ $SETS != *alone* ]] || weigh alone --server=off
 {
     echo "$(nproc) processors; $gpu; commit $commit; ms, the least of the runs; $(((${EPOCHREALTIME/./} - start_us) / 1000000)) s"

@@ -32,7 +32,7 @@ need_gpu() { # TARGET
     [ -n "$gpu" ] || { echo "$1: there is no GPU" >&2; exit 3; }
 }
 
-keep_apart() { # from the user's server, and from what was learned
+keep_apart() { # from the user's server, and from the user's figures
     export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/run GPUFILTER_OPTS=
     mkdir -m 700 "$XDG_CACHE_HOME" "$XDG_RUNTIME_DIR" || exit 1
 }

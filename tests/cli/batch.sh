@@ -526,7 +526,7 @@ cp one.pgm "broken/a
 wb.pgm"
 run 0 gpufilter -v -i broken -i one.pgm -o unbroken --device=cpu invert
 grep -q '^gpufilter: broken/a?wb.pgm -> unbroken/a?wb.pgm: 3x2' stderr || problem "$(cat stderr)"
-[ "$(grep -cv '^gpufilter: \(estimate\|declared\|learned\|calibrated\): ' stderr)" -eq 4 ] || problem "$(cat stderr)"
+[ "$(grep -cv '^gpufilter: \(estimate\|declared\|calibrated\): ' stderr)" -eq 4 ] || problem "$(cat stderr)"
 
 # unprintable FILE: bytes that are no printable ASCII and no line break.
 unprintable()
@@ -548,7 +548,7 @@ run 4 gpufilter -n -i hostile -o hostile_out
 stdout_has '^hostile/h?\[31m??Jx??.pgm -> hostile_out/h?\[31m??Jx??.pgm$'
 grep -q '"input":"hostile/h\\u001b\[31m\\u000a'"$(printf '\302\233')"'Jx\\udc85' log.hostile || problem "log: $(cat -v log.hostile)"
 run 0 gpufilter -v --device=cpu -i "hostile/$hostile" -o "hostile_out/$hostile"
-[ "$(unprintable stderr)" -eq 0 ] && [ "$(grep -cv '^gpufilter: \(estimate\|declared\|learned\|calibrated\): ' stderr)" -eq 4 ] || problem "-v: $(cat -v stderr)"
+[ "$(unprintable stderr)" -eq 0 ] && [ "$(grep -cv '^gpufilter: \(estimate\|declared\|calibrated\): ' stderr)" -eq 4 ] || problem "-v: $(cat -v stderr)"
 run 4 gpufilter -i "hostile/cut$hostile" -o out.png
 stderr_like 'hostile/cuth?'
 [ "$(unprintable stderr)" -eq 0 ] || problem "an error: $(cat -v stderr)"
