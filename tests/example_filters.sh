@@ -1,8 +1,9 @@
 #!/bin/sh
 # A filter is a file, a header where the device needs it too, and one line: this test adds the two of
-# tests/example_filters to a copy of the tree, builds it, and uses them. EXAMPLE_CUDA=1 builds with CUDA and tests
-# them on a GPU, too; EXAMPLE_BUILD names a folder of objects to begin with.
+# tests/example_filters to a copy of the tree and of the folder where $GPUFILTER was built, builds what that changes, and
+# uses them: on a GPU, too, if that folder has CUDA.
 root=$(cd "$(dirname "$0")/.." && pwd)
+: "${GPUFILTER:=$root/build/gpufilter}"
 examples=$root/tests/example_filters
 pictures=$root/tests/goldens
 tree=$(mktemp -d)
@@ -12,21 +13,21 @@ trap 'rm -rf "$tree"' EXIT
 add_filters()
 {
     cp -a "$root/Makefile" "$root/src" "$root/include" "$root/cuda" "$root/tests" "$root/samples" "$tree" || return
-    [ -z "$EXAMPLE_BUILD" ] || cp -a "$EXAMPLE_BUILD" "$tree/build" || return
+    mkdir "$tree/build" && (cd "$(dirname "$GPUFILTER")" && cp -a config.mk configured src cuda "$tree/build") || return
     cp "$examples"/*.[ch] "$tree/src/filters" && cp "$examples"/*.cu "$tree/cuda/filters" || return
     printf 'GF_FILTER(%s)\n' raise falloff >>"$tree/src/filters/filters.def"
 }
 
 build()
 {
-    set -- CUDA=0 CFLAGS=-O1
-    [ -z "$EXAMPLE_CUDA" ] || set -- CUDA=1
-    env -u MAKEFLAGS -u MFLAGS make -C "$tree" -j"$(nproc)" "$@" BUILD=build build/gpufilter >"$tree/log" 2>&1
+    env -i PATH="$PATH" PKG_CONFIG_PATH="$PKG_CONFIG_PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+        make -C "$tree" -j"$(nproc)" BUILD=build build/gpufilter >"$tree/log" 2>&1
 }
 
 problems=$({ add_filters && build; } || tail -n 20 "$tree/log")
 result "a copy of the tree builds with them" "$problems"
 [ -z "$problems" ] || exit 1
+result "nothing else is compiled" "$(grep -E '^(CC|NVCC) ' "$tree/log" | grep -v -e '/registry\.c$' -e '/raise\.cu\{0,1\}$' -e '/falloff\.c$')"
 cd "$tree" || exit 1
 
 gpufilter()
