@@ -30,6 +30,15 @@ missing()
     esac
 }
 
+# The test that runs a command which takes seconds, so that it does not run here as well.
+elsewhere()
+{
+    case $1 in
+    "gpufilter --calibrate") echo tests/cli/calibrate.sh ;;
+    "gpufilter --selftest=small") echo tests/selftest.sh ;;
+    esac
+}
+
 # run COMMAND: nothing if it ends well and what it was told to write is there
 run()
 {
@@ -43,20 +52,24 @@ mkdir "$work/bin" "$work/clone"
 ln -s "$GPUFILTER" "$work/bin/gpufilter"
 cp -R "$root/samples" "$work/clone"
 PATH=$work/bin:$PATH
+"$root/tests/bench/readme.sh" "$GPUFILTER" "$work/fresh" >"$work/generated" 2>&1 &
+generator=$!
 cd "$work/clone" || exit 1
 for page in README.md samples/README.md; do
     commands "$root/$page" >"$work/commands"
     while read -r command; do
-        why=$(missing "$command") problems=
+        why=$(missing "$command") other=$(elsewhere "$command") problems=
         # shellcheck disable=SC2086 # its words
         set -- $command
         [ "$1" != sudo ] || shift
-        if [ -z "$why" ] && [ "$1" != make ]; then
+        if [ -z "$why$other" ] && [ "$1" != make ]; then
             problems=$(run "$command")
             [ -z "$problems" ] || why=$(grep -o '\(built\|made\) without [(A-Za-z].*' "$work/log" | head -n 1)
         fi
         if [ "$1" = make ]; then
             result "$page: $command" "$(grep -q "^$2:.*##" "$root/Makefile" || echo "no target $2")"
+        elif [ -n "$other" ]; then
+            result "$page: $command (by $other)" "$(grep -q -e " $2\( \|$\)" "$root/$other" || echo "it does not run $2")"
         elif [ -n "$why" ]; then
             skipped "$page: $command" "$why"
         else
@@ -94,7 +107,7 @@ far()
 }
 
 # Another libjpeg may choose other bytes, so that pictures are compared by their levels.
-tests/bench/readme.sh "$GPUFILTER" "$work/fresh" >"$work/log" 2>&1 || cat "$work/log"
+wait "$generator" || cat "$work/generated"
 lacking=$("$GPUFILTER" --version | grep -E '^without (colours|text)' | head -n 1)
 if [ -n "$lacking" ]; then
     skipped "generated parts are fresh" "$lacking"
