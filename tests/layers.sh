@@ -28,6 +28,12 @@ result "includes point to folders above" "$(awk '
         else if (rank[to] > rank[from]) print FILENAME ": \"" name "\" points downwards"
     }' "$list" $sources)"
 
+result "the names in src/DESIGN.md are where it says" "$(sed -n 's/^| [0-9]* | `\([a-z_]*\)` | `\([^`]*\)` |.*/\1 \2/p' src/DESIGN.md |
+    while read -r name file; do
+        grep -q "^[a-z_].*[ *]$name(" "$file" || echo "$name is not in $file"
+    done)"
+result "src/DESIGN.md has the whole way" "$(grep -c '^| [0-9]* | `gf_' src/DESIGN.md | grep -vx 15)"
+
 # Headers that are included several times with other macros begin without a guard. Some libraries' own lie in folders
 # that pkg-config names.
 flags=$(for library in freetype2 harfbuzz lcms2; do pkg-config --cflags $library 2>/dev/null; done)
