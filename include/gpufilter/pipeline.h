@@ -24,8 +24,8 @@ GF_API enum gf_status gf_pipeline_open(const char *chain, const struct gf_option
 GF_API void gf_pipeline_close(struct gf_pipeline *pipeline);
 
 /* From file to file; "-" is standard input or output. The output appears complete or not at all.
- * Pictures of PNM and PAM, of JPEG or of PNG may follow one another in an input: standard output
- * takes them all, a file one only.
+ * Other pictures may follow one of PNM, PAM, JPEG or PNG in an input: standard output takes them
+ * all, a file one only.
  * GF_ERROR_READ, GF_ERROR_INPUT and GF_ERROR_OUTPUT name the file. */
 GF_API enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
                                            const char *output, struct gf_error *error) GF_CHECKED;

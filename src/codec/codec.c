@@ -101,10 +101,10 @@ const char *gf_file_format_name(enum gf_file_format format)
     return type ? type->name : "";
 }
 
-const char *gf_file_format_sequence(enum gf_file_format format)
+bool gf_file_format_has_end(enum gf_file_format format)
 {
     const struct gf_file_type *const type = gf_file_type(format);
-    return type ? type->sequence : NULL;
+    return type && type->has_end;
 }
 
 bool gf_file_format_keeps_extension(const char *path)

@@ -31,9 +31,9 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
 enum gf_file_format gf_file_format_named(const char *path);
 /* "PNG"; "" for GF_FILE_AUTO. */
 const char *gf_file_format_name(enum gf_file_format format);
-/* The formats whose pictures can follow those of that format in an input, "PNM or PAM", the same
- * word for each of them; NULL: none can. */
-const char *gf_file_format_sequence(enum gf_file_format format);
+/* Whether other pictures can follow one of that format in an input, since its reader stops at its
+ * end. */
+bool gf_file_format_has_end(enum gf_file_format format);
 /* Whether an output may have the extension of that name: it is one of a format that is written. */
 bool gf_file_format_keeps_extension(const char *path);
 /* The usual extension of an output that is made of a file of that format, without the dot; valid

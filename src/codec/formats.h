@@ -33,8 +33,7 @@ struct gf_file_type {
     unsigned keeps; /* enum gf_metadata_kind: what its files can hold, as the program writes them */
     bool pages;     /* a file can hold several pictures, of which "name[2]" selects the third */
     enum gf_tags_room tags;
-    /* Names the formats whose pictures can follow one another in an input; NULL: none can. */
-    const char *sequence;
+    bool has_end; /* its reader stops where the picture ends: others can follow in an input */
     enum gf_lossy lossy;
     int lossless_bits; /* the most bits that options->lossless can promise */
     /* The options that change its files, in the command line's words with spaces between; and those

@@ -6,6 +6,7 @@
 #include "base/argument.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
+#include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
@@ -27,7 +28,7 @@ enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, stru
 }
 
 /* After a picture in plain text there may be a few line breaks, and zeros after others. */
-static enum gf_status pass_gap(struct gf_input *input, bool *more, struct gf_error *error)
+static enum gf_status pass_gap(struct gf_input *input, struct gf_error *error)
 {
     unsigned char next, taken;
     size_t got;
@@ -37,7 +38,6 @@ static enum gf_status pass_gap(struct gf_input *input, bool *more, struct gf_err
         if (!status)
             status = gf_input_peek(input, &next, 1, &got, error);
     }
-    *more = !status && got;
     return status;
 }
 
@@ -45,33 +45,34 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_picture_task *task, bool *found,
                                      struct gf_error *error)
 {
-    enum gf_file_format format;
+    unsigned char head[256];
+    size_t got;
     struct gf_input *const input = task->input;
-    const char *const name = gf_input_name(input);
-    const char *const sequence = gf_file_format_sequence(task->own_format);
+    const char *const name = gf_input_name(input), *const own =
+                                                       gf_file_format_name(task->own_format);
     /* Such a file is one picture to all programs. Behind it stand previews that the header does not
      * name, and what only the makers of cameras read. */
     const bool lone = !gf_input_is_stream(input) && task->own_format != GF_FILE_PNM &&
                       task->own_format != GF_FILE_PAM;
     *found = false;
-    if (!sequence)
+    if (!gf_file_format_has_end(task->own_format))
         return GF_OK;
     gf_input_start_here(input);
-    bool more;
-    enum gf_status status = pass_gap(input, &more, error);
+    enum gf_status status = pass_gap(input, error);
     gf_input_start_here(input);
     if (!status)
-        status = gf_pipeline_recognise(input, &format, error);
-    if (status || !more)
+        status = gf_input_peek(input, head, sizeof head, &got, error);
+    if (status || !got)
         return status;
-    const char *const next = gf_file_format_sequence(format);
-    *found = next && !strcmp(next, sequence);
+    const enum gf_file_format format = gf_file_format_of(head, got);
+    /* A picture of a format that is not read fails when its turn comes. */
+    *found = lone ? format == task->own_format : format || gf_foreign_format(head, got);
     if (!*found && !(lone && format == GF_FILE_AUTO))
         gf_warn(&pipeline->options, "%s: what follows picture %d is no %s: left out", name,
-                task->number, sequence);
+                task->number, lone ? own : "picture");
     if (*found && lone && !task->destination->several) {
         gf_warn(&pipeline->options, "%s: another %s follows picture %d: left out (to have it: %s)",
-                name, sequence, task->number, task->destination->several_hint);
+                name, own, task->number, task->destination->several_hint);
         *found = false;
     }
     return GF_OK;

@@ -87,7 +87,7 @@ static void refuse_several(struct gf_pipeline *pipeline, struct gf_picture_task 
         made += !task[i].status && task[i].output;
         failed += task[i].status != GF_OK;
     }
-    if (!made || !gf_file_format_sequence(task->own_format))
+    if (!made || !gf_file_format_has_end(task->own_format))
         return;
     enum gf_status status = failed ? pass_over(pipeline, task->input, &why) : GF_OK;
     if (!status)

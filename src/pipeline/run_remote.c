@@ -22,7 +22,7 @@ static bool may_hand_over(const struct gf_picture_task *task)
 {
     enum { BYTES_MOST = 32 << 20, WAIT_MS = 250 };
     return task->input && task->output &&
-           (!gf_input_is_stream(task->input) || !gf_file_format_sequence(task->own_format) ||
+           (!gf_input_is_stream(task->input) || !gf_file_format_has_end(task->own_format) ||
             gf_input_ends_within(task->input, BYTES_MOST, WAIT_MS));
 }
 

@@ -80,7 +80,7 @@ same out wanted
 begin "what follows a picture and is none is told of"
 { cat a.ppm && echo junk && cat a.ppm; } >followed
 run 0 gpufilter -i - -o left.ppm <followed
-stderr_like 'warning: stdin: what follows picture 1 is no PNM or PAM: left out'
+stderr_like 'warning: stdin: what follows picture 1 is no picture: left out'
 same left.ppm a.ppm
 
 begin "JPEG and PNG: each picture of a stream"
@@ -116,10 +116,31 @@ begin "bytes behind a JPEG in a file are its maker's, in a stream they are told 
 run 0 gpufilter -i maker.jpg -o first.ppm
 silent
 cat maker.jpg b.jpg | gpufilter -i - -o first.ppm 2>stderr || problem "$(cat stderr)"
-stderr_like 'warning: stdin: what follows picture 1 is no JPEG: left out'
+stderr_like 'warning: stdin: what follows picture 1 is no picture: left out'
 { cat a.jpg && cat b.png; } >mixed.jpg
 run 0 gpufilter -i mixed.jpg -o first.ppm
 stderr_like 'warning: mixed.jpg: what follows picture 1 is no JPEG: left out'
+
+begin "pictures of several formats in a stream: each is read, or the stream fails"
+cat a.jpg b.png a.ppm >mixed
+cat mixed | gpufilter -i - -o 'mixed{n}.ppm' 2>stderr || problem "$(cat stderr)"
+silent
+gpufilter -i a.jpg -o one.ppm
+gpufilter -i b.png -o two.ppm
+same mixed1.ppm one.ppm
+same mixed2.ppm two.ppm
+same mixed3.ppm a.ppm
+cat mixed | gpufilter -i - -o - --format=pnm >out 2>stderr || problem "$(cat stderr)"
+cat one.ppm two.ppm a.ppm >wanted
+same out wanted
+cat mixed | gpufilter -q -i - -o only.ppm 2>stderr
+[ $? -eq 4 ] || problem "one name was accepted"
+stderr_like 'only.ppm: the input holds more than one picture'
+absent only.ppm
+printf '%%PDF-1.7 and pages' | cat a.jpg - | gpufilter -q -i - -o 'pdf{n}.ppm' 2>stderr
+[ $? -eq 4 ] || problem "a PDF was left out"
+stderr_like 'stdin: is PDF, which is not read'
+same pdf1.ppm one.ppm
 
 begin "a live stream of JPEG: each picture is out before the next one comes"
 gpufilter -i live -o 'livej{n}.ppm' 2>stderr &
