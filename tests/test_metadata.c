@@ -214,6 +214,43 @@ static void test_gain_maps_and_extended_xmp_are_named(void **state)
     free_picture(&plain);
 }
 
+/* A box behind the others has the type of an auxiliary picture. */
+static void test_auxiliary_pictures_are_named(void **state)
+{
+    static const char *const cases[][2] = {
+        {"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", NULL},
+        {"urn:mpeg:hevc:2015:auxid:1", NULL},
+        {"urn:mpeg:mpegB:cicp:systems:auxiliary:depth", "keep the input's depth map"},
+        {"urn:mpeg:hevc:2015:auxid:2", "keep the input's depth map"},
+        {"urn:com:apple:photo:2020:aux:hdrgainmap", "keep the input's gain map"},
+        {"urn:com:apple:photo:2018:aux:portraiteffectsmatte",
+         "keep the input's auxiliary pictures"},
+    };
+    const struct gf_options options = plain_options();
+    struct picture plain = smooth_picture(16, 16, 3, 8), picture;
+    if (!gf_file_type(GF_FILE_AVIF)->open)
+        skip();
+    assert_int_equal(encode(in_folder("plain.avif"), &plain, &options), GF_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes avif = load(in_folder("plain.avif"));
+        const size_t length = strlen(cases[i][0]) + 1;
+        const unsigned char head[] = "\0\0\0\0freeauxC\0\0\0";
+        append(&avif, head, sizeof head);
+        avif.data[avif.size - sizeof head + 3] = (unsigned char)(sizeof head + length);
+        append(&avif, cases[i][0], length);
+        save(in_folder("in.avif"), avif.data, avif.size);
+        assert_int_equal(decode(in_folder("in.avif"), &options, &picture), GF_OK);
+        warnings = 0;
+        assert_int_equal(encode(in_folder("out.png"), &picture, &options), GF_OK);
+        assert_int_equal(warnings, cases[i][1] != NULL);
+        if (cases[i][1])
+            assert_non_null(strstr(last_warning, cases[i][1]));
+        free_picture(&picture);
+        free(avif.data);
+    }
+    free_picture(&plain);
+}
+
 /* ---- XMP ---- */
 
 static void check_removal(const char *text, const char *wanted)
@@ -426,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_each_kind_is_kept_or_named),
         cmocka_unit_test(test_other_colours_are_named),
         cmocka_unit_test(test_gain_maps_and_extended_xmp_are_named),
+        cmocka_unit_test(test_auxiliary_pictures_are_named),
         cmocka_unit_test(test_properties_are_taken_out_of_xmp),
         cmocka_unit_test(test_damaged_xmp_is_left_out),
         cmocka_unit_test(test_thumbnails_are_wiped),

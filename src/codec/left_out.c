@@ -11,6 +11,8 @@ static const struct {
     const char *name;
 } kinds[] = {{GF_KIND_GAIN_MAP, "gain map"},
              {GF_KIND_PICTURES, "other pictures"},
+             {GF_KIND_DEPTH, "depth map"},
+             {GF_KIND_AUXILIARY, "auxiliary pictures"},
              {GF_KIND_EXIF, "EXIF"},
              {GF_KIND_XMP, "XMP"},
              {GF_KIND_EXTENDED_XMP, "extended XMP"},

@@ -48,8 +48,8 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     unsigned char head[256];
     size_t got;
     struct gf_input *const input = task->input;
-    const char *const name = gf_input_name(input), *const own =
-                                                       gf_file_format_name(task->own_format);
+    const char *const name = gf_input_name(input);
+    const char *const own = gf_file_format_name(task->own_format);
     /* Such a file is one picture to all programs. Behind it stand previews that the header does not
      * name, and what only the makers of cameras read. */
     const bool lone = !gf_input_is_stream(input) && task->own_format != GF_FILE_PNM &&

@@ -98,17 +98,39 @@ void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_
         metadata->unread |= GF_KIND_GAIN_MAP;
 }
 
-/* The standard's kind has a brand of its own among the first box's; Apple's is an auxiliary
- * picture, whose type stands in one of the boxes before the pixels. */
+/* What an auxiliary picture is, by how its type ends. Alpha is read with the picture. */
+static unsigned auxiliary_kind(const char *type, size_t length)
+{
+    static const struct {
+        const char *end;
+        unsigned kind;
+    } ends[] = {{":alpha", 0},
+                {":auxid:1", 0},
+                {":depth", GF_KIND_DEPTH},
+                {":auxid:2", GF_KIND_DEPTH},
+                {":hdrgainmap", GF_KIND_GAIN_MAP}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t size = strlen(ends[i].end);
+        if (size <= length && !memcmp(type + length - size, ends[i].end, size))
+            return ends[i].kind;
+    }
+    return GF_KIND_AUXILIARY;
+}
+
+/* The standard's gain map has a brand of its own among the first box's; other kinds are auxiliary
+ * pictures, whose types stand in boxes before the pixels. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file)
 {
-    enum { BOXES_MOST = 64 << 10 };
-    static const char apple[] = "urn:com:apple:photo:2020:aux:hdrgainmap";
+    enum { BOXES_MOST = 64 << 10, TYPE_HEAD = 8 };
     const size_t brands = file->size < 4 ? 0 : get_be(file->data, 4);
     const size_t boxes = file->size < BOXES_MOST ? file->size : BOXES_MOST;
-    if ((brands < boxes && memmem(file->data, brands, "tmap", 4)) ||
-        (boxes && memmem(file->data, boxes, apple, sizeof apple - 1)))
+    const unsigned char *at = file->data, *const end = boxes ? at + boxes : at;
+    if (brands < boxes && memmem(file->data, brands, "tmap", 4))
         metadata->unread |= GF_KIND_GAIN_MAP;
+    while (boxes && (at = memmem(at, (size_t)(end - at), "auxC\0\0\0", TYPE_HEAD))) {
+        const char *const type = (const char *)(at += TYPE_HEAD);
+        metadata->unread |= auxiliary_kind(type, strnlen(type, (size_t)(end - at)));
+    }
 }
 
 /* ---- IPTC, as Photoshop stores it ---- */

@@ -28,6 +28,8 @@ enum gf_metadata_kind {
     GF_KIND_ORIENTATION = 256,
     GF_KIND_GAIN_MAP = 512,
     GF_KIND_PICTURES = 1024, /* others, behind the one that is read */
+    GF_KIND_DEPTH = 2048,
+    GF_KIND_AUXILIARY = 4096, /* pictures of other kinds that say something of the one */
     GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
                      GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
 };
@@ -65,7 +67,7 @@ bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char 
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
 /* Notes by the payload of a JPEG's APP2 segment that a gain map or other pictures follow. */
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
-/* Notes that a HEIF file has a gain map. */
+/* Notes the pictures of a HEIF file that say something of the one: a gain map, a depth map. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
 
 /* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
