@@ -89,19 +89,15 @@ static inline double weighted_line(const double *line, int n, int centre, const 
     return sum;
 }
 
-/* Columns, then rows, each one line at a time. */
-static inline struct reference reference_blur(const struct gf_image *in, double sigma, int border)
+/* The sum over a window whose weights are tap[|j|] tap[|i|]: columns, then rows, each one line at a
+ * time. */
+static inline struct reference reference_sum(const struct gf_image *in, const double *tap,
+                                             int radius, int border)
 {
     const struct gf_format f = in->format;
     const struct reference result = reference_new(f);
-    const int radius = (int)ceil(3 * sigma), longest = f.width > f.height ? f.width : f.height;
-    double *const tap = malloc((size_t)(radius + 1) * sizeof *tap);
+    const int longest = f.width > f.height ? f.width : f.height;
     double *const line = malloc((size_t)longest * sizeof *line);
-    double sum = 0;
-    for (int k = -radius; k <= radius; k++)
-        sum += tap[abs(k)] = exp(-k * k / (2 * sigma * sigma));
-    for (int k = 0; k <= radius; k++)
-        tap[k] /= sum;
     for (int c = 0; c < f.channels; c++) {
         for (int x = 0; x < f.width; x++) {
             for (int y = 0; y < f.height; y++)
@@ -117,6 +113,19 @@ static inline struct reference reference_blur(const struct gf_image *in, double 
         }
     }
     free(line);
+    return result;
+}
+
+static inline struct reference reference_blur(const struct gf_image *in, double sigma, int border)
+{
+    const int radius = (int)ceil(3 * sigma);
+    double *const tap = malloc((size_t)(radius + 1) * sizeof *tap);
+    double sum = 0;
+    for (int k = -radius; k <= radius; k++)
+        sum += tap[abs(k)] = exp(-k * k / (2 * sigma * sigma));
+    for (int k = 0; k <= radius; k++)
+        tap[k] /= sum;
+    const struct reference result = reference_sum(in, tap, radius, border);
     free(tap);
     return result;
 }
