@@ -2,8 +2,8 @@
 #ifndef GPUFILTER_API_H
 #define GPUFILTER_API_H
 
-/* GF_API: exported by the shared library; it exports nothing else.
- * GF_CHECKED: the compiler warns where the result is not looked at. */
+/* GF_API marks what the shared library exports; it exports nothing else. GF_CHECKED makes the
+ * compiler warn where a caller ignores the result. */
 #if defined(__GNUC__)
 #ifndef GF_API
 #define GF_API __attribute__((visibility("default")))

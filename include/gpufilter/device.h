@@ -15,7 +15,8 @@ struct gf_device_info {
     int index;
     char name[64];
     int major, minor, multiprocessors; /* compute capability 9.0 is 9, 0 */
-    int code_architecture; /* whose instructions the library's kernels use there: 90 for sm_90 */
+    int code_architecture; /* the architecture whose machine code the library's kernels use on this
+                            * device: 90 for sm_90 */
     uint64_t memory_bytes, l2_bytes;
     int copy_engines;
     int driver_version, runtime_version; /* 13000 is 13.0 */
@@ -25,16 +26,17 @@ struct gf_device_info {
     int numa_node;       /* -1: there is only one, or it is not known */
 };
 
-/* How many there are. *why, unless `why` is NULL: the reason where there are none, else "". */
+/* Returns the number of devices. Unless `why` is NULL, *why becomes the reason why there are none,
+ * or "" where there are some. */
 GF_API int gf_device_count(const char **why);
 
-/* `index` is 0 or more and less than the count, else GF_ERROR_UNAVAILABLE. */
+/* Describes device number `index`. GF_ERROR_UNAVAILABLE: there is no device of that number. */
 GF_API enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                          struct gf_error *error) GF_CHECKED;
 
-/* The architecture of the machine code that the device would run, 90 for sm_90, and whether it is
- * in the library; else the driver compiles it from PTX. Starts the device, which takes up to a
- * second. */
+/* Tells the architecture of the machine code that the device would run, 90 for sm_90, and whether
+ * the library holds this code; otherwise the driver compiles it from PTX. Starts the device, which
+ * takes up to a second. */
 GF_API enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
                                      struct gf_error *error) GF_CHECKED;
 
@@ -43,9 +45,10 @@ struct gf_selftest_counts {
     int passed, failed, skipped;
 };
 /* Runs every filter, variant, size and depth on every device against the CPU backend, with guard
- * bytes around every buffer. `filters`: the names of those to test, between commas; NULL or "":
- * all. small_only: small pictures, for a minute instead of several. `line` is called in this thread
- * once for each case. GF_ERROR_DIFFERENT: a case failed; the counts are set then, too. */
+ * bytes around every buffer. `filters` names the filters to test, between commas; NULL or "" means
+ * all. small_only tests small pictures alone, which takes a minute instead of several. `line` is
+ * called in this thread once for each case. GF_ERROR_DIFFERENT: a case failed; the counts are set
+ * even then. */
 GF_API enum gf_status gf_selftest(bool small_only, const char *filters,
                                   void (*line)(void *context, const char *text), void *context,
                                   struct gf_selftest_counts *counts,

@@ -1,5 +1,5 @@
-/* The filters and their parameters. All of it is constant: any thread may read it at any time, and
- * nothing is freed. */
+/* The filters and their parameters. All these data are constant: any thread may read them at any
+ * time, and nothing is freed. */
 #ifndef GPUFILTER_FILTER_H
 #define GPUFILTER_FILTER_H
 
@@ -37,7 +37,8 @@ struct gf_length {
 /* An opaque sRGB colour. */
 struct gf_colour {
     double part[3]; /* red, green, blue, of the full scale */
-    int word;       /* 1 + the index of a word of choices, which was given instead; else 0 */
+    int word;       /* 1 + the index of the word of choices that was given instead of numbers; else
+                     * 0 */
 };
 
 enum { GF_MATRIX_SIDE_MAX = 31 };
@@ -50,23 +51,24 @@ struct gf_matrix {
 struct gf_param {
     const char *name;
     enum gf_param_type type;
-    size_t offset; /* of the member in the filter's own struct, for the library's use */
+    size_t offset; /* where the member lies in the filter's own struct, for the library's use */
     bool required; /* it has no default */
-    double value;  /* the default; of a choice, its index; of a colour, 0xRRGGBB, or -1 less the
-                    * index of a word; NaN: the word */
+    double value;  /* the default value; for a choice its index; for a colour 0xRRGGBB, or -1 less
+                    * the index of a word; NaN for the word of a GF_TYPE_WORD */
     double least, greatest;      /* the same: any finite number */
     const char *const *choices;  /* ends with NULL */
     const char *help;            /* with units */
-    const char *const *matrices; /* of a matrix: what the names of choices stand for */
+    const char *const *matrices; /* for a matrix: the matrices that the names of choices stand
+                                  * for */
 };
 
 struct gf_filter; /* opaque */
 
-/* The filters one after another, from 0; NULL past the last one. */
+/* Returns the filters one after another, from index 0; NULL past the last one. */
 GF_API const struct gf_filter *gf_filter_at(int index);
-/* By name or alias; NULL where there is none. */
+/* Returns the filter of that name or alias; NULL where there is none. */
 GF_API const struct gf_filter *gf_filter_find(const char *name);
-/* The filter name that is most like a mistyped one; NULL where none is. */
+/* Returns the name of the filter that is most like a mistyped name; NULL where none is like it. */
 GF_API const char *gf_filter_suggest(const char *name);
 
 GF_API const char *gf_filter_name(const struct gf_filter *filter);
@@ -76,14 +78,15 @@ GF_API const char *gf_filter_alias(const struct gf_filter *filter);
 GF_API const char *gf_filter_summary(const struct gf_filter *filter);
 /* What the filter computes, in a few lines of plain text. */
 GF_API const char *gf_filter_definition(const struct gf_filter *filter);
-/* A chain of this filter alone whose effect one sees; NULL: the filter with its defaults is one. */
+/* A chain of this filter alone whose effect is easy to see; NULL: the filter with its defaults is
+ * such a chain. */
 GF_API const char *gf_filter_example(const struct gf_filter *filter);
 /* The parameters in the order in which a chain gives them by position. The last one has a NULL
  * name. */
 GF_API const struct gf_param *gf_filter_params(const struct gf_filter *filter);
-/* The name of the index-th variant of the filter's CUDA kernels, from 0, the default; NULL past the
- * last one. A chain names one by `variant=NAME`; all give the same picture. *summary, unless
- * `summary` is NULL: the technique in a line. */
+/* Returns the name of the index-th variant of the filter's CUDA kernels; index 0 is the default,
+ * and NULL follows the last one. A chain chooses a variant by `variant=NAME`; all variants give the
+ * same picture. *summary, unless `summary` is NULL, becomes a line about the technique. */
 GF_API const char *gf_filter_variant(const struct gf_filter *filter, int index,
                                      const char **summary);
 

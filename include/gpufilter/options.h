@@ -33,8 +33,8 @@ enum gf_file_format {
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
-/* What decodes and encodes JPEG, and PNG of level 1: the CPU, or for the usual kinds the
- * GPU, with the same pixels and the same bytes. */
+/* Who decodes and encodes JPEG, and PNG of level 1: the CPU, or for the usual kinds of these files
+ * the GPU. Both give the same pixels and the same bytes. */
 enum gf_codec {
     GF_CODEC_AUTO, /* the GPU's where a GPU runs */
     GF_CODEC_CPU,
@@ -68,21 +68,23 @@ struct gf_options {
     int device_index;      /* of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
     int lanes;             /* bands in flight, 1..GF_LANES_MAX; 0: the library chooses */
     int band_rows;         /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
-    int threads;           /* of the CPU backend, and as many of a PNG's encoder and of a large
-                            * JPEG's codecs, 1..GF_THREADS_MAX; 0: one for each processor; 1: a
-                            * PNG or JPEG is coded by the thread that needs it */
+    int threads;           /* for the CPU backend, for a PNG's encoder and for the codecs of a large
+                            * JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG
+                            * is coded by the thread that needs it */
     uint64_t memory_bytes; /* budget of host memory for buffers; 0: the library chooses */
     uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
-    uint64_t max_pixels;             /* a larger input is GF_ERROR_INPUT, as is a larger
-                                      * result of a filter; 1 or more */
+    uint64_t max_pixels;             /* a larger input, or a larger result of a filter, is
+                                      * GF_ERROR_INPUT; 1 or more */
     enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
-    enum gf_transfer transfer;       /* zero copy: kernels read and write pinned host memory, which
-                                      * host_memory must be */
+    enum gf_transfer transfer;       /* zero copy: kernels read and write host memory themselves,
+                                      * which needs pinned host_memory */
     enum gf_codec codec;
-    bool no_fuse;         /* run each filter by itself: the picture is rounded after each, and
-                           * counted by kernels of their own where a filter wants its histogram */
-    bool autorotate;      /* apply the orientation that EXIF, TIFF, AVIF or JPEG XL states; else the
-                           * output states it. A HEIC comes upright from libheif in any case */
+    bool no_fuse;         /* run each filter by itself: the picture is rounded after each filter,
+                           * and the histogram that a filter wants is counted by a kernel of its
+                           * own */
+    bool autorotate;      /* apply the orientation that EXIF, TIFF, AVIF or JPEG XL states;
+                           * otherwise the output states the same orientation. libheif turns a HEIC
+                           * upright in any case */
     bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
     bool strip;           /* write no ICC profile, EXIF, XMP, IPTC, texts or density */
     bool profile;         /* record spans and measure the machine's peaks */
@@ -102,17 +104,19 @@ struct gf_options {
     void *warn_context;
     bool lossless;    /* the file gives back the same pixels; GF_ERROR_UNFIT where it cannot */
     bool optimize;    /* a JPEG's Huffman codes are made for the picture: the file is smaller */
-    bool png_palette; /* write a PNG of at most 256 colours with a palette. One that had a palette
+    bool png_palette; /* write a PNG of at most 256 colours with a palette. A PNG that had a palette
                        * keeps it anyway, where no filter ran */
     bool reserved[1];
     enum gf_tiff_compression tiff_compression;
-    /* The ICC profile, a file, of CMYK pictures that carry none; NULL: they become RGB by
-     * (1 - ink)(1 - black). It is read once, and the name is needed as long as the pipeline. */
+    /* The file of an ICC profile for CMYK pictures that carry none; NULL: such pictures become RGB
+     * by (1 - ink)(1 - black). The file is read once; the string must last as long as the
+     * pipeline. */
     const char *cmyk_profile;
 };
 
 /* Fills the first `size` bytes of *options with the defaults; members that this library does not
- * know become zero. For gf_options_default() and for languages that cannot call it. */
+ * know become zero. gf_options_default() calls it, and so do languages that cannot call an inline
+ * function. */
 GF_API void gf_options_init(struct gf_options *options, size_t size);
 
 /* The defaults: GF_DEVICE_AUTO, at most 1e9 pixels, autorotate, JPEG quality 90, PNG level 1;

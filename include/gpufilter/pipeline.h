@@ -1,5 +1,5 @@
-/* A chain of filters, opened once and run on any number of pictures: in files, in memory as files
- * are, or as pixels. */
+/* A chain of filters, opened once and run on any number of pictures: from file to file, from the
+ * bytes of a file in memory, or from pixels. */
 #ifndef GPUFILTER_PIPELINE_H
 #define GPUFILTER_PIPELINE_H
 
@@ -15,8 +15,8 @@ extern "C" {
 struct gf_pipeline;
 
 /* Parses the chain ("blur=2,equalize"; NULL or "" changes nothing), checks the options (NULL: the
- * defaults) and chooses the device, which goes on starting in the background. *pipeline is for
- * gf_pipeline_close; it is NULL after a failure. GF_ERROR_USAGE: the chain or an option is wrong;
+ * defaults) and chooses the device, which goes on starting in the background. gf_pipeline_close()
+ * closes *pipeline, which is NULL after a failure. GF_ERROR_USAGE: the chain or an option is wrong;
  * GF_ERROR_UNAVAILABLE: the device is not there. */
 GF_API enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *options,
                                        struct gf_pipeline **pipeline,
@@ -30,31 +30,32 @@ GF_API void gf_pipeline_close(struct gf_pipeline *pipeline);
 GF_API enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
                                            const char *output, struct gf_error *error) GF_CHECKED;
 
-/* From a picture file of `size` bytes in memory to one of *result_size bytes, which the
- * caller frees by gf_free. `format` is the result's; GF_FILE_AUTO: as options.format says, and if
- * that says nothing, the input's own. The data must not change meanwhile. Errors call the two
- * "input" and "output". */
+/* Runs the chain from a picture file of `size` bytes in memory to a file of *result_size bytes,
+ * which the caller frees by gf_free. `format` is the result's format; with GF_FILE_AUTO it is
+ * options.format, and if that is GF_FILE_AUTO too, the input's own. The data must not change
+ * meanwhile. Errors name the two files "input" and "output". */
 GF_API enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data,
                                             size_t size, enum gf_file_format format, void **result,
                                             size_t *result_size, struct gf_error *error) GF_CHECKED;
 GF_API void gf_free(void *memory);
 
-/* From pixels to pixels. Where output->data is NULL, the call allocates the output, which the
- * caller frees by gf_image_free. Else the output has the format that gf_pipeline_format gives, and
- * does not overlap the input. A failure leaves an output of the caller's in any state. */
+/* Runs the chain from pixels to pixels. Where output->data is NULL, the call allocates the output,
+ * which the caller frees by gf_image_free. Otherwise the output must have the format that
+ * gf_pipeline_format gives, and must not overlap the input. After a failure the contents of the
+ * caller's output are undefined. */
 GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
                                             const struct gf_image *input, struct gf_image *output,
                                             struct gf_error *error) GF_CHECKED;
 
-/* The format of the result for an input of that format. Where its size depends on the pixels
- * (trim), it is the largest that there can be, and gf_pipeline_run_image must allocate the output.
- * GF_ERROR_UNFIT: the chain cannot take it. */
+/* Tells the format of the result for an input of that format. Where the result's size depends on
+ * the pixels (trim), this is the largest size possible, and gf_pipeline_run_image must allocate the
+ * output. GF_ERROR_UNFIT: the chain cannot take such an input. */
 GF_API enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
                                          struct gf_format *output,
                                          struct gf_error *error) GF_CHECKED;
 
-/* Of the last run, complete if that succeeded. The pipeline owns it, and changes it in the next
- * run. It has spans if options.profile or options.spans is set. */
+/* The profile of the last run, which is complete if the run succeeded. The pipeline owns it, and
+ * changes it in the next run. It has spans if options.profile or options.spans is set. */
 GF_API const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline);
 
 /* Removes the temporary files of all runs under way in the process. For a signal handler, just

@@ -1,4 +1,4 @@
-/* What a run did and when. The pipeline owns what the pointers lead to, until its next run. */
+/* What a run did and when. The pipeline owns what the pointers here lead to, until its next run. */
 #ifndef GPUFILTER_PROFILE_H
 #define GPUFILTER_PROFILE_H
 
@@ -18,7 +18,7 @@ enum gf_span_kind {
     GF_SPAN_STAGE,     /* bytes: read by the stage + written by it */
     GF_SPAN_STATISTIC, /* bytes: read */
     GF_SPAN_DOWNLOAD,  /* bytes: copied from the device */
-    GF_SPAN_ENCODE,    /* bytes: samples consumed; 0: what a GPU has encoded is written */
+    GF_SPAN_ENCODE,    /* bytes: samples consumed; 0: the time to write what a GPU has encoded */
     GF_SPAN_KINDS
 };
 
@@ -53,11 +53,11 @@ struct gf_profile {
     double device_copy_peak;             /* device copy (CPU backend: memcpy), read + written */
     double upload_peak, download_peak;   /* over PCIe from and to pinned memory */
     bool device_decoded, device_encoded; /* the GPU's codec did it, not the CPU's */
-    int reduction; /* the file was decoded at 1/2, 1/4 or 1/8 of its size, `in`: 2, 4 or 8; else 1
-                    */
+    int reduction; /* 2, 4 or 8: the file was decoded at 1/2, 1/4 or 1/8 of its size, and `in` is
+                    * the smaller picture; else 1 */
 };
 
-/* "decode", "upload", "stage"; "unknown" for a number that is no kind. */
+/* The kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */
 GF_API const char *gf_span_kind_name(enum gf_span_kind kind);
 
 #ifdef __cplusplus

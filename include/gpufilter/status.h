@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* The one list of outcomes: name, what it means. New ones are added at the end. */
+/* The one list of outcomes, each with its name and its meaning. New ones are added at the end. */
 #define GF_STATUS_LIST(X) \
     X(GF_OK, "success") \
     X(GF_ERROR_USAGE, "unknown filter, option or parameter, or a value out of range") \
@@ -34,13 +34,14 @@ struct gf_error {
     char text[400]; /* one line without a newline or another control character */
 };
 
-/* Writes the failure to *error, unless it is NULL, and returns status. `format` is
- * printf's; NULL: what the status means. A program can report its own failures as the library does.
- */
+/* Writes the failure to *error, unless `error` is NULL, and returns status. `format` is printf's;
+ * with NULL the text is the meaning of the status. A program can report its own failures as the
+ * library does. */
 GF_API enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char *format,
                               ...) GF_PRINTF(3, 4);
 
-/* "GF_ERROR_INPUT", and what it means; a number that is no status has a text, too. */
+/* The status's name, "GF_ERROR_INPUT", and its meaning; a number that is no status has a text,
+ * too. */
 GF_API const char *gf_status_name(enum gf_status status);
 GF_API const char *gf_status_meaning(enum gf_status status);
 

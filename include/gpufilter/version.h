@@ -1,4 +1,4 @@
-/* The version of these headers; gf_version() tells that of the library that runs. */
+/* The version of these headers; gf_version() tells the version of the library that runs. */
 #ifndef GPUFILTER_VERSION_H
 #define GPUFILTER_VERSION_H
 

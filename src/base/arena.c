@@ -17,7 +17,7 @@ struct gf_arena_chunk {
     char *data;
     size_t size;
     struct piece *first;
-    bool own; /* there is one piece, which was too large for the usual chunks */
+    bool own; /* the chunk holds one piece, which was too large for the usual chunks */
 };
 
 static size_t rounded(size_t size)
@@ -71,8 +71,9 @@ static struct piece *add_chunk(struct gf_arena *arena, size_t size, bool own)
     return piece;
 }
 
-/* A chunk in which the piece fits: of the usual size, else exactly as large, else that once more
- * when what is idle has been given back. */
+/* Allocates a chunk in which the piece fits: one of the usual size; if there is no memory for it,
+ * one exactly as large as the piece; and if that fails too, the same again after idle chunks are
+ * given back. */
 static struct piece *new_chunk(struct gf_arena *arena, size_t size)
 {
     size_t usual = arena->held > arena->least ? arena->held : arena->least;
@@ -103,8 +104,8 @@ static struct piece *find_free(const struct gf_arena *arena, size_t size)
     return best;
 }
 
-/* Leaves what the piece has too much to a piece behind it; without memory for that one it keeps it.
- */
+/* Makes a free piece of the bytes at the end that the piece does not need. Where there is no memory
+ * to describe that free piece, the piece keeps them. */
 static void cut(struct piece *piece, size_t size)
 {
     struct piece *const rest = piece->size > size ? calloc(1, sizeof *rest) : NULL;

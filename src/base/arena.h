@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { GF_ARENA_ALIGNMENT = 512 }; /* of pieces, whose chunks are aligned to as much */
+enum { GF_ARENA_ALIGNMENT = 512 }; /* the alignment of pieces and of chunks, in bytes */
 
 struct gf_arena_chunk;
 
@@ -19,8 +19,9 @@ struct gf_arena {
     void *(*take)(void *context, size_t size); /* NULL where there is no memory left */
     void (*give)(void *context, void *memory);
     void *context;
-    /* The first chunk's size, and the largest; between them each is as large as all before it. A
-     * piece of half a largest chunk or more has memory of its own. 0: all pieces have. */
+    /* The sizes of the first chunk and of the largest; between them each chunk is as large as all
+     * before it together. A piece of half a largest chunk or more gets memory of its own. 0: every
+     * piece gets memory of its own. */
     size_t least, most;
     pthread_mutex_t lock; /* guards what follows */
     struct gf_arena_chunk *chunk;
@@ -32,12 +33,13 @@ struct gf_arena {
         take_, give_, context_, least_, most_, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0 \
     }
 
-/* Undefined contents; NULL where there is no memory left. */
+/* Returns memory with undefined contents; NULL where there is no memory left. */
 void *gf_arena_alloc(struct gf_arena *arena, size_t size);
 void gf_arena_free(struct gf_arena *arena, void *memory); /* NULL: nothing happens */
 /* Gives back the chunks of which no piece is in use. */
 void gf_arena_trim(struct gf_arena *arena);
-/* The bytes that are not in use, of those that are *held. */
+/* Returns how many of the arena's bytes are not in use; *held becomes the number of all its
+ * bytes. */
 size_t gf_arena_idle(struct gf_arena *arena, size_t *held);
 
 #ifdef __cplusplus

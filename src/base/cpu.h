@@ -17,7 +17,8 @@ int gf_cpu_count(void);
 #define GF_X86_ONLY __attribute__((weak))
 #endif
 
-/* What hand-written vector code needs (base/simd.h). Each level has what those before it have. */
+/* The instruction sets that hand-written vector code needs (base/simd.h). Each level includes the
+ * levels before it. */
 enum gf_cpu_level {
     GF_CPU_SSSE3,
     GF_CPU_AVX2,   /* and FMA */
@@ -31,7 +32,7 @@ enum gf_cpu_level {
  * the whole process's: a comparison turns it off around some of its runs. */
 void gf_cpu_allow_intrinsics(bool allowed);
 bool gf_cpu_intrinsics_allowed(void);
-/* Whether they may, and this processor has them. */
+/* Whether filters may use hand-written vector code, and this processor has that level. */
 bool gf_cpu_has(enum gf_cpu_level level);
 
 #endif

@@ -1,11 +1,11 @@
-/* Elementary functions that give the same bits on every machine, as the C library's and the
- * device's do not. They are made of additions, multiplications, divisions, square roots and fused
- * multiply-adds, which IEEE 754 rounds in one way only, in a fixed order (both compilers run with
- * contraction off).
+/* Elementary functions that give the same bits on every machine, as the functions of the C library
+ * and of the device do not. They are made of additions, multiplications, divisions, square roots
+ * and fused multiply-adds, which IEEE 754 rounds in one way only, in a fixed order (both compilers
+ * run with contraction off).
  *
- * Those of single precision work on pixels, on either backend. Those of double precision make
- * tables on the host; their relative error is below 1e-15, that of x^y below
- * 4e-16 (1 + |y log x|). */
+ * Functions of single precision work on pixels, on either backend. Functions of double precision
+ * make tables on the host; their relative error is below 1e-15, but that of x^y is below 4e-16 (1 +
+ * |y log x|). */
 #ifndef GF_BASE_ELEMENTARY_H
 #define GF_BASE_ELEMENTARY_H
 
@@ -29,8 +29,9 @@ GF_HOST_DEVICE uint32_t gf_bits_of_float(float v)
     return bits;
 }
 
-/* `above` where v > limit, else `below`. Both are computed: the host's compilers make no vectors of
- * loops in which a fused multiply-add may be left out, and the device's would branch. */
+/* Returns `above` where v > limit, else `below`. Both values are computed before the call: the
+ * host's compilers do not vectorize loops in which a fused multiply-add may be left out, and the
+ * device's compiler would branch. */
 GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 {
 #ifdef __CUDA_ARCH__
@@ -47,7 +48,8 @@ GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 
 /* ---- single precision ---- */
 
-/* What adding it rounds to an integer, which then stands in the low bits of the sum. */
+/* Adding this constant rounds a number to an integer, which then stands in the low bits of the
+ * sum. */
 #define GF_ROUNDING_SHIFT 12582912.0f /* 1.5 * 2^23 */
 
 /* 2^x for x <= 127, relative error 3e-6; an x below -126 counts as -126. The polynomial is the one
@@ -77,8 +79,9 @@ GF_HOST_DEVICE float gf_cbrt_from(float x, float y)
     return (coarse * p) * p;
 }
 
-/* The cube root of x, 2^-126 <= x < 2^128, relative error 5e-7; of 0 a number below 1e-12. A third
- * of the exponent's and mantissa's bits taken from a constant is near x^(-1/3). */
+/* The cube root of x, 2^-126 <= x < 2^128, relative error 5e-7; the result for 0 is a number below
+ * 1e-12. A constant less a third of the number's bits (exponent and mantissa read as one integer)
+ * is near x^(-1/3). */
 GF_HOST_DEVICE float gf_cbrt(float x)
 {
     const uint32_t bits = gf_bits_of_float(x);
@@ -90,8 +93,8 @@ GF_HOST_DEVICE float gf_cbrt(float x)
     return gf_cbrt_from(x, gf_float_of_bits(0x54900000u - third));
 }
 
-/* x^y for x >= 0 and 0 < y <= 100, relative error 1e-6 for y <= 16 and 5e-6 beyond; what is below
- * 2^-126 counts as 0 or comes out as 2^-126. log2 x is an integer k and the logarithm of m,
+/* x^y for x >= 0 and 0 < y <= 100, relative error 1e-6 for y <= 16 and 5e-6 beyond; numbers below
+ * 2^-126 count as 0, or come out as 2^-126. log2 x is an integer k and the logarithm of m,
  * sqrt(1/2) <= m < sqrt(2), by the series in (m - 1) / (m + 1); it is held as a sum of two floats,
  * so that a large y does not enlarge its rounding error. */
 GF_HOST_DEVICE float gf_pow(float x, float y)
@@ -131,7 +134,8 @@ static inline double gf_double_of_bits(uint64_t bits)
     return v;
 }
 
-/* What adding it rounds to an integer, which then stands in the low bits of the sum. */
+/* Adding this constant rounds a number to an integer, which then stands in the low bits of the
+ * sum. */
 #define GF_ROUNDING_SHIFT_DOUBLE 6755399441055744.0 /* 1.5 * 2^52 */
 
 static inline uint64_t gf_bits_of_double(double v)
@@ -170,8 +174,8 @@ static inline double gf_exp_double(double x)
     return x < -708 ? 0 : power;
 }
 
-/* The natural logarithm of a normal x > 0: 2 atanh((m - 1) / (m + 1)) by its series, and the
- * exponent's. */
+/* The natural logarithm of a normal x > 0: 2 atanh((m - 1) / (m + 1)) by its series, plus the
+ * exponent times ln 2. */
 static inline double gf_log_double(double x)
 {
     /* The exponent k of x = m 2^k, sqrt(1/2) <= m < sqrt(2), plus 1024. */

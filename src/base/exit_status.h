@@ -13,7 +13,7 @@ enum {
     GF_EXIT_DIFFERENT = 1, /* compared pictures differ, or the program itself is at fault */
     GF_EXIT_USAGE = 2,     /* nothing was begun */
     GF_EXIT_ELSEWHERE = 3, /* another machine may have what is missing here */
-    GF_EXIT_INPUTS = 4,    /* all was gone through, and some inputs are bad */
+    GF_EXIT_INPUTS = 4,    /* all inputs were gone through, and some are bad */
     GF_EXIT_AGAIN = 75     /* another try may mend it; EX_TEMPFAIL of sysexits.h */
 };
 
@@ -22,8 +22,9 @@ int gf_exit_status(enum gf_status status);
 /* What an exit status means, in a few words; NULL for a number that is none. */
 const char *gf_exit_meaning(int exit_status);
 
-/* The status that stands for both faults of a run: one that another try may mend counts more than
- * what is missing on this machine, and that more than a bad input. GF_OK is no fault. */
+/* Of two faults of a run, the one that decides its exit status: a fault that another try may mend
+ * counts more than something missing on this machine, and that counts more than a bad input. GF_OK
+ * is no fault. */
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b);
 
 #ifdef __cplusplus

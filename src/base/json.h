@@ -36,12 +36,13 @@ struct gf_json {
 struct gf_json gf_json_begin(FILE *file);
 void gf_json_object(struct gf_json *json, const char *key, enum gf_json_layout layout);
 void gf_json_array(struct gf_json *json, const char *key, enum gf_json_layout layout);
-/* Ends the object or array begun last; the outermost ends with a line break. */
+/* Ends the object or array that was begun last. A line break follows the outermost one. */
 void gf_json_end(struct gf_json *json);
 
-/* text: NULL is null. Bytes that are not UTF-8 become \udc80 to \udcff, as Python writes them. */
+/* Writes a text; NULL is written as null. Bytes that are not UTF-8 become \udc80 to \udcff, as
+ * Python writes them. */
 void gf_json_string(struct gf_json *json, const char *key, const char *text);
-/* With that many decimals. NaN and infinity are null. */
+/* Writes a number with that many decimals. NaN and infinity are written as null. */
 void gf_json_number(struct gf_json *json, const char *key, double value, int decimals);
 /* With up to nine significant digits. */
 void gf_json_figure(struct gf_json *json, const char *key, double value);

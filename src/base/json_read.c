@@ -32,7 +32,7 @@ static bool take(struct reader *reader, char letter)
 
 /* ---- strings ---- */
 
-/* The value of four hexadecimal digits; -1 if they are not that. */
+/* The value of four hexadecimal digits; -1 where the text is not four such digits. */
 static int hex4(const char *text)
 {
     int value = 0;
@@ -65,8 +65,9 @@ static char *put_utf8(char *to, int code)
     return to;
 }
 
-/* Reads the digits of \uXXXX, of two that make one letter, or of a byte that is no UTF-8. Text with
- * a zero in it cannot be held, and is an error. NULL: damaged. */
+/* Reads the digits behind \u: one letter, a pair of codes that make one letter, or a byte that is
+ * not UTF-8. A text with a zero in it cannot be held, and is an error. Returns NULL where the text
+ * is damaged. */
 static char *read_code(struct reader *reader, char *to)
 {
     int code = hex4(reader->at);
@@ -87,9 +88,8 @@ static char *read_code(struct reader *reader, char *to)
     return to;
 }
 
-/* Unescapes the string behind its opening quote in place: the result is never longer. NULL:
- * damaged.
- */
+/* Removes the escapes from the string behind its opening quote, in place: the result is never
+ * longer. Returns NULL where the string is damaged. */
 static const char *read_string(struct reader *reader)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -183,7 +183,8 @@ static bool read_value(struct reader *reader, struct gf_json_value *value)
     return true;
 }
 
-/* No more values than commas and opening brackets, and the root. */
+/* The most values that the text can hold: one for each comma and each opening bracket, and the
+ * root. */
 static size_t values_at_most(const char *text, size_t size)
 {
     size_t count = 1;

@@ -1,5 +1,5 @@
-/* Reads JSON (RFC 8259) into a tree. Text comes from anywhere: depth and size are bounded, and what
- * is damaged is an error that names the line. */
+/* Reads JSON (RFC 8259) into a tree. The text may come from anywhere: its depth and size are
+ * bounded, and damage is an error that names the line. */
 #ifndef GF_BASE_JSON_READ_H
 #define GF_BASE_JSON_READ_H
 
@@ -23,7 +23,8 @@ struct gf_json_value {
     const char
         *text;     /* of a string; the escapes \udc80 to \udcff are bytes, as json.h writes them */
     double number; /* of a number; 0 or 1 of a bool */
-    const struct gf_json_value *first, *next; /* elements or members, and the one behind this */
+    const struct gf_json_value *first, *next; /* the first of its elements or members, and the value
+                                               * that follows this one */
 };
 
 enum { GF_JSON_READ_DEPTH_MAX = 32 };
@@ -33,23 +34,25 @@ struct gf_json_tree {
     char *text;                  /* that the strings lie in */
 };
 
-/* Reads one value with nothing but white space around it. name: for messages; line: the number of
- * the text's first line, for messages, too. */
+/* Reads one value with nothing but white space around it. Messages use `name` and `line`, the
+ * number of the text's first line. */
 enum gf_status gf_json_read(const char *name, int line, const char *text, size_t size,
                             struct gf_json_tree *tree, struct gf_error *error) GF_CHECKED;
 void gf_json_tree_free(struct gf_json_tree *tree);
 
-/* A member of an object; NULL where it is none, or has no such member. value: may be NULL. */
+/* A member of an object; NULL where the value is no object, or has no such member. `value` may be
+ * NULL. */
 const struct gf_json_value *gf_json_member(const struct gf_json_value *value, const char *key);
 /* Its number; NaN where there is none. */
 double gf_json_number_of(const struct gf_json_value *value, const char *key);
-/* The same as a whole number within least..most; `otherwise` where there is none. */
+/* The member as a whole number within least..most; `otherwise` where there is none. */
 int gf_json_int_of(const struct gf_json_value *value, const char *key, int least, int most,
                    int otherwise);
 /* Its text; "" where there is none. */
 const char *gf_json_text_of(const struct gf_json_value *value, const char *key);
 bool gf_json_bool_of(const struct gf_json_value *value, const char *key);
-/* The first element or member of the member; NULL where there is none. Then comes ->next. */
+/* The first element or member of the object's member of that name; NULL where there is none. ->next
+ * leads to the others. */
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key);
 size_t gf_json_count(const struct gf_json_value *first); /* it and those behind it */
 

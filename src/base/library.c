@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Says why in library->why, with the package that brings the file, where it is known. */
+/* Opens a file of the library. After a failure library->why names the reason, and the package that
+ * brings the file, where it is known. */
 static void *open_file(struct gf_library *library, const char *file)
 {
     char name[64];

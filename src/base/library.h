@@ -23,10 +23,12 @@
 enum { GF_LIBRARIES_MAX = 4 };
 
 struct gf_library {
-    const char *file[GF_LIBRARIES_MAX]; /* each looked into in that order: "libwebp.so.7=libwebp7",
-                                         * the file and its package; or without a package */
+    const char *file[GF_LIBRARIES_MAX]; /* the files, each tried in that order:
+                                         * "libwebp.so.7=libwebp7" is a file and its package; the
+                                         * package may be left out */
     const char *const *names;           /* of the functions; NULL behind the last */
-    void **calls;                       /* the struct of pointers, as many as names */
+    void **calls;                       /* the struct of pointers, which has as many members as
+                                         * there are names */
     pthread_mutex_t lock;
     int state; /* 0: not tried yet; 1: loaded; -1: not there */
     char why[200];
@@ -39,8 +41,8 @@ struct gf_library {
         .calls = (void **)&(calls_), .lock = PTHREAD_MUTEX_INITIALIZER \
     }
 
-/* Loads the library, if it is not there yet. A failure has that status and says what `subject` (a
- * file or a format) needs; any thread may call. */
+/* Loads the library, unless it is loaded. A failure returns the status `failure`, and its message
+ * says what `subject` (a file or a format) needs. Any thread may call it. */
 enum gf_status gf_library_load(struct gf_library *library, const char *subject,
                                enum gf_status failure, struct gf_error *error) GF_CHECKED;
 

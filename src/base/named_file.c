@@ -16,7 +16,7 @@ void gf_named_files_hand(const struct gf_handed_files *files)
     handed = files;
 }
 
-/* The copy of a descriptor has its place in the file in common with the original. */
+/* Copies a descriptor. The copy and the original share one position in the file. */
 static int copy_of(int descriptor)
 {
     const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);

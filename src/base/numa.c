@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* These constants are those of linux/mempolicy.h. */
+/* These constants have the values of linux/mempolicy.h. */
 enum { MPOL_PREFERRED = 1, MPOL_MF_MOVE = 2 };
 enum { NODES_MOST = 64 };
 

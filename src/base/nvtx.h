@@ -1,5 +1,5 @@
-/* NVTX ranges: Nsight shows what a thread is doing under the same names as the profile's rows. A
- * range costs a few nanoseconds while no tool is attached. Both functions do nothing in a build
+/* NVTX ranges: Nsight shows what a thread is doing under the same names as the rows of the profile.
+ * A range costs a few nanoseconds while no tool is attached. Both functions do nothing in a build
  * without the CUDA toolkit's headers. */
 #ifndef GF_BASE_NVTX_H
 #define GF_BASE_NVTX_H

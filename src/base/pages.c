@@ -16,7 +16,8 @@ void *gf_pages_alloc(size_t size)
     return pages;
 }
 
-/* Linux has this since 5.14; an older kernel refuses it and gives pages when they are touched. */
+/* Linux has had this since 5.14; an older kernel refuses it and provides pages when they are
+ * touched. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif

@@ -1,6 +1,6 @@
 /* Large buffers that come straight from the kernel. They are aligned to pages, take memory only
- * where they are written, and lie in huge pages where the system has them: those register with CUDA
- * in an eighth of cudaHostAlloc's time. */
+ * where they are written, and lie in huge pages where the system has such pages: CUDA registers
+ * huge pages in an eighth of the time that cudaHostAlloc takes. */
 #ifndef GF_BASE_PAGES_H
 #define GF_BASE_PAGES_H
 
@@ -13,11 +13,11 @@ extern "C" {
 #endif
 
 void *gf_pages_alloc(size_t size); /* zeroed; NULL when out of memory */
-/* Makes the kernel provide all pages now; a large buffer is shared out among threads, since
- * clearing the pages takes most of the time of pinning them. Keeps the contents. */
+/* Makes the kernel provide all pages now, and keeps the contents. Several threads share a large
+ * buffer, since clearing the pages takes most of the time of pinning them. */
 void gf_pages_populate(void *pages, size_t size);
-/* The same for a large buffer by a thread of its own, while the caller goes on, and may already
- * write there. end() waits for the thread; it comes before gf_pages_free(). */
+/* gf_pages_populate() for a large buffer by a thread of its own. The caller goes on meanwhile, and
+ * may already write to the buffer. end() waits for the thread; call it before gf_pages_free(). */
 struct gf_pages_ahead {
     pthread_t thread;
     void *pages;

@@ -1,5 +1,5 @@
-/* Hand-written vector code. A file of it stands between #if GF_X86 and #endif; its functions are
- * declared GF_X86_ONLY, and called only where gf_cpu_has() their level. */
+/* Hand-written vector code. A file of such code stands between #if GF_X86 and #endif; its functions
+ * are declared GF_X86_ONLY, and callers ask gf_cpu_has() for their level first. */
 #ifndef GF_BASE_SIMD_H
 #define GF_BASE_SIMD_H
 
@@ -14,13 +14,14 @@
 /* Functions for processors of a level (enum gf_cpu_level). */
 #define GF_SSSE3 __attribute__((target("ssse3")))
 #define GF_AVX2 __attribute__((target("avx2,fma")))
-/* Without VL, which processors of these levels have: gcc's code is up to 4 % slower with it. */
+/* The target leaves out VL, which processors of these levels have: gcc's code is up to 4 % slower
+ * with it. */
 #define GF_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq")))
 #define GF_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
 #define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni,avx512vbmi")))
 #endif
 
-/* The lowest `count` of 64 bits; all of them where it is larger. */
+/* A word whose lowest `count` bits are set; all 64 where `count` is larger. */
 static inline uint64_t gf_first_bits(uint64_t count)
 {
     return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);

@@ -22,7 +22,7 @@ struct gf_spans {
 struct gf_interval {
     double begin_s, end_s;
 };
-/* The time that the intervals cover together; sorts them. */
+/* The time that the intervals cover together. Sorts the intervals. */
 double gf_intervals_union(struct gf_interval *interval, size_t count);
 
 double gf_now(void); /* seconds, monotonic */

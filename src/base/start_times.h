@@ -1,6 +1,6 @@
 /* Where the start of a device, and a server, spend their time, for --verbose and `make
- * bench-start`: what is done once, or seldom, notes when it began and when it ended. Any thread may
- * note something. */
+ * bench-start`: work that is done once, or seldom, notes when it began and when it ended. Any
+ * thread may note something. */
 #ifndef GF_BASE_START_TIMES_H
 #define GF_BASE_START_TIMES_H
 
@@ -28,12 +28,12 @@ enum gf_start_part {
     GF_START_ENCODER,      /* ... encoded */
     GF_START_PICTURE,      /* a pipeline's first picture is done */
     GF_START_SERVER,       /* a server does a picture */
-    GF_START_SERVER_KINDS, /* and so many parts more: its spans of each kind */
+    GF_START_SERVER_KINDS, /* and one number for each kind of span that the server has */
     GF_START_PARTS = GF_START_SERVER_KINDS + GF_SPAN_KINDS
 };
 
-/* Of what happened `count` times, in seconds from some origin: when the first began, when the last
- * ended; how long all took, one after the other, and the longest. */
+/* The times of something that happened `count` times, in seconds from some origin: when the first
+ * began and the last ended, how long all took together, and how long the longest took. */
 struct gf_times {
     int64_t count;
     double first_s, last_s, sum_s, most_s;
@@ -41,9 +41,10 @@ struct gf_times {
 void gf_times_add(struct gf_times *times, double begin_s, double end_s);
 
 void gf_start_origin(void); /* now; the times are told from here on */
-/* Notes what began at begin_s and has just ended. */
+/* Notes that something began at begin_s and has just ended. */
 void gf_start_note(enum gf_start_part part, double begin_s);
-/* Adds what another process has noted, from an origin that was at origin_s. */
+/* Adds the times that another process has noted. The other process's origin is origin_s of this
+ * process. */
 void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, double origin_s);
 /* "start: driver: once, from 3.2 to 104.0 ms"; false: nothing was noted. */
 bool gf_start_describe(enum gf_start_part part, char *text, size_t size);

@@ -1,7 +1,7 @@
-/* One function, several instruction sets: the loader picks the widest that the processor has. The
- * results do not depend on it, since contraction is off. Sanitizers run before the loader's choice
- * works. Only for static functions: gcc exports the others from the shared library, whatever their
- * visibility. */
+/* Compiles one function for several instruction sets; the loader picks the widest one that the
+ * processor has. The results do not depend on the choice, since contraction is off. Builds with
+ * sanitizers have one version only, since sanitizers run before the loader can choose. Only for
+ * static functions: gcc exports others from the shared library, whatever their visibility. */
 #ifndef GF_BASE_TARGET_CLONES_H
 #define GF_BASE_TARGET_CLONES_H
 
@@ -26,11 +26,12 @@ static inline const char *gf_cpu_instruction_set(void)
 }
 #endif
 
-/* Inlined wherever it is called, so that what is constant there is constant in it. */
+/* A function that is inlined wherever it is called, so that arguments that are constant at the call
+ * are constants inside it. */
 #define GF_INLINE static inline __attribute__((always_inline))
 
-/* The statement with the value, 1 to 4 or the size of a pixel, as a constant of that name:
- * functions that are GF_INLINE become one for each. */
+/* Runs the statement with the value, 1 to 4 or the size of a pixel, as a constant of that name, so
+ * that the compiler makes a version of each GF_INLINE function for each value. */
 #define GF_CASE_(value, name, ...) \
     case value: { \
         enum { name = value }; \
@@ -54,7 +55,7 @@ static inline const char *gf_cpu_instruction_set(void)
         GF_CASE_(8, name, __VA_ARGS__) \
     }
 
-/* Before a loop none of whose iterations reads what another one writes. */
+/* Stands before a loop none of whose iterations reads what another one writes. */
 #if defined(__clang__)
 #define GF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)

@@ -6,7 +6,7 @@
 
 /* Reads a finite decimal number at the start of the text; *end is the first byte behind it. */
 bool gf_value_number(const char *text, double *value, const char **end);
-/* The same for a text that holds nothing else. */
+/* Reads a number from a text that holds nothing else. */
 bool gf_value_whole_number(const char *text, double *value);
 
 #endif

@@ -20,7 +20,7 @@ static enum gf_status fail_unknown(const char *name, bool follows, struct gf_err
                    name, follows ? "; a comma within a value needs quotes" : "");
 }
 
-/* follows: it stands behind another's comma. */
+/* Parses an item. `follows` says that it stands behind the comma of another item. */
 static enum gf_status parse_item(const char **text, bool follows, struct gf_chain_item *item,
                                  struct gf_error *error)
 {

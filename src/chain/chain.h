@@ -21,14 +21,16 @@ struct gf_chain {
 };
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;
-/* The first item from `first` on that must find its box in a finished picture; else `count`. */
+/* The first item, from `first` on, that must find its box in a finished picture; `count` if there
+ * is none. */
 int gf_chain_next_box(const struct gf_chain *chain, int first);
 /* Whether a filter of the chain, or a part of one, converts colours (GF_COLOUR). */
 bool gf_chain_converts(const struct gf_chain *chain);
 /* The files that the chain names, in their order: `path` gets the first `most`, which are the
  * chain's. Returns how many there are. */
 int gf_chain_files(const struct gf_chain *chain, const char **path, int most);
-/* Items begin .. end - 1, which stay the chain's: the part is not freed. */
+/* Items begin .. end - 1 as a chain of their own. The items still belong to the chain, so that this
+ * part is not freed. */
 struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end);
 void gf_chain_free(struct gf_chain *chain);
 

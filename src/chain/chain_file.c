@@ -15,8 +15,8 @@ enum { BYTES_MOST = 1 << 20 };
 
 static const char blanks[] = " \t\r\n\v\f";
 
-/* Where the line's comment begins, or its end. It begins behind a blank or a comma: '#' elsewhere
- * is part of a colour, or of what is quoted. */
+/* Where the comment of the line begins, or the line's end. A comment begins behind a blank or a
+ * comma: elsewhere '#' belongs to a colour, or to a quoted text. */
 static char *end_of(char *line)
 {
     char token[GF_TOKEN_MAX];
@@ -63,7 +63,7 @@ static enum gf_status read_text(FILE *file, const char *name, char **text, struc
     return GF_OK;
 }
 
-/* Joins the lines that hold something by commas, in place. */
+/* Joins by commas, in place, the lines that are not empty. */
 static void join_lines(char *text)
 {
     char *to = text, *rest = text;

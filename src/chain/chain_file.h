@@ -5,7 +5,7 @@
 
 #include "gpufilter/status.h"
 
-/* Sets *chain to the text that the command line would have; the caller frees it. "-" is standard
+/* Sets *chain to the same chain as a text for one line; the caller frees it. "-" is standard
  * input. */
 enum gf_status gf_chain_file_read(const char *path, char **chain,
                                   struct gf_error *error) GF_CHECKED;

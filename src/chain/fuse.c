@@ -12,21 +12,21 @@ static bool is_table(const struct gf_plan *plan, int i)
            gf_point_is_table(&plan->stage[i]);
 }
 
-/* What the kernels of a stage may apply beside what they do themselves. */
+/* Which tables the kernels of a stage can apply beside their own work. */
 static enum gf_fusing fusing_of(const struct gf_stage *stage)
 {
     const int border = gf_stage_border(stage);
     if (!stage->filter->fuses || stage->variant || stage->in.bits != 8 || gf_has_alpha(stage->in))
         return GF_FUSES_NOTHING;
-    /* A table would change the constant, too. A border that wraps needs the whole table's picture
-     * for each band. */
+    /* A table would change the constant of a constant border, too. With a border that wraps, each
+     * band would need the whole picture after the table. */
     const int usable =
         border == GF_BORDER_CONSTANT || border == GF_BORDER_WRAP ? GF_FUSES_AFTER : GF_FUSES_BOTH;
     return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);
 }
 
-/* Whether stages i to i + 2 premultiply RGBA8, are a stencil that takes it as it is, and divide its
- * colour by alpha again. */
+/* Whether stage i premultiplies RGBA8, stage i + 1 is a stencil that can read RGBA8 itself, and
+ * stage i + 2 divides the stencil's colour by alpha again. */
 static bool is_alpha_stencil(const struct gf_plan *plan, int i)
 {
     if (i + 2 >= plan->stage_count)

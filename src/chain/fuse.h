@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* Makes one stage of a stencil and the tables on either side (pixel/fused.h), or the conversions of
- * alpha. Between two stencils a table goes to the first, which writes fewer samples than the second
- * reads. */
+/* Merges a stencil and the tables on either side of it into one stage (pixel/fused.h), and so a
+ * stencil and the conversions of alpha around it. A table between two stencils goes to the first,
+ * which writes fewer samples than the second reads. */
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus

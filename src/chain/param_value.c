@@ -50,8 +50,8 @@ static enum gf_status not_a(const struct gf_filter *filter, const struct gf_para
                    what);
 }
 
-/* "1600x1200", "50%x50%" and "100x80+10+5", as other programs have a size and a place, with colons.
- */
+/* Rewrites "1600x1200", "50%x50%" and "100x80+10+5", the sizes and places of other programs, with
+ * colons between the numbers. */
 static bool take_apart(const char *text, char *apart, size_t size)
 {
     const size_t length = strlen(text);
@@ -115,7 +115,7 @@ static enum gf_status read_matrix(const struct gf_filter *filter, const struct g
         if (param->least < param->greatest && (value < param->least || value > param->greatest))
             return gf_fail(error, GF_ERROR_USAGE, "%s: %s has %g, which is outside %g..%g",
                            filter->name, param->name, value, param->least, param->greatest);
-        /* The width is known after the first row; until then rows are packed by that row's own
+        /* The width is known only after the first row; until then a row is stored by its own
          * length. */
         matrix->value[(matrix->height ? matrix->height * matrix->width : 0) + column++] =
             (float)value;

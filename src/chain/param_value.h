@@ -4,7 +4,7 @@
 
 #include "stage/filter.h"
 
-/* Puts the value into its member of params. The filter gives the error message its name. */
+/* Puts the value into its member of params. The error message begins with the filter's name. */
 enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
                                   const char *text, void *params,
                                   struct gf_error *error) GF_CHECKED;

@@ -1,5 +1,5 @@
-/* The grammar of parameters: value:key=value. The first of them may go by position; what follows a
- * named one needs its name, as FFmpeg has it. */
+/* The grammar of parameters: value:key=value. The first values may come by position; every value
+ * behind a named one must be named too, as in FFmpeg. */
 #include "chain/params.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct parser {
     const struct gf_filter *filter;
     void *params;
     const struct gf_variant **variant;
-    int position; /* of the next value that comes without a name */
+    int position; /* the place of the next value that comes without a name */
     bool has_names;
     unsigned given;
 };

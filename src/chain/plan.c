@@ -14,12 +14,13 @@
 
 extern const struct gf_filter gf_flatten_filter;
 
-/* An item of the chain, or one that the planner adds: the orientation, conversions of alpha. */
+/* An item of the chain, or a filter that the planner adds: the orientation, or a conversion of
+ * alpha. */
 struct item {
     const struct gf_filter *filter;
     const void *params;
     const struct gf_variant *variant;
-    const struct gf_filter *written; /* the filter of the chain that it is a part of */
+    const struct gf_filter *written; /* the filter of the chain that this item is a part of */
     struct gf_icc icc;               /* of its input */
 };
 
@@ -29,10 +30,13 @@ struct builder {
     int count;
     struct gf_format format; /* after the items so far */
     struct gf_icc icc;
-    const struct gf_filter *written; /* of the chain, whose parts are being added; NULL: none */
+    const struct gf_filter *written; /* the filter of the chain whose parts are being added; NULL:
+                                      * none */
     bool no_fuse;                    /* each point filter is a stage of its own */
-    int straight_bits;     /* the depth before the colour was premultiplied; 0: it is straight */
-    bool may_exceed_alpha; /* the premultiplied colour: the last stencil does not see to it */
+    int straight_bits;     /* the depth that the colour had before it was premultiplied; 0: the
+                            * colour is straight */
+    bool may_exceed_alpha; /* premultiplied colour may exceed alpha: the last stencil does not limit
+                            * it */
 };
 
 void *gf_plan_own(struct gf_plan *plan, size_t size)
@@ -44,7 +48,7 @@ void *gf_plan_own(struct gf_plan *plan, size_t size)
     return grown[plan->owned_count++] = calloc(1, size ? size : 1);
 }
 
-/* What the item makes of the format. An error names the filter that the chain has. */
+/* Finds the format of the item's result. An error names the filter as the chain has it. */
 static enum gf_status shape(const struct builder *b, const struct item *item, struct gf_format *out,
                             struct gf_error *error)
 {
@@ -86,9 +90,9 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
-/* Adds a filter that converts colours, unless they are already what it makes. Tone filters and
- * stencils leave the profile as it is, and a profile that does not fit the picture any more, such
- * as one of RGB after grayscale, counts as none. */
+/* Adds a filter that converts colours, unless the colours are already what the filter makes. Tone
+ * filters and stencils leave the profile unchanged. A profile that does not fit the picture any
+ * more, such as a profile of RGB after grayscale, counts as none. */
 static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error)
 {
     struct gf_format out;
@@ -98,7 +102,7 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     enum gf_status status = shape(b, &item, &out, error);
     if (!status)
         status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
-    if (!status && b->icc.unsaid) /* and the filter itself does not say it either */
+    if (!status && b->icc.unsaid) /* and the filter itself does not report it either */
         return GF_OK;
     const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
     if (!status && !same && b->straight_bits)
@@ -112,9 +116,9 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     return GF_OK;
 }
 
-/* Adds a filter, and before it the conversion of alpha that it asks for: stencils work on
- * premultiplied colour, point filters and those like them on straight colour, geometry on either.
- * Between two stencils the colour stays premultiplied, in 16 bits, and within 0..alpha. */
+/* Adds a filter, and before it the conversion of alpha that the filter asks for: stencils work on
+ * premultiplied colour; point filters, and others like them, on straight colour; geometry on
+ * either. Between two stencils the colour stays premultiplied, in 16 bits, and within 0..alpha. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
@@ -137,7 +141,7 @@ static enum gf_status add_filter(struct builder *b, struct item item, struct gf_
 
 static enum gf_status add_orientation(struct builder *b, int orientation, struct gf_error *error)
 {
-    /* EXIF 2.32, tag 274: what undoes each orientation, as transpose, then mirrors. */
+    /* What undoes each orientation of EXIF 2.32, tag 274: a transpose, then mirrors. */
     static const struct gf_orient undo[9] = {
         [2] = {.mirror_x = true},
         [3] = {.mirror_x = true, .mirror_y = true},
@@ -153,7 +157,7 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
                           error);
 }
 
-/* The variant of that name that the part has, or NULL. */
+/* The variant of the part that has the same name; NULL where the part has none. */
 static const struct gf_variant *part_variant(const struct gf_filter *part,
                                              const struct gf_variant *asked)
 {
@@ -176,7 +180,7 @@ static struct gf_extent extent_of(const struct builder *b)
 static enum gf_status add_expanded(struct builder *b, struct item item,
                                    const struct gf_extent *extent, struct gf_error *error);
 
-/* Adds the filters that the item's stands for. */
+/* Adds the filters that the item's filter stands for. */
 static enum gf_status add_parts(struct builder *b, struct item item, const struct gf_extent *extent,
                                 struct gf_error *error)
 {
@@ -263,7 +267,7 @@ static int pictures_of(const struct item *item)
     return item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
 }
 
-/* Whether the pictures that items first..i read are too many for one stage. */
+/* Whether items first..i read too many second pictures for one stage. */
 static bool reads_too_much(const struct builder *b, int first, int i)
 {
     int count = 0;

@@ -16,8 +16,9 @@ extern "C" {
 #endif
 
 struct gf_segment {
-    int first, count;            /* stages; with a count of 0 the picture is only read */
-    enum gf_statistic statistic; /* of the result, wanted by the next segment's first stage */
+    int first, count;            /* the stages; with a count of 0 the picture is only read */
+    enum gf_statistic statistic; /* the histogram of the result that the next segment's first stage
+                                  * wants */
     struct gf_format in, out;
 };
 
@@ -29,7 +30,8 @@ struct gf_plan {
     int segment_count;
     struct gf_icc icc; /* the profile of the result */
     bool recoloured;   /* a filter has set it */
-    bool fuses;        /* stencils take the tables beside them along, or will when it is cut */
+    bool fuses;        /* whether stencils apply the tables beside them, now or after the plan has
+                        * been cut */
     void **owned; /* parameters that the planner made, for point runs and conversions of alpha */
     int owned_count;
 };
@@ -37,43 +39,49 @@ struct gf_plan {
 /* What a plan depends on beside the chain and the picture's format. */
 struct gf_plan_request {
     int orientation; /* EXIF's 1..8, undone before the first filter */
-    /* The profile of the picture's colours, which it fits; empty: sRGB. It outlives the plan. */
+    /* The profile of the picture's colours, which fits its format; empty: sRGB. Its bytes must
+     * outlive the plan. */
     struct gf_icc icc;
-    bool opaque; /* the result goes where there is no alpha: flatten ends the chain */
-    /* Where the file was decoded at a fraction: 2, 4 or 8, and the whole picture's size. */
+    bool opaque; /* the output's format has no alpha: flatten ends the chain */
+    /* Where the file was decoded at a fraction of its size: the divisor 2, 4 or 8, and the size of
+     * the whole picture. */
     int reduction, width, height;
-    bool apart;              /* the plan will be cut: only then are stencils fused */
-    struct gf_rectangle box; /* of the first filter, where that is one that finds a box */
+    bool apart;              /* the plan will be cut, and stencils are fused only after that */
+    struct gf_rectangle box; /* the box that the first filter has found, where it is one that finds
+                              * a box */
 };
 
 /* The chain must outlive the plan. */
 enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
                                 const struct gf_plan_request *request, struct gf_plan *plan,
                                 struct gf_error *error) GF_CHECKED;
-/* The same, for a result that may have alpha. */
+/* Makes a plan like gf_plan_make_for(), for a result that may have alpha. */
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 /* By what the picture's sides may be divided when it is decoded for this chain: 1, 2, 4 or 8. */
 int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
 void gf_plan_free(struct gf_plan *plan);
-/* Allocates zeroed parameters of a stage, which the plan frees. */
+/* Allocates zeroed parameters for a stage; the plan owns and frees them. */
 void *gf_plan_own(struct gf_plan *plan, size_t size);
 
-/* How many stages two plans have in common, counted from these on: the same filters with the same
- * parameters on the same formats. Stages that are fused are not compared: see request.apart. */
+/* How many stages the two plans have in common, counted from stages first_a and first_b on: the
+ * same filters with the same parameters on the same formats. Both plans must be made with
+ * request.apart, since fused stages are not compared. */
 int gf_plan_common(const struct gf_plan *a, int first_a, const struct gf_plan *b, int first_b);
-/* Takes over what an earlier plan of the chain has prepared for the same stages, histograms and
- * profiles apart. The pictures of both, and what their requests point to, may be gone. */
+/* Takes over the constants that an earlier plan of the chain has prepared for the same stages,
+ * unless they depend on a histogram or a profile. The pictures of both plans, and what their
+ * requests point to, may be gone. */
 void gf_plan_take_constants(struct gf_plan *plan, struct gf_plan *from);
-/* Stages first .. end - 1 of a plan, made apart, as one of its own, to be freed before that. Its
- * result has the bits that those stages have in the whole plan. */
+/* Makes a plan of stages first .. end - 1 of a plan that was made with request.apart. Free the part
+ * before the whole. Its result has the same bits as those stages have in the whole plan. */
 enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struct gf_plan *part,
                            struct gf_error *error) GF_CHECKED;
 /* Cuts the plan's stages into segments, as gf_plan_make_for() does. */
 enum gf_status gf_plan_cut_segments(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
-/* The filters that the stage does, in the order of the chain, conversions that the planner added
- * among them: filter i, NULL past the last, and how many there are. */
+/* The filters that the stage runs, in the order of the chain, with the conversions that the planner
+ * added: gf_plan_stage_filter() gives filter i, NULL past the last, and the other function their
+ * number. */
 const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i);
 int gf_plan_stage_filters(const struct gf_stage *stage);
 /* What the planner calls a stage: "blur", "gamma+invert", "gamma+blur+invert". */

@@ -1,4 +1,4 @@
-/* Parts of plans: what several have in common is run once. */
+/* Parts of plans: stages that several plans have in common are run once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,9 @@
 #include "pixel/fused.h"
 #include "pixel/point.h"
 
-/* Parameters are plain data, compared with the gaps between their members. Those of a chain are
- * zeroed; those of a filter's parts need not be, and then a stage that is the same is run again. */
+/* Compares parameters as plain bytes, with the gaps between their members. The parameters of a
+ * chain are zeroed first; those of a filter's parts may not be, and then an equal stage counts as
+ * different and is run again. */
 static bool same_params(const struct gf_filter *filter, const void *a, const void *b)
 {
     return a == b || (a && b && filter->params_size && !memcmp(a, b, filter->params_size));

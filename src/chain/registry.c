@@ -32,7 +32,7 @@ const struct gf_filter *gf_filter_find(const char *name)
     return NULL;
 }
 
-/* "median, bilateral" for "denoise"; NULL if the word is nobody's synonym. */
+/* "median, bilateral" for "denoise"; NULL if the word is no filter's synonym. */
 static const char *find_synonym(const char *word)
 {
     static _Thread_local char names[100];

@@ -24,7 +24,7 @@ static double filter_ns(const struct gf_filter *filter, double radius, const str
     return declared_ns(&filter->cost, radius) * times;
 }
 
-/* Fused point filters are as dear as the dearest of them: most are one look into a table. */
+/* Fused point filters cost as much as the dearest of them: most are one look into a table. */
 static double point_run_ns(const struct gf_point_run *run, const struct scale *scale)
 {
     double most = 0;
@@ -53,7 +53,8 @@ static double stage_ns(const struct gf_stage *stage, const struct scale *scale)
     /* Where only the channels change, the larger format counts. */
     const bool same = stage->in.width == stage->out.width && stage->in.height == stage->out.height;
     const bool shrinks = stage->out.height < stage->in.height && stage->filter->cost.row > 0;
-    /* Of a filter that shrinks, one of the two directions works on every row of the input. */
+    /* Where a filter shrinks the picture, one of its two directions works on every row of the
+     * input. */
     const int rows = shrinks ? stage->in.height : stage->out.height;
     const double pixels = (same && in > out ? in : out) / 3 * (double)rows;
     const int y = stage->out.height / 2;

@@ -4,16 +4,17 @@
 
 #include "chain/plan.h"
 
-/* How many times its declared cost a filter takes. */
+/* By what factor a filter takes longer than it declares. */
 typedef double gf_filter_times(const void *context, const struct gf_filter *filter);
 
-/* Nanoseconds of one thread for all pixels of a stage. times: NULL stands for 1. look_ups_are_free:
- * of a stencil and the tables beside it, only the stencil counts. */
+/* The nanoseconds that one thread takes for all pixels of a stage. `times` NULL: each filter takes
+ * what it declares. look_ups_are_free: where tables are fused with a stencil, only the stencil
+ * counts. */
 double gf_stage_ns(const struct gf_stage *stage, gf_filter_times *times, const void *context,
                    bool look_ups_are_free);
 
-/* So many threads of at most `most` as are worth their start, for pictures in memory: one for each
- * millisecond that the stages of the plan cost. */
+/* The number of threads, at most `most`, that are worth their start for pictures in memory: one for
+ * each millisecond that the plan's stages cost. */
 int gf_plan_useful_threads(const struct gf_plan *plan, int most);
 
 #endif

@@ -31,8 +31,8 @@ int gf_plan_stage_filters(const struct gf_stage *stage)
     return count;
 }
 
-/* By strlen(), since each run names its stages: snprintf() takes a third of a tiny picture's time.
- */
+/* This uses strlen(), since each run names its stages: snprintf() would take a third of a tiny
+ * picture's time. */
 void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size)
 {
     const struct gf_filter *filter;

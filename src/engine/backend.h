@@ -22,7 +22,7 @@ struct gf_lane {
     int index;
 };
 
-/* One run of a stage, as inspect() and time() take it: its kernels from `in` to `out`, or, after
+/* One run of a stage, as inspect() and time() take it: its kernels from `in` to `out` or, after
  * statistic_open(), the counting of `in` for the histogram that the stage needs. */
 struct gf_stage_work {
     const struct gf_stage *stage;
@@ -30,7 +30,8 @@ struct gf_stage_work {
     struct gf_view in, out;
     void *scratch;
     bool counts;
-    /* Not NULL: after statistic_open(), the kernels may count `out`, too; whether they do so. */
+    /* If not NULL: after statistic_open(), the kernels may count `out` as well; *counted becomes
+     * whether they do. */
     bool *counted;
 };
 
@@ -41,11 +42,12 @@ struct gf_kernel_info {
     int cluster;         /* blocks of a cluster; 1: no clusters */
     int registers;       /* of a thread */
     size_t shared_bytes; /* of a block, static and dynamic */
-    size_t local_bytes;  /* of a thread: spilled registers and arrays with computed indices */
+    size_t local_bytes;  /* the local memory of a thread: spilled registers and arrays with computed
+                          * indices */
     double occupancy;    /* theoretical, 0..1 */
 };
 
-/* The most bands of a lane that are queued before it is waited for. */
+/* The most bands that are queued on a lane before somebody waits for it. */
 enum { GF_BANDS_QUEUED = 8 };
 
 enum gf_pinning { GF_NOT_PINNED, GF_PINNED, GF_PINNED_BEFORE };
@@ -62,12 +64,12 @@ struct gf_backend_calls {
     /* "cuda:0 NVIDIA H200", "cpu, 2 threads" */
     void (*describe)(struct gf_backend *, char *text, size_t size);
 
-    /* Memory for views, aligned to 256 bytes; NULL where none is left. */
+    /* Allocates memory for views, aligned to 256 bytes; NULL where no memory is left. */
     void *(*alloc)(struct gf_backend *, size_t size);
     void (*release)(struct gf_backend *, void *memory, size_t size);
     uint64_t (*free_bytes)(struct gf_backend *);
-    /* Pins host memory, which makes copies from and to it faster, and lets them go on while the
-     * caller does. Only what the call has pinned is given back by unpin(). */
+    /* Pins host memory: copies from and to it are then faster, and the caller goes on meanwhile.
+     * unpin() gives back only what pin() has pinned. */
     enum gf_pinning (*pin)(struct gf_backend *, void *data, size_t size);
     void (*unpin)(struct gf_backend *, void *data);
     /* Whether stages can read and write that host memory without a copy; NULL: never. */
@@ -79,10 +81,12 @@ struct gf_backend_calls {
     void (*lane_enter)(struct gf_lane *); /* binds the lane to the calling thread */
 
     /* Brings the stage's second pictures to where its kernels read them, until close(). load() does
-     * it, too; before, it lets free_bytes() count them. NULL: they are there already. */
+     * this too; a call of hold() before it makes free_bytes() count their memory as taken. NULL:
+     * the pictures are there already. */
     enum gf_status (*hold)(struct gf_backend *, const struct gf_stage *, struct gf_error *);
-    /* Brings the stage's constants to where its kernels read them, until unload(). lane: the only
-     * one that reads them, in whose order they may come; NULL: any may read them at once. */
+    /* Brings the stage's constants to where its kernels read them, until unload(). `lane` is the
+     * only lane that reads them, and they may be copied in its order; NULL: any lane may read them
+     * at once. */
     enum gf_status (*load)(struct gf_backend *, struct gf_lane *lane, const struct gf_stage *,
                            const void **constants, struct gf_error *);
     void (*unload)(struct gf_backend *, const void *constants);
@@ -97,43 +101,48 @@ struct gf_backend_calls {
     enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
                           const struct gf_view *in, const struct gf_view *out, void *scratch,
                           struct gf_error *);
-    /* Runs the stage as run() does and counts its result as statistic_add() does, where the same
-     * kernels do both faster; else does nothing. *counted: which. NULL: it never does. */
+    /* Runs the stage as run() does and also counts its result as statistic_add() does, where the
+     * same kernels do both faster; otherwise does nothing. *counted becomes whether it ran. NULL:
+     * it never does. */
     enum gf_status (*run_counting)(struct gf_lane *, const struct gf_stage *, const void *constants,
                                    const struct gf_view *in, const struct gf_view *out,
                                    void *scratch, bool *counted, struct gf_error *);
-    /* A lane's histogram of the rows it has seen, for the stage that needs it: statistic_open()
-     * empties it, on all lanes in order of their index; statistic_add() counts a view;
-     * statistic_take() waits for its lane and, when the others are done, adds it to *into. */
+    /* Each lane has a histogram of the rows that it has seen, for the stage that needs it:
+     * statistic_open() empties it, on all lanes in order of their index; statistic_add() counts a
+     * view; statistic_take() waits for its lane and, when the other lanes are done, adds the
+     * histogram to *into. */
     enum gf_status (*statistic_open)(struct gf_lane *, const struct gf_stage *, struct gf_error *);
     enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
     enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into,
                                      struct gf_error *);
     void (*statistic_close)(struct gf_lane *);
 
-    /* The right to give the device work and wait for it, for serial runs on many threads: with more
-     * than a few at a time they would wait for the driver's locks longer than for their kernels.
-     * Both NULL: all may at once. */
+    /* Take and return the right to give the device work and to wait for it, for serial runs on many
+     * threads: if more than a few had it at a time, they would wait for the driver's locks longer
+     * than for their kernels. Both NULL: all threads may at once. */
     void (*acquire)(struct gf_backend *);
     void (*give_back)(struct gf_backend *);
 
-    /* Ends a span that began with the lane's last mark; GF_SPAN_START only begins one. */
+    /* Ends the span that began with the lane's last mark and begins the next; GF_SPAN_START only
+     * begins one. */
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
 
-    /* The device's coders of JPEG and PNG, which take a part of the backend's budget; NULL: it has
-     * none. The device need not have started. */
+    /* Opens the device's coders of JPEG and PNG, which take a part of the backend's budget; NULL:
+     * the backend has none. The device need not have started. */
     enum gf_status (*coders)(struct gf_backend *, struct gf_device_coders **, struct gf_error *);
 
-    /* Measures the peaks of the profile, in bytes a second. */
+    /* Measures the profile's peaks, in bytes a second. */
     void (*measure)(struct gf_backend *, struct gf_profile *);
 
-    /* The two below may be NULL; the lane must be idle. */
-    /* Lists the kernels that the work would launch, and runs none; *count may exceed capacity. */
+    /* inspect() and time() may be NULL. The lane must be idle. */
+    /* Lists the kernels that the work would launch, without launching them; *count may exceed
+     * capacity. */
     enum gf_status (*inspect)(struct gf_lane *, const struct gf_stage_work *,
                               struct gf_kernel_info *use, int capacity, int *count,
                               struct gf_error *);
-    /* Times `runs` runs by the device's clock, in seconds; cold: with an empty cache. */
+    /* Measures `runs` runs by the device's clock, in seconds; `cold`: each begins with an empty
+     * cache. */
     enum gf_status (*time)(struct gf_lane *, const struct gf_stage_work *, bool cold, int runs,
                            double *seconds, struct gf_error *);
 };
@@ -166,9 +175,9 @@ gf_stage_work_run(struct gf_lane *lane, const struct gf_stage_work *work, struct
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Starts the device in the background, unless it has been started; ready() returns what fails
- * there. GF_ERROR_UNAVAILABLE in a build without CUDA. (cuda/backend/backend.cu, or backend_none.c)
- */
+/* Starts the device in the background, unless it has been started; ready() returns any failure of
+ * the start. GF_ERROR_UNAVAILABLE in a build without CUDA. (cuda/backend/backend.cu, or
+ * backend_none.c) */
 struct gf_cuda_options {
     int device;
     uint64_t budget; /* bytes of its memory to use; 0: all that is free */
@@ -180,9 +189,9 @@ enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struc
 /* Starts the device in the background for whoever opens it later. The process may end meanwhile,
  * but not by exit() (engine/device_start.h). */
 void gf_backend_cuda_begin(int device);
-/* Whether there is a device node: a question to the file system. */
+/* Whether there is a device node, which only the file system is asked for. */
 bool gf_backend_cuda_node(const char **why_not);
-/* Whether there is a driver library, too, which it loads, but does not start. */
+/* Whether there is a driver library, too. This loads the library, but does not start it. */
 bool gf_backend_cuda_likely(const char **why_not);
 /* Whether CUDA has been started in this process, and whether other processes may use its devices
  * meanwhile: *shared is false where one is in an exclusive compute mode. */

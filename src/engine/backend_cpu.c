@@ -11,7 +11,8 @@
 #include "engine/backend.h"
 #include "pixel/histogram.h"
 
-/* Memory that is the host's, and work that is done at once, leave calls with little to do. */
+/* Many calls have parameters that they do not need, since the memory is the host's, and the work is
+ * done at once. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct cpu_backend {

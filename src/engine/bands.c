@@ -6,14 +6,15 @@ size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format)
     return backend->calls->unified ? bytes : (bytes + 15) / 16 * 16;
 }
 
-/* Tapered bands begin with a quarter of the rows and a half, and end with what is left and a
- * quarter: the other direction of the bus waits for the first band, and for the last. */
+/* Tapered bands begin with a band of a quarter of the rows and one of a half, and end with a band
+ * of the rows that are left and one of a quarter. The bus has nothing to do in one direction until
+ * the first band is there, and in the other direction during the last band. */
 static int quarter(const struct gf_bands *bands)
 {
     return bands->rows / 4;
 }
 
-/* Where band b begins; b may be the number of bands. */
+/* The row where band b begins; b may be the number of bands. */
 static int first_row(const struct gf_bands *bands, int height, int b)
 {
     const int q = quarter(bands);
@@ -32,7 +33,7 @@ struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segme
     return (struct gf_rows){first_row(bands, height, b), first_row(bands, height, b + 1)};
 }
 
-/* A taper costs two bands more and has to be worth it. */
+/* Whether the bands may taper. A taper costs two bands more and has to be worth it. */
 static bool may_taper(const struct gf_bands *bands, int height, int halo)
 {
     enum { BANDS_LEAST = 8, HALOS_LEAST = 4 };
@@ -44,7 +45,8 @@ static int count_bands(const struct gf_bands *bands, int height)
 {
     if (!bands->tapered)
         return (height + bands->rows - 1) / bands->rows;
-    /* All but four are whole, and the last but one has 1 to bands->rows rows. */
+    /* The two first and the two last bands are smaller; the others are whole, and the last band but
+     * one has 1 to bands->rows rows. */
     return (height - 4 * quarter(bands) - 1) / bands->rows + 4;
 }
 
@@ -81,7 +83,7 @@ static int clamp(int64_t value, int64_t least, int64_t most)
     return (int)(value < least ? least : value > most ? most : value);
 }
 
-/* The rows of input that a row of the result needs beside its own; 0 where it needs them all. */
+/* How many rows of input a row of the result needs beside its own; 0 where it needs them all. */
 static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segment)
 {
     struct gf_rows cut[GF_CUTS_MAX + 1];
@@ -90,9 +92,9 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
     return halo < segment->in.height - 1 ? halo : 0;
 }
 
-/* The bytes of a row by which bands are sized. Where the first stage reads the whole picture only
- * the result counts: a turned picture of 20000x100 would otherwise get bands of a few short rows.
- */
+/* The bytes of a row that decide the size of bands. Where the first stage reads the whole picture,
+ * only the result counts: a turned picture of 20000x100 would otherwise get bands of a few short
+ * rows. */
 static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan,
                          const struct gf_segment *segment)
 {

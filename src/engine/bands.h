@@ -16,8 +16,9 @@ struct gf_bands {
     bool tapered; /* the first two and the last two bands are smaller */
     int in_rows;  /* the most rows of input that a band needs */
     size_t in_pitch, out_pitch;
-    size_t in_bytes, out_bytes; /* of a band's input and of its result, at those pitches */
-    size_t between_bytes;       /* of the largest result of a stage; two such buffers alternate */
+    size_t in_bytes, out_bytes; /* the size of a band's input and of its result, at those pitches */
+    size_t between_bytes;       /* the size of the largest result of a stage; two such buffers
+                                 * alternate */
     size_t scratch_bytes;
 };
 
@@ -32,7 +33,7 @@ struct gf_bands_budget {
     bool streams_in, streams_out; /* the segment reads from a codec, writes to a codec */
 };
 
-/* rows: of a band; 0 lets the backend and the budget decide. */
+/* `rows` is the number of rows of a band; 0 lets the backend and the budget decide. */
 struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment *segment,
                              const struct gf_backend *backend, int rows, int lanes,
                              const struct gf_bands_budget *budget);

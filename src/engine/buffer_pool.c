@@ -103,7 +103,7 @@ static void *take(struct gf_buffer_pool *pool, bool on_host, size_t size)
     struct gf_buffer *buffer = find(pool, on_host, size);
     if (!buffer) {
         void *data = allocate(pool, on_host, size);
-        if (!data) { /* the pool's own free buffers may occupy the memory */
+        if (!data) { /* the pool's own free buffers may occupy the memory that is missing */
             gf_buffer_pool_clear(pool);
             data = allocate(pool, on_host, size);
         }

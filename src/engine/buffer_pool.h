@@ -18,7 +18,7 @@ struct gf_buffer_pool {
 };
 
 void gf_buffer_pool_open(struct gf_buffer_pool *buffers, struct gf_backend *backend);
-/* Frees everything; the backend must still be open. */
+/* Frees everything. Call it while the backend is still open. */
 void gf_buffer_pool_close(struct gf_buffer_pool *buffers);
 
 /* A buffer of at least `size` bytes with undefined contents, in host memory or in the backend's own

@@ -1,7 +1,7 @@
 #include "engine/coder_kinds.h"
 
-/* The calls of the coder gf_NAMEr, whose picture says by DONE whether it was coded. An encoder
- * gives SIZE bytes of DATA; what is decoded is where it was wanted. */
+/* Adapts the coder gf_NAMEr to gf_coder_calls. Its picture's member DONE says whether it was coded.
+ * An encoder's result is SIZE bytes at DATA; a decoder's result lies where it was wanted. */
 #define ADAPT(NAME, DONE, DATA, SIZE) \
     static enum gf_status NAME##_create(int device, uint64_t bytes, void **coder, \
                                         struct gf_error *error) \
@@ -60,7 +60,7 @@ static uint64_t png_encode_bytes(const struct gf_coder_picture *picture)
 
 #define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_run, NAME##_bytes
 
-/* As much as a PNG takes of the device's memory it may take of pinned host memory. */
+/* PNG may take as much pinned host memory as it may take of the device's memory. */
 enum { PNG_GROUP_BYTES = 1 << 30 };
 
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {

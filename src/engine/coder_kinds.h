@@ -22,7 +22,8 @@ enum gf_coder_kind {
 
 enum { GF_CODER_GROUP_MOST = 32 }; /* pictures */
 
-/* A picture for a coder, with what its header calls input and what it gives. */
+/* A picture for a coder. The headers of the coders say which members are input and which are
+ * results. */
 struct gf_coder_picture {
     enum gf_coder_kind kind;
     union {
@@ -33,19 +34,21 @@ struct gf_coder_picture {
     };
     /* Results. */
     bool done;                 /* decoded, or encoded; false: the CPU must do it */
-    const unsigned char *data; /* of what is encoded: the file's bytes between headers and end */
+    const unsigned char *data; /* the encoder's result: the bytes of the file between its headers
+                                * and its end */
     size_t size;
     sem_t *returned; /* see gf_coder_picture_return() */
 };
 
 struct gf_coder_calls {
     bool encodes;
-    uint64_t group_bytes; /* as many at most, unless it is a single picture */
-    /* A coder belongs to the thread that creates it, and takes at most so many bytes of the
-     * device's memory. */
+    uint64_t group_bytes; /* a group takes at most so many bytes, unless it is a single picture */
+    /* Creates a coder, which belongs to the thread that creates it, and takes at most `bytes` of
+     * the device's memory. */
     enum gf_status (*create)(int device, uint64_t bytes, void **coder, struct gf_error *error);
     void (*destroy)(void *coder); /* NULL: nothing */
-    /* Codes a group and returns when it is there. expected: the pictures likely to come at once. */
+    /* Codes a group and returns when it is done. expected: how many pictures are likely to come at
+     * once. */
     enum gf_status (*run)(void *coder, int expected, struct gf_coder_picture *const *group,
                           int count, struct gf_error *error);
     uint64_t (*bytes)(const struct gf_coder_picture *picture); /* of device memory, in a group */

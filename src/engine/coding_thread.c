@@ -13,7 +13,7 @@ static void close_coder(struct coding_thread *thread, int kind)
     *coder = (struct coder){.state = NULL};
 }
 
-/* Closes coders of other kinds until all together take no more than `most`. */
+/* Closes the coders of other kinds until all coders together take no more than `most`. */
 static void make_room(struct coding_thread *thread, int kind, uint64_t bytes, uint64_t most)
 {
     uint64_t sum = bytes;
@@ -27,14 +27,15 @@ static void make_room(struct coding_thread *thread, int kind, uint64_t bytes, ui
     }
 }
 
-/* A coder's part of its thread's memory, which all kinds share that the thread has coded. */
+/* The part of the thread's memory that a coder may take: all kinds that the thread has coded share
+ * it. */
 static uint64_t share_of(const struct coding_thread *thread, int kind, uint64_t most)
 {
     return most / (unsigned)__builtin_popcount(thread->prepared | 1U << kind);
 }
 
-/* Creates the coder, and again where the next group needs more memory than it has, or it may now
- * take much more: users come one by one. */
+/* Creates the coder. Creates it again where the next group needs more memory than it has, or where
+ * it may now take much more, since the number of users changes. */
 static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
 {
     struct gf_device_coders *const coders = thread->coders;
@@ -56,7 +57,7 @@ static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
 
 /* ---- a group ---- */
 
-/* The pictures that are likely to come at once. */
+/* How many pictures are likely to come at once. */
 static int expected_pictures(struct gf_device_coders *coders)
 {
     pthread_mutex_lock(&coders->lock);
@@ -65,8 +66,8 @@ static int expected_pictures(struct gf_device_coders *coders)
     return callers < GF_CODER_GROUP_MOST ? callers : GF_CODER_GROUP_MOST;
 }
 
-/* Takes the first picture that waits and those of its kind behind it, up to a group, which needs
- * *bytes. */
+/* Takes the first picture that waits, and the pictures of its kind behind it, as many as a group
+ * may have. The group needs *bytes. */
 static int take_waiting(struct coding_thread *thread, struct request **group, uint64_t *bytes)
 {
     struct queue *const queue = thread->queue;
@@ -94,8 +95,8 @@ static int take_waiting(struct coding_thread *thread, struct request **group, ui
     return count;
 }
 
-/* Waits for pictures and takes a group of them. 0: there is none, but kinds to prepare, or the
- * end. */
+/* Waits for pictures and takes a group of them. Returns 0 where there is no picture, but kinds of
+ * coders to prepare, or the end. */
 static int take_group(struct coding_thread *thread, struct request **group, uint64_t *bytes,
                       unsigned *wanted, bool *ended)
 {

@@ -13,8 +13,8 @@
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    /* The source says by the header whether there are stripes, which the threads of the CPU read as
-     * soon as they are there. */
+    /* By the file's header the source says whether the file has stripes, which several threads of
+     * the CPU can decode before the device is ready. */
     bool by_stripes;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
@@ -94,7 +94,7 @@ static struct gf_view view_of(const struct gf_image *image)
                             .rows = image->format.height};
 }
 
-/* Sizes are rounded up, so that the next file can have the same buffer. */
+/* Rounds sizes up, so that the next file can use the same buffer. */
 static size_t rounded(size_t size)
 {
     enum { STEP = 256 << 10 };
@@ -113,7 +113,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!decoder || (decoder->by_stripes && !(source && source->for_device_codec)))
         return GF_OK;
     if (decoder->by_stripes && !one_thread && gf_device_starting())
-        return GF_OK; /* the CPU has read them before the device is there */
+        return GF_OK; /* the CPU will have decoded the file before the device is ready */
     const int64_t size = gf_input_size(input);
     if (size < 0 || rounded((size_t)size) > bytes_most)
         return GF_OK;
@@ -175,7 +175,7 @@ static bool encodes_png(struct gf_format format, const struct gf_options *option
            !(options->png_palette && format.bits == 8);
 }
 
-/* What is written of a picture, in part while it is encoded. */
+/* A file that is being written, in parts while the picture is still encoded. */
 struct writing {
     struct gf_sink *sink;
     size_t written;
@@ -183,7 +183,7 @@ struct writing {
     struct gf_error error;
 };
 
-/* Called by the thread that encodes, while the one that waits for it does nothing. */
+/* Called by the thread that encodes, while the thread that writes waits for it. */
 static void write_part(void *context, const unsigned char *part, size_t size)
 {
     struct writing *const writing = context;

@@ -1,5 +1,5 @@
-/* Decodes and encodes pictures on the device, so that their rows never lie in host memory. What the
- * device does not take goes through the codecs of codec.h, with the same result. */
+/* Decodes and encodes pictures on the device, so that their rows never lie in host memory. Files
+ * that the device does not take go through the codecs of codec.h, with the same result. */
 #ifndef GF_ENGINE_DEVICE_CODEC_H
 #define GF_ENGINE_DEVICE_CODEC_H
 
@@ -14,7 +14,7 @@
 /* A file in host memory of the pool, for the device to decode. */
 struct gf_device_file {
     unsigned char *data; /* NULL: the device does not decode it */
-    size_t size, end;    /* end: behind the picture, once it is decoded */
+    size_t size, end;    /* end: where the picture ends in the file, once it is decoded */
     const struct gf_device_decoder *decoder;
     union {
         struct gf_jpeg_header jpeg;
@@ -22,18 +22,19 @@ struct gf_device_file {
     };
 };
 
-/* Reads the input, whose picture has that format and whose source may know what stands in its
- * header, for a run on one thread or on several, unless it is larger than `bytes_most` or no file
- * that the device decodes. The device need not have started. */
+/* Reads the input for the device to decode. The picture has that format, and the source may know
+ * more from the file's header. The run may use one thread or several. Reads nothing where the file
+ * is larger than `bytes_most` or is of no kind that the device decodes. The device need not have
+ * started. */
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
                                    const struct gf_source *source, bool one_thread,
                                    struct gf_format format, uint64_t bytes_most,
                                    struct gf_buffer_pool *buffers, struct gf_device_file *file,
                                    struct gf_error *error) GF_CHECKED;
-/* Such a file is about to come: what decodes it is created meanwhile. */
+/* Announces such a file: its decoder is created meanwhile. */
 void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file);
-/* Decodes the file, which is returned to the pool, into device memory of the pool, which the caller
- * returns. image->data is NULL where the CPU must decode it. */
+/* Decodes the file into device memory of the pool, which the caller returns; the file's own buffer
+ * goes back to the pool. image->data is NULL where the CPU must decode the file. */
 enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_device_file *file,
                                      struct gf_format format, struct gf_buffer_pool *buffers,
                                      struct gf_image *image, struct gf_error *error) GF_CHECKED;
@@ -41,12 +42,12 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
 /* Whether the device encodes a result of that format, unless the sink takes rows only. */
 bool gf_device_encodes(enum gf_file_format file_format, struct gf_format format,
                        const struct gf_options *options);
-/* The bytes of host memory that the encoded result may take; 0: few. */
+/* How many bytes of host memory the encoded result may take; 0: only a few. */
 uint64_t gf_device_encoded_bytes(enum gf_file_format file_format, struct gf_format format);
-/* Such a result is about to come: what encodes it is created meanwhile. */
+/* Announces such a result: its encoder is created meanwhile. */
 void gf_device_encoder_prepare(struct gf_device_coders *coders, enum gf_file_format file_format);
 /* Encodes the image, which lies in device memory, and hands the file to the sink, which finishes
- * it. *coded_s is gf_now() between the two. */
+ * it. *coded_s is the time of gf_now() between these two steps. */
 enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_format file_format,
                                 const struct gf_image *image, struct gf_sink *sink,
                                 const struct gf_options *options, double *coded_s,

@@ -1,4 +1,4 @@
-/* What the threads that code and their callers share. */
+/* The state that the coding threads and their callers share. */
 #ifndef GF_ENGINE_DEVICE_CODERS_STATE_H
 #define GF_ENGINE_DEVICE_CODERS_STATE_H
 
@@ -8,9 +8,9 @@
 #include "base/fail.h"
 #include "engine/device_coders.h"
 
-/* Two threads decode and two encode, so that one copies while the other computes. Larger groups
- * would let all callers come and go at once, and the device would have one kind of work at a time.
- */
+/* Two threads decode and two encode, so that one copies while the other computes. If groups were
+ * larger, all callers would come and go at once, and the device would have one kind of work at a
+ * time. */
 enum { ROLES = 2, THREADS = 2 * ROLES };
 
 /* The picture of one caller. */
@@ -23,7 +23,7 @@ struct request {
     sem_t answered;
 };
 
-/* What waits for the threads that decode, or for those that encode. */
+/* The pictures that wait for the decoding threads, or for the encoding ones. */
 struct queue {
     struct request *first, **last;
     unsigned wanted; /* kinds that may come, a bit each */
@@ -31,8 +31,8 @@ struct queue {
 };
 
 struct coder {
-    void *state;    /* NULL: it was not created, or could not be */
-    uint64_t bytes; /* of device memory, at most; 0: it was not tried */
+    void *state;    /* NULL: the coder was not created, or could not be */
+    uint64_t bytes; /* how much device memory the coder may take; 0: creating it was not tried */
     enum gf_status status;
     struct gf_error error;
 };
@@ -51,7 +51,7 @@ struct coding_thread {
 struct gf_device_coders {
     int device, users;
     pthread_mutex_t lock; /* guards what follows */
-    uint64_t lent_bytes;  /* of device memory; 0: usual_bytes is the limit */
+    uint64_t lent_bytes;  /* how much device memory users have lent; 0: usual_bytes is the limit */
     uint64_t usual_bytes;
     int callers; /* as many may come at once */
     bool ended;
@@ -65,7 +65,7 @@ static inline void gf_semaphore_wait(sem_t *semaphore)
         ;
 }
 
-/* Of device memory; the caller holds the lock. */
+/* How much device memory a thread may take. The caller holds the lock. */
 static inline uint64_t gf_bytes_of_thread(const struct gf_device_coders *coders)
 {
     return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;

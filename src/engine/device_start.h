@@ -16,14 +16,15 @@ enum { GF_STARTS_MOST = 64 }; /* devices are numbered below that */
 /* Starts a device, in a thread of its own. */
 typedef enum gf_status gf_device_starter(int device, struct gf_error *error);
 
-/* Begins the start, unless it is under way or has succeeded; one that has failed is tried again. */
+/* Begins the start, unless it is under way or has succeeded; a start that has failed is tried
+ * again. */
 enum gf_status gf_device_start(int device, gf_device_starter *starter,
                                struct gf_error *error) GF_CHECKED;
-/* Waits until the start has ended, which must have begun, and returns what came of it. */
+/* Waits until the start, which must have begun, has ended, and returns its status. */
 enum gf_status gf_device_start_wait(int device, struct gf_error *error) GF_CHECKED;
 
-/* Whether any start is under way. The process must not call exit() meanwhile, which takes apart
- * what the start builds; _exit() is safe. */
+/* Whether any start is under way. The process must not call exit() meanwhile, since exit() would
+ * destroy what the start builds; _exit() is safe. */
 bool gf_device_starting(void);
 void gf_device_starts_wait(void); /* until none is */
 

@@ -52,8 +52,9 @@ enum gf_status gf_lanes_open_host_stage(struct gf_run_state *state, struct gf_er
     return status;
 }
 
-/* A ring has no more slots than there are bands, because pinning touches every page of it. It lies
- * in the lender's memory where that is large enough. lender: NULL where there is none. */
+/* Allocates a ring with no more slots than there are bands, because pinning touches every page of
+ * it. The ring lies in the lender's memory where that is large enough. `lender` is NULL where there
+ * is none. */
 static enum gf_status alloc_ring(struct gf_run_state *state, struct gf_ring *ring,
                                  size_t slot_bytes, const struct gf_bands *bands,
                                  const struct gf_ring *lender, struct gf_error *error)

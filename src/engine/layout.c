@@ -62,9 +62,9 @@ static uint64_t result_bytes(const struct gf_run *run, int s)
     return (uint64_t)gf_band_pitch(run->backend, format) * (uint64_t)format.height;
 }
 
-/* The device memory for the lanes, which need lanes_bytes, and the pictures between segments. The
- * driver, which is slow to answer, is asked only if the buffers kept from the last picture do not
- * suffice. */
+/* How much device memory there is for the lanes, which need lanes_bytes, and for the pictures
+ * between segments. The driver, which is slow to answer, is asked only if the buffers kept from the
+ * last picture do not suffice. */
 static uint64_t available_bytes(const struct gf_run *run, uint64_t lanes_bytes)
 {
     uint64_t enough = lanes_bytes;

@@ -9,22 +9,23 @@
 
 struct gf_layout {
     struct gf_bands *bands; /* [segment] */
-    bool *on_device;        /* [segment]: its result, if it is kept whole, stays on the device */
+    bool *on_device;        /* [segment]: whether the segment's result, if it is kept whole, stays
+                             * on the device */
     size_t in_bytes, between_bytes, scratch_bytes; /* of a lane's buffers */
 };
 
-/* Cuts every segment into bands; a lane's buffers suit the largest. The device need not be ready.
- */
+/* Cuts every segment into bands, and makes a lane's buffers large enough for every segment. The
+ * device need not be ready. */
 enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout,
                               struct gf_error *error) GF_CHECKED;
 void gf_layout_free(struct gf_layout *layout);
-/* Decides which pictures between segments stay on the device, namely those that leave room for the
- * lanes, and how large the lanes' inputs are. The device must be ready. */
+/* Decides which pictures between segments stay on the device (those that leave room for the lanes)
+ * and how large the lanes' inputs are. The device must be ready. */
 void gf_layout_place_pictures(const struct gf_run *run, struct gf_layout *layout);
 /* How many lanes run: no more than the segment with the most bands has. */
 int gf_layout_lanes(const struct gf_run *run, const struct gf_layout *layout);
-/* Whether the segment's first stage must run on the host: each of its bands reads most of a picture
- * (a transpose does) that the device has no room for. */
+/* Whether the segment's first stage must run on the host: each of its bands reads most of a
+ * picture, as a transpose does, for which the device has no room. */
 bool gf_layout_first_stage_on_host(const struct gf_run *run, const struct gf_layout *layout,
                                    int segment);
 

@@ -15,19 +15,19 @@ struct gf_placement {
     enum gf_placement_kind kind;
     struct gf_view view; /* the whole picture */
     bool from_pool;      /* its memory belongs to the buffer pool */
-    bool pinned;         /* the caller's memory, until gf_placement_free() */
-    bool waits;          /* copies from or to it do not go on while their caller does */
+    bool pinned;         /* the caller's memory is pinned until gf_placement_free() */
+    bool waits;          /* copies from or to this memory make their caller wait */
 };
 
 /* Allocates a whole picture; on_device: in the backend's memory, where GF_ERROR_DEVICE_MEMORY means
- * that none is left. */
+ * that no memory is left. */
 enum gf_status gf_placement_alloc(struct gf_buffer_pool *buffers, struct gf_format format,
                                   bool on_device, struct gf_placement *placement,
                                   struct gf_error *error) GF_CHECKED;
-/* The caller's picture, in host memory or on_device. */
+/* Describes the caller's picture, which lies in host memory or on_device. */
 struct gf_placement gf_placement_image(struct gf_backend *backend, const struct gf_image *image,
                                        bool on_device);
-/* The same picture for a user that does not free it. */
+/* The same picture, for a user that must not free it. */
 struct gf_placement gf_placement_borrow(const struct gf_placement *placement);
 void gf_placement_free(struct gf_buffer_pool *buffers, struct gf_placement *placement);
 

@@ -34,8 +34,8 @@ static enum gf_status decode_rows(struct gf_segment_run *segment_run, int rows, 
     return status;
 }
 
-/* Passes over rows that no band needs, such as those above a crop: what can be damaged is decoded.
- */
+/* Passes over rows that no band needs, such as the rows above a crop. Rows in which there can be
+ * damage are decoded. */
 static enum gf_status skip_rows(struct gf_segment_run *segment_run, int rows, unsigned char *buffer,
                                 struct gf_error *error)
 {

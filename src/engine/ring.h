@@ -18,8 +18,8 @@ struct gf_ring {
 
 enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,
                              size_t slot_bytes, int count, struct gf_error *error) GF_CHECKED;
-/* Lays a ring into the memory of another one, which must live longer, and is not used at the same
- * time. False where that is too small. */
+/* Puts a ring into the memory of another ring, which must live longer and must not be used at the
+ * same time. False where that memory is too small. */
 bool gf_ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
                     int count);
 void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers);

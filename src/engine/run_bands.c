@@ -69,15 +69,15 @@ static void run_on_calling_thread(struct gf_run_state *state)
         status = gf_writer_end(segment_run, &error);
     if (!status)
         return;
-    /* A band whose histogram nobody takes may still be read. */
+    /* Nobody takes the histogram of this band any more, but the band may still be read. */
     (void)!worker->lane->backend->calls->wait(worker->lane, NULL);
     gf_segment_run_fail(segment_run, status, &error);
 }
 
-/* From memory to memory the device needs nobody between two bands of a lane, whose stream keeps
- * them in order: the calling thread queues them, lane by lane, and waits in the end. Threads that
- * wait for each band leave the bus idle for as long as they take to wake up, a tenth of the whole.
- */
+/* Between memory and memory the device needs no host thread between two bands of a lane, since the
+ * lane's stream keeps them in order: the calling thread queues the bands, lane by lane, and waits
+ * at the end. Threads that wait for each band would leave the bus idle while they wake up, a tenth
+ * of the whole time. */
 static void queue_bands(struct gf_run_state *state)
 {
     struct gf_segment_run *const segment_run = &state->segment_run;

@@ -13,8 +13,8 @@ struct gf_run_state {
     struct gf_ring in_ring, out_ring;
     struct gf_worker *worker;
     int workers; /* whose lanes are open */
-    int threads; /* of the buffers' pool; 0: the calling thread does their work */
-    bool helps;  /* worker 0 is the calling thread, the pool's are the others */
+    int threads; /* how many threads of the pool work; 0: the calling thread does everything */
+    bool helps;  /* worker 0 is the calling thread, and the other workers are the pool's threads */
     struct gf_segment_run segment_run;
     struct gf_placement between;             /* the whole result of the segment that ran last */
     struct gf_placement image_in, image_out; /* the caller's, pinned for the whole run */
@@ -25,11 +25,12 @@ struct gf_run_state {
     struct gf_histogram histogram;
 };
 
-/* Runs all bands of the segment. A failure is the segment's. */
+/* Runs all bands of the segment. A failure is stored in the segment. */
 void gf_run_bands(struct gf_run_state *state);
 /* Whether the calling thread may queue the bands, without a thread for each lane. */
 bool gf_run_can_queue(const struct gf_run_state *state);
-/* Around calls to the device in a serial run, of which a batch has many side by side. */
+/* Stand around calls to the device in a serial run, since a batch has many such runs side by
+ * side. */
 void gf_run_begin_turn(const struct gf_run *run);
 void gf_run_end_turn(const struct gf_run *run);
 
@@ -37,11 +38,11 @@ void gf_run_end_turn(const struct gf_run *run);
 enum gf_status gf_lanes_alloc_rings(struct gf_run_state *state, struct gf_error *error) GF_CHECKED;
 /* Opens the lanes and allocates their device buffers. */
 enum gf_status gf_lanes_open(struct gf_run_state *state, struct gf_error *error) GF_CHECKED;
-/* Allocates what the lanes need to run the segment's first stage on the host. */
+/* Allocates the memory that the lanes need to run the segment's first stage on the host. */
 enum gf_status gf_lanes_open_host_stage(struct gf_run_state *state,
                                         struct gf_error *error) GF_CHECKED;
-/* Around a segment whose result is counted: every lane counts into a histogram of its own, and
- * _take adds them up in state->histogram. */
+/* Stand around a segment whose result is counted: every lane counts into a histogram of its own,
+ * and _take adds these up in state->histogram. */
 enum gf_status gf_lanes_open_histograms(struct gf_run_state *state,
                                         struct gf_error *error) GF_CHECKED;
 enum gf_status gf_lanes_take_histograms(struct gf_run_state *state,

@@ -42,7 +42,8 @@ static enum gf_status place_output(struct gf_run_state *state, int s, struct gf_
     const bool last = s + 1 == run->plan->segment_count;
     const bool lies_whole =
         !segment_run->segment->count && segment_run->in.kind == GF_PLACEMENT_BACKEND;
-    /* On a device with memory of its own the reader has started already, and fills the ring. */
+    /* On a device with memory of its own the reader has started already, and is filling the
+     * ring. */
     const bool filters_nothing = !segment_run->segment->count && run->backend->calls->unified;
     if (last && run->sink) {
         if (filters_nothing && segment_run->in.kind == GF_PLACEMENT_STREAM)
@@ -112,7 +113,7 @@ static void close_segment_run(struct gf_run_state *state)
     segment_run->segment = NULL;
 }
 
-/* Without a thread of its own the reading is the calling thread's, as all the rest is. */
+/* In a serial run the reader gets no thread: the calling thread reads, too. */
 static void start_reader(struct gf_run_state *state)
 {
     if (!state->run->source || state->run->serial)
@@ -121,8 +122,8 @@ static void start_reader(struct gf_run_state *state)
     state->serial = !state->reading;
 }
 
-/* The calling thread is a worker, too, where it would wait for the others: with neither a source
- * nor a sink, on the CPU. */
+/* Where there is neither a source nor a sink, on the CPU, the calling thread would only wait for
+ * the others; there it is a worker, too. */
 static void start_threads(struct gf_run_state *state)
 {
     const struct gf_run *const run = state->run;
@@ -144,7 +145,7 @@ static void pin_images(struct gf_run_state *state)
         state->image_out = gf_placement_image(run->backend, run->image_out, run->out_on_device);
 }
 
-/* Before anything else takes the device's memory. */
+/* Second pictures are loaded before anything else takes the device's memory. */
 static enum gf_status hold_pictures(const struct gf_run *run, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -153,8 +154,8 @@ static enum gf_status hold_pictures(const struct gf_run *run, struct gf_error *e
     return status;
 }
 
-/* Opens the first segment, and all that the later ones use too. The reader decodes while the device
- * starts, so everything that needs the device comes after ready(). */
+/* Opens the first segment, and everything that the later segments also use. The reader decodes
+ * while the device starts, so everything that needs the device comes after ready(). */
 static enum gf_status open_first_segment(struct gf_run_state *state, struct gf_error *error)
 {
     struct gf_run *const run = state->run;
@@ -206,7 +207,7 @@ static enum gf_status run_segment(struct gf_run_state *state, int s, struct gf_e
     if (status)
         return status;
     gf_run_bands(state);
-    join_reader(state); /* it may still find damage behind the last band */
+    join_reader(state); /* the reader may still find damage behind the last band */
     status = state->segment_run.status;
     if (status && error)
         *error = state->segment_run.error;

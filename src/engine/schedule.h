@@ -11,8 +11,8 @@
 #include "engine/backend.h"
 #include "engine/buffer_pool.h"
 
-/* How far a run is: bands of all segments. Other threads may read it, and may cancel the run, which
- * then fails before its next band. */
+/* How far a run is, in bands of all segments. Other threads may read it, and may cancel the run,
+ * which then fails before its next band. */
 struct gf_run_progress {
     atomic_int done, total;
     atomic_bool cancelled;
@@ -21,14 +21,15 @@ struct gf_run_progress {
 struct gf_run {
     struct gf_plan *plan;
     struct gf_backend *backend;
-    struct gf_buffer_pool *buffers; /* of that backend; NULL: the run makes its own */
+    struct gf_buffer_pool *buffers; /* the buffers of that backend; NULL: the run makes its own */
     const struct gf_options *options;
     bool memory_is_limit; /* memory_bytes is the user's limit; else it only guides the bands */
     struct gf_spans *spans;
     int lanes;
     int band_rows; /* 0: chosen by the layout */
     bool serial;   /* the calling thread does everything; other pictures use the other processors */
-    /* The picture comes from a codec or from memory, and goes to a codec or to memory. */
+    /* The picture comes from a codec (source) or from memory (image_in), and goes to a codec (sink)
+     * or to memory (image_out). */
     struct gf_source *source;
     const struct gf_image *image_in;
     struct gf_sink *sink;
@@ -38,7 +39,8 @@ struct gf_run {
     int first_band_rows; /* set by gf_schedule(): the rows of a band of the first segment */
 };
 
-/* Returns when the picture is written, or the first failure after all threads have stopped. */
+/* Runs the picture and returns when it is written, or with the first failure after all threads have
+ * stopped. */
 enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error) GF_CHECKED;
 
 #endif

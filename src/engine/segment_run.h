@@ -9,8 +9,8 @@
 #include "engine/ring.h"
 #include "engine/schedule.h"
 
-/* The lock guards what stands below it. Each change wakes only who may wait for it: of the workers
- * one, which wakes the next one if there is a band for that, too. */
+/* The lock guards the members below it. Each change wakes only those threads that may wait for it.
+ * Of the workers it wakes one, which wakes the next one if there is a band for that worker, too. */
 struct gf_segment_run {
     struct gf_run *run;
     const struct gf_segment *segment;
@@ -18,11 +18,12 @@ struct gf_segment_run {
     struct gf_placement in, out;
     struct gf_ring *in_ring, *out_ring;
     const void *constants[GF_CUTS_MAX];
-    bool decode_in_place; /* without stages: rows are decoded to where the result lies */
+    bool decode_in_place; /* without stages: rows are decoded to the place of the result */
     bool pass_through;    /* without stages: the sink reads the input's band */
     bool first_on_host;   /* see gf_layout_first_stage_on_host() */
     pthread_mutex_t lock;
-    pthread_cond_t can_read, can_filter, can_write; /* the reader, the workers, the writer wait */
+    pthread_cond_t can_read, can_filter, can_write; /* the conditions on which the reader, the
+                                                     * workers and the writer wait */
     int ready;                                      /* the number of bands that are decoded */
     int next;                                       /* the band that the next free worker takes */
     int written;           /* the number of bands that the sink has taken */
@@ -50,10 +51,10 @@ bool gf_segment_run_wait_for_input(struct gf_segment_run *segment_run, int b);
 int gf_segment_run_take_band(struct gf_segment_run *segment_run);
 /* Marks band b as filtered. */
 void gf_segment_run_finish_band(struct gf_segment_run *segment_run, int b);
-/* Sets one of the counters and wakes whoever waits for it. */
+/* Sets a counter and wakes the threads that wait for it. */
 void gf_segment_run_publish(struct gf_segment_run *segment_run, int *counter, int value);
 
-/* Where the input of band b, which begins at first_row, is decoded to. */
+/* Where the reader puts the input of band b, which begins at first_row. */
 unsigned char *gf_segment_run_input_slot(const struct gf_segment_run *segment_run, int b,
                                          int first_row);
 /* The input and the result of band b in host memory. */
@@ -62,10 +63,10 @@ struct gf_view gf_segment_run_host_input(const struct gf_segment_run *segment_ru
 struct gf_view gf_segment_run_host_output(const struct gf_segment_run *segment_run, int b,
                                           struct gf_rows rows);
 
-/* A thread's main function; the argument is a struct gf_segment_run. */
+/* The main function of a thread; the argument is a struct gf_segment_run. */
 void *gf_reader_main(void *segment_run);
-/* Decodes the rows of band b; *held are the rows that the band before has in the ring, and then
- * those of this band. */
+/* Decodes the rows of band b. On entry *held are the rows of the previous band in the ring, on
+ * return those of this band. */
 enum gf_status gf_reader_band(struct gf_segment_run *segment_run, int b, struct gf_rows *held,
                               struct gf_error *error) GF_CHECKED;
 /* Decodes and drops the rows behind the last band, and lets the source check the end of the file.
@@ -73,12 +74,11 @@ enum gf_status gf_reader_band(struct gf_segment_run *segment_run, int b, struct 
 enum gf_status gf_reader_end(struct gf_segment_run *segment_run, struct gf_rows held,
                              struct gf_error *error) GF_CHECKED;
 
-/* Runs the stages on band b, on the calling thread; queues them only: the lane is still to be
- * waited for. */
+/* Queues the stages for band b from the calling thread. The caller must still wait for the lane. */
 enum gf_status gf_worker_queue(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
 
-/* Hands all bands to the sink as they are finished. A failure is the segment's. */
+/* Hands all bands to the sink as they are finished. A failure is stored in the segment. */
 void gf_writer_run(struct gf_segment_run *segment_run);
 enum gf_status gf_writer_band(struct gf_segment_run *segment_run, int b,
                               struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,4 @@
-/* The threads of the lanes: each takes one band after another. */
+/* The threads of the lanes. Each takes one band after another. */
 #include "engine/thread_pool.h"
 
 #include <stdlib.h>
@@ -115,7 +115,7 @@ void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken)
     if (!pool->started)
         return;
     pthread_mutex_lock(&pool->lock);
-    if (all_taken) { /* those that are still waking up would find no band */
+    if (all_taken) { /* threads that are still waking up would find no band */
         pool->pending -= pool->wanted - pool->begun;
         pool->wanted = pool->begun = 0;
     }

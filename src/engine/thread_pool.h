@@ -11,11 +11,12 @@ struct gf_segment_run;
 struct gf_worker;
 struct gf_pool_thread;
 
-/* Zeroed, it has no threads. It must not be moved while it has some. */
+/* A zeroed pool has no threads. A pool with threads must not be moved. */
 struct gf_thread_pool {
     struct gf_pool_thread *first;
     int started;
-    pid_t process; /* a child of it has the pool, but not the threads */
+    pid_t process; /* the process that owns the threads: a child that was forked has the pool, but
+                    * not its threads */
     pthread_mutex_t lock;
     pthread_cond_t submission, end;
     struct gf_segment_run *segment_run; /* submitted last */
@@ -27,13 +28,13 @@ struct gf_thread_pool {
     bool stopping;
 };
 
-/* Starts threads until there are `count`. Returns how many of these the system gave. */
+/* Starts threads until there are `count`. Returns how many of these `count` there are. */
 int gf_thread_pool_start(struct gf_thread_pool *pool, int count);
 /* Lets the first `count` threads run the segment, each with a worker. */
 void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
                            struct gf_worker *worker, int count);
-/* Waits until they have run it. all_taken: no bands are left, or the segment has failed, so that
- * those that have not begun need not. */
+/* Waits until the threads have run the segment. all_taken: no bands are left, or the segment has
+ * failed, so that threads that have not begun need not begin. */
 void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken);
 /* Ends the threads. */
 void gf_thread_pool_close(struct gf_thread_pool *pool);

@@ -4,7 +4,7 @@
 #include "base/nvtx.h"
 #include "engine/segment_run.h"
 
-/* Whether stages read and write a picture of that placement without a copy. */
+/* Whether stages read and write pictures of that placement without a copy. */
 static bool needs_no_copy(const struct gf_segment_run *segment_run, enum gf_placement_kind kind)
 {
     return segment_run->run->backend->calls->unified || kind == GF_PLACEMENT_BACKEND;
@@ -17,7 +17,7 @@ static bool reaches(const struct gf_segment_run *segment_run, const struct gf_vi
     return backend->calls->reaches && backend->calls->reaches(backend, host);
 }
 
-/* Begins an NVTX range that is named as the profile's row. */
+/* Begins an NVTX range with the name that the stage has in the profile. */
 static void begin_stage(const struct gf_segment_run *segment_run, int index, const char *suffix)
 {
     char name[128];
@@ -60,7 +60,8 @@ static struct gf_view run_on_host(const struct gf_worker *worker, struct gf_rows
     return out;
 }
 
-/* Finds the view that the backend's first stage reads, and copies the rows there if need be. */
+/* Finds the view that the backend's first stage reads, and copies the rows there if that is
+ * necessary. */
 static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct gf_rows *cut,
                                   struct gf_view *view, struct gf_error *error)
 {
@@ -96,7 +97,8 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
     return status;
 }
 
-/* Where the segment's i-th stage writes. The last one writes to the result itself where it can. */
+/* Where the i-th stage of the segment writes. The last stage writes to the result itself where it
+ * can. */
 static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
                                    struct gf_rows rows)
 {
@@ -112,7 +114,7 @@ static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
                         format, rows);
 }
 
-/* Whether the last stage may count the result that the next segment wants the histogram of. */
+/* Whether the last stage may count the result, of which the next segment wants the histogram. */
 static bool may_count(const struct gf_segment_run *segment_run, int i)
 {
     return segment_run->segment->statistic && i + 1 == segment_run->segment->count &&
@@ -150,7 +152,7 @@ static void copy_rows(const struct gf_view *dst, const struct gf_view *src)
         memcpy(gf_view_row(dst, row), gf_view_row(src, row), gf_row_bytes(dst->format));
 }
 
-/* Copies the band's result to where it belongs, unless the last stage wrote it there. */
+/* Copies the band's result to its place, unless the last stage wrote it there. */
 static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows rows,
                               const struct gf_view *view, struct gf_error *error)
 {
@@ -171,8 +173,8 @@ static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows ro
     return status;
 }
 
-/* Whether nothing but the histogram is wanted of the lane, which waits when that is taken. What the
- * band was read from must last until then. */
+/* Whether the lane's histogram is all that is wanted: then the wait comes when the histogram is
+ * taken, and the memory that the band was read from must last until then. */
 static bool histogram_waits(const struct gf_segment_run *segment_run)
 {
     return segment_run->run->serial && segment_run->segment->statistic &&

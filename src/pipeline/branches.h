@@ -18,7 +18,7 @@ struct gf_branch {
     bool filtered, recoloured;
 };
 
-/* A picture that several outputs have in common. */
+/* A picture that several outputs share. */
 struct gf_held {
     struct gf_image image;
     bool on_device;
@@ -38,19 +38,21 @@ struct gf_group {
     int count;
 };
 
-/* Ends a branch: *error is its failure's, and else its profile is kept. */
+/* Ends a branch. After a failure *error is the branch's; otherwise its profile is kept. */
 void gf_branch_end(struct gf_several *several, struct gf_branch *branch, enum gf_status status,
                    const struct gf_error *error);
-/* Plans the part of the branch's chain that begins with a filter, 0 or one that finds a box. */
+/* Plans one part of the branch's chain. The part begins with filter 0, or with a filter that finds
+ * a box. */
 enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *branch, int begin,
                               struct gf_format in, struct gf_error *error) GF_CHECKED;
-/* Ends all of a group by a failure, unless another attempt may help: then that is the result. */
+/* Ends all branches of a group with a failure, unless another attempt may help: then the failure is
+ * returned. */
 enum gf_status gf_group_fail(struct gf_several *several, const struct gf_group *group,
                              enum gf_status status, const struct gf_error *why,
                              struct gf_error *error) GF_CHECKED;
-/* Runs what the group has in common from here on, and then its members. from: the picture that they
- * have reached; NULL: the source, where a group without room for a picture stays pending. A failure
- * is the device's; others are the members'. */
+/* Runs the stages that the group shares from here on, and then its members. `from` is the picture
+ * that they have reached; NULL: the source, where a group stays pending if there is no room for its
+ * shared picture. Returns failures of the device; other failures are stored in the members. */
 enum gf_status gf_group_run(struct gf_several *several, const struct gf_group *group,
                             const struct gf_held *from, struct gf_error *error) GF_CHECKED;
 

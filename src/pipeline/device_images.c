@@ -5,7 +5,7 @@
 #include "engine/bands.h"
 
 /* The largest file that is decoded or encoded on the device: the budget of host memory has to hold
- * the input's file and the encoded result, which may be as large. */
+ * the input's file and the encoded result, which may be as large as the input. */
 static uint64_t file_bytes_most(const struct gf_pipeline *pipeline)
 {
     return gf_pipeline_resolved(pipeline).memory_bytes / 2;

@@ -14,7 +14,8 @@ static const struct gf_options defaults = {
     .subsampling = GF_SUBSAMPLING_AUTO,
 };
 
-/* A caller's struct that lacks later members must not end in padding that they would lie in. */
+/* A caller's struct may lack later members. The struct must not end in padding, since later members
+ * would lie in it. */
 _Static_assert(offsetof(struct gf_options, cmyk_profile) + sizeof defaults.cmyk_profile ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");

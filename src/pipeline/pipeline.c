@@ -64,7 +64,7 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
     return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
-/* Whether one of several outputs is filtered. */
+/* Whether any of the outputs has a filter. */
 static bool any_filters(const struct gf_pipeline *pipeline)
 {
     bool any = false;
@@ -116,7 +116,7 @@ void gf_pipeline_select(struct gf_pipeline *pipeline, int output)
     gf_options_of_output(&pipeline->options, &pipeline->output[output].options);
 }
 
-/* Reads the chains and the options of all outputs; the first one's are the pipeline's already. */
+/* Reads the chains and the options of all outputs; the pipeline has those of the first already. */
 static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
                                         const struct gf_pipeline_output *output, int count,
                                         struct gf_error *error)
@@ -139,7 +139,7 @@ static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
     return status;
 }
 
-/* output: all of several outputs, of which the chain and the options are the first one's. */
+/* `output` lists several outputs; the chain and the options are then those of the first. */
 static enum gf_status open_pipeline(const char *chain, const struct gf_options *options,
                                     const struct gf_pipeline_output *output, int count,
                                     struct gf_remote *remote, struct gf_pipeline **pipeline,
@@ -214,8 +214,8 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline);
 }
 
-/* Four keep both directions of the bus busy; between codecs each more would only be a band more of
- * pinned memory. */
+/* Four lanes keep both directions of the bus busy. Between codecs each lane more would only take a
+ * band more of pinned memory. */
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.serial)

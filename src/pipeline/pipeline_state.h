@@ -1,4 +1,4 @@
-/* What the files of this folder share. README.md says which file does what. */
+/* The state that the files of this folder share. README.md says which file does what. */
 #ifndef GF_PIPELINE_PIPELINE_STATE_H
 #define GF_PIPELINE_PIPELINE_STATE_H
 
@@ -20,7 +20,7 @@ struct gf_output_choice {
     struct gf_options options;
 };
 
-/* Where a picture lies that several outputs have in common. */
+/* Where a picture lies that several outputs share. */
 enum gf_hold {
     GF_HOLD_ON_DEVICE, /* where there is one */
     GF_HOLD_ON_HOST,
@@ -30,8 +30,10 @@ enum gf_hold {
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
-    struct gf_plan last_plan;        /* whose constants the next picture's plan may take over */
-    struct gf_output_choice *output; /* [outputs]: the chain above is that of one of them */
+    struct gf_plan last_plan;        /* the next picture's plan may take over the constants of this
+                                      * one */
+    struct gf_output_choice *output; /* [outputs]: the pipeline's chain is always the chain of one
+                                      * of them */
     int outputs;                     /* 0: there is only one */
     struct gf_remote *remote;        /* NULL: pictures are done here */
     char *chain_text;                /* for the remote */
@@ -53,10 +55,11 @@ struct gf_pipeline {
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
-    int stages_done, segments_done; /* by the earlier parts of the chain, in the profile */
+    int stages_done, segments_done; /* how many the earlier parts of the chain have added to the
+                                     * profile */
 };
 
-/* One picture on its way from an input to a destination, or from image to image. */
+/* One picture on its way from an input to a destination, or from one image to another. */
 struct gf_picture_task {
     struct gf_input *input;
     const struct gf_destination *destination;
@@ -65,74 +68,76 @@ struct gf_picture_task {
     const char *path;                            /* that the destination chose */
     struct gf_output *output;                    /* NULL until the result's format is known */
     const struct gf_image *image_in;
-    struct gf_image *image_out; /* without data: allocated when the result's format is known */
+    struct gf_image *image_out; /* where its data is NULL, it is allocated when the result's format
+                                 * is known */
     uint64_t image_bytes;       /* of pictures between parts of the chain */
     int reduction;              /* of the decoding: 1, 2, 4 or 8 */
     int width, height;          /* of the whole picture */
     uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
-    uint64_t second_bytes;      /* of second pictures, which other pipelines may share */
-    bool remote_failed;         /* the attempt was the remote's, and has to be made here */
-    /* image_in or image_out lies in the device's memory; the latter is taken from the pool. */
+    uint64_t second_bytes;      /* the memory of second pictures, which other pipelines may share */
+    bool remote_failed;         /* the remote failed, so that the picture has to be run here */
+    /* image_in or image_out lies in the device's memory; image_out is taken from the pool. */
     bool in_on_device, out_on_device;
-    /* Of one of several outputs: how it ended, and its profile. */
+    /* With several outputs: how this one ended, and its profile. */
     bool ended;
     enum gf_status status;
     struct gf_error error;
     struct gf_profile profile;
-    size_t first_span; /* in the pipeline's spans, as far as profile.span_count */
+    size_t first_span; /* its spans begin here among the pipeline's spans; there are
+                        * profile.span_count of them */
 };
 
-/* Prepares another attempt after a failure of the device: without the GPU's codec, else in smaller
- * bands, else, with GF_DEVICE_AUTO, on the CPU. False: there is nothing left to try. */
+/* Prepares another attempt after a failure of the device: first without the GPU's codec, then in
+ * smaller bands, then, with GF_DEVICE_AUTO, on the CPU. False: there is nothing left to try. */
 bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
                          const struct gf_error *why, struct gf_error *error);
 
-/* Plans a part of the chain for the task's picture. Where the task has a destination, the part is
- * the last one, and the output is opened unless it is open. */
+/* Plans a part of the chain for the task's picture. Where the task has a destination, this is the
+ * last part, and the output is opened unless it is open. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Runs one attempt at the whole chain from a source (NULL: from task->image_in). */
+/* Attempts once to run the whole chain from a source (NULL: from task->image_in). */
 enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      struct gf_source *source, struct gf_error *error) GF_CHECKED;
 /* Runs a plan from the source or task->image_in to the sink or task->image_out, within the budget
- * that pipelines share. */
+ * that several pipelines share. */
 enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                     struct gf_source *source, struct gf_sink *sink,
                                     const struct gf_picture_task *task,
                                     struct gf_error *error) GF_CHECKED;
-/* Sets task->codec_bytes. Refuses what does not fit the budget of memory. */
+/* Sets task->codec_bytes. Fails where the codecs need more than the memory budget. */
 enum gf_status gf_pipeline_check_codecs(const struct gf_pipeline *pipeline,
                                         struct gf_picture_task *task,
                                         const struct gf_source *source, const struct gf_plan *plan,
                                         struct gf_error *error) GF_CHECKED;
-/* Opens the sink of a result. icc: the profile that a filter has given it; NULL: its own. filtered:
- * its pixels are others than the file's. */
+/* Opens the sink of a result. `icc` is the profile that a filter has given the picture; NULL: its
+ * own. `filtered` means that its pixels are not the file's any more. */
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, struct gf_format format,
                                      const struct gf_icc *icc, bool filtered,
                                      const struct gf_metadata *metadata, struct gf_sink **sink,
                                      struct gf_error *error) GF_CHECKED;
-/* The most bytes of whole pictures that are in host memory at one time: the one that a segment
+/* The most bytes of whole pictures that lie in host memory at one time: the picture that a segment
  * reads and the one that it writes. */
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
-/* The most bytes that a whole picture may take in host memory; UINT64_MAX: nobody limits it. */
+/* The most bytes that a whole picture may take in host memory; UINT64_MAX: there is no limit. */
 uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);
-/* What a plan for the source's picture depends on; request.reduction is what its chain takes, and
- * the source is not set to that yet. */
+/* The request for a plan for the source's picture. request.reduction is the reduction that the
+ * chain can use; the source has not been set to it yet. */
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
                                               struct gf_source *source);
-/* The pipeline has the chain and the options of that output from now on. */
+/* Gives the pipeline the chain and the options of that output. */
 void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
-/* Runs the pictures of the input to all of several outputs. The profile of the first picture has
+/* Runs the pictures of the input, each to all outputs. The profile of the first picture must have
  * begun. */
 enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
                                        struct gf_destination *destination,
                                        struct gf_error *error) GF_CHECKED;
-/* Runs the outputs that have not ended, with further attempts where the device fails. How each
- * ended is in its task. */
+/* Runs the outputs that have not ended, with further attempts where the device fails. Each output's
+ * task says how it ended. */
 void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task);
 
 /* Runs the picture, with further attempts where the device fails. */
@@ -145,13 +150,13 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline,
                                          struct gf_error *error) GF_CHECKED;
 
-/* An attempt by the remote, whose plan and output are known. */
+/* Lets the remote attempt the picture, whose plan and output are known. */
 enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
                                             struct gf_picture_task *task,
                                             const struct gf_plan *plan,
                                             struct gf_error *error) GF_CHECKED;
-/* After an attempt that failed remotely, with a warning if *error has a text: the pipeline goes on
- * by itself. */
+/* Ends the use of the remote after a failed attempt, with a warning if *error has a text: the
+ * pipeline goes on without it. */
 enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                         struct gf_error *error) GF_CHECKED;
 /* Fills the profile from the plan: stages and formats. */
@@ -162,12 +167,12 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
 /* Finds the format of the input's file, and fills the profile from both files. */
 enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
                                      struct gf_error *error) GF_CHECKED;
-/* Whether another picture follows in the input, which then begins with it. What follows and is left
- * out is told of. */
+/* Whether another picture follows in the input, which then begins with it. Warns of data that
+ * follow and are left out. */
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_picture_task *task, bool *found,
                                      struct gf_error *error) GF_CHECKED;
-/* The error of an output for one picture where the input holds more. */
+/* Fails because the output is for one picture and the input holds more. */
 enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task,
                                         struct gf_error *error) GF_CHECKED;
 void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
@@ -181,11 +186,11 @@ void gf_pipeline_end_profile(struct gf_pipeline *pipeline);
 struct gf_device_images {
     struct gf_device_coders *coders;
     struct gf_image in, out;
-    uint64_t encoded_bytes; /* of host memory that the encoded result may take; 0: few */
+    uint64_t encoded_bytes; /* the host memory that the encoded result may take; 0: only a little */
 };
 
 /* Decodes the input on the device if its coders can, and allocates the result there if they can
- * encode it for the sink. Without stages both are the same image. */
+ * encode it for the sink. Without stages, input and result are the same image. */
 enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                               const struct gf_picture_task *task,
                                               const struct gf_plan *plan, struct gf_source *source,

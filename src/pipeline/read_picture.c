@@ -17,7 +17,8 @@ static enum gf_status run(struct gf_pipeline *pipeline, struct gf_input *input,
     return status ? status : gf_pipeline_run_task(pipeline, &task, error);
 }
 
-/* A second picture is whole, whatever options the main one has: no hint leads to them. */
+/* A second picture is always read as a whole, whatever the main picture's options are: it gets no
+ * hint. */
 static void drop_hint(const struct gf_options *options, struct gf_error *error)
 {
     char *const hint = strstr(error->text, gf_truncated_hint(options));

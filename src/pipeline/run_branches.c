@@ -1,4 +1,4 @@
-/* Takes outputs of one picture from what they have in common to their files. */
+/* Takes the outputs of one picture from the stages that they share to their files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "codec/common/source.h"
 #include "pipeline/branches.h"
 
-/* Such a failure may pass in another attempt. */
+/* Whether such a failure may pass in another attempt. */
 static bool is_of_device(const struct gf_several *several, enum gf_status status)
 {
     return several->pipeline->on_cuda &&
@@ -16,8 +16,8 @@ static bool is_of_device(const struct gf_several *several, enum gf_status status
 
 /* ---- how an output ends ---- */
 
-/* Keeps the profile of the output that has just ended. What outputs have in common counts for the
- * first of them. */
+/* Keeps the profile of the output that has just ended. Work that outputs share counts for the first
+ * of them. */
 static enum gf_status keep_profile(struct gf_several *several, struct gf_branch *branch,
                                    struct gf_error *error)
 {
@@ -95,8 +95,8 @@ enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *bran
     return status;
 }
 
-/* Where the branch is at the end of a part: finds the next filter's box in the picture, and plans
- * from there. */
+/* At the end of a part, where the branch stands: finds the next filter's box in the picture, and
+ * plans the next part. */
 static enum gf_status enter_next_part(struct gf_several *several, struct gf_branch *branch,
                                       const struct gf_image *image, struct gf_error *error)
 {
@@ -125,7 +125,7 @@ static bool has_room(const struct gf_pipeline *pipeline, struct gf_format format
            gf_pipeline_memory_limit(pipeline);
 }
 
-/* Memory of the pool's, which keeps it for the next picture. */
+/* Takes memory of the pool, which keeps it for the next picture. */
 static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_format format,
                                       struct gf_image *image, struct gf_error *error)
 {
@@ -139,7 +139,7 @@ static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_fo
                                  format.width, format.height);
 }
 
-/* Runs the branch's next stages, up to the one before `end`, to a picture. */
+/* Runs the branch's next stages, up to the one before `end`, and keeps their result. */
 static enum gf_status hold(struct gf_several *several, const struct gf_branch *branch, int end,
                            const struct gf_held *from, bool on_device, struct gf_held *to,
                            struct gf_error *error)
@@ -231,7 +231,7 @@ enum gf_status gf_group_run(struct gf_several *several, const struct gf_group *g
         enum gf_status status = GF_OK;
         for (int i = 0; from && !status && i < group->count; i++)
             status = run_alone(several, group->member[i], from, error);
-        return status; /* without a picture to begin with they are still pending */
+        return status; /* without a picture to begin with, the branches are still pending */
     }
     enum gf_status status =
         hold(several, first, first->done + common, from, on_device, &held, &why);
@@ -246,7 +246,7 @@ enum gf_status gf_group_run(struct gf_several *several, const struct gf_group *g
     return status;
 }
 
-/* Ends the branch, whose way from the picture is its own. */
+/* Runs a branch to its end from the picture, since it shares nothing more with others. */
 static enum gf_status run_alone(struct gf_several *several, struct gf_branch *branch,
                                 const struct gf_held *from, struct gf_error *error)
 {
@@ -262,13 +262,13 @@ static enum gf_status run_alone(struct gf_several *several, struct gf_branch *br
     return GF_OK;
 }
 
-/* Whether the two go on with the same stage. */
+/* Whether the two branches go on with the same stage. */
 static bool go_together(const struct gf_branch *a, const struct gf_branch *b)
 {
     return gf_plan_common(&a->plan, a->done, &b->plan, b->done) > 0;
 }
 
-/* Runs all members of the group from a picture that they have in common. */
+/* Runs all members of the group from a picture that they share. */
 static enum gf_status run_from(struct gf_several *several, const struct gf_group *group,
                                const struct gf_held *from, struct gf_error *error)
 {

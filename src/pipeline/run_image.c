@@ -40,8 +40,8 @@ static uintptr_t end_of(const struct gf_image *image)
            gf_row_bytes(image->format);
 }
 
-/* Bands of the result are written while the input is still being read. The two may lie side by side
- * in one larger picture. */
+/* Whether the two overlap: bands of the result are written while the input is still being read. The
+ * two may lie side by side in one larger picture. */
 static bool overlap(const struct gf_image *a, const struct gf_image *b)
 {
     const struct gf_image *const low = a->data < b->data ? a : b, *const high = low == a ? b : a;

@@ -1,4 +1,4 @@
-/* The pictures of an input to several outputs each. */
+/* Runs the pictures of an input to several outputs each. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -7,7 +7,7 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-/* Puts one output in its place, and tells of it. */
+/* Puts one output in its place and calls done(). */
 static void deliver(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     const struct gf_destination *const destination = task->destination;
@@ -24,8 +24,8 @@ static void deliver(struct gf_pipeline *pipeline, struct gf_picture_task *task)
     pipeline->profile.span_count = 0;
 }
 
-/* Delivers what has succeeded, and closes the rest. The status and *error are those of the first
- * output that failed, or of one that a device failed. */
+/* Delivers the outputs that have succeeded, and closes the others. The status and *error are those
+ * of the first output that failed, or of one that the device failed. */
 static enum gf_status conclude(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                struct gf_destination *destination, struct gf_error *error)
 {
@@ -38,7 +38,7 @@ static enum gf_status conclude(struct gf_pipeline *pipeline, struct gf_picture_t
         destination[i].status = task[i].status;
         destination[i].error = task[i].error;
         destination[i].delivered = !task[i].status;
-        /* A failure of the device tells the caller that another one may help. */
+        /* A failure of the device tells the caller that another device may help. */
         const bool of_device = task[i].status == GF_ERROR_DEVICE ||
                                task[i].status == GF_ERROR_DEVICE_MEMORY ||
                                task[i].status == GF_ERROR_UNAVAILABLE;
@@ -52,7 +52,8 @@ static enum gf_status conclude(struct gf_pipeline *pipeline, struct gf_picture_t
     return first;
 }
 
-/* Reads the input's picture to its end, where an output that failed may have left it before. */
+/* Reads the input's picture to its end, since an output that failed may have stopped before the
+ * end. */
 static enum gf_status pass_over(const struct gf_pipeline *pipeline, struct gf_input *input,
                                 struct gf_error *error)
 {
@@ -77,7 +78,8 @@ static enum gf_status pass_over(const struct gf_pipeline *pipeline, struct gf_in
     return status;
 }
 
-/* Fails what has been made, where only one picture is expected of the input and it holds more. */
+/* Fails the outputs that have been made, where the input must hold only one picture and holds
+ * more. */
 static void refuse_several(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     struct gf_error why = {0};

@@ -8,13 +8,14 @@
 #include "codec/io/output.h"
 #include "engine/schedule.h"
 
-/* A part of the chain, from the source or the picture that the part before has made. */
+/* A part of the chain. It begins with the source, or with the picture that the part before has
+ * made. */
 struct part {
     struct gf_chain chain; /* its items are the pipeline's */
     struct gf_source *source;
     const struct gf_image *in;
     struct gf_plan_request request;
-    bool recoloured; /* a filter has given it the profile of the request */
+    bool recoloured; /* a filter has given the picture the profile of the request */
 };
 
 static struct gf_format format_before(const struct part *part)
@@ -22,8 +23,8 @@ static struct gf_format format_before(const struct part *part)
     return part->source ? part->source->format : part->in->format;
 }
 
-/* Runs a part whose result another one needs whole, before that is planned. Sets the part's profile
- * to that of the result. */
+/* Runs a part whose whole result the next part needs before it can be planned. Sets the part's
+ * profile to the result's profile. */
 static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                                    struct part *part, struct gf_image *image,
                                    struct gf_error *error)
@@ -51,7 +52,7 @@ static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf
     return status;
 }
 
-/* Allocates the caller's picture, or checks the one that there is. */
+/* Allocates the caller's picture, or checks the picture that the caller has given. */
 static enum gf_status settle_image(struct gf_image *image, struct gf_format format,
                                    struct gf_error *error)
 {
@@ -71,7 +72,7 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_metadata *metadata, struct gf_sink **sink,
                                      struct gf_error *error)
 {
-    struct gf_metadata changed = *metadata; /* whose blobs are the source's, or the plan's */
+    struct gf_metadata changed = *metadata; /* its blobs belong to the source or to the plan */
     if (icc) {
         changed.icc = (struct gf_blob){(unsigned char *)icc->data, icc->size};
         changed.colour = (struct gf_colour_tags){0};
@@ -90,7 +91,7 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                         error);
 }
 
-/* Pictures of one format need the same tables and taps. */
+/* Keeps the plan: pictures of one format need the same tables and taps. */
 static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
 {
     gf_plan_free(&pipeline->last_plan);
@@ -128,8 +129,8 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
     return status;
 }
 
-/* Runs the chain up to the filter that needs a finished picture, lets it find its box there, and
- * goes on with that filter and those behind it. */
+/* Runs the chain up to a filter that needs a finished picture, lets that filter find its box in the
+ * picture, and goes on with it and the filters behind it. */
 enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      struct gf_source *source, struct gf_error *error)
 {
@@ -170,7 +171,7 @@ enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_pic
     return status;
 }
 
-/* One attempt, with a source and a sink of its own. */
+/* One attempt, which opens a source and a sink of its own. */
 static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                               struct gf_error *error)
 {
@@ -178,11 +179,12 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
     enum gf_status status = GF_OK;
     pipeline->stages_done = pipeline->segments_done = 0;
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
-        task->remote_failed = true; /* the result's size, and with it its name, are not known yet */
+        task->remote_failed = true; /* the result's size is not known yet, and so the output's name
+                                     * is not either */
         return GF_ERROR_UNAVAILABLE;
     }
     pipeline->remote_warn = pipeline->options.warn;
-    if (pipeline->remote) /* it reads the header, too, and says what there is to say */
+    if (pipeline->remote) /* the remote reads the header, too, and gives its warnings */
         pipeline->options.warn = NULL;
     if (task->input)
         status = gf_source_open(task->input, &pipeline->options, &source, error);
@@ -226,7 +228,7 @@ enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_pict
     if (!status || !error)
         return status;
     *error = failure;
-    /* An error of the device does not name the picture yet. */
+    /* An error of the device does not name the picture; the name is added here. */
     if (task->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
         (void)gf_fail(error, status, "%s: %s", gf_input_name(task->input), failure.text);
     return status;

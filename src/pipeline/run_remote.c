@@ -1,5 +1,5 @@
-/* Pictures that another process does: the half of the process that wants them, which opens the
- * files and commits the output, and the half of the process that does them. */
+/* Pictures that another process runs: the side of the process that wants them, which opens the
+ * files and commits the output, and the side of the process that runs them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,9 @@ static void close_named(struct gf_remote_work *work)
         close(work->file[--work->files]);
 }
 
-/* Opens the files that the chain names; false where one is not to be handed over. */
+/* Whether the remote may have the input. In a stream of several pictures each must be written
+ * before the next one has come. Therefore a stream is handed over only if it ends at once, since it
+ * is not read to its end. */
 static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work)
 {
     const int count = gf_chain_files(chain, work->file_name, GF_REMOTE_FILES);
@@ -112,8 +114,8 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     return GF_ERROR_UNAVAILABLE;
 }
 
-/* The remote may still hold the descriptor of the output and write to it: the next attempt opens
- * another file. */
+/* The remote may still hold the output's descriptor and write to the file, so that the next attempt
+ * opens another file. */
 enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                         struct gf_error *error)
 {
@@ -148,7 +150,7 @@ bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline)
     return pipeline->remote != NULL;
 }
 
-/* ---- the process that does the picture ---- */
+/* ---- the process that runs the picture ---- */
 
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline)
 {

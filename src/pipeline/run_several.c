@@ -1,7 +1,8 @@
-/* Several outputs of one picture. Each has its own plan, as if it were alone. What the plans have
- * in common is run once, from the source to a picture that is held whole, in the device's memory
- * where there is room, else in the host's; from there the plans go on, one after another, each to
- * its own output or to where some of them part again. So the bits are those of separate runs. */
+/* Several outputs of one picture. Each has its own plan, as if it were alone. The stages that
+ * several plans share are run once, from the source to a picture that is held whole, in the
+ * device's memory where there is room, else in the host's; from there the plans go on, one after
+ * another, each to its own output or to the next picture after which some of them differ. So the
+ * bits are those of separate runs. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -18,8 +19,7 @@ static void close_source(struct gf_several *several)
     several->source = NULL;
 }
 
-/* Opens the source from the start of the picture. What there is to say of its header is said once.
- */
+/* Opens the source from the start of the picture. Warnings about its header come once. */
 static enum gf_status open_source(struct gf_several *several, bool again, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
@@ -35,7 +35,7 @@ static enum gf_status open_source(struct gf_several *several, bool again, struct
     return status;
 }
 
-/* Does one output as a pipeline does that has no other. */
+/* Runs one output like a pipeline that has no other output. */
 static enum gf_status run_by_itself(struct gf_several *several, struct gf_branch *branch,
                                     struct gf_error *error)
 {
@@ -47,7 +47,7 @@ static enum gf_status run_by_itself(struct gf_several *several, struct gf_branch
     enum gf_status status = open_source(several, true, &why);
     if (!status)
         status = gf_pipeline_run_parts(pipeline, branch->task, several->source, &why);
-    /* The next output's buffers have other sizes. */
+    /* The buffers of the next output have other sizes. */
     if (pipeline->options.memory_bytes && pipeline->buffers.backend)
         gf_buffer_pool_clear(&pipeline->buffers);
     if (status)
@@ -56,7 +56,7 @@ static enum gf_status run_by_itself(struct gf_several *several, struct gf_branch
     return GF_OK;
 }
 
-/* Plans every member from the source, and leaves out those that fail. */
+/* Plans every member from the source, and drops the members whose plan fails. */
 static void plan_group(struct gf_several *several, struct gf_group *group)
 {
     const struct gf_source *const source = several->source;
@@ -77,7 +77,7 @@ static void plan_group(struct gf_several *several, struct gf_group *group)
     group->count = count;
 }
 
-/* An upper bound of what the group takes of the budget that pipelines share. */
+/* An upper bound of the memory that the group takes from the budget that pipelines share. */
 static uint64_t bytes_of_group(const struct gf_several *several, const struct gf_group *group)
 {
     const struct gf_pipeline *const pipeline = several->pipeline;
@@ -124,7 +124,7 @@ static enum gf_status run_together(struct gf_several *several, struct gf_group *
     return status;
 }
 
-/* What each output asks of the source; says which of them cannot use the picture's profile. */
+/* Notes each output's request, and warns of the outputs that cannot use the picture's profile. */
 static void request_all(struct gf_several *several, int outputs, bool again)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
@@ -142,7 +142,7 @@ static void request_all(struct gf_several *several, int outputs, bool again)
                 gf_input_name(several->branch[0].task->input));
 }
 
-/* The next outputs that take the same fraction, as far as they are pending. */
+/* The next pending outputs, as many as take the same fraction of the picture's size. */
 static struct gf_group next_group(struct gf_several *several, int outputs)
 {
     struct gf_group group = {.count = 0};
@@ -166,7 +166,7 @@ static enum gf_status attempt(struct gf_several *several, int outputs, struct gf
         const int reduction = group.member[0]->request.reduction;
         if (again)
             status = open_source(several, true, error);
-        /* The requests' profiles are the source's. */
+        /* The requests refer to the profiles of the source, which has been opened again. */
         if (!status && again)
             request_all(several, outputs, true);
         if (!status && reduction > 1)

@@ -1,4 +1,5 @@
-/* Runs a plan on the engine: where its pictures lie, the memory that it may take, its profile. */
+/* Runs a plan on the engine: decides where its pictures lie and how much memory it may take, and
+ * fills its profile. */
 #include "chain/stage_cost.h"
 #include "pipeline/pipeline_state.h"
 
@@ -61,7 +62,7 @@ static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf
     return gf_pipeline_describe_plan(pipeline, task, plan, error);
 }
 
-/* Memory of the device's for a result that stays there, for the caller to return to the pool. */
+/* Takes device memory for a result that stays on the device; the caller returns it to the pool. */
 static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf_format format,
                                          struct gf_image *image, struct gf_error *error)
 {
@@ -77,8 +78,8 @@ static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf
                                  format.height);
 }
 
-/* The CPU's threads take as long to start as a small picture in memory; beside a codec they do not
- * matter. */
+/* How many lanes to use. The CPU's threads take as long to start as a small picture in memory takes
+ * to filter; beside a codec their start does not matter. */
 static int lanes_for(const struct gf_pipeline *pipeline, const struct gf_plan *plan,
                      bool between_images)
 {
@@ -104,10 +105,10 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                    taken = task->codec_bytes + task->second_bytes + encoded;
     if (pipeline->options.memory_bytes)
         options.memory_bytes -= taken < options.memory_bytes / 2 ? taken : options.memory_bytes / 2;
-    /* Where the device decodes and encodes there is nothing that threads could do side by side. */
+    /* Where the device decodes and encodes, there is no work that threads could do side by side. */
     const bool serial =
         options.serial || (!options.lanes && device_images.in.data && device_images.out.data);
-    /* A serial run waits for the device after each band, so that large bands are best. */
+    /* A serial run waits for the device after each band, so large bands are best. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_run run = {.plan = plan,
@@ -129,7 +130,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
                          .in_on_device = device_images.in.data,
                          .out_on_device = device_images.out.data || task->out_on_device};
     const size_t spans = pipeline->spans.count;
-    /* Without a stage the result is the picture that was decoded, where it lies. */
+    /* Without a stage the result is the decoded picture, in its place. */
     const bool is_result = !plan->stage_count && device_images.in.data &&
                            (device_images.out.data || task->out_on_device);
     if (!status && task->out_on_device && !is_result)
@@ -162,7 +163,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
 {
     uint64_t most = 0, before = 0;
-    if (pipeline->on_cuda) /* they are in device memory, as far as there is room */
+    if (pipeline->on_cuda) /* whole pictures lie in device memory, as far as there is room */
         return 0;
     for (int s = 0; s + 1 < plan->segment_count; s++) {
         const struct gf_format format = plan->segment[s].out;
@@ -173,7 +174,7 @@ uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struc
     return most;
 }
 
-/* A worker of a batch may use the memory of all pictures. */
+/* Any worker of a batch may use the whole memory that the batch has for pictures. */
 uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
 {
     const uint64_t own = pipeline->options.memory_bytes,
@@ -182,7 +183,7 @@ uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
     return limit ? limit : UINT64_MAX;
 }
 
-/* Refuses a picture whose codec alone needs more than the caller's budget. */
+/* Fails where the picture's codec alone needs more than the caller's budget. */
 static enum gf_status check_codec_memory(const struct gf_pipeline *pipeline, const char *name,
                                          struct gf_codec_memory memory, struct gf_error *error)
 {
@@ -196,7 +197,7 @@ static enum gf_status check_codec_memory(const struct gf_pipeline *pipeline, con
                    (unsigned long long)(limit >> 20));
 }
 
-/* Takes what the picture needs from the budget that the pipeline shares, while it is scheduled. */
+/* Takes the memory that the picture needs from the shared budget while the picture is scheduled. */
 enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                     struct gf_source *source, struct gf_sink *sink,
                                     const struct gf_picture_task *task, struct gf_error *error)
@@ -209,7 +210,7 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
         gf_memory_budget_acquire(pipeline->memory_budget, bytes);
     const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
     if (bytes > 0 && bytes > pipeline->memory_budget->share)
-        /* What every pipeline keeps would add up to more than the budget. */
+        /* If every pipeline kept its buffers, they would add up to more than the budget. */
         gf_buffer_pool_clear(&pipeline->buffers);
     if (bytes)
         gf_memory_budget_release(pipeline->memory_budget, bytes);
