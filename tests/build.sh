@@ -65,13 +65,13 @@ fake()
     chmod +x "$folder/bin/$1"
 }
 
-# install_packages USER [NAME=VALUE]: what tests/packages.sh prints and runs for a user, where no optional package is installed
+# install_packages USER NAME=VALUE [WANTED]: what tests/packages.sh prints and runs for a user, where no optional package is installed
 # and sudo asks for a password.
 install_packages()
 {
     echo "echo $1" | fake id
     printf ' CC ?= cc\n FORMATS ?= old\n' >"$folder/config.mk"
-    PATH=$folder/bin:$PATH BUILD=$folder RAN=$folder/ran env "$2" tests/packages.sh build >"$folder/printed" 2>&1 ||
+    PATH=$folder/bin:$PATH BUILD=$folder RAN=$folder/ran env "$2" tests/packages.sh "${3:-build}" >"$folder/printed" 2>&1 ||
         echo "exit status $?"
 }
 exit_with() { echo "exit $1"; }
@@ -92,6 +92,11 @@ result "optional packages are installed by a superuser, and found" "$(install_pa
     grep -q '^Setting up libwebp-dev' "$folder/printed" || cat "$folder/printed"
     grep FORMATS "$folder/config.mk"
     grep -q CC "$folder/config.mk" || echo "other settings are lost")"
+echo 'case $4 in lib*-dev | *plugin*) echo " installed" ;; esac' | fake dpkg-query
+result "what only tests use leaves the settings as they are" "$(install_packages 0 A= test
+    grep -q 'install .* libtiff-tools ' "$folder/ran" || cat "$folder/ran"
+    grep -q FORMATS "$folder/config.mk" || echo "what was found is forgotten")"
+exit_with 1 | fake dpkg-query
 exit_with 100 | fake apt-get
 result "the build goes on where optional packages cannot be installed" "$(install_packages 0 A=
     grep -q '^not installed: libwebp-dev' "$folder/printed" || cat "$folder/printed")"
