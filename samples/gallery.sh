@@ -4,22 +4,27 @@
 set -eu
 program=$1 samples=$(cd "$(dirname "$0")" && pwd)
 folder=${2:-$samples}
-detail='crop=w=168:h=112:x=104:y=212' # a lamp, a shadow, wood and grain
+# Places of the sample picture. A filter is shown at one where it does something.
+lantern='crop=w=168:h=112:x=104:y=212' # a lamp, a shadow, wood and grain
+tower='crop=w=168:h=112:x=626:y=110'   # a smooth sky, lines, grain
+houses='crop=w=168:h=112:x=300:y=150'  # colours in little light
+barrel='crop=w=168:h=112:x=0:y=240'    # wood, half of it dark
+near='crop=w=84:h=56:x=668:y=118'      # a part of the tower, where one sees single pixels
 double='resize=200%:kernel=nearest'
 coil="crop=w=150:h=100:x=440:y=400,$double"
-repair='bilateral=3:0.1,equalize,unsharp'
+repair='nlmeans=0.025,clahe=2:4:4,vibrance=0.8,unsharp'
 
 picture() # OUTPUT CHAIN
 {
     "$program" --device=cpu --quiet --quality=85 -i "$samples/harbour.png" -o "$folder/$1" "$2"
 }
 
-# The left half of what the first chain makes, beside the right half of what the second does. Both make 168x112.
+# The left half of what the first chain makes, beside the right half of what the second does. Both make one size.
 halves() # OUTPUT BEFORE AFTER
 {
     half=$folder/half.png
-    "$program" --device=cpu --quiet -i "$samples/harbour.png" -o "$half" "$detail,$2,crop=w=50%:x=0"
-    picture "$1" "$detail,$3,overlay=$half:northwest,$double"
+    "$program" --device=cpu --quiet -i "$samples/harbour.png" -o "$half" "$2,crop=w=50%:x=0"
+    picture "$1" "$3,overlay=$half:northwest,resize=w=336:kernel=nearest"
     rm "$half"
 }
 
@@ -30,14 +35,15 @@ mkdir -p "$folder/gallery"
 picture gallery/after.jpg "$repair"
 picture gallery/before-detail.jpg "$coil"
 picture gallery/after-detail.jpg "$repair,$coil"
-picture gallery/original.jpg "$detail,$double"
+picture gallery/original.jpg "$lantern,$double"
 page=$folder/gallery/README.md
 {
     echo "# Gallery"
     echo
-    echo "A picture for each filter, made by \`make gallery\` from this part of [harbour.png](../harbour.png)."
-    echo "The commands stand as \`gpufilter --help FILTER\` gives them; that also explains the parameters. That of thumbnail is"
-    echo "of the whole picture, and flatten's has round corners before. trim and icc have what was before them on their left half, and icc strong colours."
+    echo "A picture for each filter, made by \`make gallery\` from a part of [harbour.png](../harbour.png), most from this one."
+    echo "The commands stand as \`gpufilter --help FILTER\` gives them; that also explains the parameters. Where a picture is in"
+    echo "two halves, the left one shows what was before. The picture of thumbnail is of the whole harbour, that of flatten had"
+    echo "round corners before, that of icc strong colours, and that of chromakey has white where the colour was."
     echo
     echo "![the original](original.jpg)"
     echo
@@ -47,21 +53,34 @@ page=$folder/gallery/README.md
 "$program" --list=markdown | sed -n 's/^| `\([a-z0-9_]*\)`/\1 &/p' | while read -r name row; do
     chain=$("$program" --help "$name" | sed -n "s/^  gpufilter -i in.png -o out.png '\(.*\)'$/\1/p")
     case $name in
-    flatten) picture "gallery/$name.jpg" "$detail,round=40,$chain,$double" ;; # corners that have no colour
-    icc) halves "gallery/$name.jpg" saturation=2.5 "saturation=2.5,$chain" ;; # differences show in strong colours
+    flatten) picture "gallery/$name.jpg" "$lantern,round=40,$chain,$double" ;; # corners that have no colour
+    icc) # differences show in strong colours
+        strong="$barrel,saturation=2.5"
+        halves "gallery/$name.jpg" "$strong" "$strong,$chain"
+        ;;
     trim) # of a picture with borders, enlarged again to the same size
-        bordered='resize=144:96,pad=168:112:colour=orange'
+        bordered="$lantern,resize=144:96,pad=168:112:colour=orange"
         halves "gallery/$name.jpg" "$bordered" "$bordered,$chain,resize=168:112"
         ;;
     text) # without its libraries the picture stays
         if "$program" --version | grep -q '^text: FreeType'; then
-            picture gallery/text.jpg "$detail,$chain,$double"
+            picture gallery/text.jpg "$lantern,$chain,$double"
         else
             cp "$kept" "$folder/gallery/text.jpg"
         fi
         ;;
-    thumbnail) picture "gallery/$name.jpg" "$chain" ;;                       # the whole picture
-    *) picture "gallery/$name.jpg" "$detail,$chain,$double" ;;
+    thumbnail) picture "gallery/$name.jpg" "$chain" ;; # the whole picture
+    brightness | contrast | curves | hue | posterize | temperature | whitebalance)
+        halves "gallery/$name.jpg" "$tower" "$tower,$chain"
+        ;;
+    clahe | equalize | gamma | levels | normalize | saturation | vibrance)
+        halves "gallery/$name.jpg" "$houses" "$houses,$chain"
+        ;;
+    exposure) halves "gallery/$name.jpg" "$barrel" "$barrel,$chain" ;;
+    bilateral | convolve | guided | median | nlmeans | unsharp) halves "gallery/$name.jpg" "$near" "$near,$chain" ;;
+    chromakey) halves "gallery/$name.jpg" "$tower" "$tower,$chain,flatten" ;;
+    distance | vignette) picture "gallery/$name.jpg" "$tower,$chain,$double" ;;
+    *) picture "gallery/$name.jpg" "$lantern,$chain,$double" ;;
     esac
     # The row of the program's own table, with the picture below the name.
     shown=$(printf %s "$chain" | sed 's/[\\&#]/\\&/g')

@@ -216,7 +216,7 @@ def look_at(browser, path, shots):
     if shots:
         for scheme in ('light', 'dark'):
             browser.scheme(scheme)
-            for width in (1280, 360):
+            for width in (1280, 840, 360):
                 browser.size(width)
                 browser.open(path)
                 stem = os.path.splitext(os.path.basename(path))[0]

@@ -169,11 +169,11 @@ static float wetness(struct vec p)
 static struct vec shade(struct vec p, struct vec d, float t, enum material material, int bounces)
 {
     const struct vec glow = scene_glow(p, material), view = scale(d, -1);
-    if (material == LAMP || material == FLAME)
-        return glow;
+    struct vec n = normal_at(p, material, t);
+    if (material == LAMP || material == FLAME) /* dimmer towards its outline */
+        return scale(glow, 0.15f + 0.85f * powf(fmaxf(dot(n, view), 0), 2));
     const float wet = material == STONE ? wetness(p) : 0;
-    struct vec n = normal_at(p, material, t),
-               colour = scale(scene_colour(p, material), 1 - 0.45f * wet);
+    struct vec colour = scale(scene_colour(p, material), 1 - 0.45f * wet);
     n = unit(mix(n, vec(0, 1, 0), 0.96f * wet));
     const float gloss = material == IRON ? 0.5f : material == STONE ? 0.12f + wet : 0.06f;
     const float open = openness(p, n);
@@ -287,7 +287,7 @@ static void bloom(struct vec *picture, int width, int height)
                 blur_line(halo + x, height, width, radius, copy);
         }
         for (size_t i = 0; i < pixels; i++)
-            picture[i] = add(picture[i], scale(halo[i], size ? 0.30f : 0.16f));
+            picture[i] = add(picture[i], scale(halo[i], size ? 0.05f : 0.10f));
     }
     free(copy);
     free(halo);
@@ -302,14 +302,26 @@ static float grain(int x, int y, int channel)
     return sum * 1.73f;
 }
 
-/* Photons are counted, so that the noise is the root of the light; the electronics add theirs. */
-static unsigned char sample(float light, int x, int y, int channel)
+/* What the camera makes of light. Photons are counted, so that the noise is the root of the light;
+ * the electronics add theirs. A soft shoulder bounds the brightest channel. The others keep their
+ * ratio to it, and only the brightest lamps turn a little paler. */
+static void develop(struct vec light, int x, int y, unsigned char *sample)
 {
-    const float exposure = 0.6f, photons = 900, electronics = 0.0022f;
-    const float s = exposure * light, noise_of = sqrtf(s / photons + electronics * electronics);
-    const float n = fmaxf(s + noise_of * (0.8f * grain(x, y, channel) + 0.5f * grain(x, y, 3)), 0);
-    const float curve = n * (1 + n / 16) / (1 + n * 0.75f);
-    return (unsigned char)(255 * powf(clamp(curve, 0, 1), 1 / 2.2f) + 0.5f);
+    const float exposure = 0.6f, photons = 900, electronics = 0.0022f, white = 9;
+    const float channels[] = {light.x, light.y, light.z};
+    float counted[3], most = 1e-6f;
+    for (int i = 0; i < 3; i++) {
+        const float s = exposure * channels[i],
+                    noise_of = sqrtf(s / photons + electronics * electronics);
+        counted[i] = fmaxf(s + noise_of * (0.8f * grain(x, y, i) + 0.5f * grain(x, y, 3)), 0);
+        most = fmaxf(most, counted[i]);
+    }
+    const float shoulder = most * (1 + most / (white * white)) / (1 + most),
+                pale = 0.35f * smooth(0.6f, 1, shoulder);
+    for (int i = 0; i < 3; i++) {
+        const float tone = shoulder * lerp(counted[i] / most, 1, pale);
+        sample[i] = (unsigned char)(255 * powf(clamp(tone, 0, 1), 1 / 2.2f) + 0.5f);
+    }
 }
 
 int main(int count, char **arguments)
@@ -332,9 +344,9 @@ int main(int count, char **arguments)
         for (int x = 0; x < width; x++) {
             const float u = (float)x / (float)width - 0.5f, v = (float)y / (float)height - 0.5f;
             const struct vec c = scale(picture[(size_t)y * width + x], 1 - 0.75f * (u * u + v * v));
-            putc(sample(c.x, x, y, 0), file);
-            putc(sample(c.y, x, y, 1), file);
-            putc(sample(c.z, x, y, 2), file);
+            unsigned char samples[3];
+            develop(c, x, y, samples);
+            fwrite(samples, 1, sizeof samples, file);
         }
     }
     free(picture);

@@ -164,9 +164,9 @@ struct vec scene_colour(struct vec p, enum material material)
 struct vec scene_glow(struct vec p, enum material material)
 {
     if (material == FLAME)
-        return mix(vec(16, 9, 3), vec(30, 22, 12), smooth(0.15f, 0, fabsf(p.y - 1.82f)));
+        return mix(vec(5, 2.1f, 0.45f), vec(12, 7.5f, 3), smooth(0.15f, 0, fabsf(p.y - 1.82f)));
     if (material == LAMP)
-        return p.x > 12 ? vec(30, 25, 15) : vec(9, 6, 2.8f);
+        return p.x > 12 ? vec(12, 9.5f, 5.5f) : vec(6, 3.6f, 1.4f);
     if (material != WALL)
         return vec(0, 0, 0);
     const struct vec clock = sub(p, vec(-11.5f, 9, p.z));
@@ -176,6 +176,6 @@ struct vec scene_glow(struct vec p, enum material material)
     if (!in_window(p, w) || w.chance > 0.42f)
         return vec(0, 0, 0);
     const float curtain = 0.5f + 0.5f * smooth(0.05f, 0.25f, fabsf(w.x));
-    return scale(mix(vec(1.2f, 0.62f, 0.2f), vec(1.1f, 0.85f, 0.5f), w.chance / 0.42f),
+    return scale(mix(vec(1.9f, 0.80f, 0.18f), vec(1.6f, 0.90f, 0.34f), w.chance / 0.42f),
                  curtain * (0.5f + 1.2f * w.chance));
 }

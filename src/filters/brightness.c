@@ -23,7 +23,7 @@ const struct gf_filter gf_brightness_filter = {
     .synonyms = "lighten darken",
     .summary = "lighter or darker",
     .definition = "v + x M for each colour sample, clamped.",
-    .example = "brightness=0.1",
+    .example = "brightness=0.2",
     .params = params,
     .params_size = sizeof(struct brightness),
     .kind = GF_POINT,

@@ -42,7 +42,7 @@ const struct gf_filter gf_chromakey_filter = {
         "M (ITU-R BT.601, full range)\n"
         "from those of the colour. The colour of the pixels stays. Gray pictures stay as they "
         "are.",
-    .example = "chromakey=#c08040:0.1:0.1",
+    .example = "chromakey=#a06840:0.05:0.04",
     .params = params,
     .params_size = sizeof(struct chromakey),
     .kind = GF_POINT,

@@ -23,7 +23,7 @@ const struct gf_filter gf_contrast_filter = {
     .name = "contrast",
     .summary = "more or less contrast",
     .definition = "(v - M/2) x + M/2 for each colour sample, clamped.",
-    .example = "contrast=1.3",
+    .example = "contrast=1.8",
     .params = params,
     .params_size = sizeof(struct contrast),
     .kind = GF_POINT,

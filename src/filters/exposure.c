@@ -27,7 +27,7 @@ const struct gf_filter gf_exposure_filter = {
     .summary = "more or less light, in stops",
     .definition = "sRGB to linear light (IEC 61966-2-1), times 2^ev, clamped, back to sRGB; for "
                   "each colour sample.",
-    .example = "exposure=0.7",
+    .example = "exposure=1.5",
     .params = params,
     .params_size = sizeof(struct exposure),
     .kind = GF_POINT,

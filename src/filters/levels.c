@@ -42,7 +42,7 @@ const struct gf_filter gf_levels_filter = {
                   "above it, else 0.\n"
                   "Gray pictures have no red, green or blue, and stay as they are where one of "
                   "these is asked for.",
-    .example = "levels=0.1:0.8:1.2",
+    .example = "levels=0.1:0.5:1.2",
     .params = params,
     .params_size = sizeof(struct levels),
     .kind = GF_POINT,

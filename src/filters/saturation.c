@@ -26,7 +26,7 @@ const struct gf_filter gf_saturation_filter = {
     .definition = "sRGB to CIELAB (D65), a* and b* times factor, back to sRGB, clamped. Gray "
                   "pictures stay as\n"
                   "they are.",
-    .example = "saturation=1.5",
+    .example = "saturation=2",
     .params = params,
     .params_size = sizeof(struct saturation),
     .kind = GF_POINT,

@@ -80,7 +80,7 @@ const struct gf_filter gf_temperature_filter = {
         "luminance. The light is a black body's (Kim et al., US patent 7024034), moved by tint / "
         "20 across the locus in CIE\n"
         "1960 u, v, in linear sRGB. Gray pictures stay as they are.",
-    .example = "temperature=4200",
+    .example = "temperature=3200",
     .params = params,
     .params_size = sizeof(struct temperature),
     .kind = GF_POINT,

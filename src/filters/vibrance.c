@@ -25,7 +25,7 @@ const struct gf_filter gf_vibrance_filter = {
         "largest of R, G, B less\n"
         "the smallest, over M. For amounts above 0 it is FFmpeg's vibrance. Gray pictures stay as "
         "they are.",
-    .example = "vibrance=0.8",
+    .example = "vibrance=1.5",
     .params = params,
     .params_size = sizeof(struct vibrance),
     .kind = GF_POINT,

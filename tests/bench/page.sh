@@ -1,6 +1,6 @@
 #!/bin/bash
 # make page: a run, a comparison, the labs and a batch on one page, samples/report.html; the GPU's where there is one, else
-# the CPU's without labs. With a Chromium also a picture of its beginning, samples/report.jpg, for the README.
+# the CPU's without labs. With a Chromium also a picture of a part, samples/report.jpg, as wide as the README shows it.
 set -eu
 gpufilter=$(realpath "$1") root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -41,5 +41,5 @@ echo "samples/report.html: $(stat -c %s "$root/samples/report.html") bytes, of $
 
 if command -v chromium >/dev/null && command -v python3 >/dev/null; then
     python3 "$root/tests/page.py" --shots . "$root/samples/report.html" >tap || { cat tap; exit 1; }
-    "$gpufilter" -q -i report-light-1280.png -o "$root/samples/report.jpg" --quality=82 crop=1280:1826:0:0,resize=w=840
+    "$gpufilter" -q -i report-light-840.png -o "$root/samples/report.jpg" --quality=82 crop=840:770:0:482
 fi
