@@ -58,8 +58,8 @@ struct gf_archive_calls {
 };
 extern struct gf_archive_calls gf_archive_calls; /* after gf_archive_load() */
 
-/* libarchive converts names by the locale of the calling thread, and tar's are UTF-8. Returns the
- * locale before, for uselocale(). */
+/* Makes the calling thread's locale UTF-8, since libarchive converts names by that locale and the
+ * names in tar archives are UTF-8. Returns the previous locale, for uselocale(). */
 locale_t gf_archive_begin_utf8(void);
 
 #endif

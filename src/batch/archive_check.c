@@ -1,4 +1,4 @@
-/* What a batch with archives may be asked for. */
+/* Checks what a batch with archives is asked to do. */
 #include "batch/archive.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     bool any_files = false;
     for (int k = 0; k < gf_batch_outputs(request); k++)
         any_files |= !gf_archive_named(gf_batch_output_at(request, k).name->text);
-    /* An archive is made as a whole, and its members are not known before. */
+    /* Options that fit no archive: it is written as a whole, and its members are not known before
+     * the run. */
     const struct {
         bool refused;
         const char *name;
@@ -33,8 +34,9 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     return GF_OK;
 }
 
-/* Two standard outputs; of an archive one file for all pictures, two archives of one name, or, of
- * several outputs, the input. The names for files are known and checked. */
+/* Refuses two outputs to standard output, one file of an archive for all pictures, two archives of
+ * one name and, where there are several outputs, an archive that is the input. The names of files
+ * are known and checked before. */
 static enum gf_status check_names(const struct gf_batch_request *request, bool from_archive,
                                   struct gf_error *error)
 {
@@ -58,7 +60,7 @@ static enum gf_status check_names(const struct gf_batch_request *request, bool f
     return from_archive && outputs > 1 ? gf_outputs_check(&input, path, outputs, error) : GF_OK;
 }
 
-/* An archive that would replace a picture which goes into it. */
+/* Refuses an archive that would replace a picture which goes into it. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const char *archive,
                                    struct gf_error *error)
 {
@@ -73,7 +75,7 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const char *a
     return GF_OK;
 }
 
-/* The log and the inputs are other files than the archives. */
+/* Checks that the log and the inputs are other files than the archives. */
 static enum gf_status check_files(const struct gf_batch_request *request, bool from_archive,
                                   struct gf_error *error)
 {

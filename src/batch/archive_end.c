@@ -1,5 +1,4 @@
-/* The end of a batch with archives: what is said of how the input ended, and the archives appear.
- */
+/* Ends a batch with archives: reports how the input ended, and lets the archives appear. */
 #include "batch/archive.h"
 
 #include <sys/stat.h>
@@ -24,8 +23,8 @@ static void report(const struct gf_archive_ring *ring, enum gf_message_kind kind
         request->message(request->context, kind, text);
 }
 
-/* The run's failure: that of its members, or of how the archive ends. What follows it would be lost
- * in place, and is left out else. */
+/* The run's failure: a failure of its members, or of the end of the input archive. Where an archive
+ * is rewritten in place, data behind such an end would be lost; elsewhere they are left out. */
 static enum gf_status conclude(const struct gf_archive_ring *ring, bool in_place,
                                struct gf_error *error)
 {
@@ -51,8 +50,8 @@ static enum gf_status conclude(const struct gf_archive_ring *ring, bool in_place
     return gf_graver_status(failed, end);
 }
 
-/* Lets the archive appear, but for one that lacks something of the archive that it would replace:
- * that exists nowhere else. */
+/* Lets the archive appear, unless it lacks something that only the archive which it would replace
+ * has. */
 static enum gf_status finish(struct gf_archive_ring *ring, int number, bool lacks,
                              struct gf_error *error)
 {
@@ -71,8 +70,8 @@ static enum gf_status finish(struct gf_archive_ring *ring, int number, bool lack
     return status;
 }
 
-/* What was left out is the run's failure, but the archives are whole. What stopped the run leaves
- * none. */
+/* Members that were left out make the run fail, but the archives are whole. A failure that stopped
+ * the run leaves no archive. */
 enum gf_status gf_archive_conclude(struct gf_archive_ring *ring, struct gf_error *error)
 {
     bool in_place = false;

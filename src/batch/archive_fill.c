@@ -13,8 +13,8 @@
 
 enum { PART_BYTES = 1 << 20 };
 
-/* Waits for a slot and for room for so many bytes, and takes them; NULL where the run has stopped.
- */
+/* Waits for a slot and for room for that many bytes, and takes both; NULL where the run has
+ * stopped. */
 static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_t bytes)
 {
     struct gf_batch *const batch = ring->batch;
@@ -64,8 +64,8 @@ static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_arc
 
 /* ---- pictures ---- */
 
-/* A picture is held as a whole; the bytes of one that is larger than the ring are passed over.
- * why: there is no picture, for that reason; or NULL. */
+/* Reads a picture into the slot, as a whole; a picture that is larger than the ring is skipped.
+ * `why` is the reason for a slot without a picture, or NULL. */
 static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                    struct gf_archive_reader *reader, const char *why,
                                    struct gf_error *error)
@@ -91,8 +91,8 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
 
 /* ---- other members ---- */
 
-/* A link from or to a picture: archives have it as a link, and files are made of what it leads to
- * when all members are known. */
+/* Reads a link from or to a picture. Archives get the link; files are made of its target when all
+ * members are known. */
 static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                 const char *target, struct gf_error *error)
 {
@@ -161,7 +161,7 @@ static enum gf_status read_member(struct gf_archive_ring *ring, bool *more, stru
                    : read_rest(ring, slot, error);
 }
 
-/* The pictures that links lead to, for the outputs that are files. */
+/* Reads the pictures that links lead to, for the outputs that are files. */
 static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -181,7 +181,7 @@ static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_error 
 
 /* ---- files ---- */
 
-/* A file that cannot be opened is a worker's to tell of. */
+/* Where a file cannot be opened, a worker reports it. */
 static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, bool *more,
                                 struct gf_error *error)
 {

@@ -56,7 +56,7 @@ char *gf_archive_resolve(const char *folder, size_t length, const char *name)
     return text;
 }
 
-/* A hard link names a member, a symbolic one a place that is seen from its folder. */
+/* A hard link names a member; a symbolic link names a place as seen from its own folder. */
 static char *target_of(const struct gf_archive_member *member, const char *target)
 {
     const char *const slash = strrchr(member->name, '/');
@@ -106,7 +106,7 @@ bool gf_archive_links_add(struct gf_archive_links *links, const char *name)
     return links->name[links->count++];
 }
 
-/* The file that a member is, through links; NULL: there is none. */
+/* The file that a member stands for, followed through links; NULL: there is none. */
 static const struct known *follow(const struct gf_archive_links *links, const char *name)
 {
     enum { LINKS_MAX = 40 };
@@ -125,8 +125,8 @@ static const struct known *follow(const struct gf_archive_links *links, const ch
     return known;
 }
 
-/* Finds the member at that position, for the link of that number. A packed archive is read on as
- * long as members lie ahead. */
+/* Finds the member at that position, for the link of that number. A packed archive is read further,
+ * as long as the member lies ahead. */
 static enum gf_status go_to(struct gf_archive_links *links, const struct gf_archive_reader *reader,
                             size_t number, int64_t position, struct gf_archive_member *member,
                             struct gf_error *error)

@@ -1,4 +1,4 @@
-/* How archives are named, and members that are pictures. */
+/* The names of archives, and of members that are pictures. */
 #include <string.h>
 #include <strings.h>
 
@@ -6,7 +6,7 @@
 
 static const char prefix[] = "tar:";
 
-/* Extensions, and libarchive's names of what packs such a file. */
+/* The extensions, and the packers of such files as libarchive calls them. */
 static const struct {
     const char *extension, *packer;
 } kinds[] = {{".tar", NULL},    {".tar.gz", "gzip"},  {".tgz", "gzip"}, {".tar.bz2", "bzip2"},

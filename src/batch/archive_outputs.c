@@ -1,4 +1,4 @@
-/* The names of what becomes of a slot of the ring. */
+/* Names the outputs of a slot of the ring. */
 #include "batch/archive.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ enum gf_status gf_archive_prepare_results(struct gf_archive_ring *ring,
     return slot->bytes ? GF_OK : gf_fail_memory(error);
 }
 
-/* Names an output of the member: *name is NULL where the result's size is part of it. */
+/* Names an output of the member: *name is NULL where the name depends on the result's size. */
 static enum gf_status name_output(const struct gf_archive_ring *ring,
                                   const struct gf_archive_slot *slot, int number, char **name,
                                   struct gf_error *error)
@@ -66,8 +66,8 @@ static enum gf_status name_output(const struct gf_archive_ring *ring,
     return *name ? GF_OK : gf_fail_memory(error);
 }
 
-/* Two members with one name stay two in an archive; others, links among them, may not meet in one
- * name. */
+/* Claims the output's name. Two members of one name stay two members in an archive; other members,
+ * links among them, must not share a name. */
 static enum gf_status claim_output(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                    int number, struct gf_error *error)
 {
@@ -81,7 +81,8 @@ static enum gf_status claim_output(struct gf_archive_ring *ring, struct gf_archi
     return claimed ? GF_OK : gf_fail_memory(error);
 }
 
-/* A link is made in archives; the picture that it is in files, too, is none in archives. */
+/* Whether an output is made of the slot. A link becomes a link in archives and is no picture there,
+ * though files get a picture of it. */
 static bool is_made(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot,
                     int number)
 {

@@ -66,7 +66,7 @@ static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
 
 /* ---- links ---- */
 
-/* A link that an archive cannot have is a failure, as that of a picture. */
+/* A link that an archive cannot hold is a failure, as a picture's failure is. */
 static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
                                 struct gf_archive_slot *slot, const struct gf_error *why,
                                 struct gf_error *error)
@@ -103,9 +103,9 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
     return status;
 }
 
-/* The line that says why that archive cannot have the link; false where it can. A hard link gives
- * the bytes of the member that it names, which must be there and those that its own name promises.
- */
+/* Sets the message that says why that archive cannot hold the link; false where it can. A hard link
+ * gives the bytes of the member that it names: the archive must have that member, and it must hold
+ * the format that the link's own name promises. */
 static bool is_lost(const struct gf_archive_ring *ring, int number,
                     const struct gf_archive_slot *slot, const char *name, const char *target,
                     struct gf_error *why)
@@ -130,7 +130,7 @@ static bool is_lost(const struct gf_archive_ring *ring, int number,
     return true;
 }
 
-/* A link to a picture follows it to its new name. */
+/* Writes a link. A link to a picture follows the picture to its new name. */
 static enum gf_status write_link(struct gf_archive_ring *ring, int number,
                                  struct gf_archive_slot *slot, struct gf_error *error)
 {

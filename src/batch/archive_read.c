@@ -1,5 +1,5 @@
 /* Reads an archive member by member. libarchive unpacks it in one step and finds the members in
- * another, so that what it leaves unread behind the last can be looked at. */
+ * another, so that the bytes behind the last member, which it does not read, can be checked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -17,15 +17,15 @@
 
 /* Bytes that pass through. */
 struct passage {
-    int64_t bytes, zeros_from; /* so far; where the zeros begin that end them */
+    int64_t bytes, zeros_from; /* the bytes read so far, and where the zeros at their end begin */
 };
 
 struct gf_archive_reader {
-    struct archive *unpacked; /* the bytes of the archive, as what packs them gives them */
+    struct archive *unpacked; /* the bytes of the archive after unpacking */
     struct archive *archive;  /* its members */
     struct passage into, out; /* of the first */
     struct gf_input *input;
-    int64_t start;         /* of what is read, in the bytes of the archive */
+    int64_t start;         /* where in the archive's bytes the data begin that are being read */
     struct gf_error error; /* of the input */
     enum gf_status status;
     atomic_bool cancelled;
@@ -62,7 +62,7 @@ static void pass(struct passage *passage, const void *block, size_t size)
     passage->bytes += (int64_t)size;
 }
 
-/* The next bytes of the input, for the step that unpacks them. */
+/* Gives the next bytes of the input to the step that unpacks them. */
 static ssize_t read_block(struct archive *archive, void *context, const void **block)
 {
     struct gf_archive_reader *const reader = context;
@@ -82,7 +82,7 @@ static ssize_t read_block(struct archive *archive, void *context, const void **b
     return -1;
 }
 
-/* The next unpacked bytes, for the step that finds members. */
+/* Gives the next unpacked bytes to the step that finds members. */
 static ssize_t read_unpacked(struct archive *archive, void *context, const void **block)
 {
     struct gf_archive_reader *const reader = context;
@@ -102,7 +102,7 @@ static ssize_t read_unpacked(struct archive *archive, void *context, const void 
     return (ssize_t)size;
 }
 
-/* What libarchive says, or what the input said before. */
+/* Fails with libarchive's message, or with an earlier message of the input. */
 static enum gf_status fail_reading(const struct gf_archive_reader *reader, struct gf_error *error)
 {
     const char *why = gf_archive_calls.archive_error_string(reader->archive);
@@ -115,8 +115,9 @@ static enum gf_status fail_reading(const struct gf_archive_reader *reader, struc
     return reader->status;
 }
 
-/* By their names: to find out about uuencoded files, one of "all", libarchive 3.8 waits for 128 kB
- * of a pipe. What the library was built without it unpacks by a program, which is no error. */
+/* Lists packers by name. "all" would include uuencoded files, for which libarchive 3.8 waits for
+ * 128 kB of a pipe. Where the library was built without a packer it runs a program instead, which
+ * is no error. */
 static void support_packers(struct archive *archive)
 {
     (void)gf_archive_calls.archive_read_support_filter_bzip2(archive);

@@ -60,8 +60,9 @@ static void wait_for_pictures(struct gf_archive_ring *ring)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Chooses the devices by the first members. How many there are follows from the archive's size. A
- * stream is not waited for, and its length is not known: of it --device=auto takes the CPU. */
+/* Chooses the devices by the first members; the archive's size tells how many members there are. A
+ * stream is not waited for, and its length is not known: for a stream --device=auto takes the
+ * CPU. */
 static void choose_devices(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
@@ -115,7 +116,7 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
         status = gf_archive_reader_open(input, &ring->reader, error);
     for (int k = 0; !status && k < ring->outputs; k++) {
         const char *const name = gf_batch_output_at(request, k).name->text;
-        /* Of files the names are made by the template. */
+        /* Where the output is files, the template makes their names. */
         ring->to[k] = ring->reader ? name_for_messages(name, "stdout") : gf_archive_path(name);
         if (gf_archive_named(name))
             status = gf_archive_writer_open(name, options->no_clobber, options->sync,
@@ -166,7 +167,7 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     if (!status && !from_archive)
         status = gf_batch_name_outputs(batch, error);
     if (!status && from_archive) {
-        batch->count = MANY; /* how many pictures there are is known at the end */
+        batch->count = MANY; /* the number of pictures is known only at the end */
         batch->state.files = 0;
         batch->claims = &ring->claims;
     }

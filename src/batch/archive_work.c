@@ -1,5 +1,5 @@
-/* What happens to the slots of the ring: workers do the pictures, and the calling thread writes
- * what is done. */
+/* Works on the slots of the ring: workers run the pictures, and the calling thread writes the slots
+ * that are done. */
 #include "batch/archive.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archive_ring.h"
 
-/* The names of a file's outputs are the batch's. */
+/* Frees a slot. The batch owns the names of a file's outputs. */
 void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot)
 {
     for (int k = 0; k < ring->outputs; k++) {
@@ -104,7 +104,7 @@ static void *worker_main(void *argument)
 
 /* ---- writing ---- */
 
-/* A member that is no picture goes into archives alone. The caller holds the lock. */
+/* Reports a member that is no picture and so goes only into archives. The caller holds the lock. */
 static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
 {
     const struct gf_batch_request *const request = ring->batch->request;
@@ -126,8 +126,8 @@ static void report_fault(const struct gf_archive_ring *ring, const struct gf_arc
         request->message(request->context, GF_MESSAGE_WARNING, line.text);
 }
 
-/* Writes what is done, in order, until all is written or the run stops. Holds the lock but for the
- * writing. */
+/* Writes the slots that are done, in order, until everything is written or the run stops. Holds the
+ * lock except while writing. */
 static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;

@@ -9,9 +9,9 @@
 #include "batch/cost.h"
 #include "chain/chain.h"
 
-/* What is wrong with every picture is said before the first. chain: [outputs], which keep the files
- * that they name in memory for the workers' chains. The error of one of several outputs names it.
- */
+/* Reports faults that every picture would have before the first picture. chain[outputs] keeps in
+ * memory the files that the chains name, for the workers' chains. Where there are several outputs
+ * the error names the output. */
 static enum gf_status check_request(const struct gf_batch_request *request, struct gf_chain *chain,
                                     uint64_t *fingerprint, struct gf_error *error)
 {
@@ -77,7 +77,7 @@ static void tell_estimate(void *context, const char *text)
     request->message(request->context, GF_MESSAGE_CHOICE, text);
 }
 
-/* What --device=auto weighs, whichever device was asked for. */
+/* Reports the estimates of --device=auto, whichever device was asked for. */
 static void report_estimate(const struct gf_batch *batch)
 {
     const struct gf_batch_request *const request = batch->request;

@@ -1,7 +1,7 @@
 /* Runs many pictures through one chain. Workers, each a thread with a pipeline of its own, take one
- * file after another and do it from start to end: that keeps every core and the GPU busy, bounds
- * memory, and a file that fails does not affect the others. Messages come in the order of the
- * inputs, whichever picture is finished first. */
+ * file after another and run it from start to end: this keeps every core and the GPU busy and
+ * bounds memory, and a file that fails does not affect the others. Messages come in the order of
+ * the inputs, whichever picture is finished first. */
 #ifndef GF_BATCH_BATCH_H
 #define GF_BATCH_BATCH_H
 
@@ -33,14 +33,14 @@ struct gf_batch_state {
     double busy_s[GF_SPAN_KINDS]; /* of all workers together, if spans are recorded */
 };
 
-/* Whether a server (src/server) does the picture where a GPU would. */
+/* Whether a server (src/server) runs the picture in place of the GPU of this process. */
 enum gf_server_use {
     GF_SERVER_AUTO,  /* one that is there */
     GF_SERVER_START, /* likewise; where there is none, one is started for the next pictures */
     GF_SERVER_OFF
 };
 
-/* Counts that are up to date at any moment, so that a signal handler can read them. */
+/* Counts that are always up to date, so that a signal handler can read them. */
 struct gf_batch_counts {
     atomic_size_t files, done, failed;
 };
@@ -54,36 +54,39 @@ struct gf_batch_output {
 };
 
 struct gf_batch_request {
-    /* Of the only output, or of the first of several. */
+    /* The chain and the options of the only output, or of the first of several. */
     const char *chain;
     struct gf_options options; /* threads and memory_bytes are for all workers together */
     const struct gf_inputs *inputs;
-    size_t expected; /* pictures of an archive, of which `inputs` are the first; 0: they are all */
+    size_t expected; /* how many pictures the archive has, whose first pictures are `inputs`; 0:
+                      * `inputs` are all */
     const struct gf_template *output;
     const struct gf_batch_output *more; /* [more_outputs]: the outputs beside the first */
     int more_outputs;
     const int *device; /* CUDA devices that share the work; none: as options.device says */
     int devices;
-    int server;        /* enum gf_server_use: of one input's picture */
+    int server;        /* enum gf_server_use, for a single input's picture */
     int server_idle_s; /* of a server that is started */
     bool skip_existing, update, fail_fast;
-    bool process_ends;        /* after the run: devices are left as they are */
+    bool process_ends;        /* the process ends after the run, so that devices need not be
+                               * closed */
     bool verbose;             /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
     bool dry_run;             /* only sends GF_MESSAGE_DRY_RUN */
     int shard, shards;        /* 1..shards; shards 0: all inputs */
-    struct gf_batch_log *log; /* may be NULL, as may each of the following */
+    struct gf_batch_log *log; /* may be NULL, as may all members below */
     struct gf_resume *resume;
     /* Called by one thread at a time, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);
     /* Called for each picture of a single input. */
     void (*picture)(void *context, const char *input, const char *output,
                     const struct gf_profile *profile);
-    /* Called for each picture that gets a line in a log, whether there is one or not. */
+    /* Called for each picture that has a line in the log, even if there is no log. */
     void (*entry)(void *context, const struct gf_batch_log_entry *entry);
     /* Called in the calling thread, every tick_s seconds and at the end. */
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;
-    const struct gf_figures *figures; /* of this machine, for estimates; NULL: as declared */
+    const struct gf_figures *figures; /* the figures of this machine, for estimates; NULL: the
+                                       * declared ones */
     struct gf_batch_counts *counts;
     struct gf_batch_profile *profile; /* collects the profiles of all pictures */
     void *context;
@@ -116,14 +119,14 @@ enum { GF_BATCH_LEFT_OUT_SIZE = 100 };
 void gf_batch_describe_left_out(const struct gf_batch_state *state,
                                 char text[GF_BATCH_LEFT_OUT_SIZE]);
 
-/* Sets how many queues to a device CUDA prepares, as suits the request, unless the user has. It
- * must not have started. */
+/* Tells CUDA how many queues to a device it shall prepare for such a request, unless the user has.
+ * CUDA must not have started. */
 void gf_batch_choose_queues(const struct gf_batch_request *request);
 /* Starts the devices that a request of several inputs asks for, while the batch is prepared. */
 void gf_batch_begin_devices(const struct gf_batch_request *request);
 
-/* For a single input, the status and the error are the input's. For several, each failing file has
- * a message, and the error is the summary. */
+/* Runs the batch. For a single input, the status and the error are the input's. For several, each
+ * failing file has a message, and the error is the summary. */
 enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_batch_state *state,
                             struct gf_error *error) GF_CHECKED;
 

@@ -10,8 +10,9 @@
 #include "engine/backend.h"
 #include "server/client.h"
 
-/* What makes the start longer pays with so many pictures. 150 PNGs of 1080p took 407 ms with 96
- * workers and 340 with 32, 600 took 480 and 461, 4,000 took 1.73 s and 2.03 (H200). */
+/* From this number of pictures on, settings that make the start longer pay off. 150 PNGs of 1080p
+ * took 407 ms with 96 workers and 340 with 32, 600 took 480 and 461, 4,000 took 1.73 s and 2.03
+ * (H200). */
 enum { MANY_PICTURES = 1500 };
 
 uint64_t gf_batch_physical_bytes(void)
@@ -20,7 +21,7 @@ uint64_t gf_batch_physical_bytes(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
 }
 
-/* The limit of open files allows so many workers. */
+/* How many workers the limit of open files allows. */
 static int most_workers(void)
 {
     enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
@@ -32,8 +33,8 @@ static int most_workers(void)
     return affordable > 1 ? affordable : 1;
 }
 
-/* The number of pictures that lie in the devices' memory at one time: as they are decoded, filtered
- * and to be encoded. The codec has the other half of that memory. */
+/* How many pictures lie in the devices' memory at one time: decoded, filtered, and about to be
+ * encoded. The codec has the other half of that memory. */
 static double pictures_that_fit(const struct gf_batch *batch)
 {
     enum { PIXEL_BYTES = 3, COPIES = 5 };
@@ -48,8 +49,9 @@ bool gf_batch_one_thread_each(size_t pictures, int workers)
     return pictures > 1 && 2 * turns * (size_t)workers <= 3 * pictures;
 }
 
-/* With enough pictures there is a worker for each processor, which does everything on one thread;
- * with fewer pictures or little memory there are fewer workers, who share the processors. */
+/* Divides the work. With enough pictures there is a worker for each processor, and each worker uses
+ * one thread; with fewer pictures or little memory there are fewer workers, which share the
+ * processors. */
 int gf_batch_divide_work(struct gf_batch *batch)
 {
     struct gf_options *const options = &batch->options;
@@ -79,7 +81,8 @@ int gf_batch_divide_work(struct gf_batch *batch)
         options->serial = true;
     if (options->serial)
         options->threads = 1;
-    else if (workers > 1) /* twice with room, since the parts of a picture wait for one another */
+    else if (workers > 1) /* twice as many threads where there is room, since the parts of a picture
+                           * wait for one another */
         options->threads = (memory ? 1 : 2) * threads / workers;
     /* Half of the memory is for bands, half for whole pictures. */
     gf_memory_budget_open(&batch->memory_budget,
@@ -92,16 +95,16 @@ int gf_batch_divide_work(struct gf_batch *batch)
     return workers ? workers : 1;
 }
 
-/* What makes the start of CUDA cheaper goes into the environment, unless the user has set it. CUDA
- * reads it when it starts, so that the first answer stays. */
+/* Sets an environment variable that makes CUDA start faster, unless the user has set it. CUDA reads
+ * it only when it starts. */
 static void set_unless_set(const char *name, const char *value)
 {
     if (!getenv(name))
         (void)setenv(name, value, 0);
 }
 
-/* Each queue to the device makes the start longer, by 0.1 s from 1 to 8; but lanes of several
- * pictures wait in one queue for one another, and filters for the JPEG codec's kernels. */
+/* Each queue to the device makes the start longer, by 0.1 s from 1 to 8; but with one queue the
+ * lanes of several pictures wait for one another, and filters wait for the JPEG codec's kernels. */
 static void choose_queues(size_t pictures, bool device_codec)
 {
     const char *queues = "2";
@@ -112,8 +115,8 @@ static void choose_queues(size_t pictures, bool device_codec)
     set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
 }
 
-/* The driver starts with every device that it sees. Where only the first is used it need not see
- * the others, and no device gets another number. */
+/* The driver starts with every device that it sees. Where only device 0 is used, the driver need
+ * not see the others, and device 0 keeps its number. */
 static void start_devices(const int *device, int devices)
 {
     if (devices == 1 && !device[0])
@@ -129,14 +132,14 @@ static bool asks_for_cuda(const struct gf_batch_request *request)
            request->options.codec == GF_CODEC_GPU;
 }
 
-/* A GPU's codec takes such inputs, or the outputs that such inputs usually have. */
+/* Whether a GPU's codec takes such inputs, or the outputs that such inputs usually have. */
 static bool suits_device_codec(const struct gf_options *options, enum gf_file_format format)
 {
     return options->codec != GF_CODEC_CPU &&
            (format == GF_FILE_JPEG || (format == GF_FILE_PNG && options->png_level == 1));
 }
 
-/* No file has been looked into: the first one's name stands for all. */
+/* No file has been opened yet: the first file's name stands for all. */
 void gf_batch_choose_queues(const struct gf_batch_request *request)
 {
     const size_t pictures = request->inputs->count;
@@ -156,7 +159,8 @@ void gf_batch_begin_devices(const struct gf_batch_request *request)
         start_devices(&request->options.device_index, 1);
 }
 
-/* Batches keep a device of their own busy; a single picture would wait for its start. */
+/* Looks for a server where there is a single picture, which would wait for the device's start. A
+ * batch keeps a device of its own busy. */
 static void find_server(struct gf_batch *batch)
 {
     const struct gf_batch_request *const request = batch->request;
@@ -166,7 +170,7 @@ static void find_server(struct gf_batch *batch)
     bool silent;
     if (request->server == GF_SERVER_OFF)
         return;
-    /* Where the device was asked for, the estimate is still told. */
+    /* Reports the estimate even where the user has asked for the device. */
     if (request->inputs->count > 1 && (!asked || request->verbose) && gf_server_present(device))
         batch->server = GF_COST_SERVER_BESIDE;
     if (request->more_outputs || batch->archive || request->inputs->count != 1 ||
@@ -220,7 +224,8 @@ void gf_batch_choose_devices(struct gf_batch *batch, const struct gf_batch_reque
         start_devices(index, batch->devices);
 }
 
-/* Counting the devices takes a tenth of a second and is left out where device 0 is enough. */
+/* Checks that the devices exist. Counting them takes a tenth of a second, and is left out where
+ * device 0 is enough. */
 enum gf_status gf_batch_check_devices(const struct gf_batch *batch, struct gf_error *error)
 {
     const char *why = "";

@@ -21,7 +21,7 @@ static void log_without_picture(struct gf_batch_worker *worker,
 {
     struct gf_batch *const batch = worker->batch;
     char *const *const names = worker->item->output;
-    /* A picture that is done has its line; so has one that --resume skips. */
+    /* A picture that is done has a line in the log, and so has one that --resume skips. */
     const bool logged = result->outcome == GF_OUTCOME_DONE ||
                         (result->outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
     if (logged)
@@ -47,8 +47,9 @@ static bool is_in(const char *why, const char *name)
     return strstr(why, shown.text);
 }
 
-/* What does not fit the picture's size, a profile that a filter does not take, and a lack of memory
- * come without the picture's name. What the output's format cannot hold comes with the output's. */
+/* Whether the message names the file already. Errors about the picture's size, about a profile that
+ * a filter does not take, and about a lack of memory come without the picture's name. Errors about
+ * the output's format come with the output's name. */
 static bool names_file(enum gf_status status, const char *why, const char *name, const char *output)
 {
     if (status == GF_ERROR_UNFIT && output && is_in(why, strcmp(output, "-") ? output : "stdout"))
@@ -78,8 +79,8 @@ static struct gf_error failure_of(const struct gf_batch_result *result)
                             result->path, result->status, result->why.text);
 }
 
-/* Notes the failures of all outputs but the first that failed, where that is the run's error. Some
- * fail all for the same reason. */
+/* Notes the failures of all outputs, except the first that failed where its error becomes the
+ * run's. Some failures are the same for all outputs. */
 static void note_failures(struct gf_batch_worker *worker, const struct gf_error *first, bool ends)
 {
     struct gf_error told[GF_PIPELINE_OUTPUTS_MAX];

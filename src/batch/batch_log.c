@@ -21,7 +21,7 @@ struct gf_batch_log {
     size_t size;
     FILE *memory;
     bool made;  /* this run made the file */
-    bool begun; /* the file is checked for a torn last line */
+    bool begun; /* the file has been checked for an unfinished last line */
 };
 
 static const struct gf_key_help keys[] = {
@@ -211,7 +211,7 @@ static void remove_torn_line(const struct gf_batch_log *log, size_t written)
     struct stat file;
     if (written && end >= (off_t)written && !fstat(log->fd, &file) && S_ISREG(file.st_mode) &&
         file.st_size == end && ftruncate(log->fd, end - (off_t)written))
-        return; /* the line stays torn, and the next run ends it */
+        return; /* the line stays unfinished, and the next run ends it */
 }
 
 static enum gf_status write_all(const struct gf_batch_log *log, size_t length,

@@ -42,10 +42,10 @@ struct gf_batch_log_entry {
     int width, height;             /* of the input; 0: unknown */
     struct gf_stage_times ms;
     const char *device, *decoder, *encoder; /* NULL: there was no picture */
-    uint64_t fingerprint; /* of the chain and the options that the result depends on */
+    uint64_t fingerprint; /* of the chain, and of the options that the result depends on */
 };
 
-/* Seconds since 1970, as the log tells when a picture was done. */
+/* The time now, in seconds since 1970, as the log states when a picture was done. */
 double gf_batch_log_now(void);
 
 /* The keys of a line, for the manual; NULL past the last one. */
@@ -53,35 +53,34 @@ const struct gf_key_help *gf_batch_log_key_at(int index);
 
 struct gf_batch_log; /* opaque */
 
-/* "-" is standard output. A file is appended to. */
+/* Opens the log. "-" is standard output. Lines are appended to a file. */
 enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
                                  struct gf_error *error) GF_CHECKED;
 void gf_batch_log_close(struct gf_batch_log *log);
 /* Whether the path leads to the log's file. Nothing is written to it before the first line. */
 bool gf_batch_log_is(const struct gf_batch_log *log, const char *path);
-/* Removes the file if this run has made it and written no line. */
+/* Removes the file if this run has created it and written no line. */
 void gf_batch_log_withdraw(const struct gf_batch_log *log);
 /* May be called by any thread. */
 enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
                                 struct gf_error *error) GF_CHECKED;
 
-/* What an earlier run has done. The last line about an output counts. A missing log is an empty
- * one.
- */
+/* The lines of an earlier run. Of several lines about an output the last one counts. A missing log
+ * is like an empty one. */
 struct gf_resume; /* opaque */
 enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
                               struct gf_error *error) GF_CHECKED;
 void gf_resume_free(struct gf_resume *resume);
-/* Whether the log says that a run with this fingerprint wrote the output, the file still has the
- * size that was written, and the input is still that of then. An input that is gone has not
- * changed. A line of an older version, without an identity, counts where the output is no older
- * than the input. */
+/* Whether the output need not be made again: the log says that a run with this fingerprint wrote
+ * it, the file still has the size that was written, and the input is unchanged since then. An input
+ * that does not exist any more counts as unchanged. A line without an identity, from an older
+ * version, counts where the output is no older than the input. */
 bool gf_resume_done(const struct gf_resume *resume, const char *input,
                     const struct gf_input_identity *identity, const char *output,
                     uint64_t fingerprint);
 
-/* A hash of all that the result depends on but the input: the chain's text, the contents of the
- * files that it names, and the options. */
+/* A hash of everything that the result depends on except the input: the chain's text, the contents
+ * of the files that the chain names, and the options. */
 uint64_t gf_chain_fingerprint(const char *text, const struct gf_chain *chain,
                               const struct gf_options *options);
 

@@ -79,7 +79,7 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, int numb
     return known;
 }
 
-/* A file that is its own output would be filtered twice if the run before was killed between
+/* A file that is its own output would be filtered twice if an earlier run was killed between
  * writing and logging it. */
 static enum gf_status check_in_place(const struct gf_batch *batch, size_t index, int number,
                                      struct gf_error *error)
@@ -105,7 +105,7 @@ enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *in
                    is_input ? "input" : "output");
 }
 
-/* Names all inputs' output of that number. */
+/* Names output number `number` of all inputs. */
 static enum gf_status name_all(struct gf_batch *batch, int number, struct gf_error *error)
 {
     const struct gf_inputs *const inputs = batch->request->inputs;

@@ -1,4 +1,4 @@
-/* The outputs of one input: which of them are there already, and their names. */
+/* The outputs of one input: their names, and which of them exist already. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "batch/batch_work.h"
 
-/* ---- outputs that are there already ---- */
+/* ---- outputs that exist already ---- */
 
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
                                         const struct gf_input_identity *identity,
@@ -46,8 +46,7 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
     return GF_OUTCOME_WAITING;
 }
 
-/* What gf_batch_check_existing() refuses: an output that could never be made, or one that is there
- * already. */
+/* Why gf_batch_check_existing() refuses an output: it could never be made, or it exists already. */
 enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int number)
 {
     return item->refusal && item->refusal[number] ? GF_ERROR_UNFIT : GF_ERROR_OUTPUT;
@@ -73,7 +72,7 @@ static enum gf_status claim(struct gf_batch *batch, const struct gf_batch_worker
     return GF_ERROR_UNFIT;
 }
 
-/* Names that are known only now may turn out to be the same. */
+/* Checks whether names that are known only now are the same. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
                                         struct gf_error *error)
 {

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 
-/* Whose spans stand at first..end-1, and where they are on the timeline now. */
+/* A picture's spans, first..end-1, and where they are on the timeline now. */
 struct gf_batch_profile_picture {
     size_t first, end;
     double begin_s, wall_s, shift_s;
@@ -24,7 +24,7 @@ static bool grow(void **data, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-/* The index of that stage among all pictures' stages; -1 if memory runs out. */
+/* The stage's index among the stages of all pictures; -1 if memory runs out. */
 static int stage_index(struct gf_batch_profile *profile, const struct gf_profile_stage *stage)
 {
     struct gf_profile *const merged = &profile->merged;
@@ -75,7 +75,7 @@ void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_prof
         profile->incomplete = true;
         return;
     }
-    /* What belongs to the device and to the plan is that of the last picture. */
+    /* Members about the device and about the plan are those of the last picture. */
     const int stages = merged->stage_count;
     *merged = *picture;
     merged->span_count = first + picture->span_count;

@@ -6,23 +6,25 @@
 
 #include "gpufilter/pipeline.h"
 
-/* Zeroed: there are no pictures yet. One thread at a time adds. */
+/* Zeroed, it has no pictures. One thread at a time may add a picture. */
 struct gf_batch_profile {
     struct gf_profile merged;
-    struct gf_span *span; /* of all pictures, each picture's times from its own begin */
+    struct gf_span *span; /* the spans of all pictures; each picture's times count from its own
+                           * begin */
     size_t span_capacity;
     struct gf_batch_profile_picture *picture;
     size_t pictures, picture_capacity;
-    struct gf_profile_stage *stage; /* of all pictures, which may differ by format */
+    struct gf_profile_stage *stage; /* the stages of all pictures, whose formats may differ */
     bool incomplete;                /* memory ran out */
 };
 
-/* begin_s: when the picture's run began, from the begin of the batch. */
+/* Adds a picture. begin_s: when its run began, counted from the begin of the batch. */
 void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_profile *picture,
                           double begin_s, int worker);
 
 /* Moves the spans to the times of one timeline and returns its profile. sequential: as if the
- * pictures had run one after another, so that work side by side adds up; else as they ran. */
+ * pictures had run one after another, so that the times of simultaneous work add up; otherwise as
+ * they ran. */
 enum gf_status gf_batch_profile_timeline(struct gf_batch_profile *profile, bool sequential,
                                          struct gf_error *error) GF_CHECKED;
 void gf_batch_profile_free(struct gf_batch_profile *profile);

@@ -69,7 +69,8 @@ static void picture_done(void *context, int number, const char *path,
                                              .fingerprint = batch->fingerprint[result->number]};
     gf_batch_record(worker, &entry);
     if (request->verbose && !gf_batch_single(batch)) {
-        struct gf_error line; /* gf_fail() makes one line of it, whatever the names hold */
+        struct gf_error line; /* gf_fail() makes a single line of the text, whatever characters
+                               * names hold */
         (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
                       worker->input->path, path ? path : result->path, profile->in.width,
                       profile->in.height, profile->device, codec(profile->device_decoded),
@@ -89,7 +90,7 @@ static void picture_done(void *context, int number, const char *path,
 
 /* ---- the device ---- */
 
-/* A picture that several outputs have in common is warned of once. */
+/* Whether the line is noted already: outputs that share a picture give the same warning. */
 static bool is_noted(struct gf_batch_worker *worker, const char *line)
 {
     const size_t length = strlen(line);
@@ -146,7 +147,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     struct gf_remote *const remote = worker->device < 0 ? NULL : batch->remote;
     enum gf_status status;
     if (remote) {
-        worker->batch->remote = NULL; /* the pipeline owns it; there is one worker */
+        worker->batch->remote = NULL; /* the pipeline owns the remote now; there is only one
+                                       * worker */
         status =
             gf_pipeline_open_remote(request->chain, &options, remote, &worker->pipeline, error);
         if (!status && batch->cpu_alone)
@@ -168,7 +170,7 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     return status;
 }
 
-/* The next device that still works, counted from the worker's own; -1: none. */
+/* The next device that still works, counted from the worker's own device; -1: there is none. */
 static int other_device(const struct gf_batch_worker *worker)
 {
     const struct gf_batch *const batch = worker->batch;
@@ -189,9 +191,9 @@ static void use_device(struct gf_batch_worker *worker, int device)
     worker->device = device;
 }
 
-/* After a failure of the worker's device: lets the worker do the file again on another one, or on
- * the CPU; false if there is none. A device that is out of memory is tried again with the next
- * picture; no worker returns to one that has failed. */
+/* After a failure of the worker's device: lets the worker run the file again on another device, or
+ * on the CPU; false if there is none. A device that is out of memory is tried again with the next
+ * picture; a device that has failed is never used again. */
 static bool change_device(struct gf_batch_worker *worker, enum gf_status failure,
                           const struct gf_error *why)
 {
@@ -221,7 +223,8 @@ static bool change_device(struct gf_batch_worker *worker, enum gf_status failure
     return true;
 }
 
-/* Before a file: returns the worker to its own device, unless another worker has seen that fail. */
+/* Before a file: returns the worker to its own device, unless another worker has seen that device
+ * fail. */
 static void return_to_device(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
@@ -265,14 +268,15 @@ static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *
             continue;
         result->status = destination[k].status;
         result->why = destination[k].error;
-        /* Of an input of several pictures some are missing after a failure, of every output. */
+        /* After a failure in an input of several pictures, some pictures are missing from every
+         * output. */
         if (destination[k].delivered && !(status && several))
             result->outcome = GF_OUTCOME_DONE;
     }
     return status;
 }
 
-/* Settles the results of the outputs that were tried last. */
+/* Sets the results of the outputs that were tried last. */
 static void settle_results(struct gf_batch_worker *worker, enum gf_status status,
                            const struct gf_error *why)
 {

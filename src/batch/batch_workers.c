@@ -52,7 +52,8 @@ static bool begin_results(struct gf_batch_worker *worker)
     return any;
 }
 
-/* The first output that failed, if one did; else the first that was done; else the first. */
+/* The output that tells how the picture ended: the first that failed, else the first that was done,
+ * else the first. */
 static const struct gf_batch_result *telling_result(const struct gf_batch_worker *worker)
 {
     const struct gf_batch_result *telling = &worker->result[0];
@@ -72,8 +73,8 @@ void gf_batch_run_item(struct gf_batch_worker *worker, bool alone)
     worker->counted = false;
     if (begin_results(worker))
         (void)!gf_batch_run_file(worker, &why); /* each output's result has its own status */
-    /* A failure that ends the whole run, such as a closed standard output, becomes the run's error.
-     */
+    /* A failure that ends the whole run, such as a failure of a closed standard output, becomes the
+     * run's error. */
     bool ends = alone;
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         const enum gf_status status = worker->result[k].status;
@@ -111,7 +112,7 @@ static bool take_item(struct gf_batch_worker *worker)
 void gf_batch_worker_end(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
-    /* What a device holds is freed sooner by the end of the process. */
+    /* The end of the process frees the memory of a device faster. */
     if (!batch->request->process_ends || worker->device < 0)
         gf_pipeline_close(worker->pipeline);
     for (int k = 0; k < gf_batch_outputs(batch->request); k++)
@@ -214,7 +215,7 @@ enum gf_status gf_batch_work(struct gf_batch *batch, int count, struct gf_error 
         status = gf_batch_worker_open(&worker[i], batch, i, error);
     const int started = status ? 0 : start_workers(batch, worker, count);
     if (!status && !started)
-        worker_main(&worker[0]); /* there are no other threads: the calling one works */
+        worker_main(&worker[0]); /* there are no other threads: the calling thread works */
     if (!status)
         wait_for_workers(batch);
     for (int i = 0; i < started; i++)

@@ -1,4 +1,4 @@
-/* The estimate: a run's time from figures and from what the run has to do. */
+/* Estimates the time of a run, from figures and from the work that the run has to do. */
 #include "batch/cost.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static double times_of(const void *context, const struct gf_filter *filter)
     return figure >= 0 ? gf_figure(of->figures, figure) : of->cuda ? 0.001 : 1;
 }
 
-/* On a GPU the look-ups beside a stencil are nearly free. */
+/* On a GPU the look-ups in tables beside a stencil cost almost nothing. */
 double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda)
 {
     const struct device_figures of = {figures, cuda};
@@ -39,14 +39,14 @@ double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *fi
 
 /* ---- codecs ---- */
 
-/* A part of the work grows with the pixels, the rest with the bytes, of which a photograph has
- * `usual` a pixel. */
+/* A part of the work grows with the pixels, the rest with the bytes of the file; a photograph has
+ * `usual` bytes a pixel. */
 static double with_bytes(double bytes, double pixels, double usual, double part)
 {
     return bytes < 0 ? 1 : 1 - part + part * bytes / (usual * pixels);
 }
 
-/* The figures of a format's decoder and encoder; 0 stands for those of PNM and PAM. */
+/* The figures of each format's decoder and encoder; 0 means the figures of PNM and PAM. */
 static const struct {
     enum gf_figure_id decode, encode;
     struct gf_cost_device_coder device;
@@ -111,15 +111,17 @@ static double ms(const struct gf_cost_work *work, enum gf_figure_id figure)
     return gf_figure(work->figures, figure) * 1e-3;
 }
 
-/* Processors that work side by side, as so many that work alone. */
+/* How many processors without neighbours do the same work as the processors here, which slow each
+ * other down. */
 static double speed(const struct gf_cost_work *work)
 {
     return work->processors > 1 ? work->processors * gf_figure(work->figures, GF_FIGURE_SHARE) : 1;
 }
 
-/* One of `files` pictures that are done at the same time by threads that share them. What threads
- * do side by side is divided among them; as long as one is alone with its part, the others have
- * little to do, since they are no further from it than a ring of bands. */
+/* The time of one of `files` pictures that are run at the same time by threads that share them. The
+ * work that threads do side by side is divided among them. While one of them does the part that
+ * only one thread can do, the others soon have to wait, since they are at most a ring of bands
+ * ahead of or behind it. */
 static double shared_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
                        double filter_ns)
 {
@@ -127,8 +129,9 @@ static double shared_s(const struct gf_cost_work *work, const struct gf_cost_cod
     return work->pixels * 1e-9 * (codec->alone_ns + all_ns * (double)work->files / speed(work));
 }
 
-/* How many pictures are done one after another. The last ones of many leave some processors idle;
- * of few that would leave most idle, two threads share each. */
+/* How many pictures are run one after another. The last pictures of many leave some processors
+ * idle; where there are few pictures, which would leave most processors idle, two threads share
+ * each picture. */
 static double turns(const struct gf_cost_work *work)
 {
     const double files = (double)work->files, processors = work->processors;
@@ -144,7 +147,7 @@ bool gf_cost_shares(const struct gf_cost_work *work)
     return work->processors > 1 && work->files < (size_t)work->processors;
 }
 
-/* All pictures on the processors, in seconds. */
+/* The time of all pictures on the processors, in seconds. */
 static double pictures_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
                          double filter_ns)
 {
@@ -155,7 +158,7 @@ static double pictures_s(const struct gf_cost_work *work, const struct gf_cost_c
     return (work->pixels * 1e-9 * sum_ns + file_s) * turns(work) * work->processors / speed(work);
 }
 
-/* Threads that share pictures: a small one has work for few of them. */
+/* The number of threads that share a picture: a small picture has work for only a few. */
 static double threads_s(const struct gf_cost_work *work)
 {
     const double megapixels = work->pixels * 1e-6;
@@ -196,7 +199,8 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
            work_s;
 }
 
-/* What stands for a reason: of the figures that matter most, the least that is known of any. */
+/* Where the figures come from, for the reason: the least certain origin among the figures that
+ * matter most. */
 static const char *origin(const struct gf_cost_work *work)
 {
     return work->figures && work->figures->calibrated[GF_FIGURE_CUDA_START] > 0

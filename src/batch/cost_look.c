@@ -1,4 +1,4 @@
-/* What an estimate needs to know of the inputs: some of their headers are read. */
+/* Collects what an estimate needs to know of the inputs, from some of their headers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +17,12 @@ enum { SAMPLES = 8 };
 /* Sums over the pictures that were looked into; times in nanoseconds. */
 struct sample {
     const struct gf_batch_request *request;
-    struct gf_batch_output output; /* that is looked at, of each picture one after another */
+    struct gf_batch_output output; /* the output that is being looked at; for each picture all
+                                    * outputs follow one another */
     const struct gf_chain *chain;  /* the output's */
     bool awake;                    /* the GPU that would do the pictures */
-    int decoded;     /* of this picture, for earlier outputs: the sum of the reductions */
+    int decoded;     /* for earlier outputs of this picture: the sum of the reductions at which it
+                      * is decoded */
     size_t pictures; /* of the whole batch */
     int processors;
     double pixels, filter, cuda;
@@ -38,7 +40,8 @@ struct look {
     double bytes; /* of the file; -1: not known */
     bool device_decodes;
     bool marked;                  /* a PNG whose stripes all processors read */
-    int reduction, width, height; /* the file is decoded at a fraction of this size; else 1 */
+    int reduction, width, height; /* the file is decoded at 1/reduction of this size; else reduction
+                                   * is 1 */
 };
 
 static enum gf_file_format output_format(const struct gf_batch_output *output,
@@ -52,8 +55,8 @@ static enum gf_file_format output_format(const struct gf_batch_output *output,
 
 enum { STRIPS_LEAST = 1 << 20 };
 
-/* How much more than one thread's is the work on a picture by several: large JPEGs go in strips,
- * unless every processor has a picture of its own. */
+/* By what factor several threads together do more work on a picture than one thread would: large
+ * JPEGs are cut into strips, unless every processor has a picture of its own. */
 static double strips(const struct sample *sample, enum gf_figure_id figure, double pixels)
 {
     const bool jpeg = figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE;
@@ -61,9 +64,9 @@ static double strips(const struct sample *sample, enum gf_figure_id figure, doub
                                           : 1;
 }
 
-/* What one thread does alone where several share a picture: of a pixel, or as a part of the work.
- * Threads share a large JPEG, the bytes of a large PNM and the packing of a PNG; of the unpacking,
- * one thread does the larger half, unless the file is marked. */
+/* The work that one thread does alone where several share a picture, for a pixel or as a part of
+ * the work. Threads share a large JPEG, the bytes of a large PNM and the packing of a PNG; when a
+ * PNG is unpacked, one thread does the larger half, unless the file is marked. */
 static double alone_ns(struct sample *sample, enum gf_figure_id figure, double work, double pixels)
 {
     enum gf_figure_id alone = 0;
@@ -91,8 +94,9 @@ static double alone_ns(struct sample *sample, enum gf_figure_id figure, double w
     return gf_figure(sample->request->figures, alone) * pixels;
 }
 
-/* Adds a codec's work on `pixels` pixels to the sums of decoding or encoding, *ns, and of what one
- * thread does alone. shared: by several threads where the format allows it. */
+/* Adds a codec's work on `pixels` pixels to *ns, the sum of decoding or of encoding, and to the sum
+ * of the work that one thread does alone. shared: several threads work where the format allows
+ * it. */
 static void add_codec(struct sample *sample, enum gf_figure_id figure, double times, bool shared,
                       double pixels, double *ns, double *sum_alone_ns)
 {
@@ -107,7 +111,7 @@ static void add_codec(struct sample *sample, enum gf_figure_id figure, double ti
         *sum_alone_ns += work;
 }
 
-/* What the GPU does with a file's picture: it codes it, or its pixels are copied. */
+/* The GPU's time for a file's picture: the GPU codes it, or copies its pixels. */
 static double copy_ns(struct sample *sample, struct gf_format format, bool codes,
                       enum gf_figure_id coder, enum gf_figure_id copy)
 {
@@ -125,9 +129,9 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     const double read = (double)look->width * look->height,
                  written = (double)plan->out.width * plan->out.height,
                  reduced = look->reduction > 1 ? 0.7 : 1; /* of the work of decoding */
-    /* Outputs that take the same fraction of the size share its decoding. */
+    /* Outputs that take the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
-    /* The CPU has read a single marked PNG before a GPU is awake. */
+    /* A single marked PNG is decoded by the CPU before a GPU is awake. */
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && gf_device_encodes(out, plan->out, options),
                decodes = device && look->device_decodes &&
@@ -200,7 +204,7 @@ static enum gf_status open_input(const struct gf_input_name *name, struct gf_inp
                       : gf_input_open(name->path, false, input, NULL);
 }
 
-/* A stream cannot be looked into: one large picture is assumed. */
+/* Looks into one input. A stream cannot be read in advance: one large picture is assumed. */
 static void look_into(struct sample *sample, const struct gf_input_name *name)
 {
     struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},

@@ -1,4 +1,4 @@
-/* The estimates as text, with the figures that they are made of and where each comes from. */
+/* The estimates as text, with their figures and the origin of each figure. */
 #include <stdio.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static enum source source_of(const struct gf_cost_work *work, int figure)
     return work->figures && work->figures->calibrated[figure] > 0 ? CALIBRATED : DECLARED;
 }
 
-/* Adds a word to the line, which is sent and begun anew where it is full. */
+/* Adds a word to the line. A full line is sent, and a new one begins. */
 static void add(const struct text *text, char line[LINE_SIZE], const char *heading,
                 const char *word)
 {

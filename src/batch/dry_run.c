@@ -1,4 +1,4 @@
-/* --dry-run: says what would be done with each input, as far as headers and names tell. */
+/* --dry-run: reports what the run would do with each input, as far as headers and names tell. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "batch/batch_work.h"
 #include "batch/program_words.h"
 
-/* Whether the input would be done, by its header. A pipe is not touched. */
+/* Whether the run would take the input, by its header. A pipe is not opened. */
 static enum gf_status check_header(const struct gf_batch *batch, const char *input, int number,
                                    struct gf_pipeline **reader, struct gf_error *error)
 {
@@ -36,7 +36,8 @@ static enum gf_status report(const struct gf_batch *batch, size_t index, int num
     return GF_OK;
 }
 
-/* Reports one output of an input. *fault: what would make it fail, with the reason in *why. */
+/* Reports one output of an input. *fault becomes the status with which it would fail, with the
+ * reason in *why. */
 static enum gf_status look(const struct gf_batch *batch, size_t index, int number,
                            struct gf_pipeline **reader, enum gf_status *fault, struct gf_error *why,
                            struct gf_error *error)

@@ -9,7 +9,7 @@
 
 #include "stage/filter.h"
 
-/* name, declared value, unit, what it is. Pixels are the file's; "thread": of one thread while the
+/* Name, declared value, unit, meaning. Pixels are the file's; "thread" means one thread while the
  * others are idle. */
 #define GF_FIGURE_LIST(X) \
     X(PROCESS, "process", 14, "ms", "the program's start and end") \
@@ -81,14 +81,15 @@ struct gf_figure_info {
 /* The number of figures: the named ones and two for each filter. */
 int gf_figure_count(void);
 struct gf_figure_info gf_figure_info(int figure);
-/* What the filter takes on a CPU's thread, or, cuda, on a GPU, as times the cost of one thread
+/* The figure of the filter on a thread of the CPU or, with `cuda`, on a GPU: a factor to the cost
  * that the filter declares. */
 int gf_figure_of_filter(const struct gf_filter *filter, bool cuda);
 
-/* The value that counts: calibrated, else declared. figures may be NULL. */
+/* The value to use: the calibrated one, else the declared one. `figures` may be NULL. */
 double gf_figure(const struct gf_figures *figures, int figure);
 
-/* A measurement replaces what was known; false and no change where the value is impossible. */
+/* Replaces the figure by a measured value; returns false, and changes nothing, where the value is
+ * impossible. */
 bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
 
 #endif

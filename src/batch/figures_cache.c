@@ -24,7 +24,7 @@ static const char magic[] = "gpufilter figures 2";
 bool gf_figures_file_find(struct gf_figures_file *file)
 {
     const char *const cache = getenv("XDG_CACHE_HOME"), *const home = getenv("HOME");
-    const bool own = cache && *cache == '/'; /* a relative one is to be ignored, says XDG */
+    const bool own = cache && *cache == '/'; /* XDG says that a relative path is to be ignored */
     if (!own && (!home || *home != '/'))
         return false;
     gf_machine_describe(file->machine);
@@ -34,7 +34,7 @@ bool gf_figures_file_find(struct gf_figures_file *file)
     return length > 0 && (size_t)length < sizeof file->path;
 }
 
-/* Makes the two innermost folders; what fails shows when the file is opened. */
+/* Makes the two innermost folders; a failure shows when the file is opened. */
 static void make_folders(const struct gf_figures_file *file)
 {
     char path[sizeof file->path];
@@ -58,12 +58,12 @@ static bool is_trusted(const struct stat *file)
            !(file->st_mode & (S_IWGRP | S_IWOTH)) && file->st_size < FILE_BYTES_MAX;
 }
 
-/* The whole file as text; 0: there is none that counts. */
+/* Reads the whole file as text; 0: there is none, or it cannot be used. */
 static size_t read_file(const char *path, char text[FILE_BYTES_MAX])
 {
     struct stat stat;
     size_t length = 0;
-    /* Without O_NONBLOCK a FIFO of that name would hold the program up. */
+    /* Without O_NONBLOCK a FIFO of that name would block the program. */
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return 0;
@@ -78,7 +78,8 @@ static size_t read_file(const char *path, char text[FILE_BYTES_MAX])
     return length;
 }
 
-/* Splits off the last line, "check" with the hash of all before; false if it is wrong. */
+/* Splits off the last line, "check" with the hash of all lines before; false if the hash is
+ * wrong. */
 static bool take_check(char *text, size_t length)
 {
     char expected[40];
@@ -93,7 +94,8 @@ static bool take_check(char *text, size_t length)
     return right;
 }
 
-/* The figures stand in their order: the search goes on from *next. */
+/* Finds the figure of that name. The figures of a file stand in their order, so that the search
+ * goes on from *next. */
 static bool find_figure(const char *name, int count, int *next, struct gf_figure_info *info)
 {
     while (*next < count) {
@@ -132,7 +134,7 @@ static bool parse(char *text, size_t length, const char *machine, struct gf_figu
     return true;
 }
 
-/* False: there is no file, or none that counts. */
+/* Loads the file. False: there is none, or it cannot be used. */
 static bool load(const struct gf_figures_file *file, struct gf_figures *figures)
 {
     char text[FILE_BYTES_MAX];
@@ -192,8 +194,8 @@ static bool replace(const struct gf_figures_file *file, const char *text, size_t
     return done;
 }
 
-/* Every build has a file of its own. Removes those that nothing was measured for in three months,
- * and what a process that was killed may have left. */
+/* Every build has a file of its own. Removes the files that got no measurement in three months, and
+ * files that a killed process may have left. */
 static void remove_old(const struct gf_figures_file *file)
 {
     enum { DAYS = 90, DAY_S = 86400 };

@@ -1,4 +1,5 @@
-/* What tells an input from another of its name, and from itself after a change. */
+/* Identifies an input: another input of its name differs from it, and so does the same input after
+ * a change. */
 #ifndef GF_BATCH_INPUT_IDENTITY_H
 #define GF_BATCH_INPUT_IDENTITY_H
 
@@ -7,15 +8,15 @@
 #include <time.h>
 
 struct gf_input_identity {
-    char text[128]; /* its size and time: "512 1763827100.500000000"; empty where there are none,
-                       as of a pipe */
+    char text[128]; /* its size and time: "512 1763827100.500000000"; empty where there are none, as
+                     * for a pipe */
     struct timespec changed; /* valid where the text is not empty */
     bool is_gone;            /* it cannot be looked at */
 };
 
 struct gf_input_identity gf_identify_file(const char *path);
-/* A member of an archive, whose own identity is part of it. Where the archive has none, as a pipe,
- * it is a hash of the member's bytes. */
+/* Identifies a member of an archive; the archive's identity is a part of it. Where the archive has
+ * no identity, as a pipe has none, it is a hash of the member's bytes. */
 struct gf_input_identity gf_identify_member(const void *bytes, size_t size, struct timespec time,
                                             const struct gf_input_identity *archive);
 

@@ -20,7 +20,7 @@ struct search {
     struct gf_error *error;
 };
 
-/* The path, from malloc(), becomes the list's. */
+/* Adds a path from malloc(), which the list then owns. */
 static enum gf_status add_to(struct search *search, struct gf_inputs *inputs, char *path,
                              size_t below)
 {
@@ -45,7 +45,7 @@ static enum gf_status add(struct search *search, char *path, size_t below)
     return add_to(search, search->inputs, path, below);
 }
 
-/* The path, from malloc(), is no picture's by its name. */
+/* Leaves out a path from malloc() that by its name is no picture. */
 static enum gf_status leave_out(struct search *search, char *path)
 {
     struct gf_inputs *const names = search->request->left_out;
@@ -83,8 +83,8 @@ static bool is_output_folder(const struct search *search, const struct stat *fil
     return is;
 }
 
-/* A link counts as the file that it leads to, and as a file that cannot be opened if it leads
- * nowhere. S_IFLNK: it leads to a folder. */
+/* The kind of a file. A link counts as the file that it leads to, and where it leads nowhere as a
+ * file that cannot be opened. S_IFLNK: the link leads to a folder. */
 static mode_t kind_of(const struct dirent *entry, const char *path)
 {
     struct stat file;
@@ -97,7 +97,7 @@ static mode_t kind_of(const struct dirent *entry, const char *path)
     return S_ISDIR(file.st_mode) ? S_IFLNK : file.st_mode & S_IFMT;
 }
 
-/* The path, from malloc(), becomes the search's. */
+/* Takes an entry with its path from malloc(), which the search then owns. */
 static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
                                  size_t below)
 {
@@ -111,7 +111,7 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
         return add(search, path, below);
     if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
         return leave_out(search, path);
-    /* A folder that cannot be searched becomes an input that fails, as a file does. */
+    /* A folder that cannot be searched becomes an input that fails, as an unreadable file does. */
     if (kind == S_IFDIR && recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
         return add(search, path, below);
     if (kind == S_IFDIR && recursive && !stat(path, &file) && !is_output_folder(search, &file))
@@ -120,7 +120,8 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
     return status;
 }
 
-/* below: the length of the part of the path that the user gave, with its slash. */
+/* Searches a folder. below: the length of the part of the path that the user gave, with its
+ * slash. */
 static enum gf_status search_folder(struct search *search, const char *folder, size_t below)
 {
     DIR *const listing = opendir(*folder ? folder : ".");
@@ -181,7 +182,7 @@ static enum gf_status take_path(struct search *search, const char *path)
 
 /* ---- patterns ---- */
 
-/* The bracket of a page, as in a.tif[2], makes no pattern. */
+/* Whether the text is a pattern. The bracket of a page, as in a.tif[2], does not make it one. */
 static bool is_pattern(const char *text)
 {
     struct stat file;
@@ -225,10 +226,10 @@ static bool is_there(const char *path)
     return !lstat(path, &file);
 }
 
-/* A list of more bytes is a device or a mistake. */
+/* The most bytes of a list: a longer one is a device or a mistake. */
 static const size_t list_most = (size_t)1 << 30;
 
-/* Takes a byte order mark off the first line of a list, unless a file is named so. */
+/* Takes a byte order mark off the first line of a list, unless a file has that name. */
 static enum gf_status skip_mark(const struct search *search, const char *name, char *line,
                                 size_t *length)
 {

@@ -15,8 +15,8 @@
 
 enum { KINDS_MAX = 8, PROCESSOR_SIZE = 80 };
 
-/* The first line of a small file of the kernel's; "" if there is none. Bytes that would not be
- * text are left out. */
+/* Reads the first line of a small file of the kernel; "" if there is none. Bytes that are no text
+ * are left out. */
 static void read_line(const char *path, char *line, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -47,8 +47,8 @@ static void add_kind(struct kind *kind, const char *name)
         snprintf(kind[i].name, sizeof kind[i].name, "%s", name);
 }
 
-/* The driver lists its GPUs by their places on the bus; the bus says of what kind they are. The
- * driver's own description of one may have to wait for its start. */
+/* Describes the GPUs. The driver lists them by their places on the bus, and the bus tells their
+ * kinds. The driver's own description of a GPU may have to wait for its start. */
 static void describe_gpus(char *text, size_t size)
 {
     struct kind kind[KINDS_MAX] = {0};

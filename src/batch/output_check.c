@@ -9,12 +9,13 @@
 #include "codec/codec.h"
 #include "codec/io/output.h"
 
-/* The real path of the folder that was resolved last: names come folder by folder. */
+/* Remembers the real path of the folder that was resolved last, since names come folder by
+ * folder. */
 struct folder_memo {
     char *given, *real;
 };
 
-/* The real path of a folder, of which the last parts may not exist yet. */
+/* The real path of a folder whose last parts need not exist. */
 static char *real_folder(const char *folder)
 {
     char *const real = realpath(*folder ? folder : ".", NULL);
@@ -58,7 +59,7 @@ static char *real_name(struct folder_memo *memo, const char *path)
     return result;
 }
 
-/* The same, after following links as the output does. */
+/* Like real_name(), after following links as the output does. */
 static char *real_path(struct folder_memo *memo, const char *path)
 {
     struct stat file;
@@ -98,7 +99,7 @@ static void free_targets(struct target *target, size_t count)
     free(target);
 }
 
-/* The real paths, sorted; *count leaves out what has none. */
+/* The real paths, sorted; *count leaves out paths that have none. */
 static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path, int outputs,
                                      size_t *count)
 {
@@ -143,7 +144,7 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
     return GF_OK;
 }
 
-/* own: an input that is its own output is refused, too. */
+/* Refuses outputs that are inputs. own: also an input that is its own output. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct target *output,
                                    size_t outputs, const struct target *input, size_t count,
                                    bool own, struct gf_error *error)

@@ -49,7 +49,7 @@ static enum gf_status add_part(struct gf_template *template, struct gf_template_
     return GF_OK;
 }
 
-/* "stem}..." or "n:4}...", behind the brace. */
+/* Reads a field behind its brace: "stem}..." or "n:4}...". */
 static enum gf_status read_field(const char *text, struct gf_template_part *part,
                                  struct gf_error *error)
 {
@@ -71,7 +71,7 @@ static enum gf_status read_field(const char *text, struct gf_template_part *part
         (int)(length < 40 ? length + (text[length] == '}') : 40), text);
 }
 
-/* Reads text up to a field, and makes doubled braces single in place. */
+/* Reads text up to a field, and makes doubled braces single, in place. */
 static enum gf_status read_text(struct gf_template *template, const char **from,
                                 struct gf_error *error)
 {
@@ -116,7 +116,8 @@ static bool is_folder(const char *path, bool several)
     return several && strcmp(path, "-") && !strpbrk(slash ? slash : path, ".{}");
 }
 
-/* Whether that name, of one file and none that is there but a regular one, says no format. */
+/* Whether the name may mean a folder: it is the name of one file without a format, and nothing of
+ * that name exists but a regular file. */
 static bool may_be_folder(const struct gf_template *template)
 {
     struct stat file;
@@ -190,7 +191,7 @@ char *gf_template_folder(const struct gf_template *template)
     size_t length = first->length;
     while (length && first->text[length - 1] != '/')
         length--;
-    /* Of a folder the first part is its name, without a slash. */
+    /* For a folder the first part is its name, without a slash. */
     if (template->parts > 1 && template->part[1].field == GF_FIELD_TEXT)
         length = first->length;
     return strndup(first->text, length);
@@ -296,7 +297,7 @@ enum gf_status gf_template_expand(const struct gf_template *template,
         return gf_fail_memory(error);
     for (int i = 0; i < template->parts; i++)
         put_part(file, template, &template->part[i], values);
-    /* A stream whose buffer cannot be made may close without an error, and leave no text. */
+    /* A stream whose buffer cannot be allocated may close without an error, and leave no text. */
     if (fclose(file) || !*path) {
         free(*path);
         *path = NULL;

@@ -1,6 +1,6 @@
 /* Where results go: -o names a file, "-", a folder, or a template with fields in braces. All
- * outputs are named, and found to differ, before anything runs, except where a name has the size or
- * the number of a picture in a stream. */
+ * outputs are named before anything runs, and their names must differ; only names that contain the
+ * size, or the number of a picture in a stream, are made later. */
 #ifndef GF_BATCH_OUTPUT_TEMPLATE_H
 #define GF_BATCH_OUTPUT_TEMPLATE_H
 
@@ -11,11 +11,11 @@
 enum gf_template_field {
     GF_FIELD_TEXT,
     GF_FIELD_DIR,   /* {dir}: the input's folder, relative to the searched folder if it was found */
-    GF_FIELD_BELOW, /* {dir} of an input that a search found, else nothing; -o FOLDER uses it */
+    GF_FIELD_BELOW, /* {dir} for an input that a search found, else nothing; -o FOLDER uses it */
     GF_FIELD_STEM,  /* {stem}: the input's name without folder and extension */
     GF_FIELD_EXT,   /* {ext}: --format's, or the input's own */
-    GF_FIELD_NUMBER, /* {n}, {n:4}: of the input in the list, or of the picture in the only input;
-                        from 1 */
+    GF_FIELD_NUMBER, /* {n}, {n:4}: the number of the input in the list, or of the picture in the
+                      * only input; from 1 */
     GF_FIELD_WIDTH,  /* {w}, {h}: of the result */
     GF_FIELD_HEIGHT,
 };
@@ -47,8 +47,8 @@ const struct gf_key_help *gf_template_field_at(int index);
     "a folder, which ends in / or is there, or {dir}, {stem}, {ext} and {n} in -o tell outputs " \
     "apart"
 
-/* several: there may be more than one input, and a name without an extension is a folder. One with
- * an extension that says no format is refused, since it may be either. */
+/* Parses -o. several: there may be more than one input, and then a name without an extension is a
+ * folder. A name with an unknown extension is refused, since it may be a file or a folder. */
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
                                  struct gf_template *template, struct gf_error *error) GF_CHECKED;
 /* An archive is like a folder: its members are named as files there would be. */
@@ -65,15 +65,16 @@ struct gf_template_values {
     const struct gf_input_name *input;
     size_t number;
     int width, height;
-    enum gf_file_format content; /* of the input, for {ext} where its name says none */
+    enum gf_file_format content; /* the input's format, for {ext} where the input's name has no
+                                  * known extension */
 };
 /* *path is from malloc(). */
 enum gf_status gf_template_expand(const struct gf_template *template,
                                   const struct gf_template_values *values, char **path,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Fails if two outputs have the same name, or an output is another input; where each input has
- * several, also if it is its own. path[i * outputs + k] is output k of input i; NULL where it is
+/* Fails if two outputs have the same name, or an output is another input or, where each input has
+ * several outputs, its own input. path[i * outputs + k] is output k of input i; NULL where it is
  * not known yet, or the input cannot be read. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
                                 struct gf_error *error) GF_CHECKED;

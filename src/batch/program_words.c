@@ -7,7 +7,7 @@ static const char unit[] = "_bytes";
 static const char member[] = "options.", look_up[] = "gf_filter_at lists", list[] = "--list shows";
 
 /* The length of the option's name in "options.NAME"; 0 where the text begins with something else,
- * as the name of a file "options.png: " does. */
+ * such as the name of a file, "options.png: ". */
 static size_t option_length(const char *text)
 {
     if (strncmp(text, member, sizeof member - 1))

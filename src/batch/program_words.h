@@ -1,5 +1,4 @@
-/* The library names its options and functions in messages; the program has its own names for them.
- */
+/* Rewrites the library's names for options and functions in messages as the program's names. */
 #ifndef GF_BATCH_PROGRAM_WORDS_H
 #define GF_BATCH_PROGRAM_WORDS_H
 

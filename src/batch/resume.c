@@ -14,8 +14,8 @@
 #include "base/named_file.h"
 #include "batch/batch_log.h"
 
-/* Continues the hash over the contents and the size of a file. What can be read only once is left
- * out. */
+/* Continues the hash over the contents and the size of a file. A file that can be read only once is
+ * left out. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char part[1 << 14];
@@ -30,7 +30,8 @@ static uint64_t hash_file(uint64_t hash, const char *path)
         size += got > 0 ? (size_t)got : 0;
     }
     close(fd);
-    return gf_hash(hash, &size, sizeof size); /* what one file ends with is not another's begin */
+    return gf_hash(hash, &size, sizeof size); /* the size separates the contents of one file from
+                                               * those of the next */
 }
 
 static uint64_t hash_files(uint64_t hash, const struct gf_chain *chain)
@@ -65,9 +66,9 @@ struct record {
     uint64_t key;   /* a hash of the output's name; 0: empty */
     uint64_t input; /* a hash of the input's */
     uint64_t fingerprint;
-    uint64_t identity; /* a hash of the input's; 0: there was none, as of a pipe */
+    uint64_t identity; /* a hash of the input's identity; 0: there was none, as for a pipe */
     long long bytes_out;
-    bool done, is_old; /* is_old: a version wrote it that knew no identities */
+    bool done, is_old; /* is_old: the line was written by a version without identities */
 };
 
 struct gf_resume {
@@ -106,7 +107,7 @@ static bool grow(struct gf_resume *resume)
     return true;
 }
 
-/* The value of four hexadecimal digits; -1 if they are not that. */
+/* The value of four hexadecimal digits; -1 where the text is not four such digits. */
 static int hex4(const char *text)
 {
     char digits[5] = "";
@@ -190,8 +191,8 @@ static bool keep_line(struct gf_resume *resume, const struct line *line)
     struct record *const record = find_record(resume, key);
     const bool done = !strcmp(line->status, gf_outcome_names[GF_OUTCOME_DONE]);
     resume->count += !record->key;
-    /* That a file was skipped does not say by which chain it was made. An input that failed leaves
-     * what was made of another. */
+    /* A skipped file does not tell by which chain it was made. The outputs of an input that failed
+     * are left from another input. */
     if (done ||
         (record->input == input && strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED])))
         *record = (struct record){.input = input,

@@ -1,5 +1,5 @@
-/* Pictures of four inks become RGB while they are read: by their ICC profile, else by the plain
- * conversion that other programs make, too. */
+/* Converts pictures of four inks to RGB while they are read: by their ICC profile, else by the
+ * plain conversion that other programs also use. */
 #ifndef GF_CODEC_COMMON_CMYK_H
 #define GF_CODEC_COMMON_CMYK_H
 
@@ -13,15 +13,15 @@ struct gf_cmyk {
 };
 
 /* Prepares the conversion to sRGB, relative colorimetric with black point compensation, by the
- * profile in `metadata`, which is taken out of it: the result is sRGB. Without a profile of CMYK,
- * or where it is of no use, options->cmyk_profile stands in for it; else options->warn is told
- * that R = (1 - C)(1 - K) does, and so for the others. There is no standard press whose profile
- * could be meant, nor a free one to carry along. */
+ * profile in `metadata`, which is removed from it, since the result is sRGB. Without a usable
+ * profile of CMYK options->cmyk_profile is used; without that, R = (1 - C)(1 - K), and so for the
+ * other colours, of which options->warn is told. There is no standard press whose profile could be
+ * assumed, nor a free profile to ship. */
 enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *name,
                             const struct gf_options *options, struct gf_cmyk *cmyk,
                             struct gf_error *error) GF_CHECKED;
-/* Converts pixels of four samples to three. A sample of 0 is no ink, unless `inverted`. `inks` is
- * changed where it is. */
+/* Converts pixels of four samples to three. A sample of 0 means no ink, unless `inverted`. The
+ * conversion may change `inks`. */
 void gf_cmyk_convert(const struct gf_cmyk *cmyk, void *inks, bool inverted, void *rgb, int pixels);
 void gf_cmyk_close(struct gf_cmyk *cmyk);
 

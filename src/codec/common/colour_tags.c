@@ -22,7 +22,7 @@ void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int tra
     tags->cicp[3] = 1;
 }
 
-/* JPEG XL has these primaries only: BT.709, BT.2020, and P3 with either white. */
+/* JPEG XL has only these primaries: BT.709, BT.2020, and P3 with either of its whites. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept)
 {

@@ -1,6 +1,6 @@
-/* What a file says of its colours without an ICC profile: a PNG's cICP, sRGB, gAMA and cHRM chunks,
- * the numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags keeps them; others
- * get an ICC profile made of them. */
+/* What a file without an ICC profile says of its colours: a PNG's cICP, sRGB, gAMA and cHRM chunks,
+ * or the numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags keeps them;
+ * other outputs get an ICC profile made of them. */
 #ifndef GF_CODEC_COMMON_COLOUR_TAGS_H
 #define GF_CODEC_COMMON_COLOUR_TAGS_H
 
@@ -13,9 +13,10 @@ struct gf_colour_tags {
     unsigned char cicp[4]; /* ITU-T H.273: primaries, transfer, matrix, full range */
     unsigned char intent;  /* of sRGB, 0..3 */
     uint32_t gamma;        /* 100,000 times the exponent from light to samples */
-    /* 100,000 times x and y of white, red, green, blue; signed. */
+    /* 100,000 times x and y of white, red, green and blue; signed. */
     int32_t chromaticity[8];
-    bool told; /* a line has said that what gf_colour_tags_unsaid() gives is not converted */
+    bool told; /* a warning has said that the colours of gf_colour_tags_unsaid() are not
+                * converted */
 };
 
 /* The tags that files of a format have. */
@@ -26,7 +27,7 @@ enum gf_tags_room {
     GF_TAGS_ALL
 };
 
-/* Sets cICP of RGB in the full range, unless the numbers leave open what they say. */
+/* Sets a cICP of RGB in the full range, unless one of the numbers stands for "unspecified". */
 void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer);
 /* Copies cICP where there is room for it. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
@@ -34,18 +35,18 @@ bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_ro
 bool gf_transfer_is_hdr(int transfer);
 
 enum { GF_COLOURS_TEXT_SIZE = 48 };
-/* Whether cICP says what no ICC profile can: nothing converts such samples. text: "the transfer
- * PQ". */
+/* Whether cICP describes colours that no ICC profile can describe: nothing converts such samples.
+ * text: "the transfer PQ". */
 bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
                            char text[GF_COLOURS_TEXT_SIZE]);
 
-/* Whether the tags say something that an ICC profile of the file does not override: cICP comes
- * first, then the profile, sRGB, and last gAMA with cHRM (PNG, third edition, 4.3). */
+/* Whether the tags say something that the file's ICC profile does not override: cICP comes first,
+ * then the profile, then sRGB, and last gAMA with cHRM (PNG, third edition, 4.3). */
 bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc);
 
-/* Makes the profile that the tags stand for, in at most GF_ICC_MADE_MOST bytes, and returns its
- * size; 0 where they say nothing that a profile can, as cICP of HDR. A gamma without chromaticities
- * has sRGB's, chromaticities without a gamma have sRGB's curve. */
+/* Makes the profile that the tags describe, in at most GF_ICC_MADE_MOST bytes, and returns its
+ * size; 0 where they describe none, as a cICP of HDR does not. A gamma without chromaticities gets
+ * those of sRGB; chromaticities without a gamma get the curve of sRGB. */
 size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile);
 
 #endif

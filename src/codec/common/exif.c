@@ -47,7 +47,8 @@ static void tiff_put(struct gf_blob *exif, size_t at, int bytes, uint32_t value)
 struct directory {
     size_t first; /* offset of the first entry */
     size_t count; /* entries that lie within the block */
-    size_t next;  /* offset of the link to the next directory, 0 where that is cut off */
+    size_t next;  /* the offset of the link to the next directory; 0 where the file ends before
+                   * it */
 };
 
 static bool read_directory(const struct gf_blob *exif, size_t offset, struct directory *directory)
@@ -70,7 +71,7 @@ static bool first_directory(const struct gf_blob *exif, struct directory *direct
            read_directory(exif, tiff_get(exif, 4, 4), directory);
 }
 
-/* The offset of an entry; 0 where the directory has none of that tag. */
+/* The offset of an entry; 0 where the directory has no entry with that tag. */
 static size_t find_entry(const struct gf_blob *exif, const struct directory *directory,
                          uint32_t tag)
 {
@@ -87,7 +88,8 @@ static int number_bytes(uint32_t type)
     return type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_BYTE ? 1 : 0;
 }
 
-/* The offset of a single number's value, and its size in bytes; 0 where the directory has none. */
+/* The offset of a single number's value, and its size in bytes; 0 where the directory has no such
+ * number. */
 static size_t find_number(const struct gf_blob *exif, const struct directory *directory,
                           uint32_t tag, int *bytes)
 {
@@ -113,7 +115,7 @@ int gf_exif_orientation(const struct gf_blob *exif)
     return value >= 1 && value <= 8 ? (int)value : 1;
 }
 
-/* Puts a copy of the first directory, with the orientation, behind all that is there. */
+/* Appends a copy of the first directory that has the orientation. */
 static bool add_orientation(struct gf_blob *exif, int orientation)
 {
     static const unsigned char empty[TIFF_HEADER] = {'M', 'M', 0, 42};
@@ -209,7 +211,8 @@ static bool get_number(const struct gf_blob *exif, const struct directory *direc
     return true;
 }
 
-/* The first directory and the header stay, whatever is said of the thumbnail's place. */
+/* Overwrites bytes with zeros, except those of the first directory and the header, wherever the
+ * thumbnail is said to lie. */
 static void wipe(struct gf_blob *exif, const struct directory *first, size_t at, size_t size)
 {
     const size_t end = first->next + 4;

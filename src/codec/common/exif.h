@@ -1,5 +1,5 @@
 /* EXIF: a TIFF structure in either byte order, which is read and changed in place, since a maker's
- * note refers to places in it. Damage is met by leaving the block as it is. */
+ * note refers to places in it. A damaged block is left unchanged. */
 #ifndef GF_CODEC_COMMON_EXIF_H
 #define GF_CODEC_COMMON_EXIF_H
 
@@ -20,16 +20,17 @@ bool gf_exif_set_orientation(struct gf_blob *exif, int orientation);
 void gf_exif_set_size(struct gf_blob *exif, int width, int height);
 /* Whether EXIF states a resolution. */
 bool gf_exif_has_density(const struct gf_blob *exif);
-/* Takes the thumbnails out: nothing refers to them, and their bytes are zero or cut off. */
+/* Removes the thumbnails: nothing refers to them any more, and their bytes are zero or cut off. */
 void gf_exif_remove_thumbnails(struct gf_blob *exif);
 
 /* What an MPF index names behind a JPEG's own picture. The index is a TIFF structure, too. (CIPA
  * DC-007, Multi-Picture Format) */
 struct gf_mpf {
     int pictures; /* thumbnails of the JPEG's own one aside */
-    int64_t end;  /* where the last of them ends, counted from the segment's payload; 0: nowhere */
+    int64_t end;  /* where the last of them ends, counted from the segment's payload; 0: it is not
+                   * known */
 };
-/* Reads the payload of a JPEG's APP2 segment; false: it is no such index. */
+/* Reads the payload of a JPEG's APP2 segment; false: the payload is no such index. */
 bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf);
 
 #endif

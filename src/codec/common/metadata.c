@@ -142,7 +142,7 @@ static size_t even(size_t size)
     return size + size % 2;
 }
 
-/* Makes the resource of these records. It has no name. */
+/* Makes a Photoshop resource of these records. The resource has no name. */
 static bool set_iptc(struct gf_blob *iptc, const unsigned char *records, size_t size)
 {
     unsigned char *const resource = calloc(1, RESOURCE_HEAD + even(size));
@@ -181,8 +181,8 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
     return true;
 }
 
-/* Takes the small picture out that IPTC can hold (IIM 4.2, 2:200 to 2:202), and what follows
- * damage, where one might be. */
+/* Removes the small picture that IPTC can hold (IIM 4.2, 2:200 to 2:202), and everything behind
+ * damage, where such a picture might be. */
 static void remove_preview(struct gf_blob *iptc)
 {
     enum { HEAD = 5, RECORD = 2, FIRST = 200, LAST = 202 };
@@ -263,7 +263,7 @@ void gf_icc_parts_free(struct gf_icc_parts *parts)
     *parts = (struct gf_icc_parts){0};
 }
 
-/* Whether a profile's colour space is that of the picture. An unknown colour space passes. */
+/* Whether a profile's colour space is the picture's. An unknown colour space passes. */
 static bool icc_fits(struct gf_icc icc, struct gf_format format)
 {
     if (icc.size < ICC_COLOUR_SPACE + 4)
@@ -287,7 +287,7 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
     return made;
 }
 
-/* The profile that the output is to have, of what the file said of its colours. */
+/* Sets the profile that the output shall have, from the file's colours. */
 static bool keep_colours(const struct gf_metadata *metadata, struct gf_format format,
                          enum gf_tags_room room, struct gf_metadata *kept)
 {

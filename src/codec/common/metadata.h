@@ -1,6 +1,6 @@
 /* What a file holds beside the pixels and an output keeps: ICC profile, EXIF, XMP, IPTC, texts and
- * density. The codecs find the blocks in their files and write them; what the blocks mean is known
- * here. */
+ * density. The codecs find the blocks in their files and write them; this code knows what the
+ * blocks mean. */
 #ifndef GF_CODEC_COMMON_METADATA_H
 #define GF_CODEC_COMMON_METADATA_H
 
@@ -38,7 +38,7 @@ struct gf_metadata {
     struct gf_blob icc;  /* an ICC profile */
     struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
     struct gf_blob xmp;  /* the XMP packet */
-    /* Of a PNG with a palette, as RGBA; it goes into a PNG of the same pixels. */
+    /* The palette of a PNG, as RGBA; a PNG of the same pixels gets it again. */
     struct gf_blob palette;
     struct gf_blob iptc; /* a Photoshop resource, "8BIM" 0x0404, of IPTC records */
     struct gf_texts texts;
@@ -46,26 +46,28 @@ struct gf_metadata {
     unsigned char made[GF_ICC_MADE_MOST]; /* see gf_metadata_icc() */
     double density_x, density_y;          /* pixels per metre; 0: unknown */
     int orientation;                      /* EXIF's 1..8; 1 where there is none */
-    unsigned unread; /* enum gf_metadata_kind: what the file has and its reader leaves out */
-    bool filtered;   /* the pixels are no longer the file's: thumbnails show what was there */
+    unsigned unread; /* enum gf_metadata_kind: what the file has and its reader does not read */
+    bool filtered;   /* the pixels are no longer the file's: its thumbnails show the old pixels */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
 
-/* The kinds that are there, with those that were not read. A density of 72 dots an inch says that
- * nobody knows it (EXIF 2.32, XResolution); what EXIF states goes with EXIF. */
+/* The kinds of metadata that the file has, including those that were not read. A density of 72 dots
+ * an inch means that nobody knows it (EXIF 2.32, XResolution). A density that EXIF states counts as
+ * EXIF. */
 unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
 
-/* A block over this size is left out. It is the most that JPEG can hold of an ICC profile. */
+/* A larger block is left out. This is the largest ICC profile that a JPEG can hold. */
 enum { GF_METADATA_MAX = 255 * 65519 };
 
-/* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. It is ignored where
- * it is not a TIFF structure, or not the file's first. False when out of memory. */
+/* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. A block that is no
+ * TIFF structure is ignored, and so is every block after the file's first. False when out of
+ * memory. */
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
-/* Adds EXIF from a box of HEIF or JPEG XL, where the offset of its TIFF structure stands first. */
+/* Adds EXIF from a box of HEIF or JPEG XL, which begins with the offset of the TIFF structure. */
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
-/* Adds EXIF or XMP from the payload of a JPEG's APP1 segment, likewise. */
+/* Adds EXIF or XMP from the payload of a JPEG's APP1 segment, in the same way. */
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
-/* Notes by the payload of a JPEG's APP2 segment that a gain map or other pictures follow. */
+/* Notes whether the payload of a JPEG's APP2 segment announces a gain map or other pictures. */
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
 /* Notes the pictures of a HEIF file that say something of the one: a gain map, a depth map. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
@@ -90,17 +92,17 @@ bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size)
 bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc);
 void gf_icc_parts_free(struct gf_icc_parts *parts);
 
-/* The profile of the picture's colours, for conversions: the file's, or one of its colour tags,
- * which is made in metadata->made. Empty: there is none of use, which counts as sRGB, or it is
- * unsaid. */
+/* The profile of the picture's colours, for conversions: the file's own, or one made of its colour
+ * tags in metadata->made. Empty: there is no usable profile, which counts as sRGB, or no profile
+ * can describe the colours. */
 struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
 
-/* Copies what an output of that format keeps. Under options->strip that is nothing. The orientation
- * becomes 1 where options->autorotate applied it, and EXIF and XMP state the one that is kept. What
- * XMP says of things that no output has is taken out, and so are thumbnails of a filtered picture;
- * XMP that is damaged is left out. An ICC profile of another colour space is left
- * out (RGB for a gray picture). Colour tags become an ICC profile, or give way to one, unless the
- * file format has room for them. The caller frees the copy by gf_metadata_free. */
+/* Copies what an output of that format keeps: nothing under options->strip. The orientation becomes
+ * 1 where options->autorotate applied it, and EXIF and XMP state the same orientation. Removed are
+ * parts of XMP about things that no output has, thumbnails of a filtered picture, damaged XMP, and
+ * an ICC profile of another colour space (RGB for a gray picture). Colour tags become an ICC
+ * profile, or are dropped where there is one, unless the file format has room for tags. The caller
+ * frees the copy by gf_metadata_free. */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;

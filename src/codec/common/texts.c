@@ -77,7 +77,7 @@ static bool has_room(const struct gf_texts *texts, size_t size)
     return texts->count < GF_TEXTS_MOST && size <= GF_METADATA_MAX - texts->bytes;
 }
 
-/* Takes the text's blobs over, or frees them. */
+/* Adds the text, taking its blobs over, or frees them. */
 static bool add(struct gf_texts *texts, struct gf_text text)
 {
     struct gf_text *const grown = realloc(texts->item, (size_t)(texts->count + 1) * sizeof *grown);

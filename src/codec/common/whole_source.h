@@ -1,5 +1,5 @@
-/* A source of a format whose library decodes a picture only as a whole, from bytes in memory: when
- * the first row is asked for, after the caller has seen how much memory that takes. */
+/* A source of a format whose library decodes a picture only as a whole, from bytes in memory. It
+ * decodes when the first row is asked for, after the caller has seen how much memory that takes. */
 #ifndef GF_CODEC_COMMON_WHOLE_SOURCE_H
 #define GF_CODEC_COMMON_WHOLE_SOURCE_H
 
@@ -9,8 +9,8 @@
 
 struct gf_whole_source;
 
-/* What a format does. Its own struct has `size` bytes, first a struct gf_whole_source, then zeros.
- */
+/* The functions of a format. Its own struct has `size` bytes: first a struct gf_whole_source, then
+ * members that begin as zeros. */
 struct gf_whole_calls {
     size_t size;
     /* Reads the header and the metadata, by gf_whole_source_describe() and gf_choose_page(). */
@@ -18,8 +18,8 @@ struct gf_whole_calls {
     /* Fills the picture, rows without gaps, in base.format. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
-    /* Frees what the format holds beside the struct itself, even after a failed open; may be NULL.
-     */
+    /* Frees the members that the format has added to the struct, even after a failed open; may be
+     * NULL. */
     void (*release)(struct gf_whole_source *source);
 };
 
@@ -39,24 +39,24 @@ struct gf_whole_source {
 enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
                                     const struct gf_options *options, struct gf_source **source,
                                     struct gf_error *error) GF_CHECKED;
-/* Checks the size, and sets the format and the memory. library_bytes: what the library itself takes
- * for a pixel. */
+/* Checks the size, and sets the format and the memory. library_bytes: the bytes that the library
+ * itself takes for a pixel. */
 enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t width,
                                         uint64_t height, int channels, int bits,
                                         double library_bytes, struct gf_error *error) GF_CHECKED;
-/* Which of `count` pictures is to be decoded, where `wanted` was asked for; warns where several are
- * there and wanted is -1. */
+/* Chooses which of `count` pictures is decoded where the user asked for `wanted`; warns where there
+ * are several and `wanted` is -1. */
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page,
                               struct gf_error *error) GF_CHECKED;
 /* Warns of damage that lies behind that many whole pictures. */
 void gf_warn_behind(const char *name, int pictures, const char *why,
                     const struct gf_options *options);
-/* All bytes of the input; file->data is the caller's to free, even after a failure. */
+/* Reads all bytes of the input; the caller frees file->data, even after a failure. */
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error) GF_CHECKED;
-/* "a.webp: damaged: WHY", of one line. Where malloc() has set errno it is GF_ERROR_MEMORY instead:
- * not every library tells that from damage. */
+/* Fails with "a.webp: damaged: WHY", in one line. Where malloc() has set errno the failure is
+ * GF_ERROR_MEMORY instead, since some libraries report it as damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);
 

@@ -41,7 +41,7 @@ static bool is(struct text text, const char *word)
     return length_of(text) == strlen(word) && begins(text, word);
 }
 
-/* The end of the word's first place; NULL where there is none. */
+/* The end of the word's first occurrence; NULL where there is none. */
 static const unsigned char *behind(struct text text, const char *word)
 {
     const unsigned char *const at = memmem(text.at, length_of(text), word, strlen(word));
@@ -53,7 +53,7 @@ static bool is_start_tag(struct text markup)
     return length_of(markup) > 2 && !memchr("/?!", markup.at[1], 3);
 }
 
-/* What follows the markup that begins here; NULL where it does not end. */
+/* The end of the markup that begins here; NULL where it does not end. */
 static const unsigned char *behind_markup(struct text text)
 {
     if (begins(text, "<!--"))
@@ -74,7 +74,7 @@ static const unsigned char *behind_markup(struct text text)
     return NULL;
 }
 
-/* What follows the element that begins here; NULL where it does not end. */
+/* The end of the element that begins here; NULL where it does not end. */
 static const unsigned char *behind_element(struct text text)
 {
     int depth = 0;
@@ -147,7 +147,7 @@ static struct text part_before(struct text name, char letter)
     return (struct text){name.at, at ? at : name.at};
 }
 
-/* Whether an element or attribute is among the names. */
+/* Whether an element or attribute has one of the names. */
 static bool is_named(const struct prefixes *prefixes, struct text name)
 {
     const struct text prefix = part_before(name, ':');
@@ -166,7 +166,7 @@ static bool is_named(const struct prefixes *prefixes, struct text name)
     return false;
 }
 
-/* The name whose namespace the attribute declares; NULL: none. */
+/* The name whose namespace the attribute declares; NULL: it declares none of them. */
 static const struct gf_xmp_name *declared(const struct prefixes *prefixes,
                                           const struct attribute *attribute)
 {
@@ -185,7 +185,7 @@ static struct text attributes_of(struct text tag)
     return tag;
 }
 
-/* False where there are too many of them, or one is too long. */
+/* Notes the prefixes. False where there are too many of them, or one is too long. */
 static bool note_prefixes(struct prefixes *prefixes, struct text tag)
 {
     const int most = sizeof prefixes->item / sizeof *prefixes->item;
@@ -213,7 +213,7 @@ static unsigned char *keep(unsigned char *to, struct text text)
     return to + length_of(text);
 }
 
-/* Keeps a tag without the attributes that are among the names. */
+/* Copies a tag without the attributes that have one of the names. */
 static unsigned char *keep_tag(unsigned char *to, const struct prefixes *prefixes, struct text tag)
 {
     struct text rest = attributes_of(tag), kept = {tag.at, rest.at};
@@ -295,7 +295,7 @@ void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation)
     unsigned char *at = xmp->data;
     while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
         at += sizeof tag - 1;
-        /* It stands as ="6" in an attribute, as >6< in an element. */
+        /* The value stands as ="6" in an attribute, as >6< in an element. */
         if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
             at++;
         if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&

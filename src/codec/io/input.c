@@ -1,6 +1,6 @@
-/* A regular file is read by pread and memory of the caller's likewise, anything else as a stream.
- * Where the bytes of a stream are to be kept they go to an unnamed file, so that memory does not
- * grow with them. */
+/* Reads an input. A regular file, and likewise the caller's memory, is read by pread; anything else
+ * as a stream. Where the bytes of a stream are to be kept they go to an unnamed file, so that
+ * memory does not grow with them. */
 
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@ enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *erro
     return gf_fail(error, GF_ERROR_READ, "%s: %s", input->name, strerror(errno));
 }
 
-/* Reads bytes of a regular input from `at` on, as pread does. */
+/* Reads bytes of a regular input from offset `at`, as pread does. */
 static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t at)
 {
     if (!input->memory)
@@ -275,7 +275,7 @@ enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *da
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     size_t got;
-    /* The buffer may still hold how the file begins. */
+    /* The buffer may still hold the beginning of the file. */
     const size_t held =
         !input->given_back && input->position == (int64_t)input->end ? input->end : 0;
     memcpy(data, input->buffer, held);

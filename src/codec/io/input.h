@@ -13,67 +13,71 @@ struct gf_input;
 struct gf_said;
 struct stat;
 
-/* "-" is standard input. "a.gif[3]", where no file has that name, is the fourth picture in a.gif.
- * keep: the bytes of a pipe are kept, so that gf_input_rewind can start
- * over. A directory, a missing or an empty file is an error that names it. */
+/* Opens an input. "-" is standard input. "a.gif[3]", where no file has that name, is the fourth
+ * picture in a.gif. keep: the bytes of a pipe are kept, so that gf_input_rewind can start over. A
+ * directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
-/* The bytes are the caller's and stay in their place; the name is for messages. */
+/* Opens bytes in memory, which belong to the caller and must stay in their place; the name is for
+ * messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
-/* A regular file whose bytes begin at an offset; page: as gf_input_page gives it. The input owns
- * the descriptor from now on, even after a failure. */
+/* Opens a regular file whose bytes begin at an offset; page: as gf_input_page gives it. The input
+ * owns the descriptor from now on, even after a failure. */
 enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
                                         struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
-/* The length of the path in "path[3]", with the number; 0 where there is no number, or a file of
- * the whole name. */
+/* The length of the path in "path[3]", with the number; 0 where there is no number, or where a file
+ * has the whole name. */
 size_t gf_input_split_page(const char *name, int *page);
-/* What stat() says of the file that such a path opens; false where it says nothing. */
+/* The result of stat() for the file that such a path opens; false where stat() fails. */
 bool gf_input_stat(const char *path, struct stat *file);
 int gf_input_page(const struct gf_input *input); /* the picture asked for, from 0; -1: none */
-/* The regular file of an input's bytes and where they begin in it, for another process to read; -1:
- * there is none. A kept stream is first read to its end into an unnamed file, which the input then
- * is. */
+/* Gives the regular file of an input's bytes and where they begin in it, for another process to
+ * read; -1: there is none. A kept stream is first read to its end into an unnamed file, which the
+ * input then reads. */
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
-/* Whether a kept stream is known to its end: reads on while each part comes within so many
- * milliseconds, up to `most` bytes. What is read next does not change. */
+/* Whether a kept stream ends soon: reads on while each part comes within that many milliseconds, up
+ * to `most` bytes. The next byte to read stays the same. */
 bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
-/* The next byte is that at `position`, as gf_input_position counts. Only of a regular file. */
+/* Makes the byte at `position`, as gf_input_position counts, the next byte. Only for a regular
+ * file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);
 struct gf_said *gf_input_said(struct gf_input *input);   /* see said.h */
 const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
 
-/* How many threads may read a large part of a regular file side by side; one unless this says more.
- */
+/* How many threads may read a large part of a regular file side by side; without this call it is
+ * one. */
 void gf_input_set_threads(struct gf_input *input, int threads);
 /* Reads `size` bytes; fewer come only at the end, which is not an error. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
-/* Reads what there is without waiting for more: one byte at least, none only at the end. */
+/* Reads the bytes that are there, without waiting for more: at least one byte, and none only at the
+ * end. */
 enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;
-/* Whether gf_input_read_some() would not wait, within so many milliseconds. */
+/* Waits up to that many milliseconds until gf_input_read_some() would not wait; false where it
+ * still would. */
 bool gf_input_wait(const struct gf_input *input, int milliseconds);
 /* Copies the next bytes without consuming them. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-/* Copies all gf_input_size bytes of a regular file. What is read next does not change. */
+/* Copies all gf_input_size bytes of a regular file. The next byte to read stays the same. */
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
-/* The offset of the next byte from where the input starts. */
+/* The offset of the next byte, counted from the start of the input. */
 int64_t gf_input_position(const struct gf_input *input);
-/* Reads `size` bytes of a regular file from an offset; fewer come only at the end. What is read
- * next does not change. */
+/* Reads `size` bytes of a regular file from an offset; fewer come only at the end. The next byte to
+ * read stays the same. */
 enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
                                 size_t *got, struct gf_error *error) GF_CHECKED;
-/* The size of a regular file, counted from where the input starts; else -1. */
+/* The size of a regular file, counted from the start of the input; else -1. */
 int64_t gf_input_size(const struct gf_input *input);
-/* The last bytes that were read, 64 KB at most, will be read again. */
+/* Gives back the last bytes that were read, 64 KB at most, to be read again. */
 enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size,
                                   struct gf_error *error) GF_CHECKED;
-/* The next byte is the first of another picture: from now on gf_input_rewind goes back to it. */
+/* Makes the next byte the start of another picture: from now on gf_input_rewind goes back to it. */
 void gf_input_start_here(struct gf_input *input);
 bool gf_input_is_stream(const struct gf_input *input); /* it is not a regular file */
 

@@ -17,7 +17,7 @@ void gf_input_keep(struct gf_input *input, const void *data, size_t size)
         input->spooled += (int64_t)size;
         return;
     }
-    /* The input is read on; only gf_input_rewind fails from now on. */
+    /* Reading the input goes on; only gf_input_rewind fails from now on. */
     input->spool_errno = errno;
     input->spooled = 0;
     close(input->spool);
@@ -30,8 +30,8 @@ static bool is_due(const struct gf_input *input, int milliseconds)
     return milliseconds < 0 || poll(&stream, 1, milliseconds) > 0;
 }
 
-/* Keeps what is still to come, up to `most` bytes in all and while parts come within so many
- * milliseconds; -1: however long they take. */
+/* Keeps the bytes that are still to come, up to `most` bytes in all and while parts come within
+ * that many milliseconds; -1: however long they take. */
 static enum gf_status keep_rest(struct gf_input *input, int64_t most, int milliseconds,
                                 struct gf_error *error)
 {
@@ -39,7 +39,7 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
     enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     size_t got;
-    input->position = input->spooled; /* what was kept before need not be read again */
+    input->position = input->spooled; /* bytes that were kept before need not be read again */
     while (!status && !input->at_end && input->spool >= 0 && input->spooled < most &&
            is_due(input, milliseconds))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);

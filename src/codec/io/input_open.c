@@ -10,7 +10,7 @@
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 
-/* offset: where a regular file's bytes begin. */
+/* Identifies the input's file. offset: where a regular file's bytes begin. */
 static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf_error *error)
 {
     struct stat file;
@@ -22,7 +22,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     if (!input->regular)
         return GF_OK;
     input->base = offset > 0 ? offset : 0;
-    /* A file of /proc has bytes but a size of 0. */
+    /* A file of /proc has bytes although its size is 0. */
     if (file.st_size > input->base)
         input->size = file.st_size - input->base;
     (void)posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

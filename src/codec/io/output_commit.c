@@ -1,4 +1,4 @@
-/* How the file of an output gets its name, or is copied to where it goes. */
+/* Gives the file of an output its name, or copies it to its destination. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ static bool link_as(const struct gf_output *output, const char *name)
 
 static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *error)
 {
-    (void)gf_temporary_lock(output->fd); /* without a name nobody else can have locked it */
+    (void)gf_temporary_lock(output->fd); /* nobody else can have locked a file without a name */
     for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
         if (!gf_temporary_begin(&output->temporary, output->target))
             return gf_fail_memory(error);
@@ -54,7 +54,7 @@ bool gf_output_keeps_replaced(void)
     return atomic_load(&kept) >= 0;
 }
 
-/* The file that is about to be replaced, if it is to be kept; -1: it is not. */
+/* Opens the file that is about to be replaced, if it shall be kept; -1: it shall not. */
 static int open_replaced(const struct gf_output *output)
 {
     enum { KEPT_FROM_BLOCKS = (16 << 20) / 512 };
@@ -80,7 +80,7 @@ static enum gf_status rename_to_target(struct gf_output *output, struct gf_error
 {
     const unsigned flags = output->options.no_clobber ? RENAME_NOREPLACE : 0;
     if (renameat2(AT_FDCWD, output->temporary.path, AT_FDCWD, output->target, flags)) {
-        /* A file system may know no flags: it is then enough that there was no target when the
+        /* A file system may know no flags: then it is enough that the target did not exist when the
          * output was opened. */
         const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
         if (errno == EEXIST)
@@ -135,7 +135,7 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
 static enum gf_status check_close(struct gf_output *output, struct gf_error *error)
 {
     const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0), closing = output->fd;
-    if (copy < 0) /* there are too many descriptors; this tells as much */
+    if (copy < 0) /* there are too many descriptors; close() then tells as much */
         return fsync(output->fd) ? gf_output_fail(output, error) : GF_OK;
     output->fd = copy;
     return close(closing) && errno != EINTR ? gf_output_fail(output, error) : GF_OK;

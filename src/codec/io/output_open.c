@@ -36,7 +36,7 @@ char *gf_output_resolve(const char *path)
 }
 
 /* Others may open a new file as far as the umask lets them. A file that is to replace another one
- * is ours alone until it has that one's permissions. */
+ * is private until it has the permissions of the other. */
 static mode_t first_mode(const struct gf_output *output)
 {
     return output->exists ? 0600 : 0666;
@@ -44,7 +44,7 @@ static mode_t first_mode(const struct gf_output *output)
 
 static void open_unnamed(struct gf_output *output)
 {
-    if (access("/proc/self/fd", X_OK)) /* linkat() needs it to name the file in the end */
+    if (access("/proc/self/fd", X_OK)) /* linkat() needs this path to name the file at the end */
         return;
     char *const folder = gf_folder_of(output->target);
     if (folder)
@@ -116,7 +116,7 @@ static enum gf_status open_spooled(struct gf_output *output, struct gf_error *er
 {
     const int usable = output->to_stdout ? fcntl(STDOUT_FILENO, F_GETFD)
                                          : faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS);
-    if (usable < 0) /* were stdout closed, the spool file would get its number */
+    if (usable < 0) /* if stdout were closed, the spool file would get its number */
         return gf_output_fail(output, error);
     output->fd = gf_spool_open();
     if (output->fd < 0)
@@ -130,7 +130,8 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     struct stat file;
     if (!*path)
         return gf_fail(error, GF_ERROR_OUTPUT, "the output has no name");
-    /* One look at a name that nobody has: it waits for all who name files in that folder. */
+    /* Looks once at a name that nothing has: each look waits for everybody who names files in that
+     * folder. */
     const bool is_new = !output->to_stdout && lstat(path, &file) && errno == ENOENT;
     const bool is_there = !output->to_stdout && !is_new && !stat(path, &file);
     if (is_there && S_ISDIR(file.st_mode))
@@ -143,7 +144,7 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     return open_beside(output, is_new, error);
 }
 
-/* Without a place for its bytes yet. NULL: out of memory. */
+/* Makes an output that has no place for its bytes yet. NULL: out of memory. */
 static struct gf_output *new_output(const char *name)
 {
     struct gf_output *const output = malloc(sizeof *output);

@@ -1,4 +1,5 @@
-/* What opening, writing and commit know of an output. Only the files of output.h include this. */
+/* The state of an output that opening, writing and commit share. Only the files of output.h include
+ * this. */
 #ifndef GF_CODEC_IO_OUTPUT_STATE_H
 #define GF_CODEC_IO_OUTPUT_STATE_H
 
@@ -10,8 +11,8 @@ enum { GF_OUTPUT_BUFFER_BYTES = 1 << 20, GF_OUTPUT_NAME_TRIES = 100 };
 
 struct gf_output {
     char *name;   /* as given, for messages */
-    char *target; /* the file that is replaced, links resolved; NULL: copied out by commit, or
-                   * memory */
+    char *target; /* the file that is replaced, links resolved; NULL: commit copies the bytes out,
+                   * or they stay in memory */
     struct gf_temporary temporary;
     int fd;
     bool to_stdout, exists;
@@ -28,9 +29,9 @@ struct gf_output {
     unsigned char buffer[GF_OUTPUT_BUFFER_BYTES];
 };
 
-/* The error that errno says, with the output's name. */
+/* Fails with the error of errno and the output's name. */
 enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error);
-/* All bytes are in its file: gives that its name, or copies it out. (output_commit.c) */
+/* Gives the output's file, which has all bytes, its name, or copies it out. (output_commit.c) */
 enum gf_status gf_output_put_in_place(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 
 #endif
