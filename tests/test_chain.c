@@ -336,7 +336,7 @@ static void test_variants(void **state)
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         const struct gf_variant *variant;
-        if (filter->cpu || filter->point) /* else it stands for others, which have theirs */
+        if (filter->point) /* others stand for filters that have theirs, or run on the CPU only */
             assert_non_null(gf_filter_variant_at(filter, 0));
         for (int v = 0; (variant = gf_filter_variant_at(filter, v)); v++) {
             struct gf_error refusal = {0};
@@ -363,6 +363,20 @@ static void test_variants(void **state)
     assert_error("blur=variant=tiled:variant=tiled", "blur: variant is given twice");
     assert_error("blur=variant=tiled:2",
                  "blur: '2' comes after a named parameter, so it needs its name");
+}
+
+static void test_kernels(void **state)
+{
+    struct gf_error error = {0};
+    parse("invert,thumbnail=10,blur");
+    assert_int_equal(gf_chain_check_kernels(&chain, &error), GF_OK);
+    struct gf_filter without = *chain.item[2].filter;
+    without.cuda = NULL;
+    chain.item[2].filter = &without;
+    assert_null(gf_filter_variant_at(&without, 0));
+    assert_int_equal(gf_chain_check_kernels(&chain, &error), GF_ERROR_UNAVAILABLE);
+    assert_string_equal(error.text, "blur has no CUDA kernel and runs on the CPU only");
+    gf_chain_free(&chain);
 }
 
 static void test_suggestions(void **state)
@@ -455,14 +469,14 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_positions),   cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_words),       cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_matrices),    cmocka_unit_test(test_largest_matrix),
-        cmocka_unit_test(test_errors),      cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_suggestions), cmocka_unit_test(test_fuzz),
-        cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_positions), cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_defaults),  cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_words),     cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_matrices),  cmocka_unit_test(test_largest_matrix),
+        cmocka_unit_test(test_errors),    cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_suggestions),
+        cmocka_unit_test(test_fuzz),      cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,7 +249,10 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
                                 struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    enum gf_status status = gf_cuda_check_architecture(cuda, stage, error);
+    /* Those that a filter stands for are seen only here. */
+    enum gf_status status = gf_filter_check_kernels(stage->filter, error);
+    if (!status)
+        status = gf_cuda_check_architecture(cuda, stage, error);
     if (!status)
         status = gf_cuda_hold(backend, stage, error);
     if (status || !stage->constants_size)

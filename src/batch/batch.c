@@ -85,8 +85,9 @@ static void report_estimate(const struct gf_batch *batch)
     struct gf_cost_work work;
     if (!gf_cost_look(request, batch->server, &work))
         return;
-    gf_cost_describe(&work, work.server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not),
-                     tell_estimate, (void *)request);
+    const bool gpu = work.server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not);
+    gf_cost_describe(&work, gpu && !gf_batch_check_kernels(request, NULL), tell_estimate,
+                     (void *)request);
 }
 
 static enum gf_status run(struct gf_batch *batch, struct gf_error *error)

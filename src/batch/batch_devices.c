@@ -230,6 +230,10 @@ enum gf_status gf_batch_check_devices(const struct gf_batch *batch, struct gf_er
 {
     const char *why = "";
     int highest = 0;
+    const enum gf_status status =
+        asks_for_cuda(batch->request) ? gf_batch_check_kernels(batch->request, error) : GF_OK;
+    if (status)
+        return status;
     if (!batch->devices || batch->falls_back || batch->remote || batch->request->open)
         return GF_OK;
     if (!gf_backend_cuda_likely(&why))

@@ -159,7 +159,11 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
 void gf_batch_choose_devices(struct gf_batch *batch, const struct gf_batch_request *look);
 /* Closes the server's connection if no pipeline has taken it. */
 void gf_batch_drop_server(struct gf_batch *batch);
-/* Fails if a device that the user has named is missing, before anything is written. */
+/* Fails if a filter of the request has no CUDA kernel. */
+enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
+                                      struct gf_error *error) GF_CHECKED;
+/* Fails if a device that the user has named is missing, or cannot run the chain, before anything is
+ * written. */
 enum gf_status gf_batch_check_devices(const struct gf_batch *batch,
                                       struct gf_error *error) GF_CHECKED;
 uint64_t gf_batch_physical_bytes(void); /* of this machine's memory */

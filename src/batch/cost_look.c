@@ -5,7 +5,7 @@
 #include "base/cpu.h"
 #include "batch/batch_work.h"
 #include "batch/cost.h"
-#include "chain/chain.h"
+#include "chain/variants.h"
 #include "codec/codec.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -305,6 +305,20 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     return true;
 }
 
+enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
+                                      struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+        struct gf_chain chain = {0};
+        status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain, error);
+        if (!status)
+            status = gf_chain_check_kernels(&chain, error);
+        gf_chain_free(&chain);
+    }
+    return status;
+}
+
 static bool filters_anything(const struct gf_batch_request *request)
 {
     bool any = false;
@@ -323,12 +337,16 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices ||
                        request->options.codec == GF_CODEC_GPU;
     const char *why_not = "";
+    struct gf_error lacks = {0};
     if (asked) {
         choice.device = GF_DEVICE_CUDA;
         if (files_of_shard(request) < 2 || !gf_cost_look(request, server, &work))
             return choice;
     } else if (!filters_anything(request)) {
         snprintf(reason, size, "there is nothing to filter");
+        return choice;
+    } else if (gf_batch_check_kernels(request, &lacks)) {
+        snprintf(reason, size, "%s", lacks.text);
         return choice;
     } else if (server == GF_COST_NO_SERVER && !gf_backend_cuda_node(&why_not)) {
         snprintf(reason, size, "%s", why_not);

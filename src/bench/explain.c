@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/batch_work.h"
 #include "batch/cost.h"
 #include "chain/variants.h"
 #include "codec/codec.h"
@@ -320,7 +321,8 @@ static struct gf_options settle_device(const char *input, const char *output, co
         gf_server_may_run(chain, options) && gf_server_present(options->device_index)
             ? GF_COST_SERVER_WORKS
             : GF_COST_NO_SERVER;
-    explanation->gpu = server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not);
+    explanation->gpu = (server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not)) &&
+                       !gf_batch_check_kernels(&request, NULL);
     if (!gf_cost_look(&request, server, &explanation->work))
         explanation->work.files = 0;
     if (options->device == GF_DEVICE_AUTO && options->codec != GF_CODEC_GPU &&

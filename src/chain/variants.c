@@ -43,6 +43,22 @@ gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
                                                     : stage->filter->cuda[0].launch;
 }
 
+enum gf_status gf_filter_check_kernels(const struct gf_filter *filter, struct gf_error *error)
+{
+    if (!filter->cpu || filter->cuda)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s has no CUDA kernel and runs on the CPU only",
+                   filter->name);
+}
+
+enum gf_status gf_chain_check_kernels(const struct gf_chain *chain, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < chain->count; i++)
+        status = gf_filter_check_kernels(chain->item[i].filter, error);
+    return status;
+}
+
 const struct gf_variant *gf_stage_counting(const struct gf_stage *stage)
 {
     if (stage->variant && stage->variant->count)

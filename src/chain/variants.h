@@ -2,6 +2,7 @@
 #ifndef GF_CHAIN_VARIANTS_H
 #define GF_CHAIN_VARIANTS_H
 
+#include "chain/chain.h"
 #include "stage/stage.h"
 
 #ifdef __cplusplus
@@ -13,11 +14,18 @@ extern "C" {
 const struct gf_variant *gf_filter_naive(const struct gf_filter *filter);
 /* The variants of a filter, first the default; NULL past the last one. */
 const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index);
-/* The launcher of the stage's variant, or the default's where the variant has none. */
 /* The filter whose variants the stage can run: its own filter or, in a run of point filters, the
  * only one of the run. */
 const struct gf_filter *gf_stage_variants(const struct gf_stage *stage);
+/* The launcher of the stage's variant, or the default's where the variant has none. The stage's
+ * filter has a kernel. */
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage);
+/* Fails with GF_ERROR_UNAVAILABLE if the filter makes pixels and has no CUDA kernel. */
+enum gf_status gf_filter_check_kernels(const struct gf_filter *filter,
+                                       struct gf_error *error) GF_CHECKED;
+/* The same for each filter that the chain names. */
+enum gf_status gf_chain_check_kernels(const struct gf_chain *chain,
+                                      struct gf_error *error) GF_CHECKED;
 gf_counter *gf_stage_counter(const struct gf_stage *stage);
 /* The variant whose counter the stage uses: the stage's own variant, or one with count_first, which
  * runs on every architecture. NULL: the counter is gf_histogram_cuda. */

@@ -7,7 +7,7 @@
 
 #include "base/argument.h"
 #include "base/cpu.h"
-#include "chain/chain.h"
+#include "chain/variants.h"
 #include "codec/common/checks.h"
 #include "gpufilter/version.h"
 
@@ -73,23 +73,40 @@ static bool any_filters(const struct gf_pipeline *pipeline)
     return any;
 }
 
+/* Whether all filters of all outputs have CUDA kernels. */
+static enum gf_status check_kernels(const struct gf_pipeline *pipeline, struct gf_error *error)
+{
+    enum gf_status status = gf_chain_check_kernels(&pipeline->chain, error);
+    for (int i = 1; !status && i < pipeline->outputs; i++)
+        status = gf_chain_check_kernels(&pipeline->output[i].chain, error);
+    return status;
+}
+
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf_error *error)
 {
     const char *why_not = "";
+    struct gf_error lacks = {0};
+    const enum gf_status kernels = check_kernels(pipeline, &lacks);
     if (pipeline->options.codec == GF_CODEC_GPU &&
-        (pipeline->options.device == GF_DEVICE_CPU || !gf_backend_cuda_likely(&why_not)))
+        (pipeline->options.device == GF_DEVICE_CPU || kernels || !gf_backend_cuda_likely(&why_not)))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "the GPU's codec without a GPU: %s",
-                       *why_not ? why_not : "the CPU was asked for");
+                       kernels    ? lacks.text
+                       : *why_not ? why_not
+                                  : "the CPU was asked for");
     switch (pipeline->options.device) {
     case GF_DEVICE_CPU:
         return use_cpu(pipeline, "asked for", error);
     case GF_DEVICE_CUDA:
+        if (kernels)
+            return gf_fail(error, kernels, "%s", lacks.text);
         return use_cuda(pipeline, "asked for", error);
     case GF_DEVICE_AUTO:
         break;
     }
     if (!pipeline->chain.count && !any_filters(pipeline))
         return use_cpu(pipeline, "there is nothing to filter", error);
+    if (kernels)
+        return use_cpu(pipeline, lacks.text, error);
     if (!gf_backend_cuda_likely(&why_not))
         return use_cpu(pipeline, why_not, error);
     return use_cuda(pipeline, "there is a GPU", error);

@@ -111,23 +111,35 @@ static bool is_chosen(const struct gf_selftest_run *test, const struct gf_filter
     return !*test->filters;
 }
 
+static void report_skipped(struct gf_selftest_run *test, const struct gf_filter *filter,
+                           const char *variant, const char *why)
+{
+    char line[300];
+    snprintf(line, sizeof line, "%-8.60s %-11s %-12s skipped: %.120s", test->device, filter->name,
+             variant, why);
+    test->line(test->context, line);
+    test->counts->skipped++;
+}
+
 /* Runs the default and, on a GPU, the variants that this GPU can run. */
 static enum gf_status run_variants(struct gf_selftest_run *test, const struct gf_filter *filter,
                                    char *text, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
+    struct gf_error lacks = {0};
+    if (!gf_selftest_on_cpu(test) && gf_filter_check_kernels(filter, &lacks)) {
+        report_skipped(test, filter, "default", lacks.text);
+        return GF_OK;
+    }
     for (int v = 0;
          !status && (v == 0 || (!gf_selftest_on_cpu(test) && gf_filter_variant_at(filter, v)));
          v++) {
         test->variant = v ? gf_filter_variant_at(filter, v) : NULL;
         if (test->variant && test->variant->architecture > test->architecture) {
-            char line[200];
-            snprintf(line, sizeof line,
-                     "%-8.60s %-11s %-12s skipped: needs compute capability %d.%d", test->device,
-                     filter->name, test->variant->name, test->variant->architecture / 10,
-                     test->variant->architecture % 10);
-            test->line(test->context, line);
-            test->counts->skipped++;
+            char why[60];
+            snprintf(why, sizeof why, "needs compute capability %d.%d",
+                     test->variant->architecture / 10, test->variant->architecture % 10);
+            report_skipped(test, filter, test->variant->name, why);
             continue;
         }
         for (int format = 0; !status && format < 8; format++)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/spans.h"
-#include "chain/chain.h"
+#include "chain/variants.h"
 #include "server/identity.h"
 #include "server/place.h"
 
@@ -188,12 +188,13 @@ bool gf_server_present(int device)
 }
 
 /* Whether the chain names more files than go with a request, or has a result whose size depends on
- * the pixels. */
+ * the pixels, or a filter without a CUDA kernel. */
 static bool keeps_chain_here(const char *text)
 {
     struct gf_chain chain = {0};
     const bool keeps = gf_chain_parse(text, &chain, NULL) != GF_OK ||
                        gf_chain_next_box(&chain, 0) < chain.count ||
+                       gf_chain_check_kernels(&chain, NULL) != GF_OK ||
                        gf_chain_files(&chain, NULL, 0) > GF_REMOTE_FILES;
     gf_chain_free(&chain);
     return keeps;

@@ -123,7 +123,7 @@ struct gf_filter {
     bool cpu_intrinsics; /* cpu() has code that gf_cpu_allow_intrinsics() can leave out */
     /* Variants of the CUDA kernels, first the default. A point filter lists only those that it has
      * besides gf_point's: they are launched on a stage of gf_point with a run of that one filter.
-     */
+     * NULL for a filter with cpu(): it has none, and its chains run on the CPU. */
     const struct gf_variant *cuda;
     /* GF_STENCIL: which tables cuda_fused may be given for pictures of 8 bits without alpha; the
      * planner gives none before a border that is constant. NULL: none. */
