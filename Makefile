@@ -394,6 +394,12 @@ clean: ## removes the build folder
 
 include tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk
 
+# NAME: of the filter; KIND: point or stencil.
+new-filter: ## begins a filter: make new-filter NAME=glow KIND=point (or stencil)
+	@CC="$(CC)" sh tests/new_filter/new_filter.sh "$(NAME)" "$(KIND)"
+
+filter-pages: bits readme ## the checksums, the gallery and the README, after a filter was added or has changed
+
 # What stands between the README's marks is the declarations' own, and the newest results'.
 readme: $(PROGRAM) ## brings the generated parts up to date: the README's, the gallery, the page of results
 	@tests/bench/readme.sh $(PROGRAM) .
@@ -410,6 +416,6 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk | expand -t 16
 
-.PHONY: FORCE all bits test test-only test-server demo selftest sanitize-gpu asan ubsan tsan test-threads format lint readme gallery picture clean help
+.PHONY: FORCE all bits test test-only test-server demo selftest sanitize-gpu asan ubsan tsan test-threads format lint new-filter filter-pages readme gallery picture clean help
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ)) $(TESTS:=.d)

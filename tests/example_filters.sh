@@ -1,7 +1,7 @@
 #!/bin/sh
 # A filter is a file, a header where the device needs it too, and one line: this test adds the two of
-# tests/example_filters to a copy of the tree and of the folder where $GPUFILTER was built, builds what that changes, and
-# uses them: on a GPU, too, if that folder has CUDA.
+# tests/example_filters, and two that make new-filter begins, to a copy of the tree and of the folder where $GPUFILTER was
+# built, builds what that changes, and uses them: on a GPU, too, if that folder has CUDA.
 root=$(cd "$(dirname "$0")/.." && pwd)
 : "${GPUFILTER:=$root/build/gpufilter}"
 examples=$root/tests/example_filters
@@ -18,16 +18,18 @@ add_filters()
     printf 'GF_FILTER(%s)\n' raise falloff >>"$tree/src/filters/filters.def"
 }
 
-build()
+copy_make()
 {
     env -i PATH="$PATH" PKG_CONFIG_PATH="$PKG_CONFIG_PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
-        make -C "$tree" -j"$(nproc)" BUILD=build build/gpufilter >"$tree/log" 2>&1
+        make -C "$tree" -j"$(nproc)" BUILD=build "$@" >"$tree/log" 2>&1
 }
 
-problems=$({ add_filters && build; } || tail -n 20 "$tree/log")
+problems=$({ add_filters && copy_make new-filter NAME=glow KIND=point && copy_make new-filter NAME=haze KIND=stencil &&
+    copy_make build/gpufilter; } || tail -n 20 "$tree/log")
 result "a copy of the tree builds with them" "$problems"
 [ -z "$problems" ] || exit 1
-result "nothing else is compiled" "$(grep -E '^(CC|NVCC) ' "$tree/log" | grep -v -e '/registry\.c$' -e '/raise\.cu\{0,1\}$' -e '/falloff\.c$')"
+result "nothing else is compiled" "$(grep -E '^(CC|NVCC) ' "$tree/log" | grep -v -e '/registry\.c$' -e '/raise\.cu\{0,1\}$' -e '/falloff\.c$' \
+    -e '/glow\.c$' -e '/haze\.c$')"
 cd "$tree" || exit 1
 
 gpufilter()
@@ -67,12 +69,12 @@ result "help, list and completion know them" "$(
     done
 )"
 
-log=$(build/gpufilter --selftest=small raise,falloff 2>&1) && log=
+log=$(build/gpufilter --selftest=small raise,falloff,glow,haze 2>&1) && log=
 result "the self-test passes" "$log"
 
 result "bands make what the whole makes" "$(
     for picture in rgb.ppm gray16.pgm rgba.pam; do
-        for chain in raise raise=2:wrap falloff invert,falloff,gamma=2 falloff=1,raise,grayscale,falloff; do
+        for chain in raise raise=2:wrap haze=1:wrap falloff glow,haze invert,falloff,gamma=2 falloff=1,raise,grayscale,falloff; do
             bands "$chain" "$picture"
         done
     done
@@ -100,6 +102,49 @@ result "a falloff between point filters is one stage with them" "$(
         gpufilter --explain -i white.pgm invert,falloff,gamma=2
 )"
 
+# A mean of 3x3 pixels, and 255 (v + v (1 - v)), rounded.
+result "what make new-filter begins does what its help says" "$(
+    for border in edge reflect wrap constant; do
+        same haze=1:$border rgb.ppm boxblur=1:$border
+    done
+    printf 'P2\n3 1\n255\n0 51 255\n' >three.pgm
+    gpufilter --quiet -i three.pgm -o lighter.pgm glow=1
+    [ "$(tail -c 3 lighter.pgm | od -An -v -tu1 | tr -s ' ')" = ' 0 92 255' ] || tail -c 3 lighter.pgm | od -An -tu1
+)"
+
+# Whether there is a GPU or not.
+result "a stencil without a kernel runs on the CPU, and says why" "$(
+    lacks='haze has no CUDA kernel and runs on the CPU only'
+    build/gpufilter --verbose -i three.pgm -o auto.pgm invert,haze 2>&1 | grep -q "ran on cpu.*: $lacks" ||
+        echo "--verbose does not say it"
+    build/gpufilter --explain -i three.pgm haze | grep -q "$lacks" || echo "--explain does not say it"
+    build/gpufilter --profile=compare -i three.pgm haze | grep -q "$lacks" || echo "--profile=compare does not say it"
+    for options in '-o a.pgm' '-i three.pgm -o {n}.pgm' '-o a.pgm invert -o b.pgm' --explain --profile=compare; do
+        # shellcheck disable=SC2086 # several words
+        build/gpufilter --device=cuda -i three.pgm $options haze >said 2>&1
+        status=$?
+        { [ $status = 3 ] && [ "$(cat said)" = "gpufilter: $lacks" ]; } || { echo "$options: status $status" && cat said; }
+    done
+)"
+
+result "the test that make new-filter writes fails until it has the values" "$(
+    copy_make build/tests/test_glow || tail -n 20 log
+    build/tests/test_glow >said 2>&1 && echo "it passes as written"
+    grep -q 'glow makes 15, and tests/test_glow.c expects -1' said || cat said
+    sed -i 's/{{-1, .*}}/{{15, 29, 43}, {57, 252, 83}, {95, 107, 119}}/' tests/test_glow.c
+    copy_make build/tests/test_glow && build/tests/test_glow >said 2>&1 || cat said log
+)"
+
+result "make new-filter writes over nothing" "$(
+    cksum src/filters/* tests/*.[ch] >before
+    for wrong in 'NAME=glow KIND=point' 'NAME=flip KIND=point' 'NAME=cli KIND=stencil' 'NAME=int KIND=point' NAME=mist \
+        'NAME=../mist KIND=point' KIND=point; do
+        # shellcheck disable=SC2086 # several words
+        ! copy_make new-filter $wrong || echo "$wrong is taken"
+    done
+    cksum src/filters/* tests/*.[ch] | cmp - before 2>&1
+)"
+
 # Each block of code in the tutorial stands so in one of the files.
 result "the tutorial quotes these files" "$(awk -v blocks=0 '
     FILENAME != ARGV[1] { file[FILENAME] = file[FILENAME] "\n" $0; next }
@@ -116,7 +161,7 @@ result "the tutorial quotes these files" "$(awk -v blocks=0 '
         }
         if (blocks < 3)
             print "only " blocks " blocks of code"
-    }' "$root/src/filters/README.md" "$examples"/*)"
+    }' "$root/src/filters/README.md" "$examples"/* "$root/tests/new_filter"/*.c)"
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 host=$([ -z "$nvcc" ] || sh "$root/tests/nvcc_host.sh" "$nvcc")

@@ -1,0 +1,36 @@
+/* NAME: lighter middle tones. */
+#include "pixel/point.h"
+
+struct NAME {
+    double strength;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct NAME, strength, 0.5, 0, 1, "how much lighter: 0 leaves the picture as it is"),
+    {0},
+};
+
+/* The filter's own formula: what it makes of a colour sample, both as parts of the full scale. */
+static double formula(const void *context, int channel, double v)
+{
+    const struct NAME *const NAME = context;
+    return v + NAME->strength * v * (1 - v);
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct gf_point_curve curve = {formula,        stage->params, .same = true,
+                                         .points = 4097, .least = 0,    .greatest = 1};
+    return gf_point_curve(builder, &curve, error);
+}
+
+const struct gf_filter gf_NAME_filter = {
+    .name = "NAME",
+    .summary = "lighter middle tones",
+    .definition = "v + strength v (1 - v) for each colour sample v, a part of the full scale.",
+    .params = params,
+    .params_size = sizeof(struct NAME),
+    .kind = GF_POINT,
+    .point = point,
+};
