@@ -28,6 +28,7 @@ enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch, int num
     gf_options_of_output(&options, &output.options);
     options.device = GF_DEVICE_CPU;
     options.codec = GF_CODEC_CPU;
+    options.warn = NULL; /* the run says what there is to say */
     return *reader ? GF_OK : gf_pipeline_open(output.chain, &options, reader, error);
 }
 

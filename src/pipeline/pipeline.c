@@ -188,6 +188,9 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
         gf_pipeline_close(opened);
         return status;
     }
+    gf_pipeline_warn_of_pictures(opened, &opened->chain);
+    for (int i = 1; i < opened->outputs; i++)
+        gf_pipeline_warn_of_pictures(opened, &opened->output[i].chain);
     *pipeline = opened;
     return GF_OK;
 }

@@ -150,6 +150,10 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline,
                                          struct gf_error *error) GF_CHECKED;
 
+/* Warns of what the readers of the chain's second pictures warned of, unless another pipeline has
+ * done so. */
+void gf_pipeline_warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf_chain *chain);
+
 /* Lets the remote attempt the picture, whose plan and output are known. */
 enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
                                             struct gf_picture_task *task,

@@ -1,13 +1,15 @@
-/* Reads the second pictures of filters, by a pipeline of their own. */
+/* Reads the second pictures of filters, by a pipeline of their own, and tells what it warned of. */
 #include "stage/picture.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codec/common/checks.h"
 #include "pipeline/pipeline_state.h"
+#include "pixel/picture_file.h"
 
 static enum gf_status run(struct gf_pipeline *pipeline, struct gf_input *input,
                           struct gf_image *image, struct gf_error *error)
@@ -26,14 +28,27 @@ static void drop_hint(const struct gf_options *options, struct gf_error *error)
         *hint = '\0';
 }
 
+/* Appends the line to *context. The line is lost where memory has run out. */
+static void note(void *context, const char *text)
+{
+    char **const notes = context, *longer;
+    if (asprintf(&longer, "%s%s\n", *notes ? *notes : "", text) < 0)
+        return;
+    free(*notes);
+    *notes = longer;
+}
+
 enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
-                               struct gf_image *image, struct gf_error *error)
+                               struct gf_image *image, char **notes, struct gf_error *error)
 {
     struct gf_options options = gf_options_default();
     struct gf_pipeline *pipeline = NULL;
     struct gf_input *input = NULL;
     char chain[48] = "";
     options.device = GF_DEVICE_CPU;
+    options.warn = note;
+    options.warn_context = notes;
+    *notes = NULL;
     if (scale != 1)
         snprintf(chain, sizeof chain, "resize=%.9g%%:%.9g%%", 100 * scale, 100 * scale);
     *image = (struct gf_image){.data = NULL};
@@ -49,7 +64,26 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
     gf_input_close(input);
     if (status) {
         gf_image_free(image);
+        free(*notes);
+        *notes = NULL;
         drop_hint(&options, error);
     }
     return status;
+}
+
+void gf_pipeline_warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf_chain *chain)
+{
+    for (int i = 0; pipeline->options.warn && i < chain->count; i++) {
+        const struct gf_chain_item *const item = &chain->item[i];
+        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+        int count = item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
+        while (count--) {
+            char *const notes = gf_picture_take_notes(list[count]), *rest = notes;
+            for (char *line; (line = strsep(&rest, "\n"));) {
+                if (*line)
+                    gf_warn(&pipeline->options, "%s", line);
+            }
+            free(notes);
+        }
+    }
 }

@@ -91,6 +91,16 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                         error);
 }
 
+/* Warns of PQ and HLG where the result is an image, which says nothing of its colours. */
+static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                           const struct gf_metadata *metadata)
+{
+    char colours[GF_COLOURS_TEXT_SIZE];
+    if (gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours))
+        gf_warn(&pipeline->options, "%s: nothing converts %s: its samples are taken as they are",
+                gf_input_name(task->input), colours);
+}
+
 /* Keeps the plan: pictures of one format need the same tables and taps. */
 static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
 {
@@ -112,6 +122,8 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
         status = gf_pipeline_check_codecs(pipeline, task, part->source, &plan, error);
     if (!status && task->image_out)
         status = settle_image(task->image_out, plan.out, error);
+    if (!status && task->image_out && metadata)
+        warn_of_unsaid(pipeline, task, metadata);
     const bool remotely = pipeline->remote != NULL;
     if (!status && remotely)
         status = gf_pipeline_attempt_remotely(pipeline, task, &plan, error);

@@ -22,8 +22,10 @@ enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **
 void gf_picture_free(void *picture)
 {
     struct gf_picture *const owned = picture;
-    if (owned)
-        gf_image_free(&owned->image);
+    if (!owned)
+        return;
+    gf_image_free(&owned->image);
+    free(owned->notes);
     free(owned);
 }
 
@@ -54,17 +56,22 @@ static enum gf_status read_picture(int fd, const char *path, const char *how, vo
     const double scale = strtod(how, NULL);
     struct gf_image image = {.data = NULL};
     struct gf_picture *picture = NULL;
+    char *notes = NULL;
     struct gf_error detail = {0};
-    enum gf_status status =
-        fd >= 0 ? gf_picture_read(fd, path, scale, &image, &detail) : draw(scale, &image, &detail);
+    enum gf_status status = fd >= 0 ? gf_picture_read(fd, path, scale, &image, &notes, &detail)
+                                    : draw(scale, &image, &detail);
     if (status)
         return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
                        detail.text);
     status = gf_picture_new(&image, &picture, error);
-    if (status)
+    if (status) {
         gf_image_free(&image);
+        free(notes);
+        return status;
+    }
+    picture->notes = notes;
     *value = picture;
-    return status;
+    return GF_OK;
 }
 
 static struct gf_kept_files pictures = {
@@ -84,4 +91,14 @@ enum gf_status gf_picture_load(const char *path, double scale, const struct gf_p
 void gf_picture_release(const struct gf_picture *picture)
 {
     gf_kept_files_release(&pictures, picture);
+}
+
+char *gf_picture_take_notes(const struct gf_picture *picture)
+{
+    struct gf_picture *const kept = (struct gf_picture *)picture;
+    pthread_mutex_lock(&pictures.lock);
+    char *const notes = kept->notes;
+    kept->notes = NULL;
+    pthread_mutex_unlock(&pictures.lock);
+    return notes;
 }

@@ -17,6 +17,7 @@ enum { GF_STAGE_PICTURES_MAX = 8 };
 struct gf_picture {
     struct gf_image image;
     uint64_t id; /* of no other picture of this process */
+    char *notes; /* lines that its reader warned of and nobody has taken; NULL: none */
 };
 
 static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
@@ -26,9 +27,11 @@ static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
 
 /* Reads a picture file, upright as its EXIF orientation says, `scale` times as large, 8 or 16 bits
  * as the file has. The descriptor stays the caller's; `name` is for messages. The caller frees the
- * image by gf_image_free(). (src/pipeline/read_picture.c, since codecs are below filters) */
+ * image by gf_image_free(), and *notes: lines of warnings, or NULL. (src/pipeline/read_picture.c,
+ * since codecs are below filters) */
 enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
-                               struct gf_image *image, struct gf_error *error) GF_CHECKED;
+                               struct gf_image *image, char **notes,
+                               struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -175,6 +175,14 @@ if have_lcms; then
     run 0 gpufilter -i out.png -o out.ppm
     same wanted.ppm out.ppm
 fi
+for chain in overlay=pq.png mask=pq.png:base=pq.png overlay=pq.png,invert; do
+    run 0 gpufilter -i in.ppm -o out.ppm "$chain"
+    stderr_is 'gpufilter: warning: pq.png: nothing converts the transfer PQ: its samples are taken as they are'
+done
+run 0 gpufilter -i in.ppm -i plain.png -o 'second/{stem}{w}.{ext}' overlay=pq.png -o 'small/{stem}.png' overlay=pq.png
+[ "$(grep -cx 'gpufilter: warning: pq.png: nothing converts the transfer PQ: its samples are taken as they are' stderr)" = 1 ] || problem "$(cat stderr)"
+run 0 gpufilter -q -i in.ppm -o out.ppm overlay=pq.png
+silent
 run 0 gpufilter -i pq.png -o tagged.png --strip
 stderr_is 'gpufilter: warning: tagged.png: its samples keep the transfer PQ, which the file does not say: it will look wrong'
 for format in avif jxl; do
