@@ -78,6 +78,9 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
 {
     const bool small_only = command->form == GF_SELFTEST_SMALL;
     struct gf_selftest_counts counts = {0};
+    const char *why = "";
+    if (command->options.device == GF_DEVICE_CUDA && !gf_device_count(&why))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
     /* If a device crashes the process, the lines before that are already printed. */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     const enum gf_status status =

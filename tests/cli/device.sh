@@ -32,6 +32,8 @@ else
     run 3 gpufilter --device=cuda -i in.png -o out.png blur
     stderr_like '.*'
     absent out.png
+    run 3 gpufilter --device=cuda --selftest=small invert
+    stderr_like 'no CUDA device: .'
 fi
 
 begin "--devices says what there is, and measures it when asked"
