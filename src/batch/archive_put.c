@@ -91,6 +91,7 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
     ring->lost_links += first;
     batch->state.files += first;
     batch->state.failed += first;
+    batch->outputs_failed++;
     batch->failure = gf_graver_status(batch->failure, why->status);
     if (request->counts)
         request->counts->failed = batch->state.failed;

@@ -60,15 +60,18 @@ enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *
     if (!state->failed)
         return GF_OK;
     const size_t left = state->files - state->done - state->failed - state->skipped;
-    char more[80] = "";
+    char more[80] = "", outputs[60] = "";
+    if (batch->request->more_outputs)
+        snprintf(outputs, sizeof outputs, " (%zu of their %zu outputs)", batch->outputs_failed,
+                 state->failed * (size_t)gf_batch_outputs(batch->request));
     if (left)
         snprintf(more, sizeof more, ", %zu not begun (--fail-fast)", left);
     else if (state->skipped)
         snprintf(more, sizeof more, ", %zu skipped", state->skipped);
     char left_out[GF_BATCH_LEFT_OUT_SIZE];
     gf_batch_describe_left_out(state, left_out);
-    return gf_fail(error, batch->failure, "%zu of %zu files failed, %zu done%s%s", state->failed,
-                   state->files, state->done, more, left_out);
+    return gf_fail(error, batch->failure, "%zu of %zu files failed%s, %zu done%s%s", state->failed,
+                   state->files, outputs, state->done, more, left_out);
 }
 
 static void tell_estimate(void *context, const char *text)

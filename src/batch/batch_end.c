@@ -122,8 +122,10 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
     batch->state.failed += outcome == GF_OUTCOME_FAILED;
     batch->state.skipped += outcome == GF_OUTCOME_SKIPPED;
     for (int k = 0; k < gf_batch_outputs(request); k++) {
-        if (worker->result[k].outcome == GF_OUTCOME_FAILED)
-            batch->failure = gf_graver_status(batch->failure, worker->result[k].status);
+        if (worker->result[k].outcome != GF_OUTCOME_FAILED)
+            continue;
+        batch->outputs_failed++;
+        batch->failure = gf_graver_status(batch->failure, worker->result[k].status);
     }
     if (request->counts) {
         request->counts->done = batch->state.done + batch->state.skipped;

@@ -68,6 +68,7 @@ struct gf_batch {
     bool stopped;
     struct gf_batch_state state;
     enum gf_status failure; /* the gravest of the failed outputs */
+    size_t outputs_failed;  /* of the inputs that failed */
     enum gf_status status;  /* the status of a single input, or of the failure that stopped the
                              * batch */
     struct gf_error error;
