@@ -201,8 +201,8 @@ GF_BILATERAL_ROW(1, 2)
 GF_BILATERAL_ROW(3, 3)
 GF_BILATERAL_ROW(3, 4)
 
-/* Adds the sums of a row of the window to the total: long sums of floats lose less in two levels.
- */
+/* Adds the sums of a row of the window to the total. Adding row by row keeps rounding errors of
+ * floats smaller than one long sum. */
 static void add_sums(struct sums *restrict total, struct sums *restrict row, int channels)
 {
     for (int i = 0; i < RUN; i++)

@@ -10,8 +10,10 @@ extern "C" {
 
 enum {
     GF_BILATERAL_RADIUS_MAX = 100,
-    GF_BILATERAL_TILE_MAX = 16, /* of the variant that holds a tile in shared memory at once */
-    GF_BILATERAL_NEAR_MAX = 6,  /* of the kernel for 8 bits that first adds near the CPU's sums */
+    GF_BILATERAL_TILE_MAX = 16, /* the largest radius of the variant that holds a whole tile in
+                                 * shared memory */
+    GF_BILATERAL_NEAR_MAX = 6,  /* the largest radius of the kernel for 8 bits whose first sums are
+                                 * only near the CPU's */
 };
 
 struct gf_bilateral_weights {
@@ -24,7 +26,8 @@ struct gf_bilateral_weights {
 };
 
 struct gf_stage;
-/* Whether the kernel that adds near the CPU's sums takes the stage: why not, or NULL. */
+/* Why the kernel whose first sums are near the CPU's does not take the stage; NULL where it takes
+ * it. */
 const char *gf_bilateral_near_refuses(const struct gf_stage *stage);
 
 #ifdef __cplusplus

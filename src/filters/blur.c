@@ -100,8 +100,8 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
     return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
-/* Beyond this radius a tile's rows are so many more than its results that looking all of them up
- * takes as long as a pass of its own. */
+/* Beyond this radius a tile has so many more rows than results that applying the table to all of
+ * them takes as long as a pass of its own. */
 static enum gf_fusing blur_fuses(const void *params)
 {
     const int radius = blur_radius(params);

@@ -49,12 +49,12 @@ static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *e
     return GF_OK;
 }
 
-/* Column sums of the window's rows, kept up as the window moves down; then running sums along the
- * row. */
+/* Sums down each column of the window's rows, updated as the window moves down; the windows' sums
+ * are made of these along the row. */
 struct work {
     unsigned char *zeros;
-    uint32_t *columns; /* of the picture's samples, with room for the border on either side */
-    void *sums;        /* of windows: uint32_t for 8 bits, double (exact) for 16 */
+    uint32_t *columns; /* a sum for each sample of a row, with room for the border on either side */
+    void *sums;        /* the sums of windows: uint32_t for 8 bits, double (exact) for 16 */
 };
 
 static size_t carve(struct work *work, void *base, struct gf_format format, int radius)
@@ -173,7 +173,7 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* The column sums of a band, which the first kernel leaves to the second. */
+/* Room for the column sums of a band, which the first kernel makes and the second reads. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
     const int radius = gf_stage_radius(stage);

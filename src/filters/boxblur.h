@@ -19,8 +19,8 @@ struct gf_box_mean {
     int shift;
     uint64_t multiplier16; /* the same with 2^(63 + shift), for sums of 16-bit samples */
     double reciprocal;     /* 1 / n */
-    /* 2^(16 + shift) / n, rounded up: the upper half of its product with a sum that fits 16 bits,
-     * shifted, is the quotient for all sums of samples of 8 bits up to radius 7. 0: beyond. */
+    /* 2^(16 + shift) / n, rounded up: for all sums of 8-bit samples up to radius 7, the upper half
+     * of its product with the sum, shifted, is the quotient. 0: the radius is larger. */
     uint32_t multiplier_small;
 };
 
@@ -46,9 +46,9 @@ GF_HOST_DEVICE int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
 }
 #endif
 
-/* The same by doubles, which hold the sums exactly, for vectors on the CPU: the added half of a
- * unit outweighs the rounding errors of the reciprocal and the product, and is too small to reach
- * the next integer. */
+/* The mean of gf_box_mean16() in doubles, which hold the sums exactly, for vectors on the CPU: the
+ * added half of a unit outweighs the rounding errors of the reciprocal and the product, and is too
+ * small to reach the next integer. */
 GF_HOST_DEVICE int gf_box_mean_double(const struct gf_box_mean *mean, double sum)
 {
     return (int)((sum + ((double)mean->half + 0.5)) * mean->reciprocal);
@@ -59,9 +59,9 @@ struct gf_box {
     int radius, border;
 };
 
-/* Rows of 8 bits on the CPU where sums of columns fit 16 bits: with a radius of
- * 1..GF_BOX_SMALL_MAX, or, by gf_box_slide_simd(), any. zeros: a row of them; columns: room for a
- * padded row and a vector behind it. */
+/* Means rows of 8 bits on the CPU where column sums fit 16 bits: with a radius of
+ * 1..GF_BOX_SMALL_MAX or, by gf_box_slide_simd(), with any radius. zeros: a row of zeros; columns:
+ * room for a padded row and a vector behind it. */
 struct gf_view;
 void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
                       const unsigned char *zeros, uint16_t *columns);
@@ -79,7 +79,8 @@ static inline int gf_box_small(struct gf_format format, int radius)
            radius <= GF_BOX_SMALL_MAX;
 }
 
-/* The same for radii beyond: column sums fit 16 bits, and shared memory holds rows of them. */
+/* Whether the device can use the kernel for larger radii: column sums fit 16 bits, and shared
+ * memory holds rows of them. */
 enum { GF_BOX_PREFIX_MAX = 127 };
 static inline int gf_box_prefix(struct gf_format format, int radius)
 {

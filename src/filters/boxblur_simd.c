@@ -1,4 +1,6 @@
-/* Sums of windows of any radius by vectors: differences of columns, added up within a vector. */
+/* Sums windows of any radius with vectors: each lane takes the difference between the column that
+ * enters its window and the column that leaves it, and the differences are added up along the
+ * lanes. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -26,14 +28,14 @@ GF_AVX512 GF_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
     return _mm512_or_si512(even, _mm512_slli_epi64(odd, 32));
 }
 
-/* The lane `back` lanes before each, where there is one. */
+/* Moves each lane's value `back` lanes up; the lowest lanes become 0. */
 GF_AVX512 GF_INLINE __m512i moved(__m512i v, __m512i lane, int back)
 {
     const __m512i from = _mm512_sub_epi32(lane, _mm512_set1_epi32(back));
     return _mm512_maskz_permutexvar_epi32((__mmask16)(0xffff << back), from, v);
 }
 
-/* Returns the sums of the first pixel's windows, a channel in each lane in turn. */
+/* Returns the sums of the first pixel's windows. The lanes take the channels in turn. */
 GF_AVX512 static __m512i first_sums(const uint16_t *columns, int radius, int channels)
 {
     uint32_t sum[LANES] = {0};

@@ -22,7 +22,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* ---- gradients, and the pixels where they are largest: rows of planes ---- */
+/* ---- gradients, and the pixels where they are largest ---- */
 
 static enum gf_status thin_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                  struct gf_error *error)
@@ -85,7 +85,7 @@ static const struct gf_filter thin = {
 
 /* ---- hysteresis ---- */
 
-/* All bits lie in one long row, so that no band of it can be asked for without the rest. */
+/* The picture of bits is one long row, so that no part of it can be asked for without the rest. */
 static enum gf_status link_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                  struct gf_error *error)
 {

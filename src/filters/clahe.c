@@ -30,7 +30,7 @@ static enum gf_statistic statistic(const void *params_)
     return gf_statistic_of_tiles(clahe->columns, clahe->rows);
 }
 
-/* Cuts the counts at the limit, and shares out what was cut, as OpenCV does. */
+/* Cuts the counts off at the limit, and shares the excess out among all levels, as OpenCV does. */
 static void limit_counts(uint64_t *count, int bins, uint64_t limit)
 {
     uint64_t cut = 0;
@@ -86,7 +86,7 @@ static size_t tables_bytes(struct gf_format format, const struct gf_tiles *tiles
                : (size_t)tiles->columns * (size_t)tiles->rows * 65536 * sizeof(uint16_t);
 }
 
-/* The table of the tile before or behind a place. */
+/* Where the table of one of the four tiles around a place begins. */
 static size_t tile_at(const struct gf_tiles *tiles, int cell_x, int cell_y, int right, int below)
 {
     int x = cell_x - 1 + right, y = cell_y - 1 + below;
@@ -135,12 +135,12 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 
 /* ---- the CPU ---- */
 
-/* Of a row: what each column needs, and what is found of its pixels. */
+/* Work on one row: numbers that each column needs, and results for its pixels. */
 struct work {
     int *cell;     /* of the column, times the bins */
     float *part;   /* of the column */
     uint32_t *bin; /* the luma */
-    int *change;   /* what the luma becomes, less the luma; of a gray picture that itself */
+    int *change;   /* the new luma less the old one; for a gray picture the new luma itself */
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
@@ -227,7 +227,7 @@ GF_INLINE void put_row(const struct work *work, const void *in, void *out, int w
     }
 }
 
-/* A row: `first` finds the luma, else the changes are made. */
+/* Runs one row: with `first` it finds the luma, otherwise it makes the changes. */
 #define GF_CLAHE_ROW(bits, channels) \
     GF_TARGET_CLONES static void row_##bits##_##channels(const struct work *work, bool first, \
                                                          const void *in, void *out, int width) \

@@ -50,7 +50,7 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
         convolve->weight[i] = kernel->value[i];
         sum += (double)kernel->value[i];
     }
-    if (fabs(sum) < 1e-6) /* weights with decimals cancel but for their rounding */
+    if (fabs(sum) < 1e-6) /* weights with decimals cancel, except for their rounding errors */
         sum = 0;
     const double divisor = params->divisor != 0 ? params->divisor : sum != 0 ? sum : 1;
     convolve->width = kernel->width;
@@ -72,7 +72,7 @@ struct strip {
     int first, columns;
 };
 
-/* A ring of a strip's rows in float, each with room for what lies on either side. */
+/* A ring of rows of a strip as floats, each with room for the border on either side. */
 struct work {
     unsigned char *zeros;
     float *ring;
@@ -115,7 +115,8 @@ static void widen(const unsigned char *row, struct gf_format format, int first, 
                          (size_t)count * (size_t)format.channels, to);
 }
 
-/* Copies what the strip needs of a row, with the border on either side, into a slot of the ring. */
+/* Copies the columns of a row that the strip needs, with the border on either side, into a slot of
+ * the ring. */
 static void fetch(const struct gf_convolve *convolve, const struct work *work,
                   const struct gf_view *in, struct strip strip, int row, int slot)
 {

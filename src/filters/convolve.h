@@ -29,9 +29,9 @@ GF_HOST_DEVICE float gf_convolve_finish(float sum, float divisor, float bias)
     return (divisor == 1.0f ? sum : sum / divisor) + bias;
 }
 
-/* The least power of 2 that makes all weights whole numbers, of 15 bits and a sign (two balanced
- * bytes), with sums that floats hold exactly in any order for samples of 8 bits; 0 if there is
- * none. *most: the largest of the whole numbers. */
+/* The least power of 2 that makes all weights whole numbers of 15 bits and a sign (two balanced
+ * bytes), whose sums over 8-bit samples floats hold exactly in any order; 0 if there is none.
+ * *most: the largest of the whole numbers. */
 static inline int gf_convolve_whole(const float *weight, int count, int *most)
 {
     for (int whole = 1; whole <= 1 << 14; whole *= 2) {
@@ -74,8 +74,8 @@ static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
     return 1.01 * (sums / d + u * (4 * q + 3 * b + 258));
 }
 
-/* A fused sum times scale, plus low or high, is an end of the interval, in parts of 255, in which
- * the CPU's result lies. */
+/* The interval in which the CPU's result lies, in parts of 255: it reaches from a fused sum times
+ * scale plus low to the same plus high. */
 struct gf_convolve_near {
     float scale, low, high;
 };
@@ -101,7 +101,9 @@ struct gf_convolve_digits {
     uint32_t zone; /* the same in each byte */
 };
 
-#define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: floats from there on are whole numbers */
+#define GF_CONVOLVE_START \
+    12582912.0 /* 1.5 2^23: from here on neighbouring floats are whole \
+                * numbers */
 
 /* Whole numbers up to `most` near the weights times a scale, which makes the largest weight one of
  * them: the scale, of the `tries` largest ones, whose numbers are nearest. Decimals become whole

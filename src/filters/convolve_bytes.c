@@ -1,5 +1,5 @@
-/* Convolutions of 8 bits by sums of products of bytes: which kernels, and strips of the picture as
- * words that hold the samples of four rows. */
+/* Convolves 8-bit samples by sums of products of bytes: finds out which kernels allow it, and turns
+ * strips of the picture into words that hold the samples of four rows. */
 #include "filters/convolve_bytes.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ static void set_quads(struct gf_convolve_bytes *bytes, const short *number)
     }
 }
 
-/* Whether sums of whole numbers end with a shift: the CPU's divisor and its bias are exact then.
- * `reach` is no less than any sum in parts of `whole`. */
+/* Whether the sum of whole numbers becomes the result by a shift: then the CPU's divisor and bias
+ * are exact. No sum exceeds `reach`, in parts of `whole`. */
 static bool ends_with_shift(const struct gf_convolve *convolve, int whole, double reach,
                             struct gf_convolve_bytes *bytes)
 {
@@ -80,8 +80,9 @@ static bool is_whole(const struct gf_convolve *convolve, struct gf_convolve_byte
     return true;
 }
 
-/* Whole numbers near the weights. Beside the doubt about the CPU's sums there is what the weights
- * differ by, and the rounding of scale, of low and high, and of the fused end. */
+/* Tries whole numbers that are near the weights. The doubt about the result is made up of the doubt
+ * about the CPU's sums, of how far the weights are off, and of the rounding of scale, low, high and
+ * the fused end. */
 static bool is_near(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes,
                     short *number)
 {
@@ -127,8 +128,8 @@ bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve
 
 /* ---- strips ---- */
 
-/* The groups of rows that four rows of the result need, as words in a ring, and what becomes one.
- */
+/* The groups of rows that four rows of the result need, as words in a ring, and buffers for making
+ * one group. */
 struct work {
     const struct gf_convolve *convolve;
     const struct gf_convolve_bytes *bytes;
@@ -140,14 +141,15 @@ struct work {
     uint64_t *doubt;
 };
 
-/* The samples of a strip, with those beside it and the rest of a vector. */
+/* The samples of a strip with their neighbours on either side, up to a whole vector. */
 static size_t strip_room(struct gf_format format, int width, int columns)
 {
     const size_t samples = (size_t)(columns + width - 1) * (size_t)format.channels;
     return (samples + VECTOR - 1) / VECTOR * VECTOR + VECTOR;
 }
 
-/* Few rows in wide strips, or many in narrow ones stay in the first-level cache. */
+/* The columns of a strip: a few rows of a wide strip, or many rows of a narrow one, fit the
+ * first-level cache. */
 static int strip_columns(struct gf_format format, int groups)
 {
     const int runs = groups < 4 ? 4 : groups < 8 ? 2 : 1;
@@ -177,7 +179,7 @@ size_t gf_convolve_bytes_scratch(const struct gf_stage *stage)
     return carve(&work, NULL, stage->in, kernel->width, kernel->height);
 }
 
-/* Copies what the strip needs of a row, with the border on either side. */
+/* Copies the columns of a row that the strip needs, with the border on either side. */
 static void fetch(const struct work *work, int row, unsigned char *to)
 {
     const struct gf_format format = work->in->format;
@@ -186,7 +188,7 @@ static void fetch(const struct work *work, int row, unsigned char *to)
     const int first = begin < 0 ? 0 : begin, last = end < format.width ? end : format.width;
     const size_t channels = (size_t)format.channels;
     const int index = gf_border_index(row, format.height, border);
-    /* Rows that are not in the view are needed only behind the last of the result. */
+    /* Rows that are not in the view are needed only for rows behind the last one of the result. */
     const bool is_there = index >= work->in->y && index < work->in->y + work->in->rows;
     const unsigned char *const from = is_there ? gf_view_row(work->in, index) : work->zeros;
     memcpy(to + (size_t)(first - begin) * channels, from + (size_t)first * channels,

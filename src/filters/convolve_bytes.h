@@ -15,7 +15,8 @@ enum {
     GF_CONVOLVE_GROUPS_MAX = (GF_MATRIX_SIDE_MAX + 2 * GF_CONVOLVE_LINES - 2) / GF_CONVOLVE_LINES
 };
 
-/* What a column of four taps, as signed bytes of a word, adds to each of the four rows. */
+/* How a column of four taps, as signed bytes of a word, enters each of the four rows of the
+ * result. */
 struct gf_convolve_quad {
     int group, column;
     int32_t tap[GF_CONVOLVE_LINES];
@@ -26,7 +27,8 @@ enum gf_convolve_end {
     GF_CONVOLVE_NO_END, /* the kernel's sums cannot be made of bytes */
     GF_CONVOLVE_SHIFT,  /* (sum + start) >> shift */
     GF_CONVOLVE_EXACT,  /* gf_convolve_finish(sum * scale), divisor and bias */
-    GF_CONVOLVE_NEAR    /* it lies within sum * scale + low and + high, the half included */
+    GF_CONVOLVE_NEAR    /* the result lies within sum * scale + low and sum * scale + high, with the
+                         * half for rounding added */
 };
 
 struct gf_convolve_bytes {
@@ -38,15 +40,15 @@ struct gf_convolve_bytes {
     struct gf_convolve_quad quad[GF_CONVOLVE_GROUPS_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Finds out how the kernel's sums can be made of bytes; false where they cannot, or are not for
- * certain what the CPU's sums of floats give. */
+/* Finds out how the kernel's sums can be made of bytes. False where this cannot be done, or may
+ * differ from the CPU's sums of floats. */
 bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes);
 
-/* Sets `count` samples of each of the four rows from samples that lie in words: those of four rows
- * of the picture in each, group[g] beginning half a kernel left of the first result; `step` words
- * lie between columns. Words are read up to the next multiple of 64 samples, as bytes are written
- * there. doubt: [4][count / 64 + 1] masks of what GF_CONVOLVE_NEAR leaves in doubt; the result
- * tells whether there is any. GF_CPU_VNNI, and so is the next one. */
+/* Sets `count` samples of each of the four rows of the result. Each input word holds the samples of
+ * four rows of the picture; group[g] begins half a kernel left of the first result; `step` words
+ * lie between columns. Words are read, and bytes written, up to the next multiple of 64 samples.
+ * doubt: [4][count / 64 + 1] masks of the samples that GF_CONVOLVE_NEAR leaves in doubt; returns
+ * whether there are any. This function and the next one need GF_CPU_VNNI. */
 GF_X86_ONLY bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes,
                                          const uint32_t *const *group, int step, size_t count,
                                          unsigned char *const *out, uint64_t *const *doubt);
@@ -54,7 +56,8 @@ GF_X86_ONLY bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes,
 GF_X86_ONLY void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count,
                                          uint32_t *to);
 
-/* cpu() and cpu_scratch() of what gf_convolve_bytes_of() takes, of 8 bits without alpha. */
+/* cpu() and cpu_scratch() for kernels that gf_convolve_bytes_of() takes, on 8 bits without
+ * alpha. */
 void gf_convolve_bytes_cpu(const struct gf_convolve *convolve,
                            const struct gf_convolve_bytes *bytes, const struct gf_view *in,
                            const struct gf_view *out, void *scratch);

@@ -8,7 +8,8 @@ enum { LINES = GF_CONVOLVE_LINES, PARTS = 4, WORDS = 16, SAMPLES = PARTS * WORDS
 
 GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to)
 {
-    /* Word i of 128 bits holds what becomes words 4 j + i of the parts j. */
+    /* Brings four parts together: word i of each 128 bits goes to words 4 j + i, one for each part
+     * j. */
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     for (size_t x = 0; x < count; x += SAMPLES, to += SAMPLES) {
         __m512i row[LINES];

@@ -1,4 +1,4 @@
-/* Weights that are the parts of pixels which a shape covers. */
+/* Weights that say how much of each pixel a shape covers. */
 #ifndef GF_FILTERS_COVERAGE_H
 #define GF_FILTERS_COVERAGE_H
 
@@ -9,18 +9,19 @@
 
 enum { GF_COVERAGE_POINTS = 8 }; /* along each side of a pixel */
 
-/* Whether the shape holds the point, in pixels from the middle of the kernel's middle pixel. */
+/* Whether the shape covers the point, given in pixels from the centre of the kernel's middle
+ * pixel. */
 typedef bool gf_shape(const void *context, double x, double y);
 
-/* The pixels on either side of the middle one that a shape touches which reaches so far. */
+/* How many pixels on either side of the middle one a shape of that reach touches. */
 static inline int gf_coverage_reach(double reach)
 {
     const int pixels = (int)ceil(reach - 0.5 - 1e-9);
     return pixels < 0 ? 0 : pixels;
 }
 
-/* Fills a kernel for a shape that reaches so far to the sides, and up and down: whole numbers, the
- * points of each pixel that the shape holds, 64 for all of it. */
+/* Fills a kernel for a shape of that reach across and down. Each weight is the number of points of
+ * the pixel, of 64, that the shape covers. */
 static inline void gf_coverage_weights(struct gf_matrix *kernel, double across, double down,
                                        gf_shape *shape, const void *context)
 {

@@ -99,7 +99,7 @@ static void fill_curve(struct curve *curve, const struct gf_matrix *matrix)
     }
 }
 
-/* Hermite's cubic between two points; beyond the ends what is there. */
+/* Hermite's cubic between two points; beyond the ends the value of the end. */
 static double curve_at(const struct curve *curve, double v)
 {
     const int n = curve->count;

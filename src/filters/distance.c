@@ -86,14 +86,16 @@ static enum gf_status across_shape(const void *params_, struct gf_format in, str
     return GF_OK;
 }
 
-/* Pixels that are looked at in one go, and columns that they look at on either side. */
+/* How many pixels are done at once, and how many columns on either side they look at. */
 enum { BLOCK = 64, REACH = 128 };
 
-/* The parabolas (x - column)^2 + height^2 that are the lowest somewhere, from left to right. */
+/* The parabolas (x - column)^2 + height^2, of those that are the lowest for some x, from left to
+ * right. */
 struct work {
     int32_t *column, *first; /* the first pixel where it is the lowest */
     float *samples;
-    uint32_t *squares; /* of the heights, with REACH that count for nothing on either side */
+    uint32_t *squares; /* the squared heights, with REACH squares on either side that are too large
+                        * to count */
 };
 
 static size_t carve(struct work *work, void *base, int width)
@@ -118,16 +120,17 @@ static int64_t squared_at(const gf_u16_any *height, int column, int x)
     return (int64_t)(x - column) * (x - column) + (int64_t)height[column] * height[column];
 }
 
-/* The first pixel where the parabola of column b lies below that of a, which is to its left. The
- * quotient's distance from the next whole number is at least 1 / (2 (b - a)), which doubles keep.
- */
+/* The first pixel where the parabola of column b lies below the parabola of a, which is to its
+ * left. The quotient's distance from the next whole number is at least 1 / (2 (b - a)), which
+ * doubles can tell from 0. */
 static double crossing(const gf_u16_any *height, int a, int b)
 {
     const int64_t above = squared_at(height, b, 0) - squared_at(height, a, 0);
     return floor((double)above / (double)(2 * (int64_t)(b - a))) + 1;
 }
 
-/* No sum with a square of REACH is too large for 32 bits. */
+/* The square of a column that must not count: with any square up to REACH its sum still fits 32
+ * bits. */
 static const uint32_t NEVER = UINT32_MAX - REACH * REACH;
 
 GF_TARGET_CLONES static void fill_squares(const struct work *work, const gf_u16_any *height,
@@ -144,8 +147,8 @@ GF_TARGET_CLONES static void fill_squares(const struct work *work, const gf_u16_
         work->squares[x] = NEVER;
 }
 
-/* BLOCK pixels look at columns further and further away, until none can be nearer than what each
- * has found. Returns false where that is beyond REACH. */
+/* Lets BLOCK pixels look at columns further and further away, until none can be nearer than the
+ * best that each has found. Returns false where that would go beyond REACH. */
 GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
 {
     enum { STEPS = 4 };
@@ -257,7 +260,7 @@ static const struct gf_filter across = {
 
 extern const struct gf_filter gf_threshold_filter;
 
-/* Columns are looked at as rows of the transposed picture. */
+/* Columns are worked on as rows of the transposed picture. */
 static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
 {
     static const struct gf_orient transpose = {.transpose = true};

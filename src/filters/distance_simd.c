@@ -22,9 +22,9 @@ GF_AVX512 GF_INLINE struct lanes lanes_of(void)
     return (struct lanes){_mm512_loadu_si512(number), _mm512_loadu_si512(reversed)};
 }
 
-/* The distances of 32 pixels, NONE or 0 at first, to the nearest before them: those of the vector,
- * in steps of 1, 2, 4, 8 and 16 pixels, and `before`, that of the pixel in front of it. Sums stop
- * at NONE, which is the largest number. */
+/* For 32 pixels, which begin as NONE or 0: the distance of each to the nearest dark pixel before
+ * it. It comes from pixels of the same vector, in steps of 1, 2, 4, 8 and 16, or from `before`, the
+ * distance of the pixel in front of the vector. Sums stop at NONE, the largest number. */
 GF_AVX512 GF_INLINE __m512i spread(__m512i v, __m512i before, __m512i number)
 {
     const __m512i none = _mm512_set1_epi16(-1);
@@ -42,7 +42,7 @@ GF_AVX512 GF_INLINE __m512i last_of(__m512i v)
     return _mm512_permutexvar_epi16(_mm512_set1_epi16(EACH - 1), v);
 }
 
-/* 32 pixels, or as many as there are: those that are dark. */
+/* Which of 32 pixels, or of as many as there are, are dark. */
 GF_AVX512 GF_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __mmask32 there)
 {
     if (bits == 8)
@@ -64,7 +64,7 @@ GF_AVX512 void gf_distance_along_simd(const unsigned char *row, int bits, int wi
         _mm512_mask_storeu_epi16(to + x, there, found);
         before = last_of(found);
     }
-    /* Backwards over what lies there: the vectors are reversed meanwhile. */
+    /* The same backwards, with each vector's pixels reversed meanwhile. */
     before = none;
     for (int x = (width - 1) / EACH * EACH; x >= 0; x -= EACH) {
         const __mmask32 there = (__mmask32)gf_first_bits((uint64_t)(width - x));

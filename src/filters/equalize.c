@@ -33,8 +33,9 @@ static enum gf_statistic statistic(const void *params_)
     return statistics[equalize->mode];
 }
 
-/* 8 bits: in the arithmetic of OpenCV's equalizeHist, to agree with it bit for bit (it rounds a
- * half to even, and the scale to single precision). 16 bits: exact, a half up. */
+/* The level's new value. 8 bits: in the arithmetic of OpenCV's equalizeHist, to agree with it bit
+ * for bit (it rounds a half to even, and the scale to single precision). 16 bits: exact, with a
+ * half rounded up. */
 static double level(uint64_t passed, uint64_t total, int bins)
 {
     if (bins == 256)
@@ -42,7 +43,8 @@ static double level(uint64_t passed, uint64_t total, int bins)
     return (double)((passed * 2 * 65535 + total) / (2 * total));
 }
 
-/* Returns false where the table is the identity: at most one level is there. */
+/* Fills the table. Returns false where it is the identity, since the picture has one level at
+ * most. */
 static bool fill_table(const uint64_t *count, int bins, double *table)
 {
     int first = 0;

@@ -24,7 +24,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* A mean is taken of what means were made of. */
+/* The rows that a result depends on: it is a mean of lines, and each line is made of means. */
 static int reach(const void *params_)
 {
     return 2 * ((const struct guided *)params_)->radius;
@@ -57,7 +57,8 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 struct work {
     const struct gf_guided *guided;
     const struct gf_view *in;
-    int channels, samples, row;             /* row: that the columns' sums are around; -1: none */
+    int channels, samples, row;             /* row: the row at the middle of the columns' sums; -1:
+                                             * none yet */
     int32_t *column, *column_room, *sum;    /* of samples */
     double *square, *square_room, *squares; /* of their squares */
     int32_t *slope, *base, *base_sum;       /* sums down the columns of lines */
@@ -97,7 +98,7 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage);
 }
 
-/* Adds a row to the sums down the columns, or takes it away: sign is 1 or -1. */
+/* Adds a row to the columns' sums, or takes it away: sign is 1 or -1. */
 GF_TARGET_CLONES static void add_samples(const unsigned char *row, int bits, int sign, int samples,
                                          int32_t *restrict column, double *restrict square)
 {
@@ -124,7 +125,8 @@ static void add_row(struct work *work, int row, int sign)
                     work->column, work->square);
 }
 
-/* Brings the columns' sums to a row: from the one before or behind by two rows, else anew. */
+/* Makes the columns' sums those around a row: from the sums around the row before or behind it by
+ * adding and removing a row, otherwise anew. */
 static void go_to_row(struct work *work, int row)
 {
     const int radius = work->guided->radius;
@@ -143,8 +145,8 @@ static void go_to_row(struct work *work, int row)
     work->row = row;
 }
 
-/* Sums along rows, of samples that lie `channels` apart: the first windows are added up, the others
- * are their predecessors, moved on. */
+/* Sums along a row, over samples that lie `channels` apart. The sums of the first windows are added
+ * up; each later sum is the sum of the window before it, moved on by a column. */
 #define GF_GUIDED_SLIDE(name, type) \
     static void name(const struct work *work, const type *column, type *room, type *sum) \
     { \
@@ -192,7 +194,7 @@ GF_TARGET_CLONES static void add_lines(int sign, const int32_t *restrict line, i
     }
 }
 
-/* The lines of a row, which may lie beyond the picture, take the place of the oldest. */
+/* Puts the lines of a row, which may lie beyond the picture, in the place of the oldest row's. */
 static void enter_row(struct work *work, int row, bool replaces)
 {
     const int side = 2 * work->guided->radius + 1, samples = work->samples;
@@ -248,7 +250,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-/* Of each sample of the rows that the lines are found for: struct gf_guided_line. */
+/* The bytes on the device for the lines of all rows that `rows` rows of the result need: a struct
+ * gf_guided_line for each sample. */
 static size_t device_bytes(const struct gf_stage *stage, int rows)
 {
     return gf_samples(stage->in) * (size_t)(rows + gf_stage_radius(stage)) *

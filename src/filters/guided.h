@@ -7,7 +7,7 @@
 
 #include "base/elementary.h"
 
-/* Keeps sums of 17-bit numbers over a window below 2^31. */
+/* These limits keep sums of 17-bit numbers over a window below 2^31. */
 enum { GF_GUIDED_RADIUS_MAX = 50, GF_GUIDED_BITS = 17 };
 
 /* stage->constants. */
@@ -21,13 +21,14 @@ struct gf_guided {
     float mean_base;  /* 1 / (N step) */
 };
 
-/* q = slope v + base: a in steps of 2^-17, b in steps of 1 / step. */
+/* The line slope v + base, which stands for a v + b: slope is a in steps of 2^-17, base is b in
+ * steps of 1 / step. */
 struct gf_guided_line {
     int32_t slope, base;
 };
 
-/* sum, squares: of the window. Doubles hold both exactly; N squares - sum^2 is N^2 times the
- * variance. */
+/* The line of a window with these sums of samples and of squares. Doubles hold both exactly; N
+ * squares - sum^2 is N^2 times the variance. */
 GF_HOST_DEVICE struct gf_guided_line gf_guided_line_of(const struct gf_guided *guided, double sum,
                                                        double squares)
 {

@@ -46,7 +46,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     for (int i = 0; i < 2; i++) {
         const enum gf_status status =
             *names[i] ? gf_icc_load(names[i], false, &found, &detail) : GF_OK;
-        if (status) /* a wrong name is a wrong command, as that of a filter is */
+        if (status) /* a wrong name is a wrong command, as a wrong name of a filter is */
             return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
                            detail.text);
         if (*names[i] && !gf_icc_is_sound(found))
@@ -72,7 +72,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return status;
 }
 
-/* The profile of the input: what from= says, where that fits. */
+/* The profile of the input: the one that from= names, where it fits. */
 static enum gf_status origin(const struct icc *icc, struct gf_format in, struct gf_icc given,
                              struct gf_icc *from, struct gf_error *error)
 {

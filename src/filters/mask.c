@@ -69,7 +69,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-/* The base covers the picture as far as the mask leaves it out. */
+/* The base covers the picture where the mask does not show it. */
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {

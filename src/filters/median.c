@@ -36,8 +36,8 @@ struct window {
         below; /* the bin that the last search ended at, and how many samples lie below it */
 };
 
-/* Rows of two windows, one below the other, with the border filled in, a slot for each: row y lies
- * in slot (y + radius) mod (2 radius + 2). */
+/* Rows of two windows, one a row below the other, with the border filled in: row y lies in slot (y
+ * + radius) mod (2 radius + 2). */
 struct work {
     struct gf_format format;
     int radius, border, sides; /* 2 radius + 1 */
@@ -126,8 +126,8 @@ GF_INLINE void count_column(int bits, struct window *window, const unsigned char
     window->below += change * below;
 }
 
-/* Moves to the bin that holds the sample of that rank, by whole coarse bins where it can: most
- * medians are near the last one (T. S. Huang's algorithm). */
+/* Moves to the bin that holds the sample of that rank, over whole coarse bins where it can. Most
+ * medians are near the one before (T. S. Huang's algorithm). */
 GF_INLINE int find(int bits, struct window *window, int rank)
 {
     const int step = 1 << COARSE_SHIFT, mask = step - 1;
@@ -291,7 +291,7 @@ const struct gf_filter gf_median_filter = {
     .params_size = sizeof(struct gf_median),
     .kind = GF_STENCIL,
     .within_alpha = true,
-    .cost = {.pixel = -1, /* a line through what was measured at 1, 2 and 5 */
+    .cost = {.pixel = -1, /* a line through the times measured for the radii 1, 2 and 5 */
              .tap = 0.16,
              .radius_max = GF_MEDIAN_COLUMNS_RADIUS - 1,
              .pixel_beyond = 20},

@@ -17,7 +17,7 @@ struct gf_median {
 struct gf_stage;
 struct gf_view;
 
-/* cpu() and cpu_scratch() of radii up to GF_MEDIAN_NETWORK_MAX (median_small.c). */
+/* cpu() and cpu_scratch() for radii up to GF_MEDIAN_NETWORK_MAX (median_small.c). */
 void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
                          const struct gf_view *out, void *scratch);
 size_t gf_median_small_scratch(const struct gf_stage *stage);

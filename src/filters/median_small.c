@@ -7,7 +7,7 @@
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-/* Samples of a row at once, so that their planes stay in the first-level cache. */
+/* How many samples of a row are done at once: their planes stay in the first-level cache. */
 enum { CHUNK = 1024, SIDES_MAX = 2 * GF_MEDIAN_NETWORK_MAX + 1 };
 enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 
@@ -20,9 +20,9 @@ enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 #define SAMPLE_NAME(name) name##_16
 #include "pixel/median_small.h"
 
-/* Copies of the ends of rows with the border beside them, in slots: that of row y is (y + radius)
- * mod (2 radius + 1). Between its ends a row is read where it lies. Vectors of 64 bytes read one
- * further, which has to be in the picture, or in the slot. */
+/* Copies of the ends of rows with the border beside them. Row y is in slot (y + radius) mod (2
+ * radius + 1). Between its ends a row is read in its own place. Vectors of 64 bytes read one sample
+ * too far, which must lie in the picture or in the slot. */
 enum { VECTOR = 64, SHORT = 3 * VECTOR, END = 256, SLOT = END + SHORT + END };
 
 struct work {

@@ -76,7 +76,7 @@ static enum gf_status check(const void *params, struct gf_error *error)
     return gf_element_check(&((const struct morphology *)params)->element, error);
 }
 
-/* Of tophat, blackhat and gradient, which this filter does itself. */
+/* The radius of tophat, blackhat and gradient; the other operations are done by other filters. */
 static int radius(const void *params)
 {
     const struct morphology *const morphology = params;
@@ -106,7 +106,7 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
     }
 }
 
-/* The rows of the first of the two operations, and scratch memory for either. */
+/* Lays out the rows of the first operation, then scratch memory for either. */
 static size_t carve(struct gf_carver *carver, const struct morphology *params,
                     struct gf_format format, int rows, unsigned char **first, void **scratch)
 {
@@ -174,7 +174,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-/* The rows of the first operation at the device's pitch, then scratch memory for either. */
+/* The bytes of the first operation's rows at the device's pitch, and of scratch memory for either
+ * operation. */
 static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct morphology *const params = stage->params;

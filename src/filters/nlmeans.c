@@ -48,7 +48,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- the CPU: tiles, in which each shift is compared everywhere before the next ---- */
+/* ---- the CPU: in a tile each shift is compared for all pixels before the next shift ---- */
 
 enum {
     COLUMNS = 256,
@@ -60,12 +60,12 @@ enum {
     COMPARED = COLUMNS + 2 * GF_NLMEANS_PATCH_MAX
 };
 
-/* The samples of a tile and of what it reaches; sums for its pixels. */
+/* The samples of a tile and of its surroundings, and sums for the tile's pixels. */
 struct tile {
     uint16_t sample[4][LINES][PITCH];
     uint64_t sum[4][ROWS][COLUMNS];
     uint32_t weights[ROWS][COLUMNS];
-    /* Of the shift at hand: squared differences in the rows of a patch, and their sums. */
+    /* For the shift at hand: squared differences in the rows of a patch, and their sums. */
     uint32_t difference[SIDE_MAX][COMPARED], column[COMPARED], weight[COLUMNS];
 };
 
@@ -97,7 +97,7 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
     memset(tile->weights, 0, sizeof tile->weights);
 }
 
-/* Compares a row with the same one shifted; its differences take the place of the oldest. */
+/* Compares a row with the same row shifted; the differences take the place of the oldest row's. */
 GF_INLINE void compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
                            const int shorter, const int channels, int count,
                            uint32_t *restrict difference, uint32_t *restrict column)

@@ -7,8 +7,8 @@
 
 #include "base/elementary.h"
 
-/* With these the sum of all weights times 255 is below 2^32, and a distance is, too: that of a
- * patch of 7x7 pixels of four samples of 12 bits. */
+/* With these limits the sum of all weights times 255 is below 2^32, and so is every distance: the
+ * largest is that of a patch of 7x7 pixels of four samples of 12 bits. */
 enum { GF_NLMEANS_SEARCH_MAX = 10, GF_NLMEANS_PATCH_MAX = 3, GF_NLMEANS_WEIGHT_BITS = 15 };
 
 /* Bits by which 16-bit samples are shortened where patches are compared. */
@@ -29,7 +29,8 @@ GF_HOST_DEVICE uint32_t gf_nlmeans_weight(uint32_t distance, float factor)
     return gf_bits_of_float(shifted) & 65535u;
 }
 
-/* sum: of weights times samples. weights: more than 0, since a patch is like itself. */
+/* The mean. sum: the weights times their samples; weights: more than 0, since a patch is like
+ * itself. */
 GF_HOST_DEVICE int gf_nlmeans_mean(float sum, float weights)
 {
     return (int)(sum / weights + 0.5f);

@@ -7,7 +7,7 @@
 #include "base/host_device.h"
 
 struct gf_normalmap {
-    float slope; /* times a Sobel difference of gf_luma601_fine gives strength * gradient */
+    float slope; /* this times a Sobel difference of gf_luma601_fine is strength * gradient */
     int border;
 };
 
@@ -24,7 +24,8 @@ GF_HOST_DEVICE float gf_normal_square(float x, float y)
 }
 
 /* A component n of the normal, -1..1, as a sample; half is M / 2. Rounding errors of n leave the
- * sum within 0..M + 1, so that nothing is clamped. The integer part of the first is the sample. */
+ * sum within 0..M + 1, so that nothing is clamped. gf_normal_rounded() gives a number whose integer
+ * part is the sample. */
 GF_HOST_DEVICE float gf_normal_rounded(float n, float half)
 {
     return fmaf(n, half, half + 0.5f);

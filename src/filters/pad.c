@@ -119,8 +119,8 @@ static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_fo
     }
 }
 
-/* The input's row is read again: what has just been written would be waited for. Of a narrow row
- * what is there doubles with each copy instead. */
+/* Copies the input's row again for each row: reading the row that has just been written would wait
+ * for the write. A narrow row is doubled with each copy instead. */
 static void repeat_rows(const struct gf_view *in, const struct gf_view *out)
 {
     const size_t width = gf_row_bytes(in->format), whole = gf_row_bytes(out->format);

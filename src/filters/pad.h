@@ -13,7 +13,8 @@ struct gf_pad_params {
     struct gf_colour colour;
 };
 
-/* colour.word: in the order of the words below, and what tile asks for, which has no word. */
+/* The values of colour.word, in the order of the words below; the last one is what the filter tile
+ * asks for, which has no word. */
 enum { GF_PAD_COLOUR, GF_PAD_EDGE, GF_PAD_TRANSPARENT, GF_PAD_REPEAT };
 
 /* The padding's colours beside white, "#ff8800": in the order of the words above. */
@@ -24,7 +25,8 @@ struct gf_pad {
     bool edge;          /* the nearest pixel instead of `sample` */
     bool repeat;        /* the picture again: x and y are 0 */
     uint16_t sample[4]; /* of a pixel of the result */
-    int opaque;         /* alpha where the result has one and the picture has none: M */
+    int opaque;         /* the alpha of the picture where the result has alpha and the picture has
+                         * none: M */
 };
 
 #endif

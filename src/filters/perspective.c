@@ -31,7 +31,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* Whether the corners are those of a convex quadrilateral, in either sense of rotation. */
+/* Whether the corners form a convex quadrilateral, clockwise or counterclockwise. */
 static bool is_convex(const float *point)
 {
     int left = 0, right = 0;
@@ -102,8 +102,8 @@ static int side(struct gf_length length, int whole)
                                        : gf_warp_side(length.value);
 }
 
-/* m takes the square to the picture's points. Its result's pixels enter by their centres, and
- * the picture's are left by theirs. */
+/* Sets the warp from m, which maps the unit square to the picture's points. Coordinates of both
+ * pictures are those of the pixels' centres. */
 static void from_pixels(struct gf_warp_params *warp, const double m[9], double in_scale_x,
                         double in_scale_y, double out_width, double out_height)
 {
@@ -140,8 +140,8 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
     if (from) {
         from_pixels(&warp, m, 1, 1, warp.width, warp.height);
     } else {
-        /* The quadrilateral's first corner is the picture's, where the divisor has to be positive.
-         */
+        /* At the first corner of the quadrilateral, which is in the picture, the divisor has to be
+         * positive. */
         const double x = m[2], y = m[5];
         invert(m);
         const double sign = m[6] * x + m[7] * y + m[8] < 0 ? -1 : 1;

@@ -13,7 +13,8 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The means, a pixel for a block, some of which may lie in the picture in part. */
+/* The resize that makes the means: a pixel for each block. Blocks at the edges may lie in the
+ * picture only in part. */
 static struct gf_resize_params means(double size, double width, double height)
 {
     return (struct gf_resize_params){

@@ -22,7 +22,7 @@ struct bayer {
     int order;
 };
 
-/* Where the field's curve holds threshold number x + side y. */
+/* Where the field's curve holds the threshold number x + side y. */
 static double column(const void *context, int x)
 {
     const struct bayer *const bayer = context;
@@ -35,7 +35,8 @@ static double row(const void *context, int y)
     return (double)((y & ((1 << bayer->order) - 1)) << bayer->order) / 4096;
 }
 
-/* The threshold less a half, in -1/2..1/2: of side 2n the matrix is 4 B(n) + {0 2; 3 1}. */
+/* Threshold number `sum` less a half, in -1/2..1/2. The matrix of side 2n is 4 B(n) + {0 2; 3
+ * 1}. */
 static double threshold(const void *context, double sum)
 {
     const struct bayer *const bayer = context;

@@ -125,7 +125,7 @@ static const char *refuses_texture(const struct gf_stage *stage)
     return is_small ? refuses_nearest(stage) : "takes up to 131072 samples a row and 65000 rows";
 }
 
-/* No fewer rows of the input than that many of the result are made of, wherever they lie. */
+/* The most rows of the input that `rows` rows of the result are made of, wherever they lie. */
 static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);

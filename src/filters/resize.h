@@ -21,8 +21,8 @@ struct gf_resize_params {
     int kernel, light, fit, only, gravity;
     struct gf_colour colour;
     int load;
-    struct gf_resize_size size; /* set where resize stands for itself: the members above that are
-                                   about sizes do not count any more; else 0 */
+    struct gf_resize_size size; /* set where resize is a part of itself, and then the members above
+                                 * about sizes do not count; else 0 */
 };
 
 /* Of a picture of that size. */

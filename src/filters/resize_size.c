@@ -7,15 +7,15 @@
 
 extern const struct gf_filter gf_resize_filter, gf_crop_filter, gf_pad_filter;
 
-/* What becomes of `side` at the scale that makes `whole` as long as `length` says. Only here is it
- * rounded: per cent are the same of both sides. */
+/* Scales `side` by the factor that makes `whole` as long as `length` says. The result is rounded
+ * only here: per cent mean the same for both sides. */
 static double scaled(struct gf_length length, int whole, int side)
 {
     const double exact = length.value * side / (length.unit == GF_PERCENT ? 100 : (double)whole);
     return fmax(floor(exact + 0.5), 1);
 }
 
-/* The size that is asked for, in pixels; a side that is not given follows from the other. */
+/* The size that the user asks for, in pixels; a side that is not given follows from the other. */
 static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
                                         int height)
 {
@@ -38,7 +38,8 @@ static bool keeps_shape(const struct gf_resize_params *resize)
     return resize->fit != GF_FIT_FILL && resize->w.unit != GF_UNSET && resize->h.unit != GF_UNSET;
 }
 
-/* What only= allows of the scaled picture: with a fixed shape it is scaled, or it is not. */
+/* Applies only= to the scaled picture: where the shape is fixed, the picture is scaled or it is
+ * not. */
 static void limit_size(const struct gf_resize_params *resize, int width, int height,
                        struct gf_resize_size *size)
 {
@@ -87,7 +88,7 @@ static struct gf_length in_pixels(double value)
     return (struct gf_length){.value = value, .unit = GF_PIXELS};
 }
 
-/* A picture that only= leaves as large as it is. */
+/* Cuts a picture that only= leaves at its own size. */
 static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
                     struct gf_parts *parts)
 {

@@ -21,7 +21,7 @@ static const struct gf_param rotate_params[] = {
     {0},
 };
 
-/* The angle in quarter turns, 0..3, or -1 where it is none. */
+/* The angle in quarter turns, 0..3, or -1 where it is no whole number of them. */
 static int quarters(const struct rotate *rotate)
 {
     const double turns = rotate->angle / 90;

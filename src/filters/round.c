@@ -16,8 +16,8 @@ struct corners {
     double radius, width, height;
 };
 
-/* The square of how far a pixel's middle is in a corner, from the middle of its circle; the sum of
- * two is 1 a pixel beyond the circle. */
+/* In a corner, the square of a pixel's distance from the centre of the corner's circle, along one
+ * axis; the sum for both axes is 1 at a pixel's width beyond the circle. */
 static double part(double middle, double size, double radius)
 {
     const double beyond = fmax(fmax(radius - middle, middle - (size - radius)), 0);

@@ -39,7 +39,7 @@ static enum gf_status sobel_prepare(struct gf_stage *stage, struct gf_error *err
 
 struct work {
     unsigned char *zeros;
-    void *smooth; /* above + 2 here + below, a pixel wider on either side */
+    void *smooth; /* above + 2 here + below, with a pixel more on either side */
     void *slope;  /* below - above, likewise */
 };
 

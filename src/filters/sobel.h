@@ -26,10 +26,10 @@ GF_HOST_DEVICE int gf_gradient_middle(int kernel)
     return kernel == GF_GRADIENT_SCHARR ? 10 : kernel == GF_GRADIENT_PREWITT ? 1 : 2;
 }
 
-/* For Sobel's weights. Whether 8-bit magnitudes come out right by a root with a relative error of
- * 2^-21. The squares are whole numbers: near each value where the result changes, n - 1/2, only the
- * two whole numbers next to it have to be looked at. The error of both backends together stays
- * below 1.5e-4. */
+/* For Sobel's weights: whether a square root with a relative error of 2^-21 gives the right 8-bit
+ * magnitudes. The squares are whole numbers: near each value n - 1/2, where the result changes,
+ * only the two neighbouring whole numbers have to be tried. The error of both backends together
+ * stays below 1.5e-4. */
 static inline bool gf_sobel_estimate_suffices(float scale)
 {
     for (int n = 1; n <= 255; n++) {

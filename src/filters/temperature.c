@@ -33,8 +33,8 @@ static void planckian_uv(double kelvin, double *u, double *v)
     *v = 6 * y / (12 * y - 2 * x + 3);
 }
 
-/* The light's linear sRGB, of luminance 1: from the locus a distance of tint / 20 off, at right
- * angles in u, v. */
+/* The linear sRGB of the light, at luminance 1. It lies beside the Planckian locus, tint / 20 away
+ * at right angles in u, v. */
 static void light(double kelvin, double tint, double rgb[3])
 {
     double u, v, u1, v1;

@@ -56,7 +56,8 @@ static int number_of(const struct gf_colour *colour)
     return colour->word ? -1 : number;
 }
 
-/* "\n" and "\\" as they are meant; a backslash before anything else stays. In place. */
+/* Replaces "\n" and "\\" by the characters that they mean, in place; a backslash before anything
+ * else stays. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -68,7 +69,8 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-/* The text of a file, without the ends of lines at its end, in room for GF_TEXT_BYTES_MAX + 2. */
+/* Reads the text of a file without line ends at its end. `text` has room for GF_TEXT_BYTES_MAX +
+ * 2. */
 static enum gf_status read_file(const char *name, char *text, struct gf_error *error)
 {
     errno = 0;
@@ -109,7 +111,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
                : GF_OK;
 }
 
-/* "12:30" is a text and a font, by position. */
+/* Explains an error for "12:30", which by position is a text and a font. */
 static enum gf_status explain_colon(const struct text *p, enum gf_status status,
                                     struct gf_error *error)
 {
@@ -136,7 +138,7 @@ static enum gf_status load(void *params_, struct gf_error *error)
     };
     struct gf_error missing;
     if (gf_text_available(&missing))
-        return GF_OK; /* shape() refuses it: chains can be read without the libraries */
+        return GF_OK; /* shape() refuses the stage: chains can be read without the libraries */
     char *const text = malloc(GF_TEXT_BYTES_MAX + 2);
     enum gf_status status = text ? GF_OK : gf_fail_memory(error);
     if (!status && *p->file) {

@@ -28,9 +28,9 @@ static enum gf_statistic statistic(const void *params_)
     return isnan(threshold->value) ? GF_STATISTIC_LUMA : GF_STATISTIC_NONE;
 }
 
-/* The variance between the classes v..split and split + 1.., for each split, in scikit-image's
- * arithmetic, so that ties fall as they do there: weights in single precision, summed from either
- * end. */
+/* The variance between the classes v..split and split + 1.., for each split. The arithmetic is
+ * scikit-image's, so that ties are decided in the same way: weights in single precision, summed
+ * from either end. */
 struct classes {
     float *below, *above; /* pixels */
     double *mean_below, *mean_above;

@@ -1,4 +1,4 @@
-/* thumbnail: a small picture for the web, as vipsthumbnail makes it. */
+/* thumbnail: a small picture for the web, like those of vipsthumbnail. */
 #include "filters/icc.h"
 #include "filters/pad.h"
 #include "filters/resize.h"
@@ -61,8 +61,8 @@ static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
 
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
 
-/* The padding comes last: sharpening would change the picture's edge where it meets it, and its
- * colour is sRGB. */
+/* The padding comes last: if the picture were sharpened after it, the picture's edge would change.
+ * The padding's colour is sRGB. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct thumbnail *const thumbnail = params;

@@ -22,8 +22,8 @@ static const struct gf_param trim_params[] = {
     {0},
 };
 
-/* What a pixel is compared with. Where there is alpha, colours are compared as they show: times
- * alpha, in 0..M^2, and alpha times M beside them. */
+/* The colour that pixels are compared with. Where there is alpha, colours are compared as they are
+ * seen: times alpha, in 0..M^2, and alpha times M beside them. */
 struct background {
     int64_t channel[4], limit;
     int first; /* channel that is compared */
@@ -82,7 +82,7 @@ static int first_in_row(const struct gf_view *picture, const struct background *
     return x0;
 }
 
-/* The column behind the last one that does; x0 where none does. */
+/* The column behind the last one that holds content; x0 where none does. */
 static int end_in_row(const struct gf_view *picture, const struct background *background, int y,
                       int x0, int x1)
 {
@@ -91,7 +91,8 @@ static int end_in_row(const struct gf_view *picture, const struct background *ba
     return x1;
 }
 
-/* A picture that is all background, or has no alpha to be transparent by, is kept whole. */
+/* Finds the box. A picture that is all background, or that has no alpha though transparency is
+ * looked for, is kept whole. */
 static void find_box(const void *params, const struct gf_view *picture, struct gf_rectangle *box)
 {
     const struct trim *const trim = params;
@@ -121,7 +122,7 @@ static struct gf_length in_pixels(int value)
     return (struct gf_length){.value = value, .unit = GF_PIXELS};
 }
 
-/* Until the box is known nothing is cut off. */
+/* Appends the crop; nothing is cut off until the box is known. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_rectangle whole = {.width = extent->width, .height = extent->height};

@@ -1,4 +1,4 @@
-/* unsharp: sharpens by what a blur takes away. */
+/* unsharp: sharpens by adding the difference between the picture and its blur. */
 #include "filters/unsharp.h"
 
 #include "base/target_clones.h"

@@ -1,4 +1,4 @@
-/* The parameters of unsharp, its constants and its arithmetic, for both backends. */
+/* The parameters, constants and arithmetic of unsharp, for both backends. */
 #ifndef GF_FILTERS_UNSHARP_H
 #define GF_FILTERS_UNSHARP_H
 
@@ -27,8 +27,8 @@ GF_HOST_DEVICE float gf_unsharp_sample(float v, float blurred, float amount, flo
     return fabsf(difference) > limit ? v + amount * difference : v;
 }
 
-/* The fixed-point Gaussian's sum, with 24 fraction bits, as a float: its upper 23 bits, which
- * convert exactly. */
+/* The sum of the fixed-point Gaussian, with 24 fraction bits, as a float: only its upper 23 bits,
+ * which convert exactly. */
 enum { GF_UNSHARP_DROP = 9 };
 GF_HOST_DEVICE float gf_unsharp_blurred(uint32_t sum)
 {

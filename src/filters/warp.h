@@ -1,5 +1,5 @@
-/* What the filters that sample at real positions share: their parameters' names, and the parts that
- * they become. */
+/* What the filters that sample at fractional positions share: the names of their parameters, and
+ * the parts that they append. */
 #ifndef GF_FILTERS_WARP_H
 #define GF_FILTERS_WARP_H
 
@@ -26,8 +26,8 @@
     "shrinks, a pixel is the mean of samples that lie evenly\nin it, up to 1.25 pixels apart. " \
     "Colour counts by its alpha."
 
-/* Appends the warp, by a filter of GF_WARP_STAGE(), for which it sets what the picture's size
- * decides; before it, an alpha channel where what lies beyond is transparent. */
+/* Appends the warp as a filter of GF_WARP_STAGE(), whose members that depend on the picture's size
+ * it sets. Before it comes an alpha channel, if the surroundings are to be transparent. */
 static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_params *warp,
                                  const struct gf_extent *extent, struct gf_parts *parts)
 {
@@ -37,8 +37,8 @@ static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_
     gf_parts_add(parts, filter, warp, sizeof *warp);
 }
 
-/* A side of the result that holds `length` pixels; what roundings add counts for nothing. Too large
- * a side stays too large, for the warp's shape() to refuse. */
+/* A side of the result that has room for `length` pixels; rounding errors do not enlarge it. A side
+ * that is too large stays so, and the warp's shape() refuses it. */
 static inline int gf_warp_side(double length)
 {
     const double side = ceil(length - 1e-6);

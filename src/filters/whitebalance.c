@@ -38,7 +38,8 @@ static double mean(const uint64_t *count, int bins)
     return total > 0 ? sum / total : 0;
 }
 
-/* The light of the highest level with more than `clip` per cent of the pixels at or above it. */
+/* The highest level such that more than `clip` per cent of the pixels are there or above, as
+ * light. */
 static double brightest(const uint64_t *count, int bins, double clip)
 {
     double total = 0, above = 0;

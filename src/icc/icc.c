@@ -68,7 +68,7 @@ struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
 
 /* ---- by file ---- */
 
-/* The files that were read, until the process ends: stages point into them. */
+/* The files that were read. They stay until the process ends, since stages point to them. */
 struct loaded {
     struct loaded *next;
     struct gf_file_identity identity;

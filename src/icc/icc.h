@@ -11,11 +11,12 @@
 extern "C" {
 #endif
 
-/* A profile's bytes; size 0: there is none, and the colours are sRGB, or unsaid. */
+/* A profile's bytes; size 0: there is no profile, and the colours are sRGB, or of a kind that no
+ * profile describes. */
 struct gf_icc {
     const unsigned char *data;
     size_t size;
-    bool unsaid; /* the colours are such that no profile says them: they are not converted */
+    bool unsaid; /* no profile can describe the colours: they are not converted */
 };
 
 /* The profiles that need no file, by their names; ends with NULL. */
@@ -30,14 +31,15 @@ struct gf_icc gf_icc_named(const char *name, bool gray);
 enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
                            struct gf_error *error) GF_CHECKED;
 
-/* The same of a file with a profile of CMYK. */
+/* gf_icc_load() for a file with a profile of CMYK. */
 enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc,
                                 struct gf_error *error) GF_CHECKED;
 
 /* Whether a profile's header says that it describes pictures of that many colour channels: 1 is
  * gray, 3 is RGB, 4 is CMYK. */
 bool gf_icc_fits(struct gf_icc icc, int channels);
-/* The same profile for pictures of that many colour channels, where it has a name; else itself. */
+/* The profile of the same name for pictures of that many colour channels; a profile without a name
+ * stays itself. */
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 

@@ -1,5 +1,5 @@
-/* What Little CMS says of two profiles becomes tables. Its own transforms are not used on pixels.
- */
+/* Makes tables from what Little CMS says of two profiles. Little CMS itself never converts
+ * pixels. */
 #include "icc/icc_build.h"
 
 #include <pthread.h>
@@ -148,7 +148,7 @@ const char *gf_icc_library_version(void)
     return text;
 }
 
-/* Little CMS 2.14 looks an intent up in a table of four without a check. */
+/* Little CMS 2.14 uses the intent as an index into a table of four, without a check. */
 static bool is_sound(cmsHPROFILE profile)
 {
     const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
@@ -160,7 +160,7 @@ static bool is_sound(cmsHPROFILE profile)
              cmsIsIntentSupported(profile, intent, LCMS_USED_AS_INPUT)));
 }
 
-/* A profile can have all its tags, and nonsense in them. */
+/* Tries the profile: it can have all its tags and still nonsense in them. */
 static bool converts(cmsContext context, cmsHPROFILE profile)
 {
     const int channels = (int)cmsChannelsOf(cmsGetColorSpace(profile));
@@ -179,7 +179,7 @@ static bool converts(cmsContext context, cmsHPROFILE profile)
     return done;
 }
 
-/* Where memory is short nothing is said against the profile: its conversion will fail. */
+/* Where memory is short the profile is taken for sound; its conversion will fail. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
     cmsContext context;

@@ -26,9 +26,9 @@ const char *gf_icc_library_version(void);
 /* Whether Little CMS can read that profile and convert from it. */
 bool gf_icc_is_sound(struct gf_icc icc);
 
-/* Makes the transform in memory from malloc, transform->bytes of it. The last ones are kept, so
+/* Makes the transform, transform->bytes of memory from malloc. The last transforms are kept, so
  * that a batch builds each once. GF_ERROR_UNAVAILABLE without Little CMS, GF_ERROR_INPUT where it
- * makes nothing of the profiles. */
+ * cannot use the profiles. */
 enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                             struct gf_error *error) GF_CHECKED;
 

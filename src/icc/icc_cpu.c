@@ -42,7 +42,8 @@ static void convert_levels(const struct gf_icc_transform *t, const void *in, int
 
 /* ---- curves, matrix, curves ---- */
 
-/* The products of the first curves and the matrix come from tables, four at a time. */
+/* The products of the first curves with the matrix come from tables, for four channels at a
+ * time. */
 typedef float quad __attribute__((vector_size(16)));
 typedef int32_t quad_of_int __attribute__((vector_size(16)));
 
@@ -53,7 +54,7 @@ static inline quad load(const float *from)
     return v;
 }
 
-/* As gf_icc_within() and gf_icc_encode_index_8() have each. */
+/* gf_icc_within() and gf_icc_encode_index_8() for four channels at a time. */
 static inline __attribute__((always_inline)) quad_of_int encode_index_8(quad light)
 {
     const quad zero = {0}, one = {1, 1, 1, 1},
@@ -118,8 +119,8 @@ GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, co
 
 /* ---- a table of all colours ---- */
 
-/* The results of a node, or between nodes: all channels at once, as gf_icc_interpolated() and
- * gf_icc_mixed() have each. */
+/* The results at a node, or between nodes, for all channels at once, as gf_icc_interpolated() and
+ * gf_icc_mixed() make them for each. */
 typedef uint32_t quad_of_sums __attribute__((vector_size(16)));
 typedef uint16_t quad_of_samples __attribute__((vector_size(8)));
 enum { PART_BITS = 15 };
@@ -148,7 +149,7 @@ place_of(const struct gf_icc_transform *t, const void *in, int index, int channe
     return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
 }
 
-/* A pixel of the result, from 0..65535 or, where curves follow, from light. */
+/* Stores a pixel of the result from 0..65535 or, where curves follow, from light. */
 static inline __attribute__((always_inline)) void store_8(const struct gf_icc_transform *t,
                                                           quad_of_sums v, unsigned char *out)
 {
@@ -177,7 +178,7 @@ static inline __attribute__((always_inline)) void store_16(const struct gf_icc_t
     }
 }
 
-/* first: 1 of CMYK, whose first channel is the fourth axis, else 0. */
+/* Converts a row by the grid. first: 1 for CMYK, whose first channel is the fourth axis, else 0. */
 static inline __attribute__((always_inline)) void grid_row(const struct gf_icc_transform *t,
                                                            const void *in, int in_channels,
                                                            void *out, int out_channels, int width,

@@ -10,9 +10,9 @@ enum { ROW = 256 }; /* nodes at a time */
 
 /* ---- the profile's own table ---- */
 
-/* Most tables in profiles stand behind curves. Axes along which these curves are straight, with
- * nodes where the profile has its own, leave between the nodes what lies between them in the
- * profile. */
+/* Most profiles with tables have curves before them. The axes of the grid are chosen so that these
+ * curves are straight along them, with nodes where the profile has its own, so that interpolation
+ * between the nodes gives the profile's own values. */
 struct front {
     cmsToneCurve *curve[4];   /* from samples to the axis, the profile's; NULL: a straight line */
     cmsToneCurve *inverse[4]; /* from the axis to samples */
@@ -63,7 +63,7 @@ static void close_front(struct front *front)
     }
 }
 
-/* As many nodes as GF_ICC_GRID_* allow, with the profile's own among them. */
+/* How many nodes: as many as GF_ICC_GRID_* allow, with the profile's own nodes among them. */
 static int grid_of(const struct front *front, int inputs)
 {
     const int most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB, cells = front->points - 1;
@@ -93,7 +93,7 @@ static void fill_places(struct gf_icc_transform *t, const struct front *front)
 
 /* ---- the nodes ---- */
 
-/* The colour of a node, 0..65535 a channel. */
+/* The colour at a node, 0..65535 for each channel. */
 static void node_colour(const struct gf_icc_transform *t, const struct front *front, size_t node,
                         uint16_t *sample)
 {
@@ -127,7 +127,7 @@ static void fill_nodes(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* Nodes of light, which `linear` makes of floats. */
+/* Fills nodes with light, which the transform `linear` makes of floats. */
 static void fill_light(const struct gf_icc_making *b, const struct front *front,
                        cmsHTRANSFORM linear, uint16_t *node)
 {
@@ -150,7 +150,8 @@ static void fill_light(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* The target with straight lines for curves: a conversion to it ends in light. */
+/* Opens the target profile with straight lines in place of its curves: a conversion to it ends in
+ * light. */
 static cmsHPROFILE open_linear(const struct gf_icc_making *b)
 {
     static const cmsTagSignature copied[] = {cmsSigRedColorantTag, cmsSigGreenColorantTag,
@@ -201,7 +202,8 @@ static struct gf_icc_transform grid_head(const struct gf_icc_making *b, const st
     return head;
 }
 
-/* A table of light and then curves, where the target has such. *made: it is right. */
+/* Makes a table of light with curves behind it, where the target has curves. *made: whether the
+ * table is right. */
 static enum gf_status make_light(struct gf_icc_making *b, const struct front *front,
                                  cmsHTRANSFORM linear, const struct gf_icc_shaper *to, bool *made,
                                  struct gf_error *error)

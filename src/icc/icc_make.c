@@ -87,7 +87,7 @@ static bool adapt(const double white[3], matrix adaptation)
     return true;
 }
 
-/* The columns are the primaries' XYZ, adapted to D50: together they are its white. */
+/* The columns are the XYZ of the primaries, adapted to D50: their sum is the white of D50. */
 static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, matrix primaries)
 {
     const double *const corner[3] = {space->red, space->green, space->blue};
@@ -152,7 +152,7 @@ static void append_fixed(struct writer *w, double value) /* s15Fixed16Number */
     append(w, (uint32_t)(int32_t)floor(value * 65536 + 0.5), 4);
 }
 
-/* Lists what stands from `begin` on as that tag. Several tags may share it. */
+/* Lists the bytes from `begin` on as the data of that tag. Several tags may share them. */
 static void enter(struct writer *w, const char *name, const unsigned char *begin)
 {
     unsigned char *const entry = w->base + HEADER + 4 + TAG_ENTRY * w->tags++;

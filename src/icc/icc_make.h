@@ -13,8 +13,8 @@ enum gf_icc_curve {
     GF_ICC_BT709  /* the inverse of the camera's curve in ITU-R BT.709 */
 };
 
-/* An RGB colour space by the chromaticities x, y of its white and primaries, and one curve from
- * samples to light. */
+/* An RGB colour space, given by the chromaticities x, y of its white and its primaries, and one
+ * curve from samples to light. */
 struct gf_icc_space {
     const char *name; /* ASCII, up to GF_ICC_NAME_MOST letters */
     double white[2], red[2], green[2], blue[2];
@@ -26,9 +26,10 @@ enum { GF_ICC_NAME_MOST = 60, GF_ICC_MADE_MOST = 1024 };
 
 extern const struct gf_icc_space gf_icc_srgb, gf_icc_display_p3;
 
-/* Writes a profile of ICC version 4.2 and returns its size, at most GF_ICC_MADE_MOST. `gray`: a
- * gray profile of the same white and curve. 0: the chromaticities describe no colour space, or the
- * gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by Bradford's matrix, annex E) */
+/* Writes a profile of ICC version 4.2 and returns its size, at most GF_ICC_MADE_MOST. With `gray`
+ * it is a gray profile of the same white and curve. 0: the chromaticities describe no colour space,
+ * or the gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by Bradford's matrix, annex
+ * E) */
 size_t gf_icc_make(const struct gf_icc_space *space, bool gray, unsigned char *profile);
 
 #endif

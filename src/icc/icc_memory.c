@@ -1,6 +1,6 @@
-/* Memory for Little CMS, which does not check all of its allocations: where there is no memory for
- * a mutex or a matrix it crashes. So each use of it has a reserve that serves what malloc()
- * refuses, and fails when it is over. */
+/* Memory for Little CMS, which does not check all of its allocations: where it gets no memory for a
+ * mutex or a matrix it crashes. So each use of Little CMS has a reserve for the allocations that
+ * malloc() refuses; the use fails when it ends. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_memory.h"
 
@@ -12,15 +12,15 @@
 
 #include "base/fail.h"
 
-/* The thread's, between gf_icc_memory_begin() and _end(). Pages that nothing is served from cost
- * nothing. */
+/* The thread's reserve, between gf_icc_memory_begin() and _end(). Its pages cost nothing while they
+ * are not touched. */
 static _Thread_local struct {
     unsigned char *data;
     size_t size, used;
     bool touched;
 } reserve;
 
-/* What stands before each block of the reserve. */
+/* The head of each block of the reserve. */
 union head {
     size_t size;
     max_align_t aligned;
@@ -67,7 +67,7 @@ static void *resize(cmsContext context, void *block, cmsUInt32Number size)
     void *const grown = is_reserved(block) ? NULL : realloc(block, size);
     if (grown)
         return grown;
-    /* How large a block of malloc() is nobody says: it stays where it is, and the caller fails. */
+    /* Nothing tells how large a block of malloc() is: it cannot be moved, and the caller fails. */
     if (!is_reserved(block)) {
         reserve.touched = true;
         return NULL;

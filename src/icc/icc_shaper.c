@@ -1,4 +1,4 @@
-/* Curves, a matrix and curves: what most profiles of screens and cameras are. */
+/* Transforms of curves, a matrix and curves, as most profiles of screens and cameras need. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_tables.h"
 
@@ -69,7 +69,7 @@ static void fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *fro
     }
 }
 
-/* The light at index i plus `part` of a step. */
+/* The light of table index i plus `part` of a step. */
 static double light_at(int i, double part, int mantissa_bits)
 {
     const int steps = 1 << mantissa_bits, octave = i >> mantissa_bits;

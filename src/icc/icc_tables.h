@@ -1,4 +1,5 @@
-/* What the files that make tables of two profiles share. Only builds with Little CMS have it. */
+/* The declarations that the files which make tables from two profiles share. Only builds with
+ * Little CMS have it. */
 #ifndef GF_ICC_ICC_TABLES_H
 #define GF_ICC_ICC_TABLES_H
 
@@ -10,7 +11,8 @@ struct gf_icc_making {
     const struct gf_icc_wish *wish;
     cmsContext context;
     cmsHPROFILE from, to;
-    cmsHTRANSFORM exact; /* of 16-bit samples, by all steps of the profiles */
+    cmsHTRANSFORM exact; /* Little CMS's own transform of 16-bit samples, by all steps of the
+                          * profiles */
     cmsUInt32Number flags;
     struct gf_icc_transform *transform;
 };
@@ -30,8 +32,8 @@ static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
 {
     return bits == 8 ? gf_icc_narrow(sample16) : sample16;
 }
-/* Whether the tables give what Little CMS gives, within so many 8-bit levels: they do not, where
- * the profiles ask for more than was made of them. */
+/* Whether the tables give the same colours as Little CMS, within that many 8-bit levels. They do
+ * not where a profile asks for more steps than the tables have. */
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels);
 
 /* ---- profiles of curves and a matrix (icc_shaper.c) ---- */
@@ -41,7 +43,7 @@ struct gf_icc_shaper {
     double matrix[3][3];    /* to XYZ of D50, whose columns are the primaries */
 };
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper);
-/* Reserves room for the curves from light to samples, and fills it. */
+/* Reserves room for the curves from light to samples, and fills them. */
 void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
                            size_t *end);
 enum gf_status gf_icc_fill_encode(struct gf_icc_making *b, const struct gf_icc_shaper *to,
@@ -52,7 +54,7 @@ static inline double gf_icc_clamp(double v)
     return v > 0 ? v < 1 ? v : 1 : 0;
 }
 
-/* Each makes the transform, where *made says so. */
+/* Each of these makes the transform, unless *made is false afterwards. */
 enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
                                   struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,

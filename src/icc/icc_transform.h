@@ -16,8 +16,8 @@ enum gf_icc_kind {
 };
 
 enum {
-    /* Curves to samples begin with light + 2^-16, whose exponent and upper bits of the mantissa are
-     * the index: steps are fine where it is dark, and sums of 2^-16 and more need no logarithm. */
+    /* A curve to samples is a table. Its index is the exponent and the upper bits of the mantissa
+     * of light + 2^-16: so steps are fine in the dark, and light of 0 has an index, too. */
     GF_ICC_ENCODE_BITS_8 = 10, /* of the mantissa: 8-bit results are a table of bytes */
     GF_ICC_ENCODE_BITS_16 = 7, /* 16-bit results lie on straight lines between entries */
     GF_ICC_ENCODE_OCTAVES = 16,
@@ -27,7 +27,7 @@ enum {
     GF_ICC_NODE = 4,      /* uint16_t of a node: the results, then zeros */
     GF_ICC_GRID_RGB = 49, /* the most nodes along an axis */
     GF_ICC_GRID_CMYK = 21,
-    GF_ICC_STEP_BITS = 12 /* of the step from a node to another, at most 49 x 49 */
+    GF_ICC_STEP_BITS = 12 /* bits of the step from one node to another, which is at most 49 x 49 */
 };
 #define GF_ICC_DARK 1.52587890625e-05f /* 2^-16 */
 #define GF_ICC_DARK_BITS 0x37800000u
@@ -46,7 +46,7 @@ struct gf_icc_transform {
     unsigned decode_at, decode_step, encode_at, encode_step, product_at;
     float matrix[3][3]; /* from decoded samples to the light of the result's channels */
     /* GRID, where encode_at is not 0: the nodes hold light, -1/4..5/4, and the curves at encode_at
-     * make samples of it, so that what lies beyond the result's gamut is cut off at each pixel.
+     * turn it into samples, so that light beyond the result's gamut is cut off at each pixel.
      * uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. 8 bits: struct gf_icc_place
      * [inputs][256] at place_at. */
     int grid;
@@ -66,7 +66,7 @@ GF_HOST_DEVICE float gf_icc_within(float light)
     return light > 0.0f ? (light < 1.0f ? light : 1.0f) : 0.0f;
 }
 
-/* One channel's light, 0..1, of the three products. */
+/* The light of one channel, 0..1, from three products. */
 GF_HOST_DEVICE float gf_icc_light(float r, float g, float b)
 {
     return gf_icc_within((r + g) + b);
@@ -114,13 +114,13 @@ struct gf_icc_corners {
     uint32_t node[4], weight[4];
 };
 
-/* Between the six tetrahedra around the cell's diagonal, by the order of the parts. (J. Kasson et
- * al., Performing color space conversions with three-dimensional linear interpolation, 1995) */
+/* Chooses among the six tetrahedra around the cell's diagonal by the order of the parts. (J. Kasson
+ * et al., Performing color space conversions with three-dimensional linear interpolation, 1995) */
 GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, struct gf_icc_place y,
                                                        struct gf_icc_place z, uint32_t grid)
 {
-    /* A part and the step along its axis are one number, so that steps are sorted with parts. Where
-     * two parts are the same it does not matter which comes first: a weight is 0. */
+    /* The part and the step along its axis are packed into one number, so that sorting the parts
+     * sorts the steps, too. Two equal parts may come in either order: one weight is then 0. */
     const uint32_t sx = grid * grid, sy = grid, sz = 1;
     const uint32_t px = x.part << GF_ICC_STEP_BITS | sx, py = y.part << GF_ICC_STEP_BITS | sy,
                    pz = z.part << GF_ICC_STEP_BITS | sz;
@@ -136,7 +136,7 @@ GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, st
     return corners;
 }
 
-/* One result, 0..65535; `node` points to that channel of node 0. */
+/* One channel of the result, 0..65535; `node` points to that channel of node 0. */
 GF_HOST_DEVICE uint32_t gf_icc_interpolated(const struct gf_icc_corners *corners,
                                             const uint16_t *node)
 {
