@@ -19,7 +19,8 @@
 
 /* ---- start ---- */
 
-/* The first wait of a backend whose profile is recorded shows what it has seen of the start. */
+/* The first wait of a backend whose profile is recorded notes the parts of the start that fall into
+ * it. */
 static void note_wait(struct cuda_backend *cuda, double begin_s)
 {
     const struct cuda_device *const device = cuda->device;
@@ -94,7 +95,8 @@ static void count_bytes(struct cuda_backend *cuda, int64_t bytes)
 static void *cuda_alloc(struct gf_backend *backend, size_t size)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    /* Without a budget the driver, which is slow to say how much is free, need not be asked. */
+    /* Without a budget the driver, which is slow to say how much memory is free, need not be
+     * asked. */
     if (cuda->options.budget && cuda_free_bytes(backend) < size)
         return NULL;
     void *const memory = take_memory(cuda, size);
@@ -134,8 +136,8 @@ static void cuda_unpin(struct gf_backend *backend, void *data)
     cudaHostUnregister(data);
 }
 
-/* Zero copy (Best Practices Guide 9.1.3), for memory that has the same address on host and device.
- */
+/* Whether kernels can read this host memory themselves (zero copy, Best Practices Guide 9.1.3): its
+ * address must be the same on host and device. */
 static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
 {
     struct cudaPointerAttributes attributes;
@@ -147,7 +149,7 @@ static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
 
 /* ---- stages' constants ---- */
 
-/* Larger ones are not compared with the next picture's. */
+/* Larger constants are not kept for comparison with the next picture's. */
 enum { COPY_MOST = 16 << 10 };
 
 static bool holds(const struct block *block, const struct gf_stage *stage)
@@ -156,16 +158,18 @@ static bool holds(const struct block *block, const struct gf_stage *stage)
            memcmp(block->copy, stage->constants, stage->constants_size) == 0;
 }
 
-/* Large constants leave the blocks of small ones alone and the reverse: else each small stage could
- * take a large block, and the large stage would allocate another. */
+/* Whether the block's size suits the stage. Large constants do not take the blocks of small ones,
+ * nor the reverse: otherwise each small stage could take a large block, and the large stage would
+ * allocate another. */
 static bool fits(const struct block *block, const struct gf_stage *stage)
 {
     return block->size >= stage->constants_size &&
            (block->size > COPY_MOST) == (stage->constants_size > COPY_MOST);
 }
 
-/* How well a block suits the stage: best one that holds its constants, then one that fits and whose
- * content nobody will ask for, an empty one, one that fits with OTHER constants, and any other. */
+/* How well a block suits the stage. Best is one that holds the stage's constants; then one that
+ * fits and whose content nobody will ask for; then an empty one; then one that fits with OTHER
+ * constants; then any other. */
 enum { OTHER = 2 };
 
 static int rank(const struct block *block, const struct gf_stage *stage)
@@ -187,8 +191,8 @@ static void forget_copy(struct block *block)
     block->copy = NULL;
 }
 
-/* The block that suits the stage best, with room for its constants. Where no memory is left for an
- * empty one, the next best. */
+/* The block that suits the stage best, with room for its constants. Where there is no memory for an
+ * empty block, the next best is taken. */
 static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage *stage)
 {
     struct block *best = NULL, *other = NULL;
@@ -208,7 +212,7 @@ static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage
     return best->data ? best : other;
 }
 
-/* Remembers what the block holds, if the next picture's stage may have the same. */
+/* Remembers the block's content, if the next picture's stage may have the same constants. */
 static void keep_copy(struct block *block, const struct gf_stage *stage)
 {
     forget_copy(block);
@@ -233,11 +237,13 @@ enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
         cuda->device->architecture / 10, cuda->device->architecture % 10);
 }
 
-/* The driver has copied the constants when the call returns: they are no pinned memory. */
+/* Copies the constants. They are not in pinned memory, so that the driver has read them when the
+ * call returns. */
 static cudaError_t copy_constants(const struct block *block, struct gf_lane *lane,
                                   const struct gf_stage *stage)
 {
-    /* Not on the default stream, where the pictures of all threads would wait for one another. */
+    /* The default stream is not used, since the pictures of all threads would wait for one another
+     * on it. */
     cudaStream_t const stream = lane ? gf_cuda_stream(lane) : cudaStreamPerThread;
     const cudaError_t code = cudaMemcpyAsync(block->data, stage->constants, stage->constants_size,
                                              cudaMemcpyHostToDevice, stream);
@@ -311,7 +317,7 @@ static void cuda_give_back(struct gf_backend *backend)
     sem_post(&turns[backend_of(backend)->options.device]);
 }
 
-/* Half of the budget is the coders' from the first picture on that they take. */
+/* Opens the coders. They get half of the budget with the first picture that they take. */
 static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_coders **coders,
                                   struct gf_error *error)
 {
@@ -328,7 +334,7 @@ static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_c
     return status;
 }
 
-/* Bytes a second of the fastest of a few copies; 0 if one fails. */
+/* The rate of the fastest of a few copies, in bytes a second; 0 if one fails. */
 static double copy_rate(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind)
 {
     enum { RUNS = 5 };

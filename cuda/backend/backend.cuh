@@ -16,7 +16,8 @@ enum { MARKS_MAX = GF_BANDS_QUEUED * (2 + 2 * GF_CUTS_MAX), BLOCKS_KEPT = GF_CUT
 struct block {
     void *data;
     size_t size;
-    void *copy; /* here, of the content that the next picture may find again; NULL: none */
+    void *copy; /* a copy of the block's content on the host, where the next picture may need the
+                 * same; NULL: none */
     size_t copy_size;
     bool used;
 };
@@ -32,7 +33,7 @@ struct statistic {
     cudaStream_t first;        /* of the lane that has emptied it */
     cudaEvent_t emptied;       /* NULL until there is a second lane */
     void *tables;
-    int table_bits; /* of the pictures that the tables are for; 0: none */
+    int table_bits; /* the depth of the pictures that the tables are for; 0: there are no tables */
 };
 
 struct device_picture; /* pictures.cu */
@@ -40,7 +41,7 @@ struct device_picture; /* pictures.cu */
 struct cuda_backend {
     struct gf_backend base;
     struct gf_cuda_options options;
-    bool has_budget; /* memory is allocated piece by piece, and counted */
+    bool has_budget; /* memory is allocated piece by piece, and counted against the budget */
     struct gf_spans *spans;
     bool waited;                      /* for the start */
     const struct cuda_device *device; /* read after the start */
@@ -48,7 +49,8 @@ struct cuda_backend {
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
     struct statistic statistic;
-    struct device_picture **held; /* second pictures that it uses, guarded by their own lock */
+    struct device_picture **held; /* the second pictures that this backend uses; they have a lock of
+                                   * their own */
     int held_count;
     struct gf_device_coders *coders; /* NULL until it is asked for */
     uint64_t coder_bytes;            /* of the budget, lent to the coders */
@@ -78,7 +80,7 @@ static inline int device_of(const struct gf_lane *lane)
     return ((struct cuda_backend *)lane->backend)->options.device;
 }
 
-/* Memory of the backend's device that does not count; NULL where none is left. */
+/* Takes device memory that does not count against the budget; NULL where none is left. */
 static inline void *take_memory(const struct cuda_backend *cuda, size_t size)
 {
     return gf_cuda_memory_alloc(cuda->options.device, size, cuda->has_budget);

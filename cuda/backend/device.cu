@@ -11,7 +11,8 @@
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 
-/* Whether the driver takes machine code or compiles PTX is the same for every kernel. */
+/* Whether the driver takes machine code or compiles PTX is the same for every kernel: this one is
+ * asked about. */
 __global__ void __launch_bounds__(32) probe_kernel()
 {
 }
@@ -29,7 +30,8 @@ extern "C" bool gf_backend_cuda_node(const char **why_not)
     return false;
 }
 
-/* Looking is worth milliseconds. The library stays open, since it is likely to be used. */
+/* Looks once, since looking takes milliseconds. The library stays open, since it is likely to be
+ * used. */
 static const char *why_unlikely;
 
 static void look(void)
@@ -57,11 +59,11 @@ extern "C" int gf_device_count(const char **why)
     return code == cudaSuccess ? count : 0;
 }
 
-/* The architectures that there is machine code for, or 0. */
+/* The architectures for which the program holds machine code, or 0. */
 static const int built_for[] = {GF_ARCHITECTURES};
 
-/* The driver takes the latest machine code of the device's own major version that is not later than
- * the device, and else compiles the PTX. */
+/* Which machine code the driver would run: the latest for the device's own major version that is
+ * not later than the device; without such code it compiles the PTX. */
 static int code_architecture(int device)
 {
     int latest = 0;

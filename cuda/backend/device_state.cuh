@@ -13,7 +13,7 @@ struct cuda_device {
     /* Set by the start, and constant from then on. */
     char name[64];
     int numa_node;
-    int architecture;       /* whose instructions the kernels use: 90 for sm_90 */
+    int architecture;       /* the architecture whose machine code the kernels run: 90 for sm_90 */
     cudaEvent_t base_event; /* recorded at base_s of the host's clock; NULL until the start */
     double base_s;
     double begin_s, end_s; /* of the start that succeeded */
@@ -21,7 +21,8 @@ struct cuda_device {
     struct gf_arena pinned; /* small pieces of host memory, which the device copies to and from */
     pthread_mutex_t lock;   /* guards what follows */
     int users;              /* backends */
-    /* What the driver said was free, when, and how much the arena held then. */
+    /* How much memory the driver last said was free, when that was, and how much the arena held
+     * then. */
     double asked_s;
     uint64_t said_free, held;
 };
@@ -32,7 +33,7 @@ struct cuda_device *gf_cuda_device_state(int index);
 /* The starter of every device (engine/device_start.h). */
 enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
 
-/* Backends come and go; with the last one goes the memory that is idle. */
+/* Note that a backend comes or goes; with the last one goes the memory that is not in use. */
 void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
 bool gf_cuda_device_is_shared(int index); /* by several */
@@ -41,12 +42,12 @@ bool gf_cuda_device_is_shared(int index); /* by several */
 void *gf_cuda_pinned_piece(int index, size_t size);
 void gf_cuda_pinned_piece_free(int index, void *piece);
 
-/* Memory of the current device, which is device `index`, in pieces of few large allocations; `own`:
- * in an allocation of its own, exactly as large. NULL where none is left. Freed memory may be used
- * again at once: the device must have ended all work on it. */
+/* Memory of the current device, which must be device `index`, cut from a few large allocations;
+ * `own`: from an allocation of its own, exactly as large. NULL where no memory is left. Freed
+ * memory may be used again at once: the device must have ended all work on it. */
 void *gf_cuda_memory_alloc(int index, size_t size, bool own);
 void gf_cuda_memory_free(int index, void *memory, bool own);
-/* The bytes that can be had. The driver, which is slow to tell, is asked seldom. */
+/* How many bytes can be allocated. The driver, which is slow to answer, is asked seldom. */
 uint64_t gf_cuda_memory_available(int index);
 
 #endif

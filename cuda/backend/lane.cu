@@ -25,15 +25,16 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     for (int i = 0; i < cuda->events; i++)
         cudaEventDestroy(cuda->mark[i].event);
     if (cuda->stream) {
-        cudaStreamSynchronize(cuda->stream); /* constants may be under way for work that failed */
+        cudaStreamSynchronize(cuda->stream); /* constants may still be copied for work that
+                                              * failed */
         cudaStreamDestroy(cuda->stream);
     }
     free(cuda);
 }
 
-/* A filter's kernels come before those of the coders, which fill the device for longer. Where
- * pictures do not come side by side there is nothing to be preferred, and a connection to the
- * device is saved: those of streams with a priority are others than those that the context has. */
+/* A filter's kernels have priority over the coders' kernels, which fill the device for longer.
+ * Where only one picture runs at a time, the stream gets no priority: streams with a priority need
+ * connections to the device that the context does not have yet. */
 static cudaError_t create_stream(const struct cuda_backend *cuda, cudaStream_t *stream)
 {
     int lowest = 0, highest = 0;
@@ -78,8 +79,8 @@ static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
 {
     const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
     const size_t row_bytes = gf_row_bytes(src->format);
-    /* In one piece if the pitches agree. The padding of rows is copied to the device, but never to
-     * the host, where it may be the caller's. */
+    /* Copies in one piece if the pitches agree. The padding of rows is copied to the device, but
+     * never to the host, where it may belong to the caller. */
     if (dst->pitch == src->pitch && (kind == cudaMemcpyHostToDevice || dst->pitch == row_bytes)) {
         const size_t bytes = src->pitch * (size_t)(src->rows - 1) + row_bytes;
         GF_CUDA_TRY(cudaMemcpyAsync(dst->data, src->data, bytes, kind, stream), device_of(lane),
@@ -134,7 +135,8 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
-/* A variant of the stage or of the counter that was asked for runs as it is. */
+/* Where the user has asked for a variant of the stage or of the counter, that variant runs by
+ * itself. */
 enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage *stage,
                                     const void *constants, const struct gf_view *in,
                                     const struct gf_view *out, void *scratch, bool *counted,

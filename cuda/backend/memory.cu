@@ -6,7 +6,8 @@
 #include "cuda/backend/device_state.cuh"
 #include "engine/device_start.h"
 
-/* A cudaMalloc of megabytes takes a good part of a millisecond, and no two run at the same time. */
+/* The sizes of allocations. A cudaMalloc of megabytes takes a good part of a millisecond, and no
+ * two run at the same time. */
 enum {
     CHUNK_LEAST = 8 << 20,
     CHUNK_MOST = 1 << 30,
@@ -54,7 +55,8 @@ static void give_pinned(void *context, void *memory)
     cudaFreeHost(memory);
 }
 
-/* Tools that look for accesses beyond a buffer see those of a buffer that has memory of its own. */
+/* Whether a tool looks for accesses beyond a buffer: it sees them only if each buffer has an
+ * allocation of its own. */
 static bool is_watched(void)
 {
 #ifdef GF_EMULATED
@@ -148,7 +150,8 @@ void gf_cuda_memory_free(int index, void *memory, bool own)
         give(NULL, memory);
 }
 
-/* An old answer is corrected by what the arena has taken since. */
+/* The free memory. An answer of the driver that is not too old is corrected by the memory that the
+ * arena has taken since. */
 uint64_t gf_cuda_memory_available(int index)
 {
     const double old_s = 0.1;

@@ -1,4 +1,4 @@
-/* Second pictures on devices: each is copied once for a device, however many pipelines read it, and
+/* Second pictures on devices. Each is copied to a device once, however many pipelines read it, and
  * freed when the last of these closes. */
 #include "cuda/backend/backend.cuh"
 
@@ -7,7 +7,7 @@
 #include "cuda/common/check.cuh"
 #include "cuda/common/launch.cuh"
 
-/* In an allocation of its own, exactly as large as a budget counts it. */
+/* Each gets an allocation of its own, exactly as large as a budget counts it. */
 static const bool OWN = true;
 
 struct device_picture {
@@ -87,7 +87,8 @@ static bool is_held(const struct cuda_backend *cuda, uint64_t id)
     return false;
 }
 
-/* A picture counts against the budget of every backend that reads it, though it is there once. */
+/* Counts a picture against the budget of every backend that reads it, though it is on the device
+ * only once. */
 static enum gf_status take_from_budget(struct cuda_backend *cuda, const struct gf_picture *picture,
                                        struct gf_error *error)
 {

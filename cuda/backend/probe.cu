@@ -11,13 +11,14 @@ enum { NODES_MAX = 64, WARP = 32, HEAD_START = 8 };
 
 /* ---- the kernels of a stage ---- */
 
-/* Captures what the work puts on the lane's stream as a graph, which is never run. The caller
- * destroys it. */
+/* Captures the work that is put on the lane's stream as a graph, which is never run. The caller
+ * destroys the graph. */
 static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *work,
                               cudaGraph_t *graph, struct gf_error *error)
 {
     const cudaStream_t stream = gf_cuda_stream(lane);
-    /* Relaxed, since launchers may create texture objects, which belong to no stream. */
+    /* The capture is relaxed, since launchers may create texture objects, which belong to no
+     * stream. */
     GF_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), gf_cuda_device(lane),
                 error);
     const enum gf_status status = gf_stage_work_run(lane, work, error);
@@ -188,8 +189,8 @@ static void close_timer(struct gf_lane *lane, int runs, struct timer *timer)
         lane->backend->calls->release(lane->backend, timer->flush, timer->flush_bytes);
 }
 
-/* Queues everything before it waits. The first flushes keep the device busy while the host queues,
- * so that no time contains a launch. Warm runs follow one that is not timed. */
+/* Queues all runs before it waits. The first flushes keep the device busy while the host queues, so
+ * that no measured time contains a launch. Warm runs follow a run that is not timed. */
 static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                                  int runs, const struct timer *timer, struct gf_error *error)
 {

@@ -18,7 +18,7 @@ extern "C" bool gf_backend_cuda_started(bool *shared)
 
 extern "C" void gf_backend_cuda_begin(int device)
 {
-    /* What fails here fails again, and is told, when somebody opens the device. */
+    /* A failure here will happen again, and be reported, when somebody opens the device. */
     (void)!gf_device_start(device, gf_cuda_device_starter, NULL);
 }
 
@@ -57,7 +57,8 @@ static enum gf_status create_context(int index, struct gf_error *error)
     return note_start(index, error);
 }
 
-/* Asking the device needs no context, so that it goes on while that is created. */
+/* A description of the device. Asking for it needs no context, so that this goes on while the
+ * context is created. */
 struct description {
     int index;
     struct gf_device_info info;

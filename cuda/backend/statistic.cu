@@ -34,7 +34,7 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
     return GF_OK;
 }
 
-/* Makes room for statistic->bytes, here and on the device. */
+/* Makes room for statistic->bytes, on the host and on the device. */
 static enum gf_status reserve(struct cuda_backend *cuda, struct gf_error *error)
 {
     struct statistic *const statistic = &cuda->statistic;
@@ -68,7 +68,7 @@ static enum gf_status wait_for_first(struct gf_lane *lane, struct statistic *sta
     return GF_OK;
 }
 
-/* The first lane prepares the histogram and reads it in the end; all lanes add to it by 64-bit
+/* The first lane prepares the histogram and reads it at the end; all lanes add to it by 64-bit
  * atomic operations. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error)

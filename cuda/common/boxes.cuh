@@ -1,9 +1,9 @@
-/* Copies of boxes, so many bytes of so many rows, between a picture and shared memory by the copy
- * engine that compute capability 9.0 has in each multiprocessor (tensor maps; CUDA 12). One thread
- * starts a copy. What lies outside the picture is read as 0 and not written.
+/* Copies boxes, a number of bytes in each of a number of rows, between a picture and shared memory
+ * by the copy engine that compute capability 9.0 has in each multiprocessor (tensor maps; CUDA 12).
+ * One thread starts a copy. Bytes outside the picture are read as 0 and not written.
  *
- * Whoever waits for the boxes of a bar gives the parity of its round: 0, 1, 0, ... The bar's owner
- * starts a round with box_expect(). */
+ * A thread that waits for the boxes of a bar gives the parity of the bar's round: 0, 1, 0, ... The
+ * bar's owner starts a round with box_expect(). */
 #ifndef GF_CUDA_COMMON_BOXES_CUH
 #define GF_CUDA_COMMON_BOXES_CUH
 
@@ -30,7 +30,7 @@ static __device__ __forceinline__ unsigned shared_address(const void *p)
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* Then all threads must meet before the first wait. */
+/* Prepares a bar. All threads must meet after it, before the first of them waits. */
 static __device__ __forceinline__ void box_bar_init(box_bar *bar)
 {
 #if GF_HAS_BOXES
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void box_store(const box_map *map, int x, int 
 #endif
 }
 
-/* Until shared memory has been read by the stores that this thread has started. */
+/* Waits until the stores that this thread has started have read their shared memory. */
 static __device__ __forceinline__ void box_store_wait()
 {
 #if GF_HAS_BOXES
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void box_store_wait()
 #endif
 }
 
-/* Between this thread's own accesses to shared memory and copies that are started afterwards. */
+/* Separates this thread's own accesses to shared memory from copies that it starts afterwards. */
 static __device__ __forceinline__ void box_fence()
 {
 #if GF_HAS_BOXES
@@ -102,7 +102,8 @@ static __device__ __forceinline__ void box_fence()
 #endif
 }
 
-/* The map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of 256 rows. */
+/* Makes the map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of at most 256
+ * rows. */
 static inline cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch,
                                      size_t bytes, int rows, int box_bytes, int box_rows)
 {

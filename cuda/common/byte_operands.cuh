@@ -1,23 +1,25 @@
-/* A box of an 8-bit picture in shared memory: what the border makes of the pixels outside the
- * picture, and the order in which mma takes bytes as operands.
+/* A box of an 8-bit picture in shared memory: its pixels outside the picture are filled in by the
+ * border's rule, and its bytes are brought into the order in which mma takes operands.
  *
- * A Shape says how many CHANNELS (1 or 3) and ROWS (a multiple of 8) a box has, and pixels of a row
- * in BOX_BYTES: SKIPPED ones, then PIXELS (a multiple of 4) that become operands; the block's
- * WARPS; how many pixels AROUND itself a result needs; and the order of the operands. */
+ * A Shape says how many CHANNELS (1 or 3) and ROWS (a multiple of 8) a box has. A row has BOX_BYTES
+ * with SKIPPED pixels first, then PIXELS (a multiple of 4) that become operands. A Shape also gives
+ * the block's WARPS, how many pixels AROUND itself a result needs, and the order of the
+ * operands. */
 #ifndef GF_CUDA_COMMON_BYTE_OPERANDS_CUH
 #define GF_CUDA_COMMON_BYTE_OPERANDS_CUH
 
 #include "cuda/common/sample_table.cuh"
 #include "cuda/common/stencil.cuh"
 
-/* Where a box is in the picture. Rows that its results need are low to high; of others only the
- * place matters. */
+/* Where a box is in the picture. The rows that its results need are low to high; other rows only
+ * have a place. */
 struct box_place {
     int left, top, low, high;
 };
 
-/* Whether a box has pixels outside the picture that neither came with it nor are listed (see
- * list_box_rows). A constant border's zeros come, unless the rows end within 16 bytes. */
+/* Whether a box has pixels outside the picture that were neither copied with it nor listed (see
+ * list_box_rows). The zeros of a constant border are copied with it, unless the rows end within 16
+ * bytes. */
 template <class Shape>
 static __device__ __forceinline__ bool needs_border(const struct view_pair &p,
                                                     const struct box_place &box)
@@ -29,7 +31,7 @@ static __device__ __forceinline__ bool needs_border(const struct view_pair &p,
            (p.border == GF_BORDER_WRAP && (box.top < 0 || box.top + Shape::ROWS > p.height));
 }
 
-/* Whether rows of the box stand for others. */
+/* Whether rows of the box stand for rows outside the picture. */
 template <class Shape>
 static __device__ __forceinline__ bool needs_list(const struct view_pair &p, int top)
 {
@@ -37,8 +39,8 @@ static __device__ __forceinline__ bool needs_list(const struct view_pair &p, int
            (top < 0 || top + Shape::ROWS > p.height);
 }
 
-/* Lists which row of a box each of its rows is by the border's rule: another of the same box, if
- * the border is the edge or its reflection. Rows that no result needs are themselves. */
+/* Lists, for each row of a box, the row of the same box that the border's rule puts in its place,
+ * if the border is the edge or its reflection. A row that no result needs stays itself. */
 template <class Shape>
 static __device__ __forceinline__ void
 list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned char *list)
@@ -52,8 +54,8 @@ list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned c
     }
 }
 
-/* Columns outside the picture that results need, in the rows that are inside. in_rows: of the
- * view. */
+/* Fills the columns outside the picture that results need, in the rows inside it. in_rows: the rows
+ * of the view. */
 template <class Shape>
 static __device__ __forceinline__ void fill_columns(const struct view_pair &p, int in_rows,
                                                     const struct box_place &box, unsigned char *raw)
@@ -83,7 +85,8 @@ static __device__ __forceinline__ void fill_columns(const struct view_pair &p, i
     }
 }
 
-/* Rows outside the picture that are far away in it, since the border wraps around. */
+/* Fills rows outside the picture where the border wraps around: the rows that they stand for are
+ * far away, outside the box. */
 template <class Shape>
 static __device__ __forceinline__ void fill_rows(const struct view_pair &p,
                                                  const struct box_place &box, unsigned char *raw)
@@ -107,7 +110,7 @@ static __device__ __forceinline__ void fill_rows(const struct view_pair &p,
     }
 }
 
-/* Rows to columns: t[c] holds byte c of the four words. */
+/* Transposes 4 x 4 bytes: t[c] holds byte c of the four words. */
 static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsigned t[4])
 {
     const unsigned a = __byte_perm(r[0], r[1], 0x5140), b = __byte_perm(r[2], r[3], 0x5140);
@@ -118,10 +121,10 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
     t[3] = __byte_perm(c, d, 0x7632);
 }
 
-/* Splits the channels of a box and makes words of four rows of a column. With OCTETS two such
- * words, of eight rows, stand side by side, and OCTET words further those of the next eight; else
- * QUARTET words further those of the next four. An item of work is four pixels of eight rows.
- * Samples are looked up first where there is a table. */
+/* Splits the channels of a box and makes words that hold four rows of a column. With OCTETS two
+ * such words, of eight rows, stand side by side, and the words of the next eight rows stand OCTET
+ * words further; otherwise the word of the next four rows stands QUARTET words further. An item of
+ * work is four pixels of eight rows. Where there is a table, samples are looked up first. */
 template <class Shape, class Table>
 static __device__ __forceinline__ void turn_box(const unsigned char *raw, const unsigned char *list,
                                                 const Table &table, unsigned *operands)

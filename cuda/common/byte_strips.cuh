@@ -1,18 +1,18 @@
 /* Stencils of 8-bit pictures whose warps multiply matrices of bytes, strip by strip.
  *
- * The picture is cut into strips of 16 rows a warp, and strips into steps of 16 pixels. A block
- * takes its share of all steps, laid end to end, and goes along each strip in chunks of some steps.
- * A step's results may need the columns of LEAD steps before it: the block begins a strip so many
- * steps early.
+ * The picture is cut into strips of 16 rows for each warp, and strips into steps of 16 pixels. All
+ * steps are numbered from strip to strip; a block takes its share of them and goes along each strip
+ * in chunks of some steps. The results of a step may need the columns of LEAD steps before it:
+ * therefore the block begins a strip LEAD steps early.
  *
- * A Shape (see byte_operands.cuh, too) has the THREADS of a block, the STEPS of a chunk, the GROUP
+ * A Shape (see also byte_operands.cuh) has the THREADS of a block, the STEPS of a chunk, the GROUP
  * of steps that are written together, with GROUP_BYTES in a row, LEAD and OUT_ROWS; a chunk's box
  * begins BEFORE pixels to the left of its first step. A State is what a warp keeps in registers
  * from chunk to chunk: begin(tables) sets it, chunk(args, walk, operands, samples, stage) makes a
- * chunk's results. fill(args, tables) makes what all warps of the block read. With ORIGINAL the
- * stage holds the picture's own samples before. Fuse says which tables of samples there are; the
- * State looks its results up. The arguments of the kernel are those of struct strip_args and its
- * own. */
+ * chunk's results. fill(args, tables) makes the tables that all warps of the block read. With
+ * ORIGINAL the stage holds the picture's own samples before the results. Fuse says which tables of
+ * samples there are; the State looks its results up in them. The kernel's arguments are the members
+ * of struct strip_args and further ones of its own. */
 #ifndef GF_CUDA_COMMON_BYTE_STRIPS_CUH
 #define GF_CUDA_COMMON_BYTE_STRIPS_CUH
 
@@ -22,7 +22,8 @@
 
 enum {
     STEP_SIDE = 16,    /* rows and pixels of a step */
-    STRIPS_LISTED = 4, /* whose rows are listed at once: a chunk's, and of two chunks after it */
+    STRIPS_LISTED = 4, /* how many chunks have their rows listed at once: the present one and the
+                        * two after it */
 };
 
 /* Chunks of the input, groups of the input and of the output. */
@@ -32,13 +33,15 @@ struct strip_maps {
 
 struct strip_args {
     struct view_pair p;
-    int reach, above;         /* rows above that a result needs, and those in the box */
+    int reach, above;         /* the rows above a result that it needs, and the rows above it that
+                               * are in the box */
     int in_rows;              /* of the view */
     int across, share, steps; /* of a strip, of a block, of all strips */
-    int start;                /* steps that the start of a strip counts for in shares */
+    int start;                /* how many steps more the start of a strip counts when work is shared
+                               * out */
 };
 
-/* The step at which the share begins that `counted` steps are before, when starts count. */
+/* The first step behind `counted` steps, where each start of a strip counts as args.start steps. */
 static __device__ __forceinline__ int step_after(const struct strip_args &args, int counted)
 {
     const int strip = counted / (args.across + args.start);
@@ -48,8 +51,9 @@ static __device__ __forceinline__ int step_after(const struct strip_args &args, 
 
 /* A chunk of a block's share. */
 struct strip_walk {
-    int at, end;             /* steps of the strips laid end to end: the strip's part, the share */
-    int strip, first, count; /* the steps first .. first + count - 1 of the strip are the block's */
+    int at, end;             /* at: the strip's first step in the numbering of all steps; end: where
+                              * the block's share ends */
+    int strip, first, count; /* the block works on steps first .. first + count - 1 of the strip */
     int chunk, chunks;
 };
 
@@ -64,7 +68,7 @@ static __device__ __forceinline__ void open_strip(const struct strip_args &args,
     walk.chunks = (walk.count + Shape::LEAD + Shape::STEPS - 1) / Shape::STEPS;
 }
 
-/* To the next chunk. False: there is no more. */
+/* Goes on to the next chunk. False: there is none. */
 template <class Shape>
 static __device__ __forceinline__ bool advance(const struct strip_args &args,
                                                struct strip_walk &walk)
@@ -99,8 +103,8 @@ fetch_chunk(const struct strip_args &args, const struct strip_maps &maps,
     box_load(raw, &maps.chunk, box.left * Shape::CHANNELS, box.top - args.p.in_y, bar);
 }
 
-/* Calls function(x, y, place) for the groups of a chunk's results that are the block's: the group's
- * byte and row in the output, and its place in the stage. */
+/* Calls function(x, y, place) for those groups of a chunk's results that are the block's own: the
+ * group's byte and row in the output, and its place in the stage. */
 template <class Shape, class Function>
 static __device__ __forceinline__ void
 for_groups(const struct strip_args &args, const struct strip_walk &walk, const Function &function)
@@ -113,7 +117,7 @@ for_groups(const struct strip_args &args, const struct strip_walk &walk, const F
     }
 }
 
-/* Starts to bring the picture's own samples to where a chunk's results will be. */
+/* Starts to copy the picture's own samples to the places of a chunk's results. */
 template <class Shape>
 static __device__ __forceinline__ void
 fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
@@ -127,8 +131,8 @@ fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
     });
 }
 
-/* The copy engine writes whole pieces of 16 bytes: a group beyond the last of a row is not for it.
- */
+/* Whether the group ends behind the row: the copy engine, which writes whole pieces of 16 bytes,
+ * must not write it. */
 template <class Shape>
 static __device__ __forceinline__ bool is_tail(const struct strip_args &args, int x)
 {
@@ -148,7 +152,7 @@ store_chunk(const struct strip_args &args, const struct strip_maps &maps,
     });
 }
 
-/* All threads: write what the copy engine does not. */
+/* Writes the groups that the copy engine does not write. All threads call it. */
 template <class Shape>
 static __device__ __forceinline__ void store_tails(const struct strip_args &args,
                                                    const struct strip_walk &walk,
@@ -169,7 +173,7 @@ static __device__ __forceinline__ void store_tails(const struct strip_args &args
     });
 }
 
-/* Where a step's results stand in the stage: groups one after the other. */
+/* Where in the stage the results of a step stand: one group stands behind the other. */
 template <class Shape>
 static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage, int step, int row)
 {
@@ -177,8 +181,8 @@ static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage,
            step % Shape::GROUP * (STEP_SIDE * Shape::CHANNELS);
 }
 
-/* The block's shared memory; two of each, for the chunk that is worked on and the next. Stages that
- * are filled before are three. */
+/* The block's shared memory. It has two of each array, for the present chunk and the next one, but
+ * three stages where stages are filled with the picture's samples first. */
 template <class Shape, class State> struct strip_shared {
     static constexpr int STAGES = State::ORIGINAL ? 3 : 2;
     unsigned char raw[2][Shape::ROWS * Shape::BOX_BYTES];
@@ -190,7 +194,7 @@ template <class Shape, class State> struct strip_shared {
     struct sample_tables<typename State::Fuse> samples;
 };
 
-/* All threads: completes chunk k at the picture's borders. */
+/* Completes chunk k at the picture's borders. All threads call it. */
 template <class Shape, class Shared>
 static __device__ __forceinline__ void
 complete_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared &s, unsigned k)
@@ -225,8 +229,8 @@ turn_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared 
         turn_box<Shape>(s.raw[k % 2], NULL, s.samples.before, s.operands[k % 2]);
 }
 
-/* The whole of a kernel. While some warps make chunk k from its operands, others turn chunk k + 1
- * into operands, and the copy engine brings chunk k + 2. */
+/* The body of a kernel. While some warps make the results of chunk k from its operands, others turn
+ * chunk k + 1 into operands, and the copy engine brings chunk k + 2. */
 template <class Shape, class State, class Args>
 static __device__ __forceinline__ void make_strips(const struct strip_maps &maps, const Args &args)
 {
@@ -291,7 +295,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
         }
         box_fence();
         if (stores)
-            box_store_wait(); /* chunk k - 1, whose place in the stage is free then */
+            box_store_wait(); /* waits for chunk k - 1, whose place in the stage is free then */
         __syncthreads();
         if (stores)
             store_chunk<Shape>(args, maps, at, stage);
@@ -331,7 +335,7 @@ static cudaError_t map_views(const struct gf_launch *launch, struct strip_maps *
     return status;
 }
 
-/* Sets what the launcher leaves to the shape, and launches kernel(maps, args) so that each
+/* Sets the arguments that follow from the shape, and launches kernel(maps, args) so that each
  * multiprocessor holds `each` blocks. */
 template <class Shape, class State, class Args>
 static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_maps, Args), int each,
@@ -354,8 +358,8 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     args.across = ceil_div(args.p.width, STEP_SIDE * GROUP) * GROUP;
     const int strips = ceil_div(args.p.rows, Shape::OUT_ROWS);
     args.steps = args.across * strips;
-    /* A block that comes to another strip makes the columns before it, too: it gets fewer steps, so
-     * that no block is behind the others. */
+    /* A block that comes to another strip also makes the columns before its steps: it gets fewer
+     * steps, so that no block is slower than the others. */
     args.start = ceil_div(Shape::LEAD, Shape::STEPS) * Shape::STEPS;
     const int counted = strips * (args.across + args.start);
     args.share = ceil_div(counted, multiprocessors * each * GROUP) * GROUP;
@@ -363,10 +367,10 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
                         (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
-/* Known from measurements on compute capability 9.0. On others the rate of products of bytes or the
- * shared memory is less, or is not known (data sheets: 8.0 has no copy engine for boxes, 8.6, 8.9
- * and 12.0 have 99 KB a block, and 10.3 has a small part of the rate of 10.0). Code for an older
- * architecture, which the driver compiles from PTX, has no such kernel. */
+/* Whether this way is faster, as measured on compute capability 9.0. Other devices multiply bytes
+ * more slowly, have less shared memory, or are not known (data sheets: 8.0 has no copy engine for
+ * boxes; 8.6, 8.9 and 12.0 have 99 KB a block; 10.3 has a small part of the rate of 10.0). Code for
+ * an older architecture, which the driver compiles from PTX, has no such kernel. */
 static inline bool strips_are_faster(const void *kernel)
 {
     int device = 0, major = 0, minor = 0;

@@ -1,4 +1,4 @@
-/* The memory of coders: how much they take when they have to take more, and how it grows. */
+/* The memory of coders: how much they allocate when they need more, and how it grows. */
 #ifndef GF_CUDA_COMMON_CODER_MEMORY_CUH
 #define GF_CUDA_COMMON_CODER_MEMORY_CUH
 
@@ -14,7 +14,8 @@
  * group that grows picture by picture would wait for the device each time. */
 static inline uint64_t room_for(uint64_t bytes, int count, int expected, uint64_t most)
 {
-    const uint64_t beyond = 1u << 30; /* nobody takes more than that for pictures yet to come */
+    const uint64_t beyond = 1u << 30; /* no coder takes more than that for pictures that are yet to
+                                       * come */
     if (count < 1 || expected <= count)
         return bytes;
     uint64_t more = bytes / (uint64_t)count * (uint64_t)(expected - count);
@@ -22,7 +23,7 @@ static inline uint64_t room_for(uint64_t bytes, int count, int expected, uint64_
     return bytes + more <= most ? bytes + more : bytes < most ? most : bytes;
 }
 
-/* Replaces the device memory by `roomy` bytes or, where there are not as many, by `bytes`. */
+/* Replaces the device memory by `roomy` bytes or, where there is not so much memory, by `bytes`. */
 static inline enum gf_status grow_device(int device, uint64_t bytes, uint64_t roomy,
                                          unsigned char **memory, uint64_t *size,
                                          struct gf_error *error)

@@ -1,12 +1,12 @@
-/* Kernels that start before the one before them on the stream has ended (programmatic dependent
+/* Kernels that start before the previous kernel of their stream has ended (programmatic dependent
  * launch, from compute capability 9.0 on). Their blocks take the places of blocks that have ended,
- * prepare what depends on no picture, such as tables in shared memory, and wait. On an H200 this
- * hides 1 to 4 microseconds a launch.
+ * prepare data that depend on no picture, such as tables in shared memory, and wait. On an H200
+ * this hides 1 to 4 microseconds a launch.
  *
  * A kernel that launch_early() launches calls early_next(), so that the next one may start, and in
  * every thread early_wait() before the first access to a picture, to counters or to anything else
- * that a kernel writes. What is copied to the device before the launch is there earlier: only the
- * ends of kernels are not waited for. */
+ * that a kernel writes. Data that were copied to the device before the launch may be read earlier:
+ * only the ends of kernels are not waited for. */
 #ifndef GF_CUDA_COMMON_EARLY_CUH
 #define GF_CUDA_COMMON_EARLY_CUH
 
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void early_next(void)
 #endif
 }
 
-/* Waits until the kernels before have ended and what they wrote is to be seen. */
+/* Waits until the kernels before have ended and their results are visible. */
 static __device__ __forceinline__ void early_wait(void)
 {
 #if GF_HAS_EARLY

@@ -59,7 +59,7 @@ static __device__ __forceinline__ void unpack(float4 v, float to[4])
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-/* The row of an item of work (a vector, a tile), and its index in that row. */
+/* An item of work (a vector, a tile) as its row and its index in that row. */
 struct position {
     unsigned row, column;
 };
@@ -75,8 +75,8 @@ static __device__ __forceinline__ struct position position_of(unsigned item, uns
     return at;
 }
 
-/* The number of blocks that the multiprocessors hold at once, or `needed` if that is fewer: for
- * kernels whose blocks stay and take one item after another. */
+/* The number of blocks that all multiprocessors together hold at once, or `needed` if that is
+ * fewer: for kernels whose blocks stay and take one item after another. */
 static inline cudaError_t resident_blocks(const void *kernel, int threads, size_t shared_bytes,
                                           unsigned needed, unsigned *blocks)
 {
@@ -92,10 +92,11 @@ static inline cudaError_t resident_blocks(const void *kernel, int threads, size_
     return status;
 }
 
-/* How many of `all` items, one below the other, a block of a kernel does in turn: least to most.
- * The blocks of a column of `across` begin with work that is worth `extra` items. Those that the
- * multiprocessors hold at once take about as long as each other, so that the time goes with their
- * rounds: a last one with few blocks would take as long as a full one. */
+/* Chooses, within least to most, how many of `all` items, one below the other, each block does in
+ * turn. The grid has `across` columns of blocks, and each block begins with work that is worth
+ * `extra` items. All blocks that the multiprocessors hold at once end at about the same time. The
+ * total time is therefore a number of rounds, and a last round with only a few blocks would take as
+ * long as a full one. */
 static inline cudaError_t items_for_rounds(const void *kernel, int threads, int across, int all,
                                            int extra, int least, int most, int *items)
 {
@@ -113,7 +114,7 @@ static inline cudaError_t items_for_rounds(const void *kernel, int threads, int 
     return status;
 }
 
-/* The bytes of shared memory that a block may have. */
+/* How many bytes of shared memory a block may have. */
 static inline cudaError_t shared_most(int *bytes)
 {
     int device = 0;

@@ -1,11 +1,11 @@
 /* Products of matrices of bytes on the tensor cores. Code for architectures below 8.0 has none:
- * whoever calls these functions refuses to run there.
+ * callers of these functions refuse to run there.
  *
- * mma_k32() adds A (16 x 32, unsigned) times B (32 x 8, unsigned) to D (16 x 8), and mma_k16() the
- * same with 16 instead of 32. Lane 4 g + t holds of A, in each word four neighbouring k from 4 t
- * on, rows g and g + 8, then the same of k + 16; of B column g, from k = 4 t, then k + 16; of D
- * rows g and g + 8 (from d[2]), columns 2 t and 2 t + 1 (PTX ISA, "Matrix Fragments for
- * mma.m16n8k32"). */
+ * mma_k32() adds A (16 x 32, unsigned) times B (32 x 8, unsigned) to D (16 x 8); mma_k16() does the
+ * same with 16 instead of 32. Each word of A and B holds four neighbouring k. Lane 4 g + t holds
+ * these words of A: rows g and g + 8 from k = 4 t on, then the same rows from k = 4 t + 16 on. It
+ * holds of B column g from k = 4 t on, then from k = 4 t + 16 on; of D rows g and g + 8 (from
+ * d[2]), columns 2 t and 2 t + 1 (PTX ISA, "Matrix Fragments for mma.m16n8k32"). */
 #ifndef GF_CUDA_COMMON_MMA_CUH
 #define GF_CUDA_COMMON_MMA_CUH
 

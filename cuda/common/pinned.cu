@@ -4,7 +4,7 @@
 #include "base/spans.h"
 #include "base/start_times.h"
 
-/* Pages come as huge ones, and from several threads, where there are many of them. */
+/* From this size on the memory is made of huge pages, which several threads provide. */
 static const size_t REGISTERED_LEAST = (size_t)4 << 20;
 
 /* False: another way must be taken. */

@@ -7,11 +7,12 @@
 struct pinned_memory {
     unsigned char *data; /* NULL: there is none */
     size_t size;
-    bool registered; /* pages of the kernel; else the driver's own */
+    bool registered; /* true: the kernel's pages, registered with CUDA; false: the driver's own
+                      * memory */
 };
 
-/* Undefined contents, for the current device. Pages that are provided by several threads and then
- * registered are there in a part of cudaMallocHost()'s time. */
+/* Allocates memory with undefined contents, for the current device. Pages that several threads
+ * provide and CUDA then registers take a part of the time of cudaMallocHost(). */
 cudaError_t gf_cuda_pinned_alloc(size_t size, struct pinned_memory *memory);
 void gf_cuda_pinned_free(struct pinned_memory *memory);
 

@@ -1,5 +1,5 @@
-/* Copies a part of each row: what crop and the vertical flip are. They move bytes, whatever these
- * mean, and a flip's rows come in reverse order: struct view_pair would say less. */
+/* Copies a part of each row, as crop and the vertical flip do. They move bytes of any meaning, and
+ * the rows of a flip come in reverse order, so that struct view_pair does not suit them. */
 #ifndef GF_CUDA_COMMON_ROW_COPY_CUH
 #define GF_CUDA_COMMON_ROW_COPY_CUH
 
@@ -26,9 +26,9 @@ static __device__ __forceinline__ uint4 funnel(uint4 a, uint4 b, int shift)
                       __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-/* Sets *v to the 16 bytes from byte `from` of a row on, if the aligned vectors that they lie in are
- * among its `bytes`. What lies across two vectors is put together in registers; the neighbouring
- * thread reads the second one too, so that it comes from the cache. */
+/* Sets *v to the 16 bytes from byte `from` of a row on, if the aligned vectors that hold them are
+ * within the row's `bytes`. Bytes that lie across two vectors are put together in registers; the
+ * neighbouring thread reads the second vector too, so that it comes from the cache. */
 static __device__ __forceinline__ bool vector_from(const unsigned char *row, size_t from,
                                                    size_t bytes, uint4 *v)
 {

@@ -1,19 +1,20 @@
 /* Tables of 8-bit samples in shared memory.
  *
- * Each lane of a warp has a byte of each entry: entry v of a lane lies at 32 v + lane, which one
- * dp4a makes of four samples and the lane. Lanes whose bytes share a word, 4 n to 4 n + 3, share a
- * bank as well, and wait for each other where their samples differ by a multiple of 4, which
- * neighbours rarely do. A copy for each lane in its own bank, four entries a word, never waits, but
- * takes 4 to 5 instructions a sample more than 3, and the kernels have none to spare: on an H200
- * sobel between two tables took 0.143 ms of 8K RGB8 with such copies and takes 0.119. */
+ * Each lane of a warp has a byte of each entry: entry v of a lane lies at 32 v + lane, an address
+ * that one dp4a makes for each of four samples. Lanes 4 n to 4 n + 3, whose bytes share a word,
+ * share a bank as well. They wait for each other where their samples differ by a multiple of 4,
+ * which neighbours rarely do. A copy for each lane in its own bank, four entries a word, would
+ * never wait, but it takes 4 to 5 instructions for a sample instead of 3, and the kernels have none
+ * to spare: on an H200 sobel between two tables took 0.143 ms for 8K RGB8 with such copies and
+ * takes 0.119. */
 #ifndef GF_CUDA_COMMON_SAMPLE_TABLE_CUH
 #define GF_CUDA_COMMON_SAMPLE_TABLE_CUH
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 
-/* Which tables a stencil's kernel applies (struct gf_launch): a template parameter, so that the
- * kernel without them is as it was. */
+/* Which tables a stencil's kernel applies (struct gf_launch). It is a template parameter, so that
+ * the kernel without tables is not changed by them. */
 template <bool BEFORE_, bool AFTER_> struct fuse {
     static constexpr bool BEFORE = BEFORE_, AFTER = AFTER_;
 };
@@ -47,7 +48,7 @@ static __device__ __forceinline__ void fill_table(struct sample_table<false> &,
 {
 }
 
-/* By all threads, which must meet before the first look-up. */
+/* Fills the tables. All threads call it, and must meet before the first look-up. */
 template <class Fuse>
 static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
                                                    struct sample_tables<Fuse> &tables)
@@ -95,7 +96,7 @@ static __device__ __forceinline__ uint4 look_up(const struct sample_table<ON> &t
                       look_up(table, v.w));
 }
 
-/* Calls function(fuse<..>()) for the launch's tables, of which there is one at least. */
+/* Calls function(fuse<..>()) for the launch's tables. There must be at least one. */
 template <class Function>
 static int for_fuse(const struct gf_launch *launch, const Function &function)
 {

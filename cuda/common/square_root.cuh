@@ -6,7 +6,7 @@
 
 #include "cuda/common/stencil.cuh"
 
-/* Off by 2^-22 at most, relatively. NaN for 0, which clamping to 0..1 makes 0. */
+/* Its relative error is at most 2^-22. The root of 0 is NaN, which clamping to 0..1 makes 0. */
 struct estimated_root {
     static constexpr bool EXACT = false;
     static __device__ __forceinline__ float root(float v)
@@ -15,9 +15,9 @@ struct estimated_root {
     }
 };
 
-/* s = v r is the root but for an error that fmaf(-s, s, v) tells; half of r is the slope by which
- * it goes. The estimate of a reciprocal is corrected in the same way. Both were compared with
- * __fsqrt_rn and __frcp_rn for every mantissa of two binades. */
+/* s = v r is the root with an error that fmaf(-s, s, v) shows; half of r is the factor from that
+ * error to the correction. The estimate of a reciprocal is corrected in the same way. Both were
+ * compared with __fsqrt_rn and __frcp_rn for every mantissa of two binades. */
 struct corrected_root {
     static constexpr bool EXACT = true;
     static __device__ __forceinline__ float correct(float v, float r)

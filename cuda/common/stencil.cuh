@@ -14,8 +14,8 @@
 #include "cuda/common/view_pair.cuh"
 #include "stage/border.h"
 
-/* The number of rows (or pairs of rows), 1 to 8, that fit into the 48 KB of shared memory that a
- * block may have on every device. */
+/* How many rows (or pairs of rows), 1 to 8, fit into the 48 KB of shared memory that a block may
+ * have on every device. */
 static inline int rows_that_fit(size_t bytes_each)
 {
     const size_t fit = 48 * 1024 / bytes_each;
@@ -29,9 +29,9 @@ static __device__ __forceinline__ int pixel_of(const struct view_pair &p, int sa
 }
 
 /* Fills the block's table with the offsets of rows first .. first + count - 1 in the input, by the
- * border's rule. The offset of a row of zeros is 0: row_is_zero() tells it apart. Rows outside
- * low..high are not in the view; the nearest row takes their place, and nothing that is computed
- * from it is kept. */
+ * border's rule. A row of zeros has offset 0, and row_is_zero() recognises it. Rows outside
+ * low..high are not in the view; the nearest row takes their place, and no result made from it is
+ * kept. */
 static __device__ __forceinline__ void list_rows(const struct view_pair &p, long long *offset,
                                                  int count, int first, int low, int high)
 {
@@ -64,13 +64,14 @@ static __device__ __forceinline__ float float_of_high(unsigned pair)
     return __uint_as_float(__byte_perm(pair, 0x4B00u, 0x5432)) - 8388608.0f;
 }
 
-/* gf_round_flat. The result is in the lower 16 bits; the others are those of 2^23. */
+/* gf_round_flat(), with the result in the lower 16 bits; the upper bits are those of 2^23. */
 static __device__ __forceinline__ unsigned round_bits(float v, float max)
 {
     return __float_as_uint(__fadd_rz(fminf(fmaxf(v, 0.0f), max) + 0.5f, 8388608.0f));
 }
 
-/* 1/sqrt(v) for arguments that are not denormal; rsqrtf() spends instructions on those. */
+/* 1/sqrt(v) for arguments that are not denormal; rsqrtf() would spend instructions on denormal
+ * ones. */
 static __device__ __forceinline__ float rsqrt_normal(float v)
 {
     float result;
@@ -78,7 +79,7 @@ static __device__ __forceinline__ float rsqrt_normal(float v)
     return result;
 }
 
-/* 1/v within a few units of the last place, differently on different GPUs. */
+/* 1/v with an error of a few units of the last place, which differs from GPU to GPU. */
 static __device__ __forceinline__ float reciprocal_near(float v)
 {
     float result;

@@ -1,6 +1,6 @@
 /* Stencils of a small reach that keep their samples in registers. A lane owns 16 bytes of a row, a
- * warp 512, and both move down a strip of rows. The words beside a lane's own come from the
- * neighbouring lanes by shuffles; the first and the last lane load those beside the warp's. The
+ * warp 512, and both move down a strip of rows. Lanes get the words beside their own from
+ * neighbouring lanes by shuffles; the first and the last lane load the words beside the warp's. The
  * loads of the next row overlap with the work on this one.
  *
  * A step works on words -BESIDE .. 3 + BESIDE of a row, counted from the lane's own. */
@@ -91,7 +91,7 @@ find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> 
     return strip;
 }
 
-/* A word of samples by the table `from` of struct strip_tables. */
+/* Gathers a word of samples by the table `from` of struct strip_tables. */
 template <class Sample>
 static __device__ __noinline__ unsigned gather_word(const unsigned char *row, const int *from)
 {
@@ -105,7 +105,7 @@ static __device__ __noinline__ unsigned gather_word(const unsigned char *row, co
     return word;
 }
 
-/* A row whose end lies within the warp's bytes. */
+/* Gathers a row whose end lies within the warp's bytes. */
 template <class Sample, int BESIDE>
 static __device__ __forceinline__ void gather_row(const struct view_pair &p,
                                                   const struct strip &strip, long long offset,
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     }
 }
 
-/* Looks up what was fetched, before it is joined. */
+/* Looks up the samples that were loaded, before they are joined. */
 template <class Fuse, int BESIDE>
 static __device__ __forceinline__ void map_row(const struct strip &strip,
                                                const struct sample_tables<Fuse> &tables,
@@ -166,7 +166,7 @@ static __device__ __forceinline__ void map_row(const struct strip &strip,
     }
 }
 
-/* The lane's words with their neighbours. All lanes of the warp take part. */
+/* Joins the lane's words with their neighbours. All lanes of the warp take part. */
 template <int BESIDE>
 static __device__ __forceinline__ void join_row(const struct strip &strip,
                                                 const struct strip_row<BESIDE> &row,
@@ -195,7 +195,7 @@ static __device__ __noinline__ void store_rest(unsigned char *to, int rest, uint
     }
 }
 
-/* Stores the next row, of samples that are looked up first. */
+/* Stores the next row, whose samples are looked up first. */
 template <class Fuse>
 static __device__ __forceinline__ void store_row(const struct view_pair &p, struct strip &strip,
                                                  const struct sample_tables<Fuse> &tables,
@@ -210,8 +210,8 @@ static __device__ __forceinline__ void store_row(const struct view_pair &p, stru
 }
 
 /* Bytes 0 and 2 of a word, or 1 and 3, as two numbers of half precision without any conversion: the
- * bits of v are those of the denormal number v * 2^-24. Denormal halves are multiples of 2^-24, so
- * that sums and differences up to 2047 are exact, and one instruction computes two. */
+ * bits of v are the bits of the denormal number v * 2^-24. Denormal halves are multiples of 2^-24,
+ * so that sums and differences up to 2047 are exact, and one instruction computes two. */
 static __device__ __forceinline__ __half2 tiny_halves(unsigned word, int odd)
 {
     const unsigned pair = __byte_perm(word, 0, odd ? 0x4341 : 0x4240);

@@ -1,4 +1,4 @@
-/* What every kernel is told of one launch: the views that it reads and writes. */
+/* The arguments that every kernel needs: the views that a launch reads and writes. */
 #ifndef GF_CUDA_COMMON_VIEW_PAIR_CUH
 #define GF_CUDA_COMMON_VIEW_PAIR_CUH
 
@@ -42,7 +42,7 @@ static inline struct view_pair view_pair_of(const struct gf_launch *launch, int 
     return p;
 }
 
-/* The same with `in` at row in_y, which need not be in the view. */
+/* The same pair with `in` at row in_y, which need not be in the view. */
 static inline struct view_pair view_pair_from(const struct gf_launch *launch, int in_y)
 {
     struct view_pair p = view_pair_of(launch, 0);
@@ -57,7 +57,7 @@ static inline struct view_pair aligned_views(const struct gf_launch *launch)
     return view_pair_from(launch, launch->out.y);
 }
 
-/* For kernels that only read, such as those that count. */
+/* For kernels that only read, such as those that count pixels. */
 static inline struct view_pair input_view(const struct gf_view *view)
 {
     struct gf_launch launch = {};
@@ -68,8 +68,8 @@ static inline struct view_pair input_view(const struct gf_view *view)
     return p;
 }
 
-/* Calls launch(part) for parts of aligned views of `most` rows or fewer, until one fails: where a
- * launch's indices would not hold all rows. */
+/* Calls launch(part) for parts of aligned views of `most` rows or fewer, until a launch fails. For
+ * kernels whose indices cannot hold all rows at once. */
 template <class Launch>
 static int for_parts_of_rows(const struct view_pair &whole, unsigned most, const Launch &launch)
 {

@@ -1,5 +1,5 @@
-/* What the kernels of the JPEG decoder know of the pictures of a group. The pictures of a group
- * share launches, whatever their sizes and samplings. */
+/* What the kernels of the JPEG decoder know of a group's pictures. These share launches, whatever
+ * their sizes and samplings. */
 #ifndef GF_CUDA_JPEG_BATCH_CUH
 #define GF_CUDA_JPEG_BATCH_CUH
 
@@ -27,9 +27,10 @@ struct jpeg_picture {
 /* Why a picture goes to libjpeg-turbo; bits of its flags. */
 enum {
     JPEG_BAD_MARKER = 1,    /* a marker is missing, out of order or unexpected */
-    JPEG_BAD_CODE = 2,      /* bits that are no code, or a coefficient behind the block's last */
+    JPEG_BAD_CODE = 2,      /* bits that are no code, or a coefficient beyond the block's last
+                             * one */
     JPEG_BAD_LENGTH = 4,    /* too few or too many blocks or bits */
-    JPEG_NOT_IN_STEP = 8,   /* the bounded search for the codes' beginnings has not ended */
+    JPEG_NOT_IN_STEP = 8,   /* the bounded search for the beginnings of codes has not ended */
     JPEG_OUT_OF_RANGE = 16, /* a value that libjpeg-turbo's C and SIMD code treat differently */
 };
 

@@ -1,12 +1,12 @@
-/* Upsampling of chroma by libjpeg's triangle filter (jdsample.c), and colour, on words that hold a
- * sample of either of two pixels in each half. A lane makes 8 pixels of a row; its words hold
- * pixels 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
+/* Upsamples chroma by libjpeg's triangle filter (jdsample.c) and converts colours. Each half of a
+ * word holds a sample of one pixel, so that a word works on two pixels. A lane makes 8 pixels of a
+ * row; its words hold pixels 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
 #ifndef GF_CUDA_JPEG_CHROMA_CUH
 #define GF_CUDA_JPEG_CHROMA_CUH
 
 #include "cuda/jpeg/pixels.cuh"
 
-/* Four samples of a plane's row, with one on either side. */
+/* Four samples of a plane's row, and their neighbours on either side. */
 struct chroma_row {
     unsigned even, odd, ends; /* samples 0 and 2, 1 and 3, -1 and 4 */
 };
@@ -28,15 +28,15 @@ static __device__ __forceinline__ struct chroma_row mix_rows(const struct chroma
     return {3 * near.even + far.even, 3 * near.odd + far.odd, 3 * near.ends + far.ends};
 }
 
-/* The filter along the row: eight samples, each in the upper eight bits of a half of a word, as a
- * signed number less 128. FRACTION: bits of the sums' fraction; even, odd: what is added before it
- * is cut off, for even and odd pixels. */
+/* Filters along the row and makes eight samples, each in the upper eight bits of a half of a word,
+ * as a signed number less 128. FRACTION: bits of the sums' fraction; even, odd: what is added for
+ * even and odd pixels before the fraction is cut off. */
 template <int FRACTION>
 static __device__ __forceinline__ void upsample_row(const struct chroma_row &row, unsigned even,
                                                     unsigned odd, unsigned out[4])
 {
     constexpr unsigned SCALE = 1 << (8 - FRACTION);
-    /* What a lower half carries into the upper one is below the bits that are kept. */
+    /* The carry of a lower half into the upper half only changes bits that are cut off. */
     const unsigned even_start = (even * SCALE + 0x8000) * 0x10001u;
     const unsigned odd_start = (odd * SCALE + 0x8000) * 0x10001u;
     const unsigned before = __byte_perm(row.ends, row.odd, 0x5410);
@@ -47,8 +47,8 @@ static __device__ __forceinline__ void upsample_row(const struct chroma_row &row
     out[3] = 3 * SCALE * row.odd + odd_start + SCALE * behind;
 }
 
-/* Red, green and blue of two pixels, neither clamped nor rounded. chroma: as upsample_row() makes
- * it. half: COLOUR_HALF, in a register. */
+/* Red, green and blue of two pixels, neither clamped nor rounded. chroma: the result of
+ * upsample_row(); half: COLOUR_HALF, in a register. */
 static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, unsigned cr,
                                                    unsigned half, int low[3], int high[3])
 {

@@ -14,7 +14,8 @@ struct chunk {
     struct chunk_state *state;
 };
 
-/* The last picture that begins at the block's chunk or before it. Each lane looks at one. */
+/* The last picture that begins at the block's chunk or before it. Each lane looks at one
+ * picture. */
 static __device__ __forceinline__ int find_picture(const struct encode_group &group)
 {
     int begun = 0;

@@ -33,7 +33,8 @@ struct chunk_memory {
     unsigned tail_before;
 };
 
-/* The sum of the threads' numbers before this one, and of all in *total. All threads call it. */
+/* Returns the sum of the numbers of all threads before this one; *total becomes the sum of all. All
+ * threads call it. */
 static __device__ __forceinline__ unsigned sum_threads(unsigned own, struct scan_memory &memory,
                                                        unsigned *total)
 {

@@ -7,7 +7,8 @@
 #include "cuda/jpeg/encode_entropy.cuh"
 #include "cuda/jpeg/look_back.cuh"
 
-/* A luma block beside or below the picture's blocks has no AC and the DC of the block before. */
+/* Makes a luma block beside or below the picture's blocks: it has no AC coefficients, and the DC
+ * value of the block before it. */
 static __device__ void clear_block(short *block, short dc)
 {
     for (int i = 0; i < BLOCK_SAMPLES / 8; i++)
@@ -46,7 +47,7 @@ static __device__ __forceinline__ unsigned dc_of(const short *coefficients, int 
     return (unsigned)(unsigned short)coefficients[block * COEFFICIENTS_PITCH] << part % 2 * 16;
 }
 
-/* The last DC values, which the next chunk waits for. */
+/* Publishes the chunk's last DC values, for which the next chunk waits. */
 template <class SHAPE>
 static __device__ __forceinline__ void tell_dc(const struct chunk &chunk, const short *coefficients)
 {
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void tell_dc(const struct chunk &chunk, const 
     tell(&chunk.state->dc, (uint64_t)high << 32 | low);
 }
 
-/* The DC value that the one of a block is coded against. */
+/* The DC value before a block's own, from which the difference is coded. */
 template <class SHAPE>
 static __device__ __forceinline__ int dc_before(const struct chunk &chunk,
                                                 const short *coefficients, int block)
@@ -75,8 +76,8 @@ static __device__ __forceinline__ int dc_before(const struct chunk &chunk,
     return (short)(wait_for(&chunk.state[-1].dc) >> 16 * component);
 }
 
-/* The block that a thread codes. Luma comes first: chroma has fewer bits, so that warps of one kind
- * wait less for their longest block. */
+/* The block that a thread codes. Luma comes first: chroma has fewer bits, so that warps with blocks
+ * of one kind wait less for their longest block. */
 template <class SHAPE> static __device__ __forceinline__ int block_of_thread(int thread)
 {
     if (SHAPE::COMPONENTS == 1)
@@ -87,7 +88,7 @@ template <class SHAPE> static __device__ __forceinline__ int block_of_thread(int
     return chroma / 2 * SHAPE::BLOCKS + SHAPE::LUMA + chroma % 2;
 }
 
-/* The sums of the numbers before each block, and of all. */
+/* Returns the sum of the numbers of the blocks before this one, and the sum of all. */
 static __device__ __forceinline__ unsigned sum_blocks(unsigned own, int block,
                                                       struct scan_memory &memory, unsigned *total)
 {

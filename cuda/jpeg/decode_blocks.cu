@@ -1,13 +1,13 @@
-/* Decodes every subsequence from its entry and stores the coefficients. It checks as it goes that
- * each begins where the one before ended, as was assumed, that all codes are valid, and that each
- * interval holds its number of blocks and nothing more: a picture that passes is decoded right,
- * whatever the steps before have done. */
+/* Decodes every subsequence from its entry and stores the coefficients. On the way it checks the
+ * assumptions of the steps before: that each subsequence begins where the one before ended, that
+ * all codes are valid, and that each interval holds its number of blocks and nothing more. A
+ * picture that passes is decoded right, whatever the steps before have done. */
 #include "cuda/jpeg/huffman.cuh"
 #include "cuda/jpeg/scan.cuh"
 
 enum { DECODE_VOTE_AFTER = 2 };
-/* A block's coefficients in shared memory, two in a word; the word more keeps the threads' blocks
- * in different banks. */
+/* A block's coefficients in shared memory, two in a word. The extra word puts the blocks of
+ * different threads into different banks. */
 enum { BLOCK_WORDS = BLOCK_SIZE / 2, BLOCK_STRIDE = BLOCK_WORDS + 1 };
 
 /* 8 * column + row of the coefficients in zigzag order. */
@@ -16,19 +16,20 @@ static __device__ const unsigned char zigzag_place[BLOCK_SIZE] = {
     13, 20, 27, 34, 41, 48, 56, 49, 42, 35, 28, 21, 14, 7,  15, 22, 29, 36, 43, 50, 57, 58,
     51, 44, 37, 30, 23, 31, 38, 45, 52, 59, 60, 53, 46, 39, 47, 54, 61, 62, 55, 63};
 
-/* Indices that a symbol may lead to, those of damaged blocks included. */
+/* The indices that a symbol may lead to, including those of damaged blocks. */
 enum { PLACES = BLOCK_SIZE + ADVANCE_BAD + 1 };
 
 struct decode_shared {
     uint32_t blocks[SEQUENCE * BLOCK_STRIDE];
     uint16_t one[TABLES * LOOKS];
-    unsigned before[SEQUENCE]; /* blocks of the sequence before each of its subsequences */
+    unsigned before[SEQUENCE]; /* for each subsequence, how many blocks of the sequence come before
+                                * it */
     unsigned warps[WARP];
     unsigned char place[PLACES];
     alignas(16) uint16_t beyond[1]; /* more of them in truth */
 };
 
-/* What a thread has to decode, and what it has found. */
+/* A thread's subsequence: what is to be decoded, and how far it is. */
 struct own {
     const uint32_t *words;
     unsigned bit;        /* of the stream */
@@ -38,7 +39,8 @@ struct own {
     bool active, bad_code;
 };
 
-/* The blocks that the interval of the sequence's first subsequence has in earlier sequences. */
+/* How many blocks of the interval that the sequence's first subsequence is in lie in earlier
+ * sequences. */
 static __device__ unsigned count_before(const struct jpeg_group &group,
                                         const struct jpeg_stream *stream, unsigned number,
                                         unsigned first, unsigned *warps)
@@ -66,8 +68,8 @@ static __device__ __forceinline__ unsigned look_up_one(const struct decode_share
     return entry;
 }
 
-/* The warp stores the blocks that these lanes have completed, and clears them: each half one at a
- * time. Element 0 is the difference of the DC value. */
+/* The warp stores the blocks that these lanes have completed, and clears them: each half of the
+ * warp takes one block at a time. Element 0 is the difference of the DC value. */
 static __device__ __forceinline__ void store_blocks(struct decode_shared *shared,
                                                     const struct jpeg_group &group, unsigned lanes,
                                                     unsigned to)
@@ -151,8 +153,8 @@ static __device__ __forceinline__ void decode(struct own *own, struct decode_sha
     }
 }
 
-/* Whether the subsequence ended as the one behind it assumes, or with its interval, where less than
- * a byte is left. */
+/* Whether the subsequence ended where the next one begins, or at the end of its interval, with less
+ * than a byte left. */
 static __device__ bool ended_right(const struct own *own, const struct span *span, unsigned decoded,
                                    unsigned assumed, unsigned assumed_exit)
 {

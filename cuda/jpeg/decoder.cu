@@ -20,7 +20,7 @@ struct gf_jpeg_decoder {
     uint64_t memory_most;
     int expected; /* pictures at once */
     cudaStream_t stream;
-    unsigned char *memory, *pinned; /* pinned: what the device gets in one copy */
+    unsigned char *memory, *pinned; /* pinned: the descriptions that go to the device in one copy */
     uint64_t memory_bytes, pinned_bytes;
     struct gf_jpeg_decode_steps *steps; /* or NULL */
     unsigned subsequence_bits;          /* or 0 */
@@ -62,7 +62,7 @@ static enum gf_status grow(struct gf_jpeg_decoder *decoder, const struct jpeg_la
 
 /* ---- one group ---- */
 
-/* The next mark in time, for the steps' durations. */
+/* Records the next event, from which the durations of the steps are computed. */
 static cudaError_t mark(const struct gf_jpeg_decoder *decoder, int step)
 {
     return decoder->steps ? cudaEventRecord(decoder->marks[step], decoder->stream) : cudaSuccess;
@@ -102,7 +102,7 @@ static enum gf_status measure(const struct gf_jpeg_decoder *decoder, struct gf_e
     return GF_OK;
 }
 
-/* A picture of a group, and its place among those that the caller gave. */
+/* A picture of a group, and its place in the caller's list. */
 struct member {
     struct gf_jpeg_decode_picture *picture;
     struct jpeg_picture about;

@@ -33,18 +33,19 @@ enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
                                       struct gf_error *error) GF_CHECKED;
 void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder);
 
-/* As many pictures are likely to come at once: memory that has to grow grows to what they need if
- * they are like those that are there, as far as that is not too much. */
+/* Announces that about `pictures` pictures will come at once. When memory has to grow, it then
+ * grows to what so many pictures need, if they are like those of the present group, up to a
+ * limit. */
 void gf_jpeg_decoder_expect(struct gf_jpeg_decoder *decoder, int pictures);
 
-/* Decodes the pictures and returns when they are there. A picture with `decoded` has exactly the
+/* Decodes the pictures and returns when they are done. A picture with `decoded` has exactly the
  * pixels that libjpeg-turbo makes of the file, and libjpeg-turbo has no warning about its scan. The
  * work is bounded, whatever the files hold. */
 enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
                                    struct gf_jpeg_decode_picture *pictures, int count,
                                    struct gf_error *error) GF_CHECKED;
 
-/* The device memory that a picture needs in a group, `out` not counted. */
+/* How much device memory a picture needs in a group, `out` not counted. */
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size);
 
 /* Milliseconds of each step of one group on the device. */
@@ -52,8 +53,9 @@ struct gf_jpeg_decode_steps {
     float upload, unstuff, synchronise, decode, dc, pixels;
 };
 
-/* From now on each run fills *steps, which takes a few events more; NULL ends that. Streams are cut
- * into subsequences of that many bits: 512, 1024 or 2048; 0: as suits the group. */
+/* From now on each run fills *steps, for which it records a few events more; NULL ends that. Scans
+ * are cut into subsequences of that many bits: 512, 1024 or 2048; 0: the decoder chooses for each
+ * group. */
 void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder, struct gf_jpeg_decode_steps *steps,
                              unsigned subsequence_bits);
 

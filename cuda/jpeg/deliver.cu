@@ -5,7 +5,8 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/encode_group.cuh"
 
-/* Few blocks: PCIe is the limit, and they hold the multiprocessors while they wait for it. */
+/* Only a few blocks: PCIe is the limit, and blocks hold the multiprocessors while they wait for
+ * it. */
 enum { DELIVER_THREADS = 128, DELIVER_BLOCKS = 64, PICTURE_BLOCKS_LEAST = 2 };
 
 static __device__ __forceinline__ uint64_t delivered_size(const struct scan_delivery &delivery,
@@ -15,7 +16,7 @@ static __device__ __forceinline__ uint64_t delivered_size(const struct scan_deli
     return size <= delivery.pictures[i].capacity ? size : 0;
 }
 
-/* The room that the pictures before one take. All threads call it. */
+/* The room that all pictures before this one take. All threads call it. */
 static __device__ uint64_t room_before(const struct scan_delivery &delivery, int index)
 {
     __shared__ unsigned long long sum;

@@ -5,21 +5,22 @@
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
 
-/* A block has at most 1168 bits: the squares of its 64 coefficients sum up to 2^20 at most, as
- * those of its samples do, and with the standard codes 63 coefficients of 8 bits, 18 bits each with
- * their codes, are the longest that this allows. The number of words is odd, so that threads that
- * write the same word of their blocks meet no bank twice. */
+/* A block has at most 1168 bits. The squares of its 64 coefficients add up to 2^20 at most, as the
+ * squares of its samples do; with the standard codes the longest block that this allows has 63
+ * coefficients of 8 bits, each 18 bits long with its code. The number of words is odd, so that
+ * threads that write the same word of their blocks meet no bank twice. */
 enum { BLOCK_BITS = 1168, BLOCK_WORDS = 37 };
 enum { CODE_SHIFT = 5, LENGTH_MASK = 31 };
 
 struct bit_writer {
     unsigned *words; /* in shared memory */
     unsigned next;
-    unsigned above, bits; /* one number of 64 bits: the lowest `count` are not written yet */
+    unsigned above, bits; /* the two words of a number of 64 bits, whose lowest `count` bits are not
+                           * written yet */
     unsigned count;
 };
 
-/* A word that is not full yet is written as well; it is written again. */
+/* Adds a code. A word that is not full yet is written as well, and written again later. */
 static __device__ __forceinline__ void put(struct bit_writer &writer, unsigned code,
                                            unsigned length)
 {
@@ -36,7 +37,8 @@ static __device__ __forceinline__ void put_entry(struct bit_writer &writer, unsi
     put(writer, entry >> CODE_SHIFT, entry & LENGTH_MASK);
 }
 
-/* The code of a size and the bits of the value: those of value - 1 if it is negative. */
+/* Writes the code of a value's size and the bits of the value: the bits of value - 1 if it is
+ * negative. */
 static __device__ __forceinline__ void put_value(struct bit_writer &writer, const unsigned *codes,
                                                  int run, int value)
 {
@@ -52,7 +54,7 @@ static __device__ __forceinline__ unsigned flag_halves(unsigned halves)
     return (((halves & 0x7fff7fff) + 0x7fff7fff) | halves) & 0x80008000;
 }
 
-/* One bit for each of 32 coefficients that is not zero, the first highest. */
+/* A bit for each of 32 coefficients, set if it is not zero; the first one's bit is the highest. */
 static __device__ __forceinline__ unsigned nonzero_mask(const short *coefficients)
 {
     unsigned mask = 0;
@@ -67,8 +69,8 @@ static __device__ __forceinline__ unsigned nonzero_mask(const short *coefficient
     return mask;
 }
 
-/* Codes the coefficients behind the first. Bits of `mask` and then of `later` say which of those
- * from `next` on are not zero. */
+/* Codes the coefficients behind the first. The bits of `mask`, and then of `later`, say which
+ * coefficients from `next` on are not zero. */
 static __device__ __forceinline__ void put_ac(struct bit_writer &writer, const unsigned *codes,
                                               const short *coefficients)
 {
@@ -108,7 +110,7 @@ static __device__ __forceinline__ unsigned encode_block(const short *coefficient
     return (writer.next - first) * 32 + writer.count;
 }
 
-/* Adds `count` bits to a string of bits at a position; what lies there is zero. */
+/* Adds `count` bits to a string of bits at a position where the string still holds zeros. */
 static __device__ __forceinline__ void append_bits(const unsigned *bits, unsigned count,
                                                    unsigned position, unsigned *string)
 {

@@ -7,7 +7,7 @@
 
 #include "codec/jpeg/jpeg_tables.h"
 
-/* A thread block encodes a chunk: so many blocks of 8 x 8 samples, whole MCUs that follow one
+/* A thread block encodes a chunk: this many blocks of 8 x 8 samples, whole MCUs that follow one
  * another in the scan. */
 enum { CHUNK_BLOCKS = 96, ENCODE_THREADS = 96 };
 enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
@@ -43,8 +43,8 @@ struct alignas(16) lane_quantiser {
 };
 
 /* A lane's parts of the cosine matrix, as operands of the matrix products: see
- * forward_transform.cuh. What depends on the lane is loaded with them, so that it is not computed
- * again for each block. */
+ * forward_transform.cuh. They are loaded for each lane, so that they are not computed again for
+ * each block. */
 struct alignas(16) lane_cosines {
     struct {
         unsigned high, low;
@@ -89,13 +89,14 @@ struct encode_picture {
     uint64_t capacity; /* bytes at scan */
 };
 
-/* What chunks tell those behind them: each member is written at once, with a flag in its upper
+/* What a chunk tells the chunks behind it. Each member is written at once, with a flag in its upper
  * bits; zero: not known yet. */
 struct chunk_state {
     uint64_t dc;       /* the last DC value of each component */
-    uint64_t bits;     /* the number of bits, and then of all bits up to here: see look_back() */
+    uint64_t bits;     /* first the number of bits, later the number of all bits up to here: see
+                        * look_back() */
     uint64_t tail;     /* the last 32 bits */
-    uint64_t stuffing; /* the number of bytes 0xff, and then of all up to here */
+    uint64_t stuffing; /* first the number of bytes 0xff, later the number of all up to here */
 };
 
 /* The pictures of one launch, whose MCUs have one shape. */
@@ -107,7 +108,7 @@ struct encode_group {
     uint64_t *sizes;            /* of the scans, as the pictures */
 };
 
-/* Scans that go to host memory, each on a multiple of SCAN_ALIGNMENT behind the one before. */
+/* Scans that go to host memory, each on a multiple of SCAN_ALIGNMENT behind the scan before it. */
 enum { SCAN_ALIGNMENT = 256 };
 struct scan_delivery {
     const struct encode_picture *pictures;

@@ -1,4 +1,5 @@
-/* A stripe's cells, and what each of them writes: its literals, or the match that begins there. */
+/* The cells of a stripe, and what each of them writes: its literals, or the match that begins
+ * there. */
 #ifndef GF_CUDA_PNG_CELLS_CUH
 #define GF_CUDA_PNG_CELLS_CUH
 
@@ -46,7 +47,7 @@ static __device__ __forceinline__ unsigned distance_at(const struct cells &cells
     return cells.distances ? cells.distances[k] : 1;
 }
 
-/* How many of the cell's first bytes stand `distance` before it. */
+/* How many of the cell's first bytes are equal to the bytes `distance` before them. */
 static __device__ __forceinline__ int equal_first(const struct cells &cells, unsigned k,
                                                   unsigned distance)
 {
@@ -56,7 +57,8 @@ static __device__ __forceinline__ int equal_first(const struct cells &cells, uns
     return equal < most ? equal : most;
 }
 
-/* How many of the last bytes of a whole cell do; those before the stripe do not. */
+/* How many of the last bytes of a whole cell are equal to the bytes `distance` before them; bytes
+ * before the stripe count as different. */
 static __device__ __forceinline__ int equal_last(const struct cells &cells, unsigned k,
                                                  unsigned distance)
 {
@@ -71,8 +73,8 @@ static __device__ __forceinline__ int equal_last(const struct cells &cells, unsi
     return CELL * (k + 1) - at;
 }
 
-/* A cell's literals from..end - 1, and the match that begins at it (or in the last bytes of the
- * cell before): a cell has one of them or neither. */
+/* What a cell writes: its literals from..end - 1, or the match that begins at it (or in the last
+ * bytes of the cell before), or nothing. */
 struct written {
     int from, end;
     unsigned length, distance; /* length 0: none */
@@ -94,7 +96,7 @@ static __device__ __forceinline__ struct written literals_of(const struct cells 
     return written;
 }
 
-/* The first cell behind k whose distance is another one. There is one up to cell `whole`. */
+/* The first cell behind k that has another distance. There is one up to cell `whole`. */
 static __device__ __forceinline__ unsigned end_of_match(const struct cells &cells, unsigned k)
 {
     unsigned word = (k + 1) / 32, bits = cells.breaks[word] & ~0u << (k + 1) % 32;
@@ -125,7 +127,8 @@ static __device__ __forceinline__ struct written written_by(const struct cells &
     return distance ? match_of(cells, k, distance) : literals_of(cells, k);
 }
 
-/* A match's parts: `whole` of 258 bytes, then two, each of which may be 0. */
+/* The parts of a match: `whole` of 258 bytes each, then two shorter ones, each of which may have 0
+ * bytes. */
 struct parts {
     unsigned whole, last[2];
 };
@@ -143,7 +146,8 @@ struct symbol {
     unsigned symbol, extra, rest;
 };
 
-/* Four symbols (share 2) or two (share 1) for each power of two. */
+/* The symbol of a length or distance. There are four symbols (share 2) or two (share 1) for each
+ * power of two. */
 static __device__ __forceinline__ struct symbol symbol_of(unsigned over, int share)
 {
     if (over < 2u << share)

@@ -1,4 +1,4 @@
-/* Compares the CRC-32 of each stripe's chunk with that of the file, a thread block a stripe. */
+/* Compares the CRC-32 of each stripe's chunk with the file's. A thread block takes a stripe. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/stripes.cuh"

@@ -1,7 +1,8 @@
-/* Counts the symbols that a stripe writes, in each coding that it may have. */
+/* Counts the symbols that a stripe writes, in each of its possible codings. */
 #include "cuda/png/cells.cuh"
 
-/* COPIES: neighbouring lanes count in different tables, since the usual bytes are few. */
+/* COPIES: neighbouring lanes count in different tables, since the usual bytes have few values, and
+ * would meet in one counter. */
 enum { THREADS = 256, BLOCKS = 32, COPIES = 4 };
 
 static __device__ __forceinline__ void count_match(unsigned *counts, const struct written &written)

@@ -1,9 +1,10 @@
-/* CRC-32 of the chunks. Each thread takes every CRC_THREADS-th word of a segment: to go on to its
- * next word is a product with a constant, from tables in shared memory. Then what each has is
- * moved to its place by a product with a power of x, and the sum is the segment's part.
+/* CRC-32 of the chunks. Each thread takes every CRC_THREADS-th word of a segment; to go on to its
+ * next word it multiplies its sum by a constant, with tables in shared memory. Then each thread's
+ * sum is moved to its place by a product with a power of x, and the sum of all is the segment's
+ * part.
  *
- * A segment ends with a whole word; the last one has zeros behind the message, which a product with
- * a negative power takes away. */
+ * A segment ends with a whole word; the last segment has zeros behind the message, which a product
+ * with a negative power removes. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/encode_group.cuh"
@@ -50,7 +51,7 @@ cudaError_t gf_png_crc_bring(struct crc_tables **tables, cudaStream_t stream)
 
 /* ---- kernels ---- */
 
-/* What the segment's words of this thread come to. `last`: of the segment. */
+/* The sum of this thread's words of the segment. `last`: the segment's last word. */
 static __device__ __forceinline__ unsigned own_words(const unsigned (*step)[256],
                                                      const unsigned *out, int64_t last,
                                                      uint64_t begin, uint64_t end)

@@ -13,13 +13,14 @@
 /* Products with powers of x modulo the CRC's polynomial. */
 enum { CRC_THREADS = 256, CRC_WORDS = 16, CRC_POWERS = 24 };
 struct crc_tables {
-    unsigned step[4][256];        /* a byte at each place of a word, times x^(32 * CRC_THREADS) */
+    unsigned step[4][256];        /* the products of a byte, at each place of a word, with x^(32 *
+                                   * CRC_THREADS) */
     unsigned lane[CRC_THREADS];   /* x^(32 * (CRC_THREADS - i)) */
     unsigned segment[CRC_POWERS]; /* x^(32 * CRC_THREADS * CRC_WORDS * 2^i) */
     unsigned back[4];             /* x^(-8 * i) */
 };
 
-/* Brings them to the device; the caller frees them. */
+/* Copies the tables to the device; the caller frees them. */
 cudaError_t gf_png_crc_bring(struct crc_tables **tables, cudaStream_t stream);
 
 static constexpr unsigned POLYNOMIAL = 0xedb88320u, ONE = 1u << 31;
@@ -45,15 +46,15 @@ static __device__ __forceinline__ unsigned mask_of(uint64_t i, uint64_t begin, u
     return mask;
 }
 
-/* Word i of the message begin..end - 1. The CRC begins as ones, which is to invert the first four
- * bytes. */
+/* Word i of the message begin..end - 1. The CRC begins with all bits set, which has the effect of
+ * inverting the first four bytes. */
 static __device__ __forceinline__ unsigned message_word(const unsigned *words, uint64_t i,
                                                         uint64_t begin, uint64_t end)
 {
     return (words[i] & mask_of(i, begin, end)) ^ mask_of(i, begin, begin + 4);
 }
 
-/* A thread's sum, CRC_THREADS words further on. */
+/* The thread's sum moved on by CRC_THREADS words. */
 static __device__ __forceinline__ unsigned next_sum(const unsigned (*step)[256], unsigned sum)
 {
     return step[0][sum & 255] ^ step[1][sum >> 8 & 255] ^ step[2][sum >> 16 & 255] ^

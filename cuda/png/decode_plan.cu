@@ -1,4 +1,4 @@
-/* What a group of pictures to decode takes, and where it lies. */
+/* How much memory a group of pictures to decode needs, and where each part of it lies. */
 #include "cuda/png/decode_plan.cuh"
 
 #include <zlib.h>

@@ -1,4 +1,4 @@
-/* What pictures to decode need, and where it lies in memory. */
+/* How much memory pictures to decode need, and where each part of it lies. */
 #ifndef GF_CUDA_PNG_DECODE_PLAN_CUH
 #define GF_CUDA_PNG_DECODE_PLAN_CUH
 
@@ -10,7 +10,7 @@ struct png_amounts {
     uint64_t pictures, stripes, packed, filtered;
 };
 
-/* Where they lie; what is described comes first, then what comes back. */
+/* Where the parts lie: first the descriptions, then the results. */
 struct png_layout {
     struct png_stripe *stripes;
     struct png_target *targets;
@@ -29,7 +29,7 @@ struct png_target gf_png_target(const struct gf_png_decode_picture *picture);
 void gf_png_describe(const struct gf_png_decode_picture *picture, int index,
                      const unsigned char *packed, unsigned char *filtered,
                      struct png_stripe *stripes);
-/* Whether the checksum that ends the picture's stream is that of its rows. */
+/* Whether the checksum at the end of the picture's stream fits its rows. */
 bool gf_png_is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
                      const unsigned *adlers);
 

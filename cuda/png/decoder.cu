@@ -66,8 +66,9 @@ static enum gf_status add_times(const struct gf_png_decoder *decoder, struct gf_
     return GF_OK;
 }
 
-/* Waits for what was launched. The device's queues are few: what others launch would wait behind a
- * launch that waits for one of this stream's. So the next one comes when the last has ended. */
+/* Waits until all launched work has ended. The device has few queues: the work of others would wait
+ * behind a launch that waits for an earlier one of this stream. So the next launch comes only when
+ * the last has ended. */
 static enum gf_status wait(const struct gf_png_decoder *decoder, struct gf_error *error)
 {
     GF_CUDA_TRY(cudaEventRecord(decoder->ended, decoder->stream), decoder->device, error);

@@ -34,8 +34,8 @@ void gf_png_decoder_destroy(struct gf_png_decoder *decoder);
 /* As gf_png_encoder_expect(). */
 void gf_png_decoder_expect(struct gf_png_decoder *decoder, int pictures);
 
-/* Decodes the pictures and returns when they are there. A picture with `decoded` has the pixels
- * that the CPU makes of the file without a warning, and the right checksum. The work is bounded,
+/* Decodes the pictures and returns when they are done. A picture with `decoded` has the pixels that
+ * the CPU makes of the file without a warning, and the right checksum. The work is bounded,
  * whatever the files hold. */
 enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
                                   struct gf_png_decode_picture *pictures, int count,
@@ -50,7 +50,7 @@ struct gf_png_decode_steps {
  */
 void gf_png_decoder_measure(struct gf_png_decoder *decoder, struct gf_png_decode_steps *steps);
 
-/* The device memory that a picture needs in a group, `out` not counted. */
+/* How much device memory a picture needs in a group, `out` not counted. */
 uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size);
 
 #ifdef __cplusplus

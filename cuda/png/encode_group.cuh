@@ -1,5 +1,5 @@
-/* What the kernels of the encoder know of the pictures of a group. src/codec/png/README.md defines
- * the bytes and the words that are used here: stripe, cell, match, coding. */
+/* What the encoder's kernels know of a group's pictures. src/codec/png/README.md defines the bytes
+ * and the words that are used here: stripe, cell, match, coding. */
 #ifndef GF_CUDA_PNG_ENCODE_GROUP_CUH
 #define GF_CUDA_PNG_ENCODE_GROUP_CUH
 
@@ -33,17 +33,17 @@ struct png_picture {
     size_t pitch;
     unsigned row_bytes, pixel_bytes;
     int height;
-    bool swapped; /* samples of 16 bits, which PNG has the other way round */
+    bool swapped; /* samples of 16 bits, whose bytes PNG has in the other order */
 };
 
 struct png_stripe {
-    uint64_t cells;         /* its first one among those of the group; a multiple of 32 */
+    uint64_t cells;         /* its first cell among the cells of the group; a multiple of 32 */
     unsigned picture, size; /* bytes of filtered rows */
     int row, rows;
     bool first, last; /* of the picture */
 };
 
-/* Counted while the kernels run; all begin at 0. */
+/* Counters that the kernels fill; all begin at 0. */
 struct png_counts {
     unsigned counts[CODINGS][CODES];
     unsigned runs;    /* cells that are runs */
@@ -65,7 +65,8 @@ struct png_chunk {
     enum coding coding;
 };
 
-/* Sums for a picture's Adler-32: of the bytes, and of the bytes times the bytes from there on. */
+/* Sums for a picture's Adler-32: of its bytes, and of each byte times the number of bytes from it
+ * to the end. */
 struct png_adler {
     unsigned long long plain, weighted;
 };
@@ -83,8 +84,9 @@ struct png_group {
     struct png_chunk *chunks;
     uint64_t *starts;        /* of the chunks in the output, and where the last one ends */
     unsigned char *filtered; /* CELL bytes of each cell; zeros behind a stripe's last byte */
-    unsigned *found[CODINGS], *breaks[CODINGS]; /* a bit for each cell: it has a distance, and
-                                                 * another one than the cell before it */
+    unsigned *found[CODINGS], *breaks[CODINGS]; /* a bit for each cell: it has a distance, and this
+                                                 * differs from the distance of the cell before
+                                                 * it */
     uint16_t *first, *distances; /* of each cell, for repeats; `first` shares the output's memory */
     unsigned *out;
     unsigned count;      /* stripes */
@@ -92,14 +94,14 @@ struct png_group {
     int rows_most;
 };
 
-/* So many cells of the group's numbering a stripe takes: a bit behind the last whole one is there,
- * too. */
+/* How many cells of the group's numbering a stripe takes: the bit behind its last whole cell is
+ * among them. */
 static inline uint64_t cells_of(uint64_t size)
 {
     return (size / CELL / 32 + 1) * 32;
 }
 
-/* Cells with the last one, which may be shorter. */
+/* The number of cells, with the last one, which may be shorter. */
 static __host__ __device__ __forceinline__ unsigned cells_in(unsigned size)
 {
     return (size + CELL - 1) / CELL;
@@ -110,7 +112,7 @@ static inline unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* At most so many bytes a stripe's chunk has. */
+/* The most bytes that the chunk of a stripe has. */
 static inline uint64_t chunk_most(uint64_t size)
 {
     return CHUNK_HEAD + ZLIB_HEAD + size + (size / STORED_MAX + 1) * STORED_HEAD + ADLER +

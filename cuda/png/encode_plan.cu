@@ -19,7 +19,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The output's memory is that of the candidates for repeats, first. */
+/* The memory of the output first holds the candidates for repeats. */
 static void add_stripe(struct part *part, uint64_t size)
 {
     part->stripes++;

@@ -1,5 +1,5 @@
-/* The host's side of the encoder: pictures go through in rounds, as many at once as memory allows.
- */
+/* The host's side of the encoder: it encodes pictures in rounds, as many at once as memory
+ * allows. */
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static enum gf_status mark(struct gf_png_encoder *encoder, int i, cudaStream_t s
     return GF_OK;
 }
 
-/* Up to the places of the chunks, which the host waits for. */
+/* Launches the steps that end with the places of the chunks, for which the host waits. */
 static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const struct png_group *const group = &encoder->group;
@@ -80,7 +80,7 @@ static enum gf_status launch_turns(struct gf_png_encoder *encoder, unsigned turn
     return mark(encoder, 1, stream, error);
 }
 
-/* Hands the only picture's bytes on as they come. */
+/* Hands the bytes of the only picture on as they arrive. */
 static enum gf_status hand_on(const struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *picture, unsigned turns,
                               struct gf_error *error)
@@ -95,8 +95,8 @@ static enum gf_status hand_on(const struct gf_png_encoder *encoder,
     return GF_OK;
 }
 
-/* Copies the chunks behind those that are there, each turn's as soon as it is packed. `only`: the
- * group's only picture, or NULL. */
+/* Copies the chunks to the end of the chunks that the host has, each turn's as soon as it is
+ * packed. `only`: the group's only picture, or NULL. */
 static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns,
                             const struct gf_png_encode_picture *only, struct gf_error *error)
 {
@@ -211,7 +211,8 @@ extern "C" void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictur
     encoder->expected = pictures;
 }
 
-/* Kernels are loaded at their first launch. Here the first pictures are still being decoded. */
+/* Loads the kernels, which would otherwise be loaded at their first launch. The first pictures are
+ * still being decoded at this time. */
 static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const double begin_s = gf_now();

@@ -1,6 +1,6 @@
-/* Encodes pictures that lie in device memory as the IDAT chunks of PNG files: the very bytes that
- * the CPU writes at level 1. All pictures of a group, whatever their sizes and formats, share the
- * launches. */
+/* Encodes pictures that lie in device memory as the IDAT chunks of PNG files: exactly the bytes
+ * that the CPU writes at level 1. All pictures of a group, whatever their sizes and formats, share
+ * the launches. */
 #ifndef GF_CUDA_PNG_ENCODER_H
 #define GF_CUDA_PNG_ENCODER_H
 
@@ -19,8 +19,8 @@ struct gf_png_encoder;
 
 struct gf_png_encode_picture {
     struct gf_view in; /* 1 to 4 channels, 8 or 16 bits, the whole picture, in device memory */
-    /* NULL, or what run() calls for the only picture of a group, if it is large: with its chunks'
-     * bytes, one part behind the other, while the next are encoded. */
+    /* NULL, or a function that run() calls for the only picture of a group, if it is large: with
+     * the bytes of its chunks, one part after the other, while the next parts are being encoded. */
     void (*arrived)(void *context, const unsigned char *part, size_t size);
     void *context;
     /* Results: whole chunks, one behind the other, with the zlib stream's head and its checksum.
@@ -37,28 +37,29 @@ enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
                                      struct gf_error *error) GF_CHECKED;
 void gf_png_encoder_destroy(struct gf_png_encoder *encoder);
 
-/* As many pictures are likely to come at once: memory that has to grow grows to what they need if
- * they are like those that are there, as far as that is not too much. */
+/* Announces that about `pictures` pictures will come at once. When memory has to grow, it then
+ * grows to what so many pictures need, if they are like those of the present group, up to a
+ * limit. */
 void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictures);
 
-/* Encodes the group and returns when the bytes are there. The pictures must be complete when it is
- * called: what writes them must have ended. */
+/* Encodes the group and returns when the bytes are there. All work that writes the pictures must
+ * have ended before the call. */
 enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
                                   struct gf_png_encode_picture *pictures, int count,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Milliseconds of the last run on the device: the kernels, and what the copies of the chunks took
- * beyond them. */
+/* Milliseconds of the last run on the device: the time of the kernels, and the further time until
+ * the chunks were copied. */
 struct gf_png_encode_steps {
     float encode, download;
 };
 
-/* From now on each run fills *steps, which takes a few events more; NULL ends that. */
+/* From now on each run fills *steps, for which it records a few events more; NULL ends that. */
 void gf_png_encoder_measure(struct gf_png_encoder *encoder, struct gf_png_encode_steps *steps);
 
-/* Whether pictures of that format are encoded at all. */
+/* Whether the encoder takes pictures of that format. */
 bool gf_png_encoder_takes(struct gf_format format);
-/* The device memory that a picture of a group takes, the picture itself not counted. */
+/* How much device memory a picture of a group takes, the picture itself not counted. */
 uint64_t gf_png_encoder_bytes(struct gf_format format);
 
 #ifdef __cplusplus

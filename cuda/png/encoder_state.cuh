@@ -1,4 +1,4 @@
-/* The encoder's state, and what grows in it. */
+/* The encoder's state, and the functions that enlarge its memory. */
 #ifndef GF_CUDA_PNG_ENCODER_STATE_CUH
 #define GF_CUDA_PNG_ENCODER_STATE_CUH
 
@@ -65,11 +65,12 @@ static inline uint64_t aligned(uint64_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Each makes room for at least so many bytes, pictures or stripes; that for the bytes of the
- * placed pictures has room for as many more as are expected. */
+/* Each of these makes room for at least that many bytes, pictures or stripes; the one for the bytes
+ * of pictures that have their places makes room for as many more pictures as are expected. */
 enum gf_status gf_png_reserve_device(struct gf_png_encoder *encoder, uint64_t size,
                                      struct gf_error *error);
-/* Keeps the chunks that are there; `size` counts them, too. */
+/* Makes room for `size` bytes of chunks, and keeps those that are there, which `size` counts,
+ * too. */
 enum gf_status gf_png_reserve_chunks(struct gf_png_encoder *encoder, uint64_t size,
                                      struct gf_error *error);
 enum gf_status gf_png_reserve_group(struct gf_png_encoder *encoder, int count,

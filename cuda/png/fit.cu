@@ -63,7 +63,7 @@ static __device__ void add_run(struct fit_room *room, int length, int run)
         add_token(room, length, 0, 0);
 }
 
-/* The number of symbols up to the last that occurs, at least `least`. */
+/* How many symbols there are up to the last one that occurs, but at least `least`. */
 static __device__ int used(const uint8_t *lengths, int symbols, int least)
 {
     while (symbols > least && !lengths[symbols - 1])
@@ -139,7 +139,7 @@ static __device__ __forceinline__ unsigned extra_bits(int symbol)
     return symbol < SYMBOLS + 2 ? 0 : (symbol - SYMBOLS) / 2 - 1;
 }
 
-/* The bits of all that is written behind the head. */
+/* Adds up the bits of everything that is written behind the head. */
 static __device__ void add_bits(struct fit_room *room, const unsigned *counts)
 {
     for (int i = threadIdx.x; i < CODES; i += FIT_THREADS) {

@@ -1,4 +1,4 @@
-/* A part of a deflate stream, as one thread follows it, and what becomes of its symbols. */
+/* A part of a deflate stream, as one thread follows it, and the sinks that take its symbols. */
 #ifndef GF_CUDA_PNG_FOLLOW_CUH
 #define GF_CUDA_PNG_FOLLOW_CUH
 
@@ -32,7 +32,7 @@ static __device__ __forceinline__ unsigned window_of(const struct reader *reader
     return __funnelshift_r(reader->first, reader->second, reader->at % 32);
 }
 
-/* At most 32 bits. The word that is loaded is needed two words later. */
+/* Skips at most 32 bits. The word that is loaded here is needed two words later. */
 static __device__ __forceinline__ void skip(struct reader *reader, unsigned count)
 {
     const unsigned before = reader->at;
@@ -48,8 +48,8 @@ static __device__ __forceinline__ void skip(struct reader *reader, unsigned coun
 
 enum { NO_LITERAL = 256 };
 
-/* Each gives bytes() up to three literals, the first one lowest, and run() copies of the byte
- * before, which returns false where there is none. */
+/* The sinks. Each has bytes(), which takes up to three literals, the first one lowest, and run(),
+ * which takes copies of the byte before, and returns false where there is none. */
 struct nothing {
     __device__ void bytes(unsigned, unsigned)
     {
@@ -76,7 +76,7 @@ struct counter {
     }
 };
 
-/* Writes words; those at both ends, which others share, byte by byte. */
+/* Writes words. The words at both ends, which others share, are written byte by byte. */
 struct writer {
     unsigned char *data;
     unsigned begin;      /* nothing is written before */
@@ -131,9 +131,10 @@ struct writer {
     }
 };
 
-/* Follows the stream to the first symbol from `bound` on, or to the end of the block or of what
- * makes sense: then it returns false. Where it gets does not depend on how the table joins
- * literals: of those that reach beyond the bound, the first comes alone. */
+/* Follows the stream to the first symbol from `bound` on. Returns false where it ends before: at
+ * the end of the block, or at bits that mean nothing. Where it stops does not depend on how the
+ * table joins literals: of joined literals that reach beyond the bound, the first is taken
+ * alone. */
 template <class Sink>
 static __device__ __forceinline__ bool follow(struct reader *reader, unsigned bound,
                                               const struct codes *codes, Sink *sink, bool *ended)

@@ -1,6 +1,6 @@
-/* Unpacks the stripes that inflate_parts.cu leaves, a warp each: all lanes follow the stream
- * together, so that what they look up is one access, and each keeps every 32nd byte until all store
- * theirs. */
+/* Unpacks the stripes that inflate_parts.cu leaves. A warp takes a stripe: all lanes follow the
+ * stream together, so that each look-up is one access, and each lane keeps every 32nd byte until
+ * all lanes store theirs. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/inflate_head.cuh"
 #include "cuda/png/stripes.cuh"
@@ -17,12 +17,12 @@ static __device__ __forceinline__ unsigned lane_of_thread(void)
 struct sink {
     unsigned char *data;
     unsigned size, at;  /* `at` may pass `size`, where nothing is written */
-    unsigned kept_from; /* bytes from here to `at` are still with the lanes */
+    unsigned kept_from; /* the lanes still keep the bytes from here to `at` */
     unsigned mine;      /* a lane's byte of those */
     unsigned last;      /* the last byte */
 };
 
-/* Stores what is kept of the 32 bytes from `block`. */
+/* Stores the kept bytes among the 32 bytes from `block` on. */
 static __device__ __forceinline__ void store_kept(struct sink *sink, unsigned block, unsigned end)
 {
     const unsigned place = block + lane_of_thread();
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void put(struct sink *sink, unsigned bytes, un
     sink->at += count;
 }
 
-/* False: it begins before the stripe or does not end within it. */
+/* Copies a match. False: it begins before the stripe or does not end within it. */
 static __device__ bool copy_match(struct sink *sink, unsigned length, unsigned distance)
 {
     if (distance > sink->at || sink->at + length > sink->size)
@@ -108,8 +108,8 @@ static __device__ bool read_match(struct bits *bits, const struct codes *codes, 
     return copy_match(sink, length, base + take(bits, extra));
 }
 
-/* Up to the symbol that ends the block. Each turn writes a byte at least, or ends; what is read
- * behind the stream's end is noticed later. */
+/* Copies up to the symbol that ends the block. Each turn writes at least a byte, or ends; bits that
+ * were read behind the stream's end are noticed later. */
 static __device__ bool copy_coded(struct bits *bits, struct codes *codes, struct sink *sink)
 {
     fill_table<WARP>(codes);

@@ -1,5 +1,5 @@
-/* A deflate stream's bits and prefix codes (RFC 1951), as a warp follows them: all lanes hold the
- * same state and take the same way, but for the words that each has loaded. */
+/* The bits and prefix codes of a deflate stream (RFC 1951), as a warp follows them: all lanes hold
+ * the same state and take the same way; only the words that they have loaded differ. */
 #ifndef GF_CUDA_PNG_INFLATE_CUH
 #define GF_CUDA_PNG_INFLATE_CUH
 
@@ -25,7 +25,7 @@ static __device__ __forceinline__ unsigned load_word(const struct bits *bits, un
     return index < bits->end ? bits->words[index] : 0;
 }
 
-/* Afterwards at least 32 bits are held: zeros behind the end. */
+/* Loads words until at least 32 bits are held; behind the end they are zeros. */
 static __device__ __forceinline__ void refill(struct bits *bits)
 {
     if (bits->count >= 32)
@@ -85,18 +85,18 @@ enum {
     TABLE_BITS = 12,
     TABLE = 1 << TABLE_BITS,
     END = 256, /* the symbol that ends a block */
-    /* An entry: the bits of its codes, up to 12; how many literals they are, 1 to 3, and those; or
-     * 0 and the least length, 0 for the end of the block, and the length's extra bits. 0: the code
-     * is longer than what the table has. */
+    /* An entry holds the number of bits of its codes, up to 12, and either 1 to 3 literals and
+     * their number, or 0, the least length (0 for the end of the block) and the number of the
+     * length's extra bits. An entry of 0: the code is longer than the table's index. */
     ENTRY_BITS = 15,
     ENTRY_COUNT = 4,
     ENTRY_VALUE = 8,
     ENTRY_EXTRA = 17
 };
 
-/* A canonical code: the symbols in order of their codes. Taken as numbers of 15 bits, with the
- * first bit highest, all codes of up to n bits are below limit[n]; one of n bits, as a number of
- * its own, is that of symbol[base[n] + it]. */
+/* A canonical code: its symbols in the order of their codes. As numbers of 15 bits, with the first
+ * bit highest, all codes of up to n bits are below limit[n]. A code of n bits, as a number c, is
+ * the code of symbol[base[n] + c]. */
 struct code {
     unsigned short limit[LONGEST + 1], symbol[288];
     short base[LONGEST + 1];
@@ -109,8 +109,8 @@ struct codes {
     unsigned char lengths[320]; /* of all codes: literals and lengths, then distances */
 };
 
-/* The first symbol in those bits, and from bit 16 on its length, which is `least` to `most`; 0:
- * there is none. */
+/* The symbol whose code begins the bits, and from bit 16 on the code's length, which is `least` to
+ * `most`; 0: there is none. */
 static __device__ __forceinline__ unsigned find_symbol(const struct code *code, unsigned window,
                                                        unsigned least, unsigned most)
 {
@@ -130,8 +130,9 @@ static __device__ __forceinline__ unsigned decode(struct bits *bits, const struc
     return found ? found & 0xffff : ~0u;
 }
 
-/* Makes the code of those lengths. False where they are no complete code; one_is_enough: a single
- * code of one bit is allowed. The warp calls it; its lane n counts the codes of n bits. */
+/* Makes the code with those lengths. False where they form no complete code; one_is_enough: a
+ * single code of one bit is allowed. The whole warp calls it; its lane n counts the codes of n
+ * bits. */
 static __device__ bool make_code(struct code *code, const unsigned char *lengths, unsigned symbols,
                                  bool one_is_enough)
 {

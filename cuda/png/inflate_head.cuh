@@ -32,7 +32,8 @@ static __device__ __forceinline__ unsigned literals_of(unsigned entry)
     return entry >> ENTRY_COUNT & 3;
 }
 
-/* The entry of the first code in those bits, which has `least` to `most`; 0: there is none. */
+/* The table's entry for the first code in those bits, of `least` to `most` bits; 0: there is
+ * none. */
 static __device__ __forceinline__ unsigned single_entry(const struct code *code, unsigned window,
                                                         unsigned least, unsigned most)
 {
@@ -40,8 +41,8 @@ static __device__ __forceinline__ unsigned single_entry(const struct code *code,
     return found ? entry_of(found & 0xffff) | found >> 16 : 0;
 }
 
-/* The entry of an index with those of the literals that follow in it. Of the entries up to that
- * index none has been joined. */
+/* The entry of an index, joined with the entries of the literals that follow in the index. No entry
+ * up to that index must have been joined yet. */
 static __device__ __forceinline__ unsigned joined(const struct codes *codes, unsigned index)
 {
     const unsigned MOST = 3;
@@ -58,7 +59,7 @@ static __device__ __forceinline__ unsigned joined(const struct codes *codes, uns
                : entry;
 }
 
-/* Waits for those threads, which are a warp or the block. */
+/* Waits for THREADS threads, which are a warp or the whole block. */
 template <unsigned THREADS> static __device__ __forceinline__ void wait_for(void)
 {
     if (THREADS == WARP)
@@ -67,14 +68,14 @@ template <unsigned THREADS> static __device__ __forceinline__ void wait_for(void
         __syncthreads();
 }
 
-/* Makes the table of the next bits: what the short codes among them stand for. */
+/* Makes the table that tells what the short codes among the next bits stand for. */
 template <unsigned THREADS> static __device__ void fill_table(struct codes *codes)
 {
     const unsigned thread = threadIdx.x % THREADS;
     for (unsigned i = thread; i < TABLE; i += THREADS)
         codes->table[i] = single_entry(&codes->literal, i, 1, TABLE_BITS);
     wait_for<THREADS>();
-    /* What follows has a smaller index, and is joined later. */
+    /* The entries that follow a literal have smaller indices, and are joined later. */
     for (int block = TABLE - (int)THREADS; block >= 0; block -= (int)THREADS) {
         const unsigned entry = joined(codes, (unsigned)block + thread);
         wait_for<THREADS>();
@@ -114,7 +115,7 @@ static __device__ bool read_lengths(struct bits *bits, struct codes *codes, unsi
     return true;
 }
 
-/* In which a head gives the lengths of the codes of its code lengths. */
+/* The order in which a head gives the lengths of the codes for its code lengths. */
 static __constant__ unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                11, 4,  12, 3, 13, 2, 14, 1, 15};
 
@@ -136,7 +137,8 @@ static __device__ bool read_head(struct bits *bits, struct codes *codes)
             codes->lengths[order[i]] = (unsigned char)length;
     }
     __syncwarp();
-    /* The code of the code lengths lies where that of the distances will. */
+    /* The code for the code lengths uses the memory of the code for distances, which is made
+     * later. */
     return make_code(&codes->distance, codes->lengths, 19, false) &&
            read_lengths(bits, codes, literals + distances) && codes->lengths[END] &&
            make_code(&codes->distance, codes->lengths + literals, distances, true) &&

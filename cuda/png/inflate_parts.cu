@@ -1,7 +1,7 @@
-/* Unpacks stripes, a block each, whose threads follow parts of the stream side by side. Where a
- * part begins is a guess, which is right nearly always, since who follows a prefix code from a
- * wrong bit soon meets a right one. A thread whose guess was wrong begins again where the part
- * before ended. */
+/* Unpacks stripes. A block takes a stripe, and its threads follow parts of the stream side by side.
+ * Where a part begins is a guess, which is nearly always right, since a reader that follows a
+ * prefix code from a wrong bit soon meets a right one. A thread whose guess was wrong begins again
+ * where the part before ended. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/follow.cuh"
 #include "cuda/png/stripes.cuh"
@@ -10,7 +10,8 @@ enum {
     PARTS = 512,      /* of a stripe, and threads of a block */
     PART_LEAST = 512, /* bits, more than any symbol has */
     LEAD = 256,       /* bits before a part from which its begin is looked for */
-    ROUNDS_MOST = 8,  /* of beginning again; streams that need more go to inflate.cu */
+    ROUNDS_MOST = 8,  /* how often threads may begin again; streams that need more go to
+                       * inflate.cu */
     STOPPED = 1u << 31,
     PACKED_MOST = 1 << 21 /* bytes: 258 of two bits each can be counted */
 };
@@ -46,8 +47,8 @@ static __device__ void open_stripe(const struct png_stripe &stripe, struct share
     shared->stop = PARTS;
 }
 
-/* Of the bytes and the last literals of all parts: how many bytes come before the thread's, which
- * literal is the last before it, and *all bytes. */
+/* Sums over the parts before the thread's: how many bytes they have, and which literal is the last
+ * of them; *all becomes the number of all bytes. */
 static __device__ unsigned sum_up(struct shared *shared, unsigned bytes, unsigned *literal,
                                   unsigned *all)
 {
@@ -76,8 +77,8 @@ static __device__ unsigned sum_up(struct shared *shared, unsigned bytes, unsigne
     return from + sum - bytes;
 }
 
-/* Whether the stream ends behind the block as it should: within a byte, or for a stripe before the
- * last with an empty stored block. */
+/* Whether the stream ends properly behind the block: within a byte or, for a stripe before the
+ * last, with an empty stored block. */
 static __device__ bool ends_well(struct reader *reader, unsigned total, bool final)
 {
     if (final)
@@ -96,13 +97,13 @@ static __device__ unsigned smaller_of(unsigned a, unsigned b)
 
 /* What a thread knows of its part. */
 struct part {
-    struct reader reader; /* at the end, once the part has been followed */
+    struct reader reader; /* where the part ends, once it has been followed */
     unsigned start, bound;
     struct counter counter;
     bool ended; /* the block ends in it */
 };
 
-/* Finds where the part begins, as a guess. */
+/* Guesses where the part begins. */
 static __device__ __forceinline__ void open_part(struct part *part, const struct png_stripe &stripe,
                                                  const struct shared *shared)
 {
@@ -159,7 +160,7 @@ static __device__ bool unpack(const struct png_stripe &stripe, struct shared *sh
     open_part(&part, stripe, shared);
     if (!follow_parts(&part, shared))
         return false;
-    /* Behind the first part that stops is nothing more. */
+    /* No part counts that lies behind the first part that stops. */
     if (shared->ends[index] & STOPPED)
         atomicMin(&shared->stop, index);
     __syncthreads();

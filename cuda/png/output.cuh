@@ -1,4 +1,5 @@
-/* Bits of the output, which holds zeros before: several threads may write into one word. */
+/* Writes bits to the output, which must hold zeros before: several threads may write into one
+ * word. */
 #ifndef GF_CUDA_PNG_OUTPUT_CUH
 #define GF_CUDA_PNG_OUTPUT_CUH
 

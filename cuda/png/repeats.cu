@@ -1,5 +1,5 @@
-/* Finds the distances of the cells of drawings: a warp a stripe. It goes through the segments one
- * by one, since each sees what stands in those before. */
+/* Finds the distances of the cells of drawings. A warp takes a stripe and goes through its segments
+ * one after another, since the search in each uses the bytes of those before. */
 #include "cuda/png/cells.cuh"
 
 enum {
@@ -12,12 +12,12 @@ enum {
 
 static constexpr unsigned NO_HASH = ~0u;
 
-/* Where the search stands; all lanes have the same. */
+/* The state of the search, which is the same in all lanes. */
 struct search {
     const uint64_t *data;
     unsigned size, whole;
-    unsigned distance; /* of the last cell: 0, 1 or `kept` */
-    unsigned kept;     /* the last distance but 1, 0: none yet */
+    unsigned distance; /* the distance of the last cell: 0, 1 or `kept` */
+    unsigned kept;     /* the last distance other than 1; 0: none yet */
     uint64_t last;     /* the cell before the segment */
     unsigned *table;   /* for each hash the latest place, plus one */
 };
@@ -27,8 +27,9 @@ static __device__ __forceinline__ unsigned hash(uint64_t bytes)
     return (unsigned)(bytes * 0x9E3779B185EBCA87ull >> (64 - HASH_BITS));
 }
 
-/* Enters the places of a lane's cell, of which the next begins with `next`. Of places with one hash
- * that follow each other, as in a run, only the last is entered. */
+/* Enters the eight places in a lane's cell, each by the hash of the eight bytes that begin there;
+ * `next` is the next cell. Where several places in a row have the same hash, as in a run, only the
+ * last is entered. */
 static __device__ __forceinline__ void enter(unsigned *table, unsigned k, uint64_t own,
                                              uint64_t next, unsigned size)
 {
@@ -63,9 +64,11 @@ static __device__ __forceinline__ unsigned candidate(const struct search &search
     return distance <= WINDOW && stands_before(search, k, own, distance) ? distance : 0;
 }
 
-/* The distance of a lane's cell if no candidate is taken from lane `from` on up to it. `runs` and
- * `keeps` have a bit for each cell that is a run, and that repeats what `kept` says. A cell that
- * is both goes on with what the last one that is not had, or else with the distance before. */
+/* The distance of a lane's cell, if no lane from `from` up to this one takes a candidate. `runs`
+ * has a bit for each cell that is a run; `keeps` has a bit for each cell that repeats the bytes
+ * `kept` before it. A cell that is both keeps the kind of distance of the last cell before it that
+ * is not both; where there is none from lane `from` on, of the last cell that has a distance
+ * already. */
 static __device__ __forceinline__ unsigned follow(const struct search &search, unsigned runs,
                                                   unsigned keeps, unsigned from)
 {
@@ -78,7 +81,7 @@ static __device__ __forceinline__ unsigned follow(const struct search &search, u
     return keeps >> (31 - __clz((int)sure)) & 1 ? search.kept : 1;
 }
 
-/* The distances of a segment's cells, one a lane, of which not all are runs. */
+/* Finds the distances of a segment's cells, one for each lane. Not all of the cells are runs. */
 static __device__ __forceinline__ unsigned find(struct search *search, unsigned k, uint64_t own,
                                                 unsigned runs)
 {
@@ -101,8 +104,8 @@ static __device__ __forceinline__ unsigned find(struct search *search, unsigned 
     return distance;
 }
 
-/* A segment, whose cells the lanes have; `behind` is the first one of the next. Returns how many
- * cells have no distance. */
+/* Searches a segment, whose cells the lanes hold; `behind` is the first cell of the next segment.
+ * Returns how many cells have no distance. */
 static __device__ __forceinline__ unsigned
 add_segment(struct search *search, unsigned k, uint64_t own, uint64_t behind, uint16_t *first)
 {
@@ -137,8 +140,8 @@ static __device__ __forceinline__ void load_ahead(const uint64_t *data, unsigned
         cells[i] = k + i * WARP <= whole ? data[k + i * WARP] : 0;
 }
 
-/* Goes through the cells begin..end - 1, where segments begin; `end` may be beyond the last one.
- * Stops where `most` cells have no distance, and returns whether it did not. */
+/* Goes through the cells begin..end - 1, which segments begin and end with; `end` may be beyond the
+ * last cell. Stops where `most` cells have no distance; returns false if it has stopped. */
 static __device__ bool search_all(struct search search, unsigned begin, unsigned end, unsigned most,
                                   uint16_t *first)
 {
@@ -164,8 +167,8 @@ static __device__ bool search_all(struct search search, unsigned begin, unsigned
     return missed < most;
 }
 
-/* Whether repeats are looked for: more than half of the cells are runs, or more than three quarters
- * of a sample's repeat something. */
+/* Whether repeats are worth looking for: more than half of all cells are runs, or more than three
+ * quarters of the cells of a sample repeat something. */
 static __device__ bool is_drawing(const struct search &search, unsigned runs, uint16_t *first)
 {
     const unsigned segments = search.whole / WARP, begin = segments / 2,

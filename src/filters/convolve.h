@@ -101,9 +101,7 @@ struct gf_convolve_digits {
     uint32_t zone; /* the same in each byte */
 };
 
-#define GF_CONVOLVE_START \
-    12582912.0 /* 1.5 2^23: from here on neighbouring floats are whole \
-                * numbers */
+#define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: floats from here on are whole numbers */
 
 /* Whole numbers up to `most` near the weights times a scale, which makes the largest weight one of
  * them: the scale, of the `tries` largest ones, whose numbers are nearest. Decimals become whole

@@ -215,7 +215,7 @@ static void fill_group(const struct work *work, int row, uint32_t *to)
     gf_convolve_bytes_words(rows, work->pitch - VECTOR, to);
 }
 
-/* As the CPU's sums of floats are made. */
+/* Adds up one result as the CPU's sums of floats do. */
 static unsigned char sample_of(const struct work *work, const uint32_t *const *group, int line,
                                size_t at)
 {

@@ -1,4 +1,4 @@
-/* A run of point filters as one stage: its program and the tables behind it. */
+/* A run of point filters as one stage: its program, with the tables behind it. */
 #include "pixel/point.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static unsigned place(size_t *end, size_t size)
     return (unsigned)at;
 }
 
-/* Fills in the program, but for its tables, and returns the size of the block. */
+/* Fills in the program without its tables, and returns the size of the block. */
 static size_t lay_out(const struct gf_point_builder *builder, struct gf_format in,
                       struct gf_format out, struct gf_point_program *program)
 {

@@ -1,10 +1,11 @@
-/* Point filters: each pixel is made of the same pixel of the input. Adjacent ones are one stage,
- * whose program (pixel/point_program.h) both backends evaluate, and which rounds once.
+/* Point filters: each pixel of the result depends on the same pixel of the input. Adjacent point
+ * filters are one stage, whose program (pixel/point_program.h) both backends evaluate, and which
+ * rounds once.
  *
- * A filter's point() calls the functions below in the order of what it does, those that make no
- * more than four operations; a run of more than GF_POINT_OPS_MAX is refused. They change the
- * colour; alpha is changed by premultiply, unpremultiply, flatten, key and fade alone. Each clamps
- * its result to 0..M. */
+ * A filter's point() calls the functions below in the order of its steps, at most four of those
+ * that append an operation; a run of more than GF_POINT_OPS_MAX operations is refused. The
+ * functions change the colour; only premultiply, unpremultiply, flatten, key and fade change alpha.
+ * Each clamps its result to 0..M. */
 #ifndef GF_PIXEL_POINT_H
 #define GF_PIXEL_POINT_H
 
@@ -27,11 +28,11 @@ struct gf_point_run {
 /* The filter of a run of adjacent point filters: its params are a struct gf_point_run. The stage's
  * histogram is for item 0. A filter whose variant was chosen is a run by itself. */
 extern const struct gf_filter gf_point;
-/* Whether a run, whose stage this is, makes 8-bit samples of 8-bit samples by one table for all
- * channels. A run that wants a histogram does not count. */
+/* Whether the stage of a run turns 8-bit samples into 8-bit samples by one table for all channels.
+ * A run that wants a histogram does not count. */
 bool gf_point_is_table(const struct gf_stage *stage);
 
-/* Whether that filter is all of the run whose stage this is. */
+/* Whether that filter is the only one in the stage's run. */
 bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter);
 
 /* What point() appends its operations to. */
@@ -41,51 +42,53 @@ struct gf_point_builder;
 void gf_point_linear(struct gf_point_builder *builder, double pivot, double scale, double offset);
 /* M (v / M)^exponent */
 void gf_point_power(struct gf_point_builder *builder, double exponent);
-/* From now on linear and power change only those channels, a bit each: 1 is red. Only for pictures
- * with colour. */
+/* From now on linear and power change only the channels whose bit is set: bit 0 is red. Only for
+ * pictures with colour. */
 void gf_point_only(struct gf_point_builder *builder, unsigned channels);
-/* The nearest of `levels` levels, 2 or more, that divide the scale evenly; a half goes up. */
+/* Rounds to the nearest of `levels` levels, 2 or more, that divide the scale evenly; a half goes
+ * up. */
 void gf_point_quantize(struct gf_point_builder *builder, int levels);
-/* M - v where the sample, rounded, is `least` or more. */
+/* Changes v to M - v where the sample, rounded, is `least` or more. */
 void gf_point_solarize(struct gf_point_builder *builder, double least);
-/* Linear light times the channel's factor. Gray takes the first. */
+/* Multiplies linear light by the channel's factor. Gray takes the first factor. */
 void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3]);
-/* M where the sample, rounded, is `least` or more, else 0. */
+/* Makes M of a sample that, rounded, is `least` or more, and 0 of any other. */
 void gf_point_step(struct gf_point_builder *builder, double least);
-/* From three channels to one; weights in 1/total, a power of two. Does nothing where there is one
- * already. */
+/* Makes one channel of three; the weights are in 1/total, a power of two. Does nothing where there
+ * is one channel already. */
 void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int total);
-/* The same by the weights of gf_luma601(). */
+/* gf_point_gray() by the weights of gf_luma601(). */
 void gf_point_luma(struct gf_point_builder *builder);
-/* CIELAB a* and b* times factor. Does nothing where there is one channel. */
+/* Multiplies CIELAB a* and b* by the factor. Does nothing where there is one channel. */
 void gf_point_saturate(struct gf_point_builder *builder, double factor);
 /* R' = m[0][0] R + m[0][1] G + m[0][2] B + m[0][3] M, and so on. A gray picture counts as one with
  * R = G = B, and becomes colour, unless the matrix keeps gray: it makes grays of all grays. */
 void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4]);
-/* What it makes of the format: three colour channels unless the picture is gray and stays so. */
+/* The format that the matrix leads to: three colour channels, unless the picture is gray and the
+ * matrix keeps it gray. */
 void gf_point_matrix_shape(const double matrix[3][4], struct gf_format *out);
 /* Gray becomes colour with R = G = B. */
 void gf_point_colour(struct gf_point_builder *builder);
-/* Y + (v - Y) (1 + amount (1 - s)), Y the luma of bt709, s the largest less the smallest of R,
- * G, B in 0..1. Does nothing where there is one channel. */
+/* Makes Y + (v - Y) (1 + amount (1 - s)) of each sample v, where Y is the luma of bt709 and s is
+ * the largest less the smallest of R, G, B in 0..1. Does nothing where there is one channel. */
 void gf_point_vibrance(struct gf_point_builder *builder, double amount);
-/* A table of colours of GF_TABLE3D_MIN..GF_TABLE3D_MAX nodes a side; see pixel/table3d.h. Gray
- * becomes colour. */
+/* Looks colours up in a table of GF_TABLE3D_MIN..GF_TABLE3D_MAX nodes a side; see pixel/table3d.h.
+ * Gray becomes colour. */
 enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
                                 const struct gf_table3d_nodes *nodes,
                                 struct gf_error *error) GF_CHECKED;
 /* Adds an alpha of M where there is none. */
 void gf_point_opaque(struct gf_point_builder *builder);
-/* Alpha times (d - similarity) / blend, clamped to 0..1, where d is the distance of Cb and Cr
- * (ITU-R BT.601, full range, parts of the scale) from those of `colour`, R, G, B in 0..1. Only for
- * pictures with colour. */
+/* Multiplies alpha by (d - similarity) / blend, clamped to 0..1, where d is the distance between
+ * the pixel's Cb and Cr (ITU-R BT.601, full range, parts of the scale) and those of `colour`, R, G,
+ * B in 0..1. Only for pictures with colour. */
 void gf_point_key(struct gf_point_builder *builder, const double colour[3], double similarity,
                   double blend);
 void gf_point_premultiply(struct gf_point_builder *builder);
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
 void gf_point_limit_to_alpha(struct gf_point_builder *builder);
-/* Lays the picture on a colour, whose samples are in 0..M; no alpha is left. Does nothing where
- * there is none. Gray pictures take the first sample. */
+/* Lays the picture on a colour, whose samples are in 0..M, and drops alpha. Does nothing where
+ * there is no alpha. Gray pictures take the first sample. */
 void gf_point_flatten(struct gf_point_builder *builder, const int sample[3]);
 /* Drops alpha; the colour stays as it is. */
 void gf_point_drop_alpha(struct gf_point_builder *builder);
@@ -93,13 +96,14 @@ void gf_point_drop_alpha(struct gf_point_builder *builder);
  * all colour channels or one for each. Only filters that ask for a statistic may call it, since
  * they come first in their run. */
 void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value);
-/* The same for CIELAB L* by one table, [M + 1]. */
+/* Looks CIELAB L* up in one table, [M + 1], in the same way. */
 enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
                                   struct gf_error *error) GF_CHECKED;
 
-/* A function for each channel, of parts of the full scale. As the first of a run it is evaluated
- * for each sample, in double precision; after another operation it is `points` points from least to
- * greatest with straight lines between them, and beyond them as at the nearest. */
+/* A function for each channel, of parts of the full scale. As the first operation of a run it is
+ * evaluated for each sample, in double precision. After another operation it is evaluated at
+ * `points` points from least to greatest, with straight lines between them; beyond them it keeps
+ * the value of the nearest point. */
 struct gf_point_curve {
     double (*of)(const void *context, int channel, double v);
     const void *context; /* the caller's; used until the call below returns */
@@ -124,22 +128,25 @@ struct gf_point_field {
 };
 /* The weights of gf_luma601(), whose sum is 1. */
 void gf_point_luma_weights(struct gf_format format, double weight[3]);
-/* A colour's parts of the full scale; of a gray picture the first is its luma, as grayscale's. */
+/* A colour as parts of the full scale; for a gray picture the first part is the colour's luma, as
+ * grayscale makes it. */
 void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour, double part[3]);
-/* A length in whole pixels; per cent, or `otherwise` where none is given, are of `whole`. */
+/* A length in whole pixels. Per cent are per cent of `whole`; where no length is given, `otherwise`
+ * is the part of `whole`. */
 double gf_length_of(struct gf_length length, int whole, double otherwise);
-/* v + (colour - v) field: mixes with a colour, whose channels are parts of the full scale. Gray
- * pictures take its first. */
+/* Mixes with a colour, v + (colour - v) field. The colour's channels are parts of the full scale;
+ * gray pictures take the first. */
 enum gf_status gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
                             const double colour[3], struct gf_error *error) GF_CHECKED;
-/* v + amount field; the amount is a part of the full scale. */
+/* Adds amount field to v; the amount is a part of the full scale. */
 enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
                             double amount, struct gf_error *error) GF_CHECKED;
 /* alpha times the field */
 enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
                              struct gf_error *error) GF_CHECKED;
 
-/* v + sigma M z: z of pixel/noise.h at the pixel's position, of a standard deviation of 1. */
+/* Adds sigma M z to v, where z is the noise of pixel/noise.h at the pixel's position, with a
+ * standard deviation of 1. */
 struct gf_point_noise {
     double sigma; /* a part of the full scale */
     bool normal;  /* else evenly spread */
@@ -147,26 +154,28 @@ struct gf_point_noise {
     int seed;     /* 0..999999 */
 };
 void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_noise *noise);
-/* A mask, and what of it counts: enum gf_mask_of, or what that leaves out. */
+/* A mask, and which of its values counts: enum gf_mask_of, or with `inverted` 1 less it. */
 struct gf_mask_use {
     const struct gf_picture *picture;
     int of;
     bool inverted;
 };
-/* How a second picture lies on the picture: that far from the side that gravity names, or from the
- * middle to the right and down. Per cent are of the picture's width, or height. */
+/* How a second picture lies on the picture: x and y are its distances from the side that gravity
+ * names, or its shift from the middle to the right and down. Per cent are of the picture's width,
+ * or height. */
 struct gf_point_place {
     int gravity; /* enum gf_gravity */
     struct gf_length x, y;
 };
 /* Lays a second picture on the picture; mode: enum gf_blend, opacity: 0..1. A gray picture becomes
- * colour where the other is, see gf_point_layer_shape(). mask: it shows as far as that counts, at
- * the same place; NULL: everywhere. Pictures are named here in the order of the filter's
- * pictures(). */
+ * colour where the second picture is in colour, see gf_point_layer_shape(). The second picture
+ * shows as far as the mask at the same place says; NULL: everywhere. Name pictures here in the
+ * order of the filter's pictures(). */
 void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture *picture,
                       const struct gf_mask_use *mask, struct gf_point_place place, int mode,
                       double opacity);
-/* Alpha times what counts of the mask, 0 beyond it; adds alpha where there is none. */
+/* Multiplies alpha by the value of the mask, which is 0 beyond its edges; adds alpha where there is
+ * none. */
 void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *mask,
                    struct gf_point_place place);
 /* A gray picture under a layer of colour becomes colour. */

@@ -1,5 +1,5 @@
-/* The operations that point filters append. What the leading ones do to a sample goes into a table,
- * in double precision; the rest becomes a list of operations. */
+/* The operations that point filters append. The leading operations on single samples go into a
+ * table, in double precision; the others become a list. */
 #include "pixel/point_builder.h"
 
 #include <stdlib.h>
@@ -156,7 +156,8 @@ void gf_point_luma_weights(struct gf_format format, double weight[3])
 
 void gf_point_to_light(struct gf_point_builder *builder)
 {
-    /* Where the operation before leads back from linear light, it is not needed. */
+    /* The operation before may lead back from linear light: then neither it nor a new one is
+     * needed. */
     if (builder->count && builder->op[builder->count - 1].kind == GF_POINT_ENCODE)
         builder->count--;
     else
@@ -206,7 +207,7 @@ void gf_point_flatten(struct gf_point_builder *builder, const int sample[3])
     builder->format.channels--;
 }
 
-/* An operation, though it changes nothing, since a table alone leaves alpha where it is. */
+/* Appends an operation, though it changes nothing, since a table alone does not move alpha. */
 void gf_point_drop_alpha(struct gf_point_builder *builder)
 {
     if (!gf_has_alpha(builder->format))

@@ -1,4 +1,4 @@
-/* What a run of point filters is gathered in before it becomes a program. */
+/* Gathers a run of point filters before it becomes a program. */
 #ifndef GF_PIXEL_POINT_BUILDER_H
 #define GF_PIXEL_POINT_BUILDER_H
 
@@ -7,7 +7,7 @@
 struct gf_point_builder {
     struct gf_format format;        /* of the next operation's input */
     int bins;                       /* M + 1 of the run's input */
-    unsigned left;                  /* a bit for each channel that linear and power leave alone */
+    unsigned left;                  /* a bit for each channel that linear and power do not change */
     bool changed;                   /* `value` is not the identity */
     int tables;                     /* 1, or one for each colour channel */
     double *value;                  /* [3][bins], of which `tables` count */
@@ -27,8 +27,8 @@ struct gf_point_builder {
 };
 
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op);
-/* Before any operation: `of` changes the `bins` values of each table of `channels`, a bit each. The
- * channels get a table each where they differ. */
+/* Lets `of` change the `bins` values of each table of `channels`, a bit each, before any operation.
+ * The channels get a table each where they differ. */
 void gf_point_map(struct gf_point_builder *builder, unsigned channels,
                   void (*of)(const void *context, int channel, double *value, int bins),
                   const void *context);

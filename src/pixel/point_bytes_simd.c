@@ -18,8 +18,7 @@ struct gray {
     __mmask64 may; /* reach the least */
 };
 
-/* The weights fit in signed bytes, and their sums of whole numbers end in eight bits of fraction.
- */
+/* Whether the weights fit in signed bytes, and their sums have at most eight bits of fraction. */
 static bool is_byte_luma(const struct gf_point_op *op)
 {
     const bool fit = op->a >= 0 && op->a < 128 && op->b >= 0 && op->b < 255 && op->c >= 0 &&

@@ -52,8 +52,8 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
 
 /* ---- curves and tables ---- */
 
-/* Makes room for `words` more words of data, which begin at *first. Operations hold it as a float.
- */
+/* Makes room for `words` more words of data, which begin at *first. An operation holds this index
+ * as a float. */
 static enum gf_status add_data(struct gf_point_builder *builder, size_t words, size_t *first,
                                struct gf_error *error)
 {

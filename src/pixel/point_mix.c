@@ -1,11 +1,12 @@
-/* Fields of the position on the CPU: colours mixed in, alpha faded. */
+/* Point programs on the CPU that depend on a pixel's position: colours are mixed in, alpha is
+ * faded. */
 #include <math.h>
 #include <string.h>
 
 #include "base/target_clones.h"
 #include "pixel/point_planes.h"
 
-/* The field of a piece that begins with column x of row y. */
+/* The field's value for a piece that begins with column x of row y. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
 {
@@ -54,7 +55,7 @@ static const float *curve_of(const struct gf_stage *stage)
                           program->field_at + (unsigned)program->op[0].d * program->field_bytes);
 }
 
-/* Where the columns from x on end that are at the same place in the field. */
+/* Where the columns end that follow x and have the same value in the field. */
 static int end_of(const float *columns, int x, int width)
 {
     enum { BLOCK = 64 };
@@ -86,13 +87,15 @@ void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage)
     }
 }
 
-/* Whether bytes are all of a stretch where the field is 1: the colour is of whole samples then. */
+/* Whether a stretch where the field is 1 becomes equal pixels of whole bytes, because the colour
+ * has whole samples. */
 static bool is_whole(const struct gf_point_op *op)
 {
     return op->a == floorf(op->a) && op->b == floorf(op->b) && op->c == floorf(op->c);
 }
 
-/* What is done with the stretches of a row that lies there in the field. */
+/* Decides for each stretch of a row with that value in the field: its pixels are copied, filled
+ * with the colour, or computed. */
 static void settle(struct gf_mix *mix, float row)
 {
     const struct gf_point_program *const program = mix->stage->constants;

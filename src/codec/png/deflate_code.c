@@ -5,7 +5,8 @@
 
 enum {
     FIRST_LENGTH = 257, /* the symbol of the shortest match */
-    TABLES = 8,         /* so that no count of a literal waits for the one before */
+    TABLES = 8,         /* several tables, so that counting a literal does not wait for the count of
+                         * the one before */
     LENGTH_BITS = 7,
     REPEAT = 16, /* repeats the last code length 3 to 6 times */
     FEW_ZEROS = 17,
@@ -16,7 +17,8 @@ struct counts {
     uint32_t literal[TABLES][GF_DEFLATE_SYMBOLS], distance[GF_DEFLATE_DISTANCES];
 };
 
-/* Four symbols, or two, for each power of two. */
+/* The symbol of a length or a distance, less the first: there are 2^share symbols for each power of
+ * two. *rest becomes what the symbol leaves out, in *extra bits. */
 static int symbol_of(unsigned over, int share, unsigned *extra, unsigned *rest)
 {
     *extra = *rest = 0;
@@ -92,7 +94,7 @@ static void add_token(struct gf_deflate_code *code, int symbol, int extra, int r
     code->token[code->tokens++].rest = (uint8_t)rest;
 }
 
-/* Adds `run` equal code lengths. */
+/* Adds the code of `run` equal code lengths. */
 static void add_run(struct gf_deflate_code *code, int length, int run)
 {
     if (length) {
@@ -117,7 +119,7 @@ static void add_run(struct gf_deflate_code *code, int length, int run)
         add_token(code, length, 0, 0);
 }
 
-/* The number of symbols up to the last that occurs, at least `least`. */
+/* How many symbols there are up to the last one that occurs, but at least `least`. */
 static int used(const uint8_t *lengths, int symbols, int least)
 {
     while (symbols > least && !lengths[symbols - 1])
@@ -192,7 +194,8 @@ void gf_deflate_fit(const struct gf_deflate_piece *piece, bool repeats,
     make_head(code);
     for (int s = 0; s < GF_DEFLATE_SYMBOLS; s++)
         code->bits += (uint64_t)counts.literal[0][s] * code->literal[s];
-    for (int s = FIRST_LENGTH; s < GF_DEFLATE_SYMBOLS - 1; s++) /* 4 symbols have as many bits */
+    for (int s = FIRST_LENGTH; s < GF_DEFLATE_SYMBOLS - 1; s++) /* Four symbols have codes of the
+                                                                 * same number of bits. */
         code->bits += (uint64_t)counts.literal[0][s] *
                       (unsigned)(s < FIRST_LENGTH + 4 ? 0 : (s - FIRST_LENGTH) / 4 - 1);
     for (int s = 0; s < GF_DEFLATE_DISTANCES; s++)
