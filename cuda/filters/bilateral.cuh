@@ -49,7 +49,7 @@ static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct
     return pixel;
 }
 
-/* The same of the picture extended by the border. */
+/* load_pixel() for the picture extended by its border. */
 template <int CHANNELS>
 static __device__ __forceinline__ struct colours<CHANNELS> load_pixel(const struct view_pair &p,
                                                                       int x, int y) {

@@ -1,11 +1,12 @@
-/* bilateral of small radii for pictures of 8 bits of one or three channels: sums that are near the
- * CPU's, and those sums themselves for the few pixels where "near" does not say which sample the
- * result rounds to.
+/* bilateral of small radii for pictures of 8 bits of one or three channels. It makes sums that are
+ * near the CPU's, and the CPU's own sums only for the few pixels where "near" does not tell which
+ * sample the result rounds to.
  *
  * Results are samples, so that a mean which is known within a margin gives the CPU's sample unless
  * a half lies in the margin. gf_bilateral_margin() bounds how far the means of the two ways of
  * adding can be apart. The sums may then use the GPU's power of two, whose last bits differ from
- * one kind of GPU to the next, and integers for distances; about one pixel in 200 is done again. */
+ * one kind of GPU to the next, and integers for distances; about one pixel in 200 is computed
+ * again. */
 #ifndef GF_CUDA_FILTERS_BILATERAL_NEAR_CUH
 #define GF_CUDA_FILTERS_BILATERAL_NEAR_CUH
 
@@ -28,8 +29,8 @@ struct near_args {
     float factor[GF_BILATERAL_NEAR_MAX + 1]; /* powers by |dy| */
 };
 
-/* Samples are kept as differences from the middle of their range, which are exact and halve what
- * sums round. Of three channels the samples' bytes come with them. */
+/* Samples are kept as differences from the middle of their range, which are exact and halve the
+ * rounding errors of sums. With three channels the samples' bytes are kept, too. */
 constexpr float NEAR_MIDDLE = 128.0f;
 
 template <int CHANNELS>
@@ -48,7 +49,8 @@ static __device__ __forceinline__ colours<CHANNELS> near_pixel(const unsigned ch
     return pixel;
 }
 
-/* The tile and RADIUS pixels around it. Rows below those that results need repeat the last. */
+/* Loads the tile and RADIUS pixels around it. Rows below those that results need repeat the last
+ * row. */
 template <int CHANNELS, int RADIUS>
 static __device__ __forceinline__ void load_near(const struct view_pair &p, int x0, int y0,
                                                  int lines, struct colours<CHANNELS> *tile)
@@ -111,8 +113,8 @@ template <int CHANNELS> struct near_sums {
     }
 };
 
-/* Adds row `line` of the windows, counted from the first pixel's first, to the pixels FROM to TO,
- * whose windows have it. row: the thread's own column. */
+/* Adds row `line` of the windows, counted from the top of the first pixel's window, to pixels FROM
+ * to TO, whose windows contain that row. row: the thread's own column. */
 template <int CHANNELS, int RADIUS, int FROM, int TO>
 static __device__ __forceinline__ void
 add_near_row(const struct near_args &args, const struct colours<CHANNELS> *row, int line,
@@ -134,8 +136,8 @@ add_near_row(const struct near_args &args, const struct colours<CHANNELS> *row, 
         total[k].add_row(sum[k], args.factor[abs(line - k - RADIUS)]);
 }
 
-/* Rows LINE .. NEAR_RUN - 2, which only the first pixels' windows have, and their like at the end.
- */
+/* Adds rows LINE .. NEAR_RUN - 2, which only the windows of the first pixels contain, and the
+ * corresponding rows at the end. */
 template <int CHANNELS, int RADIUS, int LINE>
 static __device__ __forceinline__ void
 add_first_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
@@ -162,7 +164,7 @@ add_last_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
     }
 }
 
-/* The samples of a pixel. False: one of them may be another. */
+/* Rounds to the samples of a pixel. False: one of them may differ from the CPU's. */
 template <int CHANNELS>
 static __device__ __forceinline__ bool round_near(const struct near_sums<CHANNELS> &sums,
                                                   float margin, unsigned sample[CHANNELS])
@@ -186,8 +188,8 @@ struct near_list {
     unsigned short pixel[NEAR_ROWS * NEAR_COLUMNS];
 };
 
-/* Does the listed pixels as the CPU does. A lane adds a row of a window, in the CPU's order, and
- * the first lane of a window adds the rows. */
+/* Computes the listed pixels as the CPU does. A lane adds a row of a window, in the CPU's order,
+ * and the first lane of a window adds the rows. */
 template <int CHANNELS, int RADIUS>
 static __device__ __forceinline__ void
 finish_exactly(const struct near_args &args, const struct colours<CHANNELS> *tile,

@@ -32,7 +32,7 @@ struct prefix_args {
         multiplier; /* 2^40 / n, rounded up: byte 1 of the upper half of a product is the mean */
 };
 
-/* The part of the picture that a block makes, and where its tile lies. */
+/* The part of the picture that a block makes, and where its tile lies in the picture. */
 struct prefix_tile {
     int left;  /* the row's first sample in the tile; may lie beyond the row */
     int first; /* the first that is made */
@@ -65,8 +65,8 @@ static __device__ __forceinline__ void list_prefix_rows(const struct prefix_args
     }
 }
 
-/* A chunk that does not lie in the row as a whole. What lies beyond is zero where columns are
- * copied later on. */
+/* Loads a chunk that is not wholly inside the row. Samples beyond the row are zero where columns
+ * are copied later. */
 template <int CHANNELS>
 static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
                                                   const unsigned char *row, int at)
@@ -124,7 +124,7 @@ static __device__ __forceinline__ unsigned short *column_sum(unsigned *row, int 
     return (unsigned short *)((uint4 *)row + slot) + sample % SMALL_CHUNK / 4 * 2 + sample / 2 % 2;
 }
 
-/* Fills in the sums of columns beyond the row, which are those of columns in it. */
+/* Fills in the sums of columns beyond the row, which equal those of columns in it. */
 template <int CHANNELS>
 static __device__ __forceinline__ void copy_columns(const struct prefix_args &args,
                                                     const struct prefix_tile &tile, unsigned *sums)
@@ -300,8 +300,8 @@ static int prefix_table_bytes(int lines, int radius)
     return (lines + 2 * radius + 1 + 2 * PREFIX_WARPS) * (int)sizeof(int);
 }
 
-/* So many rows a strip that one wave of blocks covers the band, since the sums of columns are begun
- * anew for each strip. */
+/* Chooses the rows of a strip so that one wave of blocks covers the band, since each strip has to
+ * begin its column sums anew. */
 template <int CHANNELS>
 static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box *box)
 {

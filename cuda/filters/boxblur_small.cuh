@@ -80,7 +80,7 @@ static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned 
     }
 }
 
-/* The lane's sums with those beside them. All lanes of the warp take part. */
+/* Joins the lane's sums with those beside them. All lanes of the warp take part. */
 template <class Shape>
 static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
                                                  unsigned all[4 + 2 * Shape::WORDS][2])

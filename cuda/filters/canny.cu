@@ -36,8 +36,8 @@ static __device__ __forceinline__ int direction_of(long long dx, long long dy)
     return gf_edge_direction_wide(dx, dy);
 }
 
-/* What a row gives to the gradients of the rows about it, for each channel: left + 2 here + right
- * and right - left. */
+/* The terms of a row in the gradients of the rows around it, for each channel: left + 2 here +
+ * right, and right - left. */
 template <int COLOURS> struct across {
     int smooth[COLOURS], slope[COLOURS];
 };

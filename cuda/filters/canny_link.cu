@@ -1,6 +1,6 @@
 /* canny's hysteresis. Weak pixels beside strong ones of the same tile become strong at once, in
- * registers. What is still weak then is joined into trees, run by run, and a tree with the strong
- * pixels beside it: in a fixed number of launches, whatever the edges' shapes.
+ * registers. The runs of pixels that are still weak are then joined into trees, together with the
+ * strong pixels beside them: in a fixed number of launches, whatever the edges' shapes.
  *
  * J. Jaiganesh, M. Burtscher: A High-Performance Connected Components Implementation for GPUs,
  * 2018: roots are hooked by compare-and-swap, and paths are halved on the way. */
@@ -73,8 +73,8 @@ static __device__ __forceinline__ unsigned node_of(const struct link_args &args,
            (unsigned)start / 2;
 }
 
-/* The runs of `among` that hold a bit of `seeds`, which are bits of it: a carry goes to the end of
- * a run. */
+/* The runs of `among` that hold a bit of `seeds`, all of whose bits are in `among`: adding them
+ * carries to the end of each run. */
 static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned among)
 {
     const unsigned up = (among & ~(among + seeds)) | seeds;
@@ -134,7 +134,7 @@ static __device__ __forceinline__ unsigned root_of(unsigned *parent, unsigned no
     return node;
 }
 
-/* The larger root goes below the smaller one, so that strong trees have root 0. */
+/* Joins two trees: the larger root goes below the smaller one, so that strong trees have root 0. */
 static __device__ __forceinline__ void unite(unsigned *parent, unsigned a, unsigned b)
 {
     a = root_of(parent, a);
@@ -169,7 +169,7 @@ static __device__ __forceinline__ unsigned long long widened(unsigned before, un
     return before >> 31 | (unsigned long long)word << 1 | (unsigned long long)(after & 1) << 33;
 }
 
-/* The pixels of a word that strong ones lie about. */
+/* The pixels of a word that have a strong pixel around them. */
 static __device__ __forceinline__ unsigned strong_about(const struct link_args &args, int row,
                                                         int word)
 {
@@ -198,7 +198,7 @@ static __device__ __forceinline__ void unite_above(const struct link_args &args,
         for (int side = 0; side < 3; side++) {
             const int other = x + side - 1; /* -1 and 32 lie in other words */
             if (!(above >> (x + side) & 1) || (side && above >> (x + side - 1) & 1))
-                continue; /* there is none, or it is connected with that to its left */
+                continue; /* there is no run above, or it is connected with the run to its left */
             const int word = other < 0 ? at.word - 1 : other < WARP ? at.word : at.word + 1;
             const unsigned runs = weak_at(args, row - 1, word) | weak_at(args, row, word);
             unite(args.parent, own,

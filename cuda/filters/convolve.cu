@@ -62,8 +62,8 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
     }
 }
 
-/* Samples of a block's tile that are in doubt, by their places in `staging`. Those for which there
- * is no room are made again at once. */
+/* Samples of a block's tile that are in doubt, by their places in `staging`. Where the list is
+ * full, a sample is computed again at once. */
 struct convolve_doubts {
     int count;
     unsigned short at[254];

@@ -152,8 +152,8 @@ static inline int finished_bytes(const struct bytes_args &args, int sum)
     return (int)((double)(part > 0 ? part < 1 ? part : 1 : 0) * 255 + 0.5);
 }
 
-/* Whether both ends make the same of every sum: both only rise, or only fall, and change from n - 1
- * to n between the same two sums. `whole` is what the weights were multiplied by. */
+/* Whether both ends give the same result for every sum: both only rise, or only fall, and change
+ * from n - 1 to n between the same two sums. `whole` is the factor that made the weights whole. */
 static inline bool bytes_agree(const struct gf_convolve *convolve, const struct bytes_args &args,
                                int whole)
 {
@@ -195,7 +195,7 @@ static inline bool bytes_fit(const struct gf_launch *launch, const struct gf_con
     args->p = view_pair_of(launch, convolve->border);
     args->reach = height / 2;
     args->end.scale = (float)(1 / (255.0 * whole * (double)convolve->divisor));
-    /* A little more keeps halves, which go up, from being rounded below themselves. */
+    /* A little more keeps halves, which are rounded up, from being rounded down by an error. */
     args->end.shift = (float)(((double)convolve->bias + 1e-4) / 255);
     for (int i = 0; i < width * height * BYTES_FOUR; i++) {
         const int j = i % BYTES_FOUR, x = i / BYTES_FOUR % width, y = i / BYTES_FOUR / width;

@@ -14,8 +14,8 @@
 #include "cuda/filters/convolve_mma_near.cuh"
 #include "filters/convolve.h"
 
-/* How sums become results: as the CPU's do; by the short end that bytes_fit() allows; by the end of
- * sums that are near, whose doubts are made again. */
+/* How sums become results: by the CPU's own end; by the short end that bytes_fit() allows; or by
+ * the end for near sums, whose doubtful results are computed again. */
 enum convolve_end { END_EXACT, END_QUICK, END_NEAR };
 
 /* SMALL: up to 5 columns and 17 rows, whose weights stay in registers; else up to 31 x 31. DIGITS:
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void add_column(unsigned sum[4],
         mma_signed_k16(sum, matrix.last, columns.last[which]);
 }
 
-/* What a warp does with a step: sum[channel][tile][digit] is of pixels 2 x + tile of the step. */
+/* A warp's work on a step: sum[channel][tile][digit] belongs to pixels 2 x + tile of the step. */
 template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
     static constexpr bool QUICK = END == END_QUICK, NEAR = END == END_NEAR;
     static_assert(!QUICK || Shape::DIGITS == 1, "the weights of bytes_fit()");
@@ -196,7 +196,8 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
             sum[i / (8 * DIGITS)][i / (4 * DIGITS) % 2][i / 4 % DIGITS][i % 4] =
                 END == END_EXACT ? 0 : BYTES_START;
     }
-    /* Offset by offset: what is at an odd pixel for one offset is at an even one for the next. */
+    /* Adds offset by offset: an odd pixel's operand for one offset is an even pixel's for the
+     * next. */
     __device__ __forceinline__ void add_small(step_sums &sum, const unsigned *from) const
     {
 #pragma unroll

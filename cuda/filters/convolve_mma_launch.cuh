@@ -112,7 +112,7 @@ static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_c
                    : launch_convolve_digits<false, 2>(launch, args);
 }
 
-/* What bytes_fit() takes, but for 3 x 3, where half of the products would be with zeros. */
+/* Matrices that bytes_fit() takes, except 3 x 3, where half of the products would be with zeros. */
 static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
 {
     return (convolve->width > 3 || convolve->height > 3) &&
@@ -128,7 +128,7 @@ static int convolve_near_is_faster(const struct gf_launch *launch,
     return strips_are_faster((const void *)kernel) ? convolve_near_fit(launch, convolve, args) : 0;
 }
 
-/* Kernels of few weights that are not for the quick end are faster in registers. */
+/* Kernels with few weights are faster in registers, unless they can use the quick end. */
 static bool convolve_mma_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve)
 {

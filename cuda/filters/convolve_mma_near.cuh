@@ -1,6 +1,6 @@
 /* Results of 8 bits from sums of whole numbers that are near the weights (struct
- * gf_convolve_digits). Those in doubt are made again as the CPU makes them, from the operands of
- * the tensor cores, which hold every sample that a result needs. */
+ * gf_convolve_digits). Doubtful results are computed again as the CPU computes them, from the
+ * operands of the tensor cores, which hold every sample that a result needs. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_MMA_NEAR_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_MMA_NEAR_CUH
 
@@ -36,8 +36,8 @@ static __device__ __forceinline__ unsigned finish_near(const struct gf_convolve_
     return __float_as_uint(__fmaf_rz(v, 255.0f, 32768.5f));
 }
 
-/* fractions: of word w of the results, 0xFF where there is doubt. Bit 8 i + w % 8 of doubt[w / 8]
- * is set for result i; rarely one more, above such a result. */
+/* fractions: for word w of the results, a byte of 0xFF where there is doubt. Sets bit 8 i + w % 8
+ * of doubt[w / 8] for result i; rarely it sets one more, above such a result. */
 static __device__ __forceinline__ void note_doubts(unsigned *doubt, int w, unsigned fractions)
 {
     const unsigned found = (0xFEFEFEFEu - fractions) & fractions & 0x80808080u;

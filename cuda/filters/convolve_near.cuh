@@ -1,7 +1,7 @@
-/* Results of sums that are made by fused operations, of 8 bits: gf_convolve_doubt() says how far
- * they may be from the CPU's. Both ends of that interval are rounded: where they agree, that is the
- * CPU's result, since rounding never falls; where not, the sum is made again as the CPU makes it.
- */
+/* Results of 8 bits from sums of fused operations: gf_convolve_doubt() says how far they may be
+ * from the CPU's. Both ends of that interval are rounded. Where they agree, they give the CPU's
+ * result, since rounding never falls; where they differ, the sum is computed again as the CPU
+ * computes it. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_NEAR_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_NEAR_CUH
 

@@ -1,4 +1,4 @@
-/* Makes a quality's tables as the kernel wants them. */
+/* Makes the tables of a quality in the form that the kernel reads. */
 #include <cuda_runtime.h>
 #include <string.h>
 
@@ -66,18 +66,18 @@ static struct lane_cosines lane_cosines(int lane)
 static const int LUMA[3] = {19595, 38470, 7471}, BLUE[3] = {-11059, -21709, 32768},
                  RED[3] = {32768, -27439, -5329};
 
-/* As COLOUR_RADIX * high + low, both in -128..127. */
+/* The high digit of a factor, which is COLOUR_RADIX * high + low with both digits in -128..127. */
 static int high_digit(int factor)
 {
     const int above = factor + (factor < 0 ? -COLOUR_RADIX : COLOUR_RADIX) / 2;
     return above / COLOUR_RADIX;
 }
 
-/* What a sample begins with: half a unit, and the centre of chroma. */
+/* What a sample's sum begins with: half a unit, and for chroma the centre, too. */
 enum { LUMA_START = 32768, CHROMA_START = (128 << 16) + 32767 };
 
-/* The rows behind the pixels' meet the bytes 255, 1, 1, 1 of CONSTANT_BYTES: a number up to
- * 255 * 128 + 254 for them. */
+/* The matrix rows behind those of the pixels are multiplied by the bytes 255, 1, 1, 1 of
+ * CONSTANT_BYTES: here are the numbers that make up a start value of up to 255 * 128 + 254. */
 static unsigned start_part(int start, int part)
 {
     const int high = start / COLOUR_RADIX, value = part ? start - COLOUR_RADIX * high : high;
@@ -85,7 +85,7 @@ static unsigned start_part(int start, int part)
     return pack(value / 255, second, rest - second, 0);
 }
 
-/* Column `part` of the sample that pixel `pixel` gives, rows first to first + 3. */
+/* Column `part` for the sample of pixel `pixel`, rows first to first + 3 of it. */
 static unsigned colour_part(const int factors[3], int pixel, int part, int first)
 {
     int digits[4] = {0, 0, 0, 0};
@@ -99,7 +99,7 @@ static unsigned colour_part(const int factors[3], int pixel, int part, int first
     return pack(digits[0], digits[1], digits[2], digits[3]);
 }
 
-/* The pixel whose sample of product i a lane gets; -1: none. */
+/* The pixel whose sample a lane gets from product i; -1: the lane gets none. */
 static int pixel_of(int i, int lane, bool downsampled)
 {
     if (i < 4)
@@ -133,7 +133,8 @@ static struct lane_colours lane_colours(int lane, bool downsampled, bool both)
 
 /* ---- quantisers and codes ---- */
 
-/* Quotients down to -MULTIPLES and a little more are made up for. */
+/* The lane's numbers for quantise(). They correct quotients down to -MULTIPLES and a little
+ * below. */
 static struct lane_quantiser lane_quantiser(const struct gf_jpeg_tables *from, int table, int lane)
 {
     enum { ONE = 1 << 20, LEAST = 1200 };

@@ -1,5 +1,5 @@
-/* The host's side of the encoder: pictures go through in rounds, as many at once as memory allows.
- */
+/* The host's side of the encoder: it encodes pictures in rounds, as many at once as memory
+ * allows. */
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static void count_mcus(struct gf_format format, const struct encode_shape *shape
     *down = (format.height + 8 * shape->v - 1) / (8 * shape->v);
 }
 
-/* The scan is given a byte for each sample, which photographs do not reach at quality 100. */
+/* The part that a picture takes. The scan gets a byte for each sample, more than photographs need
+ * at quality 100. */
 static struct part part_of(struct gf_format format, enum gf_subsampling subsampling)
 {
     struct part part = {};
@@ -73,8 +74,8 @@ static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
     return to;
 }
 
-/* Chooses waiting pictures as far as memory suffices; those that never fit are given up. Returns
- * the bytes that they need, 0 where none is left. */
+/* Chooses waiting pictures as far as memory suffices, and gives up those that would never fit.
+ * Returns the bytes that the chosen ones need, 0 where none is left. */
 static uint64_t choose(struct gf_jpeg_encoder *encoder, int count)
 {
     uint64_t bytes = 0;
@@ -175,7 +176,8 @@ static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
     return mark(encoder, 1, error);
 }
 
-/* Lets the device write the scans behind those that are there, and waits for it. */
+/* Lets the device write the scans behind those that the host has, and waits until it has done
+ * so. */
 static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
     const struct scan_delivery delivery = {(const struct encode_picture *)encoder->memory,
@@ -311,7 +313,8 @@ extern "C" void gf_jpeg_encoder_expect(struct gf_jpeg_encoder *encoder, int pict
     encoder->expected = pictures;
 }
 
-/* Kernels are loaded at their first launch. Here the first pictures are still being decoded. */
+/* Loads the kernels, which would otherwise be loaded at their first launch. The first pictures are
+ * still being decoded at this time. */
 static enum gf_status load_kernels(const struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
     const double begin_s = gf_now();

@@ -1,4 +1,4 @@
-/* Encodes pictures that lie in device memory as the scans of baseline JPEG files: the very bytes
+/* Encodes pictures that lie in device memory as the scans of baseline JPEG files: exactly the bytes
  * that libjpeg-turbo writes for the same options. All pictures of a group, whatever their sizes,
  * share the launches. (cuda/jpeg/encoder.cu) */
 #ifndef GF_CUDA_JPEG_ENCODER_H
@@ -39,8 +39,8 @@ void gf_jpeg_encoder_destroy(struct gf_jpeg_encoder *encoder);
 /* As gf_jpeg_decoder_expect(). */
 void gf_jpeg_encoder_expect(struct gf_jpeg_encoder *encoder, int pictures);
 
-/* Encodes the group and returns when the bytes are there. The pictures must be complete when it is
- * called: what writes them must have ended. */
+/* Encodes the group and returns when the bytes are there. All work that writes the pictures must
+ * have ended before the call. */
 enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
                                    struct gf_jpeg_encode_picture *pictures, int count,
                                    struct gf_error *error) GF_CHECKED;
@@ -50,10 +50,10 @@ struct gf_jpeg_encode_steps {
     float encode, download;
 };
 
-/* From now on each run fills *steps, which takes a few events more; NULL ends that. */
+/* From now on each run fills *steps, for which it records a few events more; NULL ends that. */
 void gf_jpeg_encoder_measure(struct gf_jpeg_encoder *encoder, struct gf_jpeg_encode_steps *steps);
 
-/* The device memory that a picture of a group takes, the picture itself not counted. */
+/* How much device memory a picture of a group takes, the picture itself not counted. */
 uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The encoder's state, and what grows in it. */
+/* The encoder's state, and the functions that enlarge its memory. */
 #ifndef GF_CUDA_JPEG_ENCODER_STATE_CUH
 #define GF_CUDA_JPEG_ENCODER_STATE_CUH
 
@@ -8,7 +8,7 @@
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/encoder.h"
 
-/* PICTURES_MOST: of a round, which a grid allows. */
+/* PICTURES_MOST: the most pictures of a round, which a grid allows. */
 enum { QUALITIES = 101, ALIGNMENT = 256, MARKS = 3, PICTURES_MOST = 4096 };
 
 enum part_state { WAITING, CHOSEN, ENDED };
@@ -39,7 +39,8 @@ struct gf_jpeg_encoder {
     /* Of the largest group: */
     int capacity;
     struct encode_picture *pictures; /* pinned */
-    uint64_t *sizes;                 /* pinned; as pictures, a kernel writes them */
+    uint64_t *sizes;                 /* the sizes of scans, in pinned memory, where a kernel writes
+                                      * them, in the order of `pictures` */
     int *indices;                    /* of the pictures in the group */
     struct part *parts;
     /* Of the round: */
@@ -53,17 +54,18 @@ static inline uint64_t aligned(uint64_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Each makes room for at least so many bytes or pictures; that for the bytes of the placed pictures
- * has room for as many more as are expected. */
+/* Each of these makes room for at least that many bytes or pictures; the one for the bytes of
+ * pictures that have their places makes room for as many more pictures as are expected. */
 enum gf_status gf_jpeg_reserve_device(struct gf_jpeg_encoder *encoder, uint64_t size,
                                       struct gf_error *error);
-/* Keeps the scans that are there; `size` counts them, too. */
+/* Makes room for `size` bytes of scans, and keeps those that are there, which `size` counts,
+ * too. */
 enum gf_status gf_jpeg_reserve_scans(struct gf_jpeg_encoder *encoder, uint64_t size,
                                      struct gf_error *error);
 enum gf_status gf_jpeg_reserve_group(struct gf_jpeg_encoder *encoder, int count,
                                      struct gf_error *error);
 void gf_jpeg_free_group(struct gf_jpeg_encoder *encoder);
-/* Brings the tables of a quality to the device, unless they are there. */
+/* Copies the tables of a quality to the device, unless they are there. */
 enum gf_status gf_jpeg_make_tables(struct gf_jpeg_encoder *encoder, int quality,
                                    struct gf_error *error);
 

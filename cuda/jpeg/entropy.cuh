@@ -1,11 +1,12 @@
-/* The entropy-coded data of a group of pictures on the device, and the launches that decode it.
+/* The entropy-coded data of a group of pictures on the device, and the launches that decode them.
  *
- * A picture's scan without stuffed bytes and restart markers is its stream. A restart interval (the
+ * A picture's stream is its scan without stuffed bytes and restart markers. A restart interval (the
  * whole stream where there are none) begins at a byte, with known predictions. It is cut into
  * subsequences of a fixed number of bits, one for each thread; a thread block has a sequence of
- * them. A thread owns the 8x8 blocks that begin in its subsequence. Its state is where the first of
- * these begins, and which block of the MCU that is: the entry of a subsequence is the exit of the
- * one before. (Weissenberger and Schmidt, "Accelerating JPEG Decompression on GPUs", 2021) */
+ * them. A thread owns the 8x8 blocks that begin in its subsequence. Its state tells where the first
+ * of these blocks begins, and which block of the MCU that is: the entry of a subsequence is the
+ * exit of the one before. (Weissenberger and Schmidt, "Accelerating JPEG Decompression on GPUs",
+ * 2021) */
 #ifndef GF_CUDA_JPEG_ENTROPY_CUH
 #define GF_CUDA_JPEG_ENTROPY_CUH
 
@@ -17,7 +18,7 @@
 
 enum {
     BLOCK_SIZE = 64,         /* coefficients */
-    SEQUENCE = 256,          /* subsequences of a thread block, those included that two have */
+    SEQUENCE = 256,          /* subsequences of a thread block; some belong to two thread blocks */
     OVERLAP_BITS = 8192,     /* what two sequences have in common */
     SUBSEQUENCE_LEAST = 512, /* bits */
     SUBSEQUENCE_MOST = 2048,
@@ -40,14 +41,14 @@ struct jpeg_codes {
 };
 
 /* The tables that the kernels look up by the next LOOK_BITS bits. An entry of `one` holds a symbol:
- * bits 0-4 the bits of its code and value, 5-8 those of its value, 9-15 by how many coefficients it
- * advances: BLOCK_SIZE where it ends the block, ADVANCE_BAD where there is no such code. No bits in
- * 0-4: the code is longer, and bits 5-15 say where in `beyond`.
- * An entry of `walk` tells only where the next symbol begins: bits 0-4 the bits, or 0 and in bits
- * 5-15 the same; from WALK_INDEX on by how many coefficients. Each pair has a table for the DC
- * value and the symbols behind it that fit, one for as many symbols as fit whose last begins at
- * most WALK_AHEAD coefficients ahead, and one for single symbols, where the block might end before.
- */
+ * bits 0-4 are the number of bits of its code and value together, 5-8 of its value alone, 9-15 by
+ * how many coefficients it advances: BLOCK_SIZE where it ends the block, ADVANCE_BAD where there is
+ * no such code. Where bits 0-4 are 0 the code is longer, and bits 5-15 are a place in `beyond`. An
+ * entry of `walk` tells only where the next symbol begins: bits 0-4 the number of bits, or 0 and in
+ * bits 5-15 a place in `beyond`; from WALK_INDEX on the number of coefficients. Each pair has three
+ * tables in `walk`: one for the DC value and the symbols behind it that fit; one for as many
+ * symbols as fit whose last begins at most WALK_AHEAD coefficients ahead; and one for single
+ * symbols, where the block might end before. */
 enum { WALK_SEVERAL = LOOKS, WALK_ONE = 2 * LOOKS, WALK_PAIR = 3 * LOOKS };
 enum { WALK_INDEX = 25, WALK_AHEAD = 15 };
 enum { ADVANCE_BAD = 127 };
@@ -63,7 +64,8 @@ struct jpeg_stream {
     uint64_t words; /* where its stream begins in the group's words */
     unsigned raw_bytes;
     unsigned first_tile, tiles;
-    unsigned first_interval, intervals; /* the tables of intervals have an entry more for each */
+    unsigned first_interval, intervals; /* in the tables of intervals, which have an entry more for
+                                         * each picture */
     unsigned interval_mcus, mcus;
     unsigned pair_of_block;             /* bit n: the pair of tables of block n of an MCU */
     unsigned components_of_block;       /* bits 2n: its component */
@@ -91,15 +93,17 @@ struct jpeg_group {
     const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
     const unsigned char *raw;
     struct jpeg_found *found;
-    uint2 *tile;                    /* bytes and markers: in the tile, then before it */
+    uint2 *tile;                    /* the numbers of bytes and markers: first in the tile, later
+                                     * before it */
     uint32_t *words;                /* the streams; the first bit is the highest */
     unsigned *interval_byte;        /* where each interval begins, and where the last one ends */
     unsigned *interval_subsequence; /* the same in subsequences */
     struct jpeg_tables *tables;
-    uint16_t *exits, *blocks; /* of each subsequence: its exit, and how many blocks it owns */
-    uint16_t *sequence_entry; /* the entry that a sequence's first own subsequence assumed */
+    uint16_t *exits, *blocks; /* for each subsequence: its exit, and how many blocks it owns */
+    uint16_t *sequence_entry; /* the entry that was assumed for a sequence's first own
+                               * subsequence */
     unsigned *sequence_blocks;
-    int4 *dc_sums; /* of each tile, since its last interval began */
+    int4 *dc_sums; /* the sums of each tile since the last interval in it began */
     int16_t *coefficients, *dc;
     unsigned *flags, *ends;
 };

@@ -42,7 +42,7 @@ static __device__ __forceinline__ short *block_at(short *coefficients, int block
     return coefficients + block * COEFFICIENTS_PITCH;
 }
 
-/* One half of the lanes has samples of both blocks. */
+/* Transforms words where one half of the lanes has the samples of both blocks. */
 static __device__ __forceinline__ void transform_words(const unsigned words[SQUARES], int half,
                                                        const struct lane_cosines &cosines,
                                                        const struct lane_quantiser &quantiser,
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void transform_words(const unsigned words[SQUA
                       transform_rows(cosines, half, words[1]), cosines, quantiser, a, b);
 }
 
-/* One half of the lanes has samples of block a, the other of block b. */
+/* Transforms samples where one half of the lanes has block a, the other block b. */
 static __device__ __forceinline__ void transform_halves(unsigned samples,
                                                         const struct lane_cosines &cosines,
                                                         const struct lane_quantiser &quantiser,
@@ -131,8 +131,8 @@ forward_chroma(const struct encode_picture &picture, const struct chunk &chunk,
     }
 }
 
-/* The luma pairs of a warp, and with them chroma. The pixels of the next pair are loaded before a
- * pair is transformed. */
+/* Converts the luma pairs of a warp, and their chroma. The pixels of the next pair are loaded
+ * before a pair is transformed. */
 template <class SHAPE>
 static __device__ __forceinline__ void
 forward_pairs(const struct encode_picture &picture, const struct chunk &chunk,
@@ -162,7 +162,7 @@ forward_pairs(const struct encode_picture &picture, const struct chunk &chunk,
     }
 }
 
-/* All threads call it. The coefficients are there after the next barrier. */
+/* Makes the chunk's coefficients, which may be read after the next barrier. All threads call it. */
 template <class SHAPE>
 static __device__ __forceinline__ void forward_chunk(const struct encode_picture &picture,
                                                      const struct chunk &chunk,

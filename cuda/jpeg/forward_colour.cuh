@@ -1,9 +1,9 @@
 /* From pixels to samples: colour conversion and downsampling as libjpeg-turbo does them.
  *
- * A warp takes two squares of 8 x 8 pixels. A row of a square, 24 bytes, is a row of a matrix of
- * bytes; the other matrix has columns for the samples of the eight pixels. A factor of libjpeg's
- * is COLOUR_RADIX * high + low, so that a sample takes two columns, which lie in one lane. Lane i
- * has the rows i / 4 of both squares. */
+ * A warp takes two squares of 8 x 8 pixels. The 24 bytes of a square's row are a row of a matrix of
+ * bytes; the other matrix has columns for the samples of the eight pixels. A factor of libjpeg's is
+ * COLOUR_RADIX * high + low, so that a sample takes two columns, which lie in one lane. Lane i has
+ * row i / 4 of both squares. */
 #ifndef GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 #define GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 
@@ -142,9 +142,9 @@ static __device__ __forceinline__ unsigned convert_red_pairs(const unsigned pixe
 
 /* ---- downsampling: means are rounded down and up in turns along a row ---- */
 
-/* Means of 2 x 2 samples of two squares, one above the other: `samples` is the chroma blocks' part
- * for them, 8 rows of 4 columns. The lanes of even rows take the means of their left columns or of
- * the first square, those of odd rows the others. */
+/* Means of 2 x 2 samples of two squares, one above the other: `samples` is their part of the chroma
+ * block, 8 rows of 4 columns. Lanes of even rows take the means of their left columns or of the
+ * first square; lanes of odd rows take the other means. */
 static __device__ __forceinline__ unsigned char mean_of_four(unsigned word, unsigned half,
                                                              unsigned odd_column)
 {

@@ -9,29 +9,30 @@
 #include "cuda/jpeg/byte_product.cuh"
 #include "cuda/jpeg/encode_group.cuh"
 
-/* int16 from one block to the next: with 72, eight threads that read 16 bytes each of the same
- * place of eight blocks meet no bank twice. */
+/* The distance between two blocks, in int16: with 72, eight threads that read the same 16 bytes of
+ * eight blocks meet no bank twice. */
 enum { COEFFICIENTS_PITCH = 72 };
 
 enum { PASS1_SHIFT = 11, PASS2_SHIFT = 15, CENTRE = 128 };
 /* What is added to values of the first pass, whose absolute values are at most 4096. */
 enum { PASS1_BIAS = 8192 };
-/* Element (0, i) of C: a sum of samples, scaled. */
+/* Element (0, i) of C, which makes a scaled sum of samples. */
 enum { UNIT = 8192 };
 
-/* Half of 2^15 and the quantiser's half are in `half`. The quotient is rounded to nearest, and away
- * from zero where two are as near: a negative value is made smaller by one first. Quantiser and
- * value are multiples of 8 or lose what is below 8 without effect; `reciprocal` is 2^20 by an
- * eighth of the quantiser, rounded up, and `excess` makes up for that in negative values. */
+/* Quantises a value, rounding to nearest, and away from zero where two integers are as near. `half`
+ * holds half of 2^15 and half of the quantiser; a negative value is first made smaller by one.
+ * Quantiser and value are multiples of 8, or their lowest three bits have no effect; `reciprocal`
+ * is 2^20 divided by an eighth of the quantiser, rounded up, and `excess` corrects negative values
+ * for that rounding. */
 static __device__ __forceinline__ int quantise(int value, int half, int reciprocal, int excess)
 {
     const int rounded = value < half ? value - (1 << PASS2_SHIFT) : value;
     return ((rounded >> (PASS2_SHIFT + 3)) * reciprocal + excess) >> 20;
 }
 
-/* The first pass, of the rows of one block, whose samples lie in one half of the lanes: the lane
- * has the frequency lane / 4 of the rows 2 * (lane % 4) and + 1, a byte for low and one for high
- * each. Samples count from CENTRE; that changes only the sums. */
+/* The first pass, over the rows of one block, whose samples lie in one half of the lanes. The lane
+ * gets frequency lane / 4 of rows 2 * (lane % 4) and the next, as a low and a high byte each.
+ * Samples are counted from CENTRE, which changes only the sums. */
 static __device__ __forceinline__ unsigned transform_rows(const struct lane_cosines &cosines,
                                                           int half, unsigned samples)
 {
@@ -43,7 +44,7 @@ static __device__ __forceinline__ unsigned transform_rows(const struct lane_cosi
     return __byte_perm(a, b, 0x5410);
 }
 
-/* The second pass, of the columns of the blocks a and b, whose rows are transformed. */
+/* The second pass, over the columns of blocks a and b, whose rows have been transformed. */
 static __device__ __forceinline__ void transform_columns(unsigned rows_a, unsigned rows_b,
                                                          const struct lane_cosines &cosines,
                                                          const struct lane_quantiser &quantiser,

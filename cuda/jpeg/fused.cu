@@ -8,7 +8,8 @@ enum {
     ROW_LANES = STRIP_PIXELS / LANE_PIXELS,
     STEP_ROWS = 2, /* of a lane, between two stores */
     ROW_BYTES = STRIP_PIXELS * 3,
-    /* A row of samples, 16 bits each; 16 bytes more, so that a block's rows lie in other banks. */
+    /* The bytes of a row of samples of 16 bits; the 16 extra bytes put a block's rows into
+     * different banks. */
     SAMPLES_PITCH = STRIP_PIXELS * 2 + 16
 };
 
@@ -18,7 +19,7 @@ template <int COMPONENTS> struct stage {
     __align__(16) unsigned char rgb[2 * STEP_ROWS * ROW_BYTES];
 };
 
-/* Upsampled chroma of STEP_ROWS rows. rows: of the plane, those above and below included. */
+/* Upsamples the chroma of STEP_ROWS rows. rows: the plane's rows, with those above and below. */
 template <int SAMPLING>
 static __device__ __forceinline__ void upsample(const struct chroma_row *rows,
                                                 unsigned out[STEP_ROWS][4])
@@ -32,7 +33,7 @@ static __device__ __forceinline__ void upsample(const struct chroma_row *rows,
     }
 }
 
-/* Chroma of four rows as it was transformed. */
+/* Reads the chroma of four rows, which has not been upsampled. */
 static __device__ __forceinline__ void read_chroma(const unsigned char *from, unsigned out[4])
 {
     unpack(*(const uint4 *)from, out);
@@ -41,8 +42,8 @@ static __device__ __forceinline__ void read_chroma(const unsigned char *from, un
         out[p] = (out[p] << 8) ^ 0x80008000u; /* as upsample_row() makes it */
 }
 
-/* Stores STEP_ROWS rows of the upper and of the lower half of a strip. out: of the strip's first
- * pixel on; row: the first of these rows. */
+/* Stores STEP_ROWS rows of the upper half of a strip, and as many of the lower half. out: from the
+ * strip's first pixel on; row: the first of these rows. */
 static __device__ __forceinline__ void store_rows(const struct surface &out,
                                                   const unsigned char *rgb, int row, int lane)
 {
@@ -60,7 +61,7 @@ static __device__ __forceinline__ void store_rows(const struct surface &out,
     }
 }
 
-/* Shared memory has room for 14 blocks of threads of 4:4:4. */
+/* Shared memory has room for 14 thread blocks of 4:4:4. */
 template <int SAMPLING>
 static __global__ void __launch_bounds__(STRIP_THREADS, SAMPLING == JPEG_444 ? 14 : STRIP_RESIDENT)
     fused_kernel(const struct strip_launch launch, const struct group_arrays group)

@@ -5,8 +5,8 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/entropy.cuh"
 
-/* The bits from a subsequence's end to the first block that begins there or behind: less than a
- * block has. And that block's index in its MCU. */
+/* A state: how many bits lie between a subsequence's end and the first block that begins there or
+ * later, which are fewer than a block has, and the index of that block in its MCU. */
 enum { STATE_BITS_MOST = 27 + 63 * 26 };
 static __device__ __forceinline__ uint16_t pack_state(unsigned bits, unsigned block)
 {

@@ -1,22 +1,23 @@
-/* libjpeg's accurate inverse DCT ("islow", jidctint.c) by tensor cores, with its very bits.
+/* libjpeg's accurate inverse DCT ("islow", jidctint.c) by tensor cores, with exactly its bits.
  *
  * Before it rounds, each of its two passes is linear with integer factors, so that it equals a
  * product with the matrix of islow_factor(). Factors have 15 bits and samples 14 (see below), which
- * is too much for the tensor cores' 8 bits: with factor = 256 F + f and sample = 256 S + s,
- * factor * sample = 65536 FS + 256 (Fs + fS) + fs, three products that are added up afterwards.
+ * is too much for the tensor cores' 8 bits: with factor = 256 F + f and sample = 256 S + s, factor
+ * * sample = 65536 FS + 256 (Fs + fS) + fs, three products that are added up afterwards.
  *
- * The fragments are such that nothing is transposed: the
- * coefficients of a block lie column by column, lane l has word l, and what the first pass leaves
- * in a lane is what the second needs there.
+ * The fragments are chosen so that nothing is transposed: the coefficients of a block lie column by
+ * column, lane l has word l, and the results that the first pass leaves in a lane are those that
+ * the second pass needs there.
  *
- * The DC coefficient adds the same to all samples, even before the passes round, and takes no part
- * in the products.
+ * The DC coefficient adds the same number to all samples, even before the passes round, and takes
+ * no part in the products.
  *
- * What libjpeg's C code and its SIMD code make of values beyond 16 bits (and beyond 10 bits in the
- * end) differs. The limits that are tested here keep every value that either computes within those
- * bits: -8192 <= AC <= 8191 and |DC| <= 4095 after dequantisation, and -8192 <= w <= 8191 for what
- * the first pass leaves of the AC coefficients. The DC coefficient adds 4 DC to w in one column, so
- * that no sum of two values of a pass exceeds 8192 + 4 * 4095 + 8192 = 32764. */
+ * libjpeg's C code and its SIMD code differ in how they treat values beyond 16 bits (and beyond 10
+ * bits at the end). The limits that are tested here keep every value that either code computes
+ * within those bits: -8192 <= AC <= 8191 and |DC| <= 4095 after dequantisation, and -8192 <= w <=
+ * 8191 for the results w of the first pass from the AC coefficients. The DC coefficient adds 4 DC
+ * to w in one column, so that no sum of two values of a pass exceeds 8192 + 4 * 4095 + 8192 =
+ * 32764. */
 #ifndef GF_CUDA_JPEG_INVERSE_DCT_CUH
 #define GF_CUDA_JPEG_INVERSE_DCT_CUH
 
@@ -26,18 +27,18 @@ enum {
     DCT_BITS = 13,                  /* of the factors' fraction */
     DCT_FIRST_SHIFT = DCT_BITS - 2, /* the workspace keeps two bits more than the samples */
     DCT_SECOND_SHIFT = DCT_BITS + 2 + 3,
-    DCT_BIAS = 8192, /* makes what lies within the limits 0..2^14-1 */
+    DCT_BIAS = 8192, /* added to values within the limits, makes them 0..2^14-1 */
     DCT_BLOCKS = 4,  /* that a warp transforms at once */
     DCT_DC_MOST = 4095,
-    /* Samples are computed with 512 added, so that those that libjpeg clamps rightly are 0..1023,
-     * and 384 too many: libjpeg's zero is -128. */
+    /* Samples are computed with 512 added, so that the samples that libjpeg clamps correctly are
+     * 0..1023. This is 384 too much, since libjpeg's zero is -128. */
     DCT_SAMPLE_BIAS = 512,
     DCT_SAMPLE_EXCESS = 512 - 128
 };
 
 static constexpr unsigned DCT_BEYOND_14_BITS = 0xC000C000u, DCT_BEYOND_12_BITS = 0xF000F000u;
 
-/* What input k of a pass adds to its output i. */
+/* The factor of input k of a pass in its output i. */
 static constexpr int islow_factor(int i, int k)
 {
     const int x0 = k == 0, x1 = k == 1, x2 = k == 2, x3 = k == 3;
@@ -55,23 +56,23 @@ static constexpr int islow_factor(int i, int k)
 }
 
 /* The column of the sample that output n of the second pass makes. Spread: the two samples of a
- * lane are those of columns c and c + 4, as upsampling needs them. */
+ * lane are in columns c and c + 4, as upsampling needs them. */
 static constexpr int dct_column(int n, bool spread)
 {
     return spread ? n / 2 + n % 2 * 4 : n;
 }
 
-/* A lane's part of the matrix of a pass: bytes for a pair of samples with which they make Fs + fS,
- * fs and FS. */
+/* A lane's part of the matrix of a pass: bytes that with a pair of samples make Fs + fS, fs and
+ * FS. */
 struct dct_factors {
     unsigned middle, low, high;
 };
 
-/* What a lane is told. start: what is added to the sums of products: the bias of the samples
- * removed, half of the last digit that is kept, and the bias of the result. The lane makes one
- * output of the first pass and two of the second. clamping: offsets for clamp_pair(). half:
- * COLOUR_HALF. Constants that are loaded stay in registers; the compiler would make others anew for
- * each block. */
+/* The constants of a lane. start: the number that is added to the sums of products: it removes the
+ * bias of the samples, and adds half of the last digit that is kept and the bias of the result. The
+ * lane makes one output of the first pass and two of the second. clamping: offsets for
+ * clamp_pair(). half: COLOUR_HALF. Constants that are loaded stay in registers; the compiler would
+ * make others again for each block. */
 struct __align__(16) dct_constants
 {
     unsigned first_middle[4], first_low[4], first_high[4]; /* operands of multiply_left() */
@@ -145,7 +146,8 @@ struct dct_lane {
     unsigned beyond;            /* bits of values that are beyond the limits */
 };
 
-/* quantisers: of the component, in natural order. libjpeg takes those above 32767 as negative. */
+/* Sets the quantisers of the component, given in natural order. libjpeg takes quantisers above
+ * 32767 as negative. */
 static __device__ __forceinline__ void dct_set_quantisers(struct dct_lane &dct, int lane,
                                                           const uint16_t *quantisers)
 {
@@ -157,7 +159,7 @@ static __device__ __forceinline__ void dct_set_quantisers(struct dct_lane &dct, 
     dct.beyond |= (upper | lower) & 0x8000;
 }
 
-/* What the DC coefficient adds to the middle products of the second pass, which count 256 times. */
+/* The DC coefficient's part of the middle products of the second pass, which count 256 times. */
 static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coefficient,
                                                   int quantiser)
 {
@@ -191,8 +193,8 @@ static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct
         word[b] = pack16(upper[b], lower[b]);
 }
 
-/* Sums of products go on with factors that count 256 times less. They overflow only where values
- * are beyond the limits. */
+/* Continues a sum of products with factors that count 1/256 as much. Such sums overflow only where
+ * values are beyond the limits. */
 static __device__ __forceinline__ int dct_shift_in(int sum, int start)
 {
     return (int)((unsigned)sum * 256u + (unsigned)start);
@@ -228,7 +230,7 @@ static __device__ __forceinline__ void dct_first_pass(const struct dct_constants
                          sum[b / 2][b % 2 * 2 + 1] >> DCT_FIRST_SHIFT);
 }
 
-/* The second pass: samples from words of the workspace. dc: what dct_dc_term() gave. */
+/* The second pass: samples from words of the workspace. dc: the result of dct_dc_term(). */
 static __device__ __forceinline__ void dct_second_pass(const struct dct_constants &constants,
                                                        const unsigned word[DCT_BLOCKS],
                                                        const int dc[DCT_BLOCKS],

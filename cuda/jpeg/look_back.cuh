@@ -1,6 +1,6 @@
-/* Prefix sums over the chunks of a picture within one launch (decoupled look-back): a chunk tells
- * its own number first, adds up what the chunks before it have told, and tells the sum. It waits
- * for chunks before it only, which the device has started earlier. */
+/* Prefix sums over the chunks of a picture within one launch (decoupled look-back). A chunk
+ * publishes its own number first, adds up what the chunks before it have published, and then
+ * publishes the sum. It waits only for chunks before it, which the device has started earlier. */
 #ifndef GF_CUDA_JPEG_LOOK_BACK_CUH
 #define GF_CUDA_JPEG_LOOK_BACK_CUH
 
@@ -11,7 +11,7 @@
 static constexpr uint64_t TOLD_OWN = (uint64_t)1 << 62, TOLD_SUM = (uint64_t)2 << 62,
                           TOLD_VALUE = TOLD_OWN - 1;
 
-/* What is told is one word, so that no other memory need be in order. */
+/* Publishes a value as one word, so that no other memory need be written before it. */
 static __device__ __forceinline__ void tell(uint64_t *place, uint64_t value)
 {
     *(volatile uint64_t *)place = value;
@@ -51,7 +51,7 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
         do {
             value = back <= before ? heard(place - (size_t)STRIDE * back) : TOLD_SUM;
             sums = __ballot_sync(~0u, (value & TOLD_SUM) != 0);
-            /* The lanes up to the first that knows its sum. */
+            /* Keeps the lanes up to the first whose chunk knows its sum. */
             needed = sums ? sums ^ (sums - 1) : ~0u;
         } while (needed & ~__ballot_sync(~0u, value != 0));
         own += needed >> lane & 1 && !(value & TOLD_SUM) ? (unsigned)value : 0;
@@ -60,14 +60,15 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
     }
 }
 
-/* What a chunk tells first, unless it is the first of its picture. */
+/* Publishes the chunk's own number; the first chunk of a picture publishes its sum at once. */
 static __device__ __forceinline__ void tell_own(uint64_t *place, unsigned before, unsigned own)
 {
     if (before)
         tell(place, TOLD_OWN | own);
 }
 
-/* Returns the sum of those before; lane 0 tells the sum with the chunk's own. */
+/* Returns the sum of the chunks before; lane 0 publishes the sum that includes the chunk's own
+ * number. */
 template <int STRIDE>
 static __device__ __forceinline__ uint64_t sum_before(uint64_t *place, unsigned before,
                                                       unsigned own)

@@ -1,10 +1,10 @@
-/* The kernels that make pixels, and their arithmetic of colour. */
+/* The kernels that make pixels, and their colour arithmetic. */
 #ifndef GF_CUDA_JPEG_PIXELS_CUH
 #define GF_CUDA_JPEG_PIXELS_CUH
 
 #include "cuda/jpeg/strips.cuh"
 
-/* libjpeg's tables (jdcolor.c) as what they are made of, with 16 bits of fraction. */
+/* The factors from which libjpeg's tables (jdcolor.c) are made, with 16 bits of fraction. */
 enum {
     COLOUR_BITS = 16,
     COLOUR_HALF = 1 << (COLOUR_BITS - 1),
@@ -14,8 +14,8 @@ enum {
     CB_TO_BLUE = 116130
 };
 
-/* Red, green and blue with 16 bits of fraction, not clamped. luma: with the fraction and half of
- * its last digit added; cb and cr: less 128. */
+/* Red, green and blue with 16 bits of fraction, not clamped. luma: with a fraction, to which half
+ * of its last digit is added; cb and cr: less 128. */
 static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[3])
 {
     rgb[0] = luma + cr * CR_TO_RED;
@@ -23,16 +23,15 @@ static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[
     rgb[2] = luma + cb * CB_TO_BLUE;
 }
 
-/* Makes components `first` and beyond of pictures into planes, and gray pictures. (planes.cu) */
+/* Makes planes of the components from `first` on, and gray pictures. (planes.cu) */
 cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
                                 cudaStream_t stream);
 
 /* How chroma becomes as large as luma. */
 enum jpeg_sampling { JPEG_GRAY, JPEG_444, JPEG_422, JPEG_420, JPEG_OTHER, JPEG_SAMPLINGS };
 
-/* Makes pixels of the coefficients of luma and of chroma (JPEG_444) or of chroma's planes.
- * (fused.cu)
- */
+/* Makes pixels from the coefficients of luma, and from the coefficients (JPEG_444) or the planes of
+ * chroma. (fused.cu) */
 cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct group_arrays &group,
                                 enum jpeg_sampling sampling, cudaStream_t stream);
 

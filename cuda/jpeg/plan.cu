@@ -40,8 +40,8 @@ static bool same(const struct gf_jpeg_huffman *a, const struct gf_jpeg_huffman *
     return !memcmp(a, b, sizeof *a);
 }
 
-/* Finds the pairs of tables that the components use, and each component's. False: there are too
- * many. */
+/* Finds the pairs of tables that the components use, and the pair of each component. False: there
+ * are too many. */
 static bool describe_tables(const struct gf_jpeg_header *header, struct jpeg_stream *stream,
                             unsigned pair_of_component[3])
 {
@@ -124,7 +124,7 @@ bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subseq
     stream->tiles = blocks_for(stream->raw_bytes, UNSTUFF_TILE);
     stream->subsequence_bits = subsequence_bits;
     stream->overlap = OVERLAP_BITS / subsequence_bits;
-    /* A scan that is too short for its picture takes no memory. */
+    /* A picture whose scan is too short for it is refused, and so takes no memory. */
     return (uint64_t)picture->blocks * BLOCK_BITS_LEAST <= 8ull * stream->raw_bytes &&
            (uint64_t)(stream->intervals - 1) * MARKER_BYTES < stream->raw_bytes;
 }

@@ -12,13 +12,13 @@ struct jpeg_amounts {
     uint64_t scratch;
 };
 
-/* What the host writes and the device gets in one copy. */
+/* The descriptions that the host writes and the device gets in one copy. */
 struct jpeg_described {
     struct jpeg_picture *pictures;
     struct jpeg_stream *streams;
     unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
     uint16_t *quantisers;
-    unsigned *flags, *ends; /* what the device writes: ends follow flags */
+    unsigned *flags, *ends; /* the results that the device writes: `ends` follows `flags` */
 };
 
 /* Where a group lies. The arrays of `described` come first, in `described_bytes`. */

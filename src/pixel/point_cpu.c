@@ -80,7 +80,7 @@ GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
     }
 }
 
-/* Every operation has clamped its result to 0..M. */
+/* Stores the planes' samples, which every operation has clamped to 0..M. */
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
                                          const struct gf_planes *planes)
 {
@@ -118,7 +118,7 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-/* A row of RGB of 16 bits: all of it or nothing. */
+/* Evaluates a row of RGB of 16 bits: all of it, or nothing. */
 static int evaluate_words(const struct gf_stage *stage, const void *in, void *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -133,8 +133,8 @@ static int evaluate_words(const struct gf_stage *stage, const void *in, void *ou
     return grays && stage->out.bits == 16 && gf_words_gray(op, in, n, out) ? width : 0;
 }
 
-/* The pixels at the beginning of a row of RGB that go from bytes to bytes, or from words to words,
- * in registers. */
+/* Evaluates, in registers, the first pixels of a row of RGB that is turned from bytes into bytes,
+ * or from words into words. Returns their number. */
 static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -162,7 +162,8 @@ struct evaluation {
     struct gf_layer_part part;
 };
 
-/* The pixels from column x of row y on that the first n of the planes hold. */
+/* Applies the operations to the pixels from column x of row y on, which the first n values of the
+ * planes hold. */
 static void apply(struct evaluation *evaluation, int x, int y)
 {
     const struct gf_stage *const stage = evaluation->stage;
@@ -207,11 +208,11 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
     for (int x = begin ? begin : evaluate_fast(stage, in, out, width), n; x < end; x += n) {
         if (mixes && (n = gf_mix_stretch(&evaluation->mix, in, out, x, y)) > 0)
             continue;
-        /* Columns of fields are filled for whole pieces. A stretch is mixed once more, which
-         * changes nothing. */
+        /* Columns of fields are filled for whole pieces. A stretch may be mixed a second time,
+         * which gives the same result. */
         x = mixes ? x / GF_PIECE * GF_PIECE : x;
         n = end - x < GF_PIECE ? end - x : GF_PIECE;
-        if (n < GF_PIECE) /* what the piece before has left is no sample */
+        if (n < GF_PIECE) /* values left from the piece before are no samples */
             memset(planes, 0, sizeof *planes);
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
         gf_planes_split(in + (ptrdiff_t)x * in_size, stage->in, n, planes);
@@ -230,8 +231,8 @@ static bool knows_position(const struct gf_point_program *program)
     return knows;
 }
 
-/* Rows without gaps between them are one where the position does not count. Its bytes, and a vector
- * behind them, are counted in int. */
+/* Whether rows without gaps may be treated as one row, since the position does not matter. Its
+ * bytes, and a vector behind them, must be countable in int. */
 static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
                     const struct gf_view *out)
 {
@@ -240,7 +241,8 @@ static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
            (size_t)out->rows * (in_bytes > out_bytes ? in_bytes : out_bytes) < INT32_MAX - 64;
 }
 
-/* Whether gray of 8 bits becomes RGB wherever it is: what levels become is a table, then. */
+/* Whether gray of 8 bits becomes RGB in the same way everywhere, so that a table of levels can do
+ * it. */
 static bool colours_gray(const struct gf_stage *stage)
 {
     return stage->in.channels == 1 && stage->in.bits == 8 && is_rgb8(stage->out) &&

@@ -16,7 +16,7 @@ void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_nois
                                                   .d = (float)noise->same});
 }
 
-/* The words of a piece that begins with column x of row y. */
+/* Finds the words of noise for a piece that begins with column x of row y. */
 GF_TARGET_CLONES static void find_words(uint32_t x, uint32_t y, uint32_t seed,
                                         uint32_t (*restrict word)[GF_PIECE])
 {

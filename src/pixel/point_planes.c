@@ -59,7 +59,7 @@ GF_TARGET_CLONES static void vibrance(const struct gf_point_op op, struct gf_pla
         set_pixel(p, i, gf_point_vibrance_of(&op, pixel_of(p, i)));
 }
 
-/* What table3d() reads, and how much of it counts. */
+/* The nodes that table3d() reads, and their weights. */
 struct places {
     int node[4][GF_PIECE];
     float weight[4][GF_PIECE];

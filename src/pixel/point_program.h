@@ -1,5 +1,5 @@
-/* The program of a run of point filters, for both backends: a table for what the first of them do
- * to a sample, then operations on unrounded floats, then one rounding. */
+/* The program of a run of point filters, for both backends: first a table for single samples, then
+ * operations on unrounded floats, then one rounding. */
 #ifndef GF_PIXEL_POINT_PROGRAM_H
 #define GF_PIXEL_POINT_PROGRAM_H
 
@@ -50,9 +50,9 @@ enum gf_point_kind {
     GF_POINT_MASK     /* alpha times the layer's mask */
 };
 
-/* max is the M of the operation's result. LINEAR, POWER: d has a bit for each channel that they
- * leave alone. CURVE, TABLE3D: c is where their data begins in the program's; CURVE's are floats
- * [3][d + 2], whose last is read, but does not count. */
+/* max is the M of the operation's result. LINEAR, POWER: d has a bit for each channel that they do
+ * not change. CURVE, TABLE3D: c is the place of their data in the program's data; CURVE's are
+ * floats [3][d + 2], whose last is read, but has no effect. */
 struct gf_point_op {
     int kind;
     float max;
@@ -64,14 +64,14 @@ enum {
     /* The table of ENCODE_8: sRGB rounded to 8 bits for linear light i / ENCODE_STEPS. Fine enough
      * to be within 0.1 of a step before rounding, even where sRGB is steepest. */
     GF_POINT_ENCODE_STEPS = 16383,
-    /* The curve of a field: its values at 0, 1 / CURVE_STEPS, .. 1, and one that is read, but does
-     * not count. */
+    /* The curve of a field: its values at 0, 1 / CURVE_STEPS, .. 1, and one more that is read, but
+     * has no effect. */
     GF_POINT_CURVE_STEPS = 4096,
     GF_POINT_CURVE_ROOM = GF_POINT_CURVE_STEPS + 4,
-    /* The columns of a field are filled up to a multiple of it: both backends compute pixels beyond
-     * the end of a row that they then do not store. */
+    /* The columns of a field are filled up to a multiple of this number: both backends compute
+     * pixels beyond the end of a row, which they do not store. */
     GF_POINT_FIELD_STEP = 512,
-    /* The columns of an ordered dither repeat themselves so often, or more. */
+    /* The columns of an ordered dither repeat after this many, or more often. */
     GF_POINT_FIELD_REPEAT = 128
 };
 
@@ -100,8 +100,8 @@ struct gf_point_program {
     float field_zero;   /* the first field is 0 where its argument is no more */
     unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
     unsigned data_at;               /* of CURVE and TABLE3D: words */
-    /* Of normal NOISE alone on 8 bits, for devices: gf_noise_cells() and what it returned, 0 where
-     * there are no cells. */
+    /* For normal NOISE alone on 8 bits, on devices: the place of gf_noise_cells() and its result; 0
+     * where there are no cells. */
     unsigned cells_at;
     uint32_t doubt_limit;
     int layers;
@@ -114,8 +114,8 @@ static inline const void *gf_point_block(const struct gf_point_program *program,
     return (const char *)program + offset;
 }
 
-/* Whether it has operations of which a device keeps a kernel of its own: those from GAIN on, and
- * those that leave channels alone. */
+/* Whether the program has operations that need the device's larger kernel: those from GAIN on, and
+ * those that do not change all channels. */
 static inline bool gf_point_is_wide(const struct gf_point_program *program)
 {
     for (int i = 0; i < program->count; i++) {
@@ -138,13 +138,13 @@ static inline size_t gf_point_field_floats(struct gf_format format)
            4 * 4;
 }
 
-/* Whether the program does no more than to mix two pictures of the same channels and depth, without
- * alpha: each sample is made of two samples, whichever they are. */
+/* Whether the program only mixes two pictures of the same channels and depth, without alpha: each
+ * sample is then made of two samples, in every channel alike. */
 bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
                        const struct gf_picture *const *pictures);
 
-/* The rectangle of the picture outside of which a program changes nothing: where it does no more
- * than to lay a picture, that picture's place; else it has no end. */
+/* The rectangle of the picture outside of which a program changes nothing: where it only lays a
+ * picture on, that picture's place; otherwise it has no end. */
 struct gf_layer_part {
     int x, y, end_x, end_y;
 };
@@ -157,7 +157,7 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
 
 /* Evaluation, shared by both backends. */
 
-/* Whether an operation on each sample leaves that channel alone. */
+/* Whether an operation on single samples does not change that channel. */
 GF_HOST_DEVICE int gf_point_leaves(const struct gf_point_op *op, int channel)
 {
     return op->kind <= GF_POINT_POWER && ((int)op->d >> channel & 1);
@@ -237,7 +237,7 @@ GF_HOST_DEVICE float gf_point_field_of(const float *curve, float column, float r
     return gf_point_field_value(curve, gf_point_field_at(column, row));
 }
 
-/* colour: of the channel. What is mixed takes the place of the sample, what is added does not. */
+/* colour: the channel's. A mixed colour takes the place of the sample; an added one does not. */
 GF_HOST_DEVICE float gf_point_blend_of(const struct gf_point_op *op, float v, float colour,
                                        float field)
 {
@@ -266,7 +266,7 @@ GF_HOST_DEVICE float gf_point_solarize_of(const struct gf_point_op *op, float v)
     return gf_select((float)(int)(v + 0.5f), op->a, op->max - v, v);
 }
 
-/* point: of the channel; at: from its first, 0.. */
+/* point: the channel's first point; at: the distance from it in points. */
 GF_HOST_DEVICE float gf_point_curve_at(const float *point, float at)
 {
     const int i = (int)at;
@@ -303,7 +303,7 @@ GF_HOST_DEVICE struct gf_rgb gf_point_vibrance_of(const struct gf_point_op *op, 
     return q;
 }
 
-/* What TABLE3D makes of the table's colour. */
+/* The result of TABLE3D for a colour of the table. */
 GF_HOST_DEVICE struct gf_rgb gf_point_scaled(const struct gf_point_op *op, struct gf_rgb v)
 {
     const struct gf_rgb scaled = {gf_clamp(v.r * op->d, op->max), gf_clamp(v.g * op->d, op->max),

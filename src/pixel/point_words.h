@@ -7,8 +7,8 @@
 #include "base/cpu.h"
 #include "pixel/point_program.h"
 
-/* Whether a table, [65536], is v + c or c - v, limited to 0..65535, or 65535 from a level on and 0
- * below: then *op is that LINEAR or STEP. */
+/* Whether a table, [65536], is v + c or c - v, limited to 0..65535, or is 65535 from a level on and
+ * 0 below it: *op then becomes that LINEAR or STEP. */
 bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op);
 /* n samples through such an operation. */
 void gf_words_map(const struct gf_point_op *op, const uint16_t *in, uint16_t *out, size_t n);

@@ -1,8 +1,8 @@
 /* Resampling by separable kernels: the weights that prepare() computes once for both backends, and
- * what a sample becomes before the sums and after them.
+ * the conversions of samples before and after the sums.
  *
  * Columns first: each input row becomes a row of floats of the result's width, clamped to 0..M
- * (overshoot does not feed the second pass); then rows. Sums run in the order of the input's
+ * (overshoot does not enter the second pass); then rows. Sums run in the order of the input's
  * pixels, one product rounded and added after the other, on both backends alike. Columns' weights
  * for samples of 8 bits have 16 bits: their products are exact, so that a fused multiply-add, where
  * there is one, rounds as two steps do. */
@@ -36,14 +36,13 @@ struct gf_resample_axis {
 
 enum { GF_RESAMPLE_GROUP = 4 }; /* outputs that the device makes from one run of inputs */
 
-/* The weights of one axis: where their arrays start in the block, in bytes. Output i is the sum of
- * weight[i * taps + k] times input start[i] + k, k < count[i]; with the nearest kernel it is input
+/* The weights of one axis: the arrays' places in the block, in bytes. Output i is the sum over k <
+ * count[i] of weight[i * taps + k] times input start[i] + k; with the nearest kernel it is input
  * start[i].
  *
- * The device makes groups of four outputs: 4 g + j is the sum of weight
- * group_weight[(g * group_taps + k) * 4 + j] times input group_start[g] + k, k < group_count[g].
- * The weight is zero where the output does not take that input. Groups of columns start and end at
- * multiples of 4. */
+ * The device makes groups of four outputs. Output 4 g + j is the sum over k < group_count[g] of
+ * group_weight[(g * group_taps + k) * 4 + j] times input group_start[g] + k. The weight is zero
+ * where the output does not use that input. Groups of columns start and end at multiples of 4. */
 struct gf_resample_table {
     size_t start, count, weight, group_start, group_count, group_weight;
     int taps, group_taps;
@@ -59,10 +58,10 @@ enum gf_resample_width {
 
 /* The same weights for threads on the device that make `group` adjacent columns each and walk down
  * the rows. Column i of group g is the sum of inputs column_start[g] + k, k < window, times
- * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass goes to
- * results row_first[r] + j, j < reach, times row_weight[r * stride + j]; behind those is 1 where
- * result row_first[r] is complete then. Where rows are gathered instead (enlarging), the last
- * `reach` rows make result y, times row_weight[y * stride + j]. */
+ * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass is added
+ * to results row_first[r] + j, j < reach, times row_weight[r * stride + j]; the number behind these
+ * weights is 1 where result row_first[r] is complete then. Where rows are gathered instead
+ * (enlarging), the last `reach` rows make result y, times row_weight[y * stride + j]. */
 struct gf_resample_walk {
     int group; /* 0: this kernel does not take the picture */
     int window, reach;
@@ -72,8 +71,8 @@ struct gf_resample_walk {
     size_t encode; /* uint32_t[GF_RESAMPLE_ENCODE_CELLS], where linear */
 };
 
-/* From linear light x, 0..1, to a rounded sample of 8 bits by a table. Cells are as wide as 2^15
- * steps of the float x + 1/16, so narrow that the sample changes once in each at most. With `at`
+/* Makes a rounded sample of 8 bits from linear light x, 0..1, by a table. Cells are as wide as 2^15
+ * steps of the float x + 1/16, so narrow that the sample changes at most once in each. With `at`
  * the bits of that float, the sample is the upper half of entry gf_resample_encode_cell(at) + at,
  * unless the lower half is within GUARD of 0: then x is so near a change that only
  * gf_resample_encode() decides. Its rounding errors move a change by less than GUARD; all floats
@@ -117,7 +116,8 @@ static inline const float *gf_resample_floats(const void *block, size_t offset)
     return (const float *)((const char *)block + offset);
 }
 
-/* The first pass is clamped to it. Where no weight is negative, that is not necessary. */
+/* The limit to which the first pass is clamped. Where no weight is negative, clamping is not
+ * necessary. */
 static inline float gf_resample_most(const struct gf_resample *resample, int bits)
 {
     if (resample->kernel == GF_RESAMPLE_LINEAR || resample->kernel == GF_RESAMPLE_AREA)
@@ -151,8 +151,8 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch);
 
-/* How often both sides of a picture are halved, 1..3, where it is made of whole means of 8 bits;
- * else 0. And the rows of such a result; sums: room for an input row. */
+/* How often both sides of a picture are halved, 1..3, where the result is made of whole means of 8
+ * bits; else 0. The next function makes rows of such a result; sums: room for an input row. */
 int gf_resample_halvings(const struct gf_resample *resample, struct gf_format format);
 void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
                        uint16_t *sums);

@@ -76,8 +76,8 @@ static void to_light(const unsigned char *row, struct gf_format format, const fl
     }
 }
 
-/* One input row to one row of the result's width. A vector holds a pixel; what it holds more
- * belongs to the next one, which writes it again. */
+/* Makes one row of the result's width from an input row. A vector holds a pixel; its spare lanes
+ * fall on the next pixel, which is written later. */
 GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, const float *source,
                                          int channels, float max, float *restrict out)
 {
@@ -101,7 +101,7 @@ GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, con
     }
 }
 
-/* The weighted sum of rows, in their order. Vectors of it stay in registers. */
+/* Makes the weighted sum of rows, in their order. Vectors of the sum stay in registers. */
 GF_TARGET_CLONES static void add_rows(const float *const *rows, const float *weight, int count,
                                       size_t samples, float *restrict sums)
 {
@@ -137,7 +137,7 @@ static void make_slot(const struct work *work, const unsigned char *samples, flo
                 gf_resample_most(resample, work->in.bits), to);
 }
 
-/* The slots of rows first .. first + count - 1, no more than GF_RESAMPLE_LINES. */
+/* Fills the slots of rows first .. first + count - 1, no more than GF_RESAMPLE_LINES. */
 static void make_slots(const struct work *work, const struct gf_view *in, int first, int count)
 {
     const unsigned char *rows[GF_RESAMPLE_LINES];
@@ -172,7 +172,7 @@ GF_TARGET_CLONES static void encode_premultiplied(float *sums, struct gf_format 
     }
 }
 
-/* A result row from the first `count` of work->rows. */
+/* Makes a result row from the first `count` rows of work->rows. */
 static void finish_row(const struct work *work, const float *weight, int count, unsigned char *row)
 {
     const struct gf_format format = work->out;

@@ -6,7 +6,7 @@
 
 #if GF_X86
 
-/* Of sums of `count` pixels, in place: whole vectors of as many results as both halves hold.
+/* Halves sums of `count` pixels, in place, in whole vectors: as many results as two vectors hold.
  * Returns how many pixels are made. */
 GF_AVX512 static int halve_simd(uint16_t *sums, int count, int channels)
 {
@@ -22,7 +22,7 @@ GF_AVX512 static int halve_simd(uint16_t *sums, int count, int channels)
         const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 32);
         const __m512i sum = _mm512_add_epi16(_mm512_permutex2var_epi16(low, even, high),
                                              _mm512_permutex2var_epi16(low, odd, high));
-        /* What is written behind the results has been read. */
+        /* The memory behind the results has been read already. */
         _mm512_storeu_si512(sums + (ptrdiff_t)done * channels, sum);
     }
     return done;
