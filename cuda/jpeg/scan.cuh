@@ -16,8 +16,8 @@ template <class T> static __device__ __forceinline__ T warp_inclusive_sum(T valu
     return value;
 }
 
-/* The sum of the values of the threads before this one; *total: of all. All THREADS threads call
- * it, with WARP values of shared memory that nobody else uses. */
+/* Returns the sum of the values of all threads before this one; *total becomes the sum of all. All
+ * THREADS threads call it, with WARP values of shared memory that nobody else uses. */
 template <int THREADS, class T>
 static __device__ __forceinline__ T block_exclusive_sum(T value, T *warps, T *total)
 {

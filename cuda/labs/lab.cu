@@ -155,7 +155,7 @@ extern "C" enum gf_status gf_lab_device_end(int device, struct gf_error *error)
     const cudaError_t code = cudaDeviceSynchronize();
     if (code == cudaSuccess)
         return GF_OK;
-    /* The error stays with the context; only a new one is free of it. */
+    /* The error stays with the context. Only a new context works again. */
     const enum gf_status status = gf_cuda_fail(error, device, "cudaDeviceSynchronize", code);
     cudaDeviceReset();
     return status;

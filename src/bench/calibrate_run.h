@@ -37,8 +37,8 @@ bool gf_calibrate_make(const char *chain, const struct gf_options *options,
                        const struct gf_made_file *in, const struct gf_made_file *out);
 /* Options of a run whose spans are wanted. threads 1: each picture by one thread. */
 struct gf_options gf_calibrate_options(int threads);
-/* What the spans of one picture, which was in no other work, say of the figures: seconds that were
- * measured, and those that a value of 1 would make. */
+/* The figures as seen in the spans of one picture, while which no other picture was in work: the
+ * seconds that were measured, and the seconds that a figure of 1 would make. */
 struct gf_seen {
     struct gf_seen_figure {
         double measured_s, unit_s;

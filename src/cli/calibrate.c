@@ -21,7 +21,8 @@ enum gf_status gf_run_calibrate(const struct gf_command *command, struct gf_erro
     struct gf_calibration calibration;
     struct gf_figures_file file;
     struct gf_error why;
-    /* What the environment asks of every run is not for those that are measured. */
+    /* The options in the environment are for every run of the user, not for the runs that are
+     * measured. */
     (void)unsetenv("GPUFILTER_OPTS");
     const enum gf_status status =
         gf_calibrate("/proc/self/exe", GF_CALIBRATE_SECONDS, &calibration, error);

@@ -264,7 +264,7 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
     return source->pass ? read_interlaced(source, error) : read_progressive(source, error);
 }
 
-/* The pixels are whole: what is damaged behind them is told, and no more. */
+/* The pixels are complete: damage behind them only leads to a warning. */
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
     struct gf_png_source *const source = (struct gf_png_source *)base;

@@ -23,8 +23,8 @@ struct gf_tiff_layout {
     unsigned char palette[256][3];
 };
 
-/* Reads and checks the current directory. What cannot be read is GF_ERROR_INPUT that says what it
- * is. */
+/* Reads and checks the current directory. GF_ERROR_INPUT: the picture is of a kind that cannot be
+ * read, which the message names. */
 enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
                                    const struct gf_options *options, struct gf_tiff_layout *layout,
                                    struct gf_error *error) GF_CHECKED;
