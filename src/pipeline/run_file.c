@@ -46,7 +46,7 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_error *error)
 {
     unsigned char head[256];
-    size_t got;
+    size_t got = 0;
     struct gf_input *const input = task->input;
     const char *const name = gf_input_name(input);
     const char *const own = gf_file_format_name(task->own_format);

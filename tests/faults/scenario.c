@@ -85,7 +85,8 @@ const struct scenario scenarios[] = {
     {.name = "dry run", .arguments = "-i in -o out/{stem}.png --dry-run" ONE "blur", .batch = true},
     {.name = "explanation",
      .arguments = "-i in/full.png -o out/a.png --explain" ONE "blur",
-     .report = true},
+     .report = true,
+     .loads_driver = true},
     {.name = "list of filters", .arguments = "--list"},
     {.name = "help", .arguments = "--help"},
 };

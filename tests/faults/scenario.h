@@ -16,6 +16,7 @@ struct scenario {
     bool batch;            /* errors of several pictures, and a summary */
     bool report;           /* standard output holds times; a file trace may, too */
     bool named;            /* there are no unnamed files */
+    bool loads_driver;     /* CUDA's, whose library ends the process where it gets no memory */
 };
 
 extern const struct scenario scenarios[];

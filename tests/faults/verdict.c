@@ -143,6 +143,8 @@ const char *verdict(const struct scenario *scenario, const struct fault *fault,
     const int status = WEXITSTATUS(found->status);
     const bool success = !status;
     const char *wrong = NULL;
+    if (scenario->loads_driver && status == 1 && !found->errors.size)
+        return NULL;
     /* What the system refuses once, it may grant another time. */
     if (status != GF_EXIT_DONE && status != GF_EXIT_AGAIN)
         return "the exit status is neither 0 nor 75";
