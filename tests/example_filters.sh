@@ -5,6 +5,7 @@
 root=$(cd "$(dirname "$0")/.." && pwd)
 : "${GPUFILTER:=$root/build/gpufilter}"
 examples=$root/tests/example_filters
+build=$(basename "$(dirname "$GPUFILTER")") # its files of dependencies name it
 pictures=$root/tests/goldens
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
@@ -13,7 +14,7 @@ trap 'rm -rf "$tree"' EXIT
 add_filters()
 {
     cp -a "$root/Makefile" "$root/src" "$root/include" "$root/cuda" "$root/tests" "$root/samples" "$tree" || return
-    mkdir "$tree/build" && (cd "$(dirname "$GPUFILTER")" && cp -a config.mk configured src cuda "$tree/build") || return
+    mkdir "$tree/$build" && (cd "$(dirname "$GPUFILTER")" && cp -a config.mk configured src cuda "$tree/$build") || return
     cp "$examples"/*.[ch] "$tree/src/filters" && cp "$examples"/*.cu "$tree/cuda/filters" || return
     printf 'GF_FILTER(%s)\n' raise falloff >>"$tree/src/filters/filters.def"
 }
@@ -21,11 +22,11 @@ add_filters()
 copy_make()
 {
     env -i PATH="$PATH" PKG_CONFIG_PATH="$PKG_CONFIG_PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
-        make -C "$tree" -j"$(nproc)" BUILD=build "$@" >"$tree/log" 2>&1
+        make -C "$tree" -j"$(nproc)" BUILD="$build" "$@" >"$tree/log" 2>&1
 }
 
 problems=$({ add_filters && copy_make new-filter NAME=glow KIND=point && copy_make new-filter NAME=haze KIND=stencil &&
-    copy_make build/gpufilter; } || tail -n 20 "$tree/log")
+    copy_make "$build/gpufilter"; } || tail -n 20 "$tree/log")
 result "a copy of the tree builds with them" "$problems"
 [ -z "$problems" ] || exit 1
 result "nothing else is compiled" "$(grep -E '^(CC|NVCC) ' "$tree/log" | grep -v -e '/registry\.c$' -e '/raise\.cu\{0,1\}$' -e '/falloff\.c$' \
@@ -34,7 +35,7 @@ cd "$tree" || exit 1
 
 gpufilter()
 {
-    build/gpufilter --device=cpu "$@"
+    "$build/gpufilter" --device=cpu "$@"
 }
 
 # has COMMAND WORDS: a problem unless what the command prints has them.
@@ -69,7 +70,7 @@ result "help, list and completion know them" "$(
     done
 )"
 
-log=$(build/gpufilter --selftest=small raise,falloff,glow,haze 2>&1) && log=
+log=$("$build"/gpufilter --selftest=small raise,falloff,glow,haze 2>&1) && log=
 result "the self-test passes" "$log"
 
 result "bands make what the whole makes" "$(
@@ -115,24 +116,24 @@ result "what make new-filter begins does what its help says" "$(
 # Whether there is a GPU or not.
 result "a stencil without a kernel runs on the CPU, and says why" "$(
     lacks='haze has no CUDA kernel and runs on the CPU only'
-    build/gpufilter --verbose -i three.pgm -o auto.pgm invert,haze 2>&1 | grep -q "ran on cpu.*: $lacks" ||
+    "$build"/gpufilter --verbose -i three.pgm -o auto.pgm invert,haze 2>&1 | grep -q "ran on cpu.*: $lacks" ||
         echo "--verbose does not say it"
-    build/gpufilter --explain -i three.pgm haze | grep -q "$lacks" || echo "--explain does not say it"
-    build/gpufilter --profile=compare -i three.pgm haze | grep -q "$lacks" || echo "--profile=compare does not say it"
+    "$build"/gpufilter --explain -i three.pgm haze | grep -q "$lacks" || echo "--explain does not say it"
+    "$build"/gpufilter --profile=compare -i three.pgm haze | grep -q "$lacks" || echo "--profile=compare does not say it"
     for options in '-o a.pgm' '-i three.pgm -o {n}.pgm' '-o a.pgm invert -o b.pgm' --explain --profile=compare; do
         # shellcheck disable=SC2086 # several words
-        build/gpufilter --device=cuda -i three.pgm $options haze >said 2>&1
+        "$build"/gpufilter --device=cuda -i three.pgm $options haze >said 2>&1
         status=$?
         { [ $status = 3 ] && [ "$(cat said)" = "gpufilter: $lacks" ]; } || { echo "$options: status $status" && cat said; }
     done
 )"
 
 result "the test that make new-filter writes fails until it has the values" "$(
-    copy_make build/tests/test_glow || tail -n 20 log
-    build/tests/test_glow >said 2>&1 && echo "it passes as written"
+    copy_make "$build"/tests/test_glow || tail -n 20 log
+    "$build"/tests/test_glow >said 2>&1 && echo "it passes as written"
     grep -q 'glow makes 15, and tests/test_glow.c expects -1' said || cat said
     sed -i 's/{{-1, .*}}/{{15, 29, 43}, {57, 252, 83}, {95, 107, 119}}/' tests/test_glow.c
-    copy_make build/tests/test_glow && build/tests/test_glow >said 2>&1 || cat said log
+    copy_make "$build"/tests/test_glow && "$build"/tests/test_glow >said 2>&1 || cat said log
 )"
 
 result "make new-filter writes over nothing" "$(
