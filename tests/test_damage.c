@@ -211,6 +211,30 @@ static void test_damage_behind(void **state)
     }
 }
 
+/* A further IDAT holds no pixel, but one that is damaged is damage of the pixels' stream. */
+static void test_damage_of_a_further_idat(void **state)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        const struct gf_options options = plain_options();
+        struct bytes png = kind % 2 ? interlaced_png() : encoded("a.png", 64, 64, 3, false);
+        struct bytes other = {0};
+        struct picture picture;
+        append(&other, png.data, png.size - IEND_BYTES);
+        if (kind / 2)
+            append_chunk(&other, "tIME", "\x07\xd0\1\1\0\0\0", 7);
+        append_chunk(&other, "IDAT", "more", 4);
+        append_chunk(&other, "IEND", "", 0);
+        save(in_folder("a.png"), other.data, other.size);
+        assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+        free_picture(&picture);
+        other.data[other.size - IEND_BYTES - 1] ^= 1; /* its checksum */
+        save(in_folder("a.png"), other.data, other.size);
+        assert_refused(in_folder("a.png"), &options, "IDAT: CRC error");
+        free(other.data);
+        free(png.data);
+    }
+}
+
 /* The IDAT of a file in exchange for another. */
 static struct bytes with_idat(struct bytes png, const void *data, size_t size)
 {
@@ -638,7 +662,7 @@ static void check_trailing(const char *chunk, bool wrong_crc, bool with_palette,
     append_chunk(&png, "tEXt", "Comment\0a", 9);
     append_chunk(&png, chunk, "abcdef", strcmp(chunk, "IDAT") ? 6 : 0);
     png.data[png.size - 1] ^= wrong_crc;
-    check_warned(png, words);
+    (wrong_crc ? check_refused : check_warned)(png, words);
 }
 
 static void test_critical_chunks_behind_the_pixels(void **state)
@@ -857,6 +881,7 @@ int main(void)
         cmocka_unit_test(test_empty_and_missing),
         cmocka_unit_test(test_corrupt_png),
         cmocka_unit_test(test_damage_behind),
+        cmocka_unit_test(test_damage_of_a_further_idat),
         cmocka_unit_test(test_idat_of_the_wrong_length),
         cmocka_unit_test(test_idat_of_far_too_much),
         cmocka_unit_test(test_zlib_window_too_large),

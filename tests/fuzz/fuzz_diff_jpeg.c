@@ -1,5 +1,6 @@
-/* Reading JPEG beside libjpeg: what it refuses or warns of is refused, what it accepts gives the
- * same pixels; and what the check for GPUs calls sound, libjpeg accepts. */
+/* Reading JPEG beside libjpeg: what it refuses or warns of is refused, but for warnings that may
+ * concern no pixel; what both read gives the same pixels; and what the check for GPUs calls sound,
+ * libjpeg accepts. */
 #include "fuzz.h"
 
 #include <setjmp.h>
@@ -15,6 +16,8 @@ struct reference {
     struct jpeg_progress_mgr progress;
     struct gf_image image;
     bool refuses, unlike; /* unlike: of a kind that the program leaves out by intent */
+    bool doubts;          /* it warned of what may concern no pixel */
+    bool in_only_scan;    /* the rows of a picture of one scan are being read */
     char text[JMSG_LENGTH_MAX];
     jmp_buf escape;
 };
@@ -27,11 +30,25 @@ static void on_error(j_common_ptr jpeg)
     longjmp(reference->escape, 1);
 }
 
+/* Whether the warning may be of bytes that belong to no segment, of parameters that a baseline scan
+ * does not use, or of a missing end marker. Bytes before a restart marker belong to a scan. */
+static bool is_of_no_pixel(const struct reference *reference)
+{
+    const int code = reference->errors.msg_code, marker = reference->errors.msg_parm.i[1];
+    const bool restarts = reference->in_only_scan && marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7;
+    return (code == JWRN_EXTRANEOUS_DATA && !restarts) || code == JWRN_NOT_SEQUENTIAL ||
+           code == JWRN_JPEG_EOF;
+}
+
 static void on_message(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;
-    if (level < 0 && code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM)
+    struct reference *const reference = jpeg->client_data;
+    if (level >= 0 || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM)
+        return;
+    if (!is_of_no_pixel(reference))
         on_error(jpeg);
+    reference->doubts = true;
 }
 
 /* The program reads no more scans than these. */
@@ -48,10 +65,9 @@ static void on_progress(j_common_ptr jpeg)
 /* The program's own conversion of a row of CMYK. */
 static void to_rgb(struct reference *reference, const uint8_t *cmyk, uint8_t *rgb)
 {
-    const unsigned flip = reference->jpeg.saw_Adobe_marker ? 0 : 255;
     for (int x = 0; x < reference->image.format.width; x++, cmyk += 4, rgb += 3) {
         for (int c = 0; c < 3; c++)
-            rgb[c] = (uint8_t)(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
     }
 }
 
@@ -67,6 +83,7 @@ static void read_rows(struct reference *reference)
                                       .channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3,
                                       .bits = 8});
     jpeg_start_decompress(jpeg);
+    reference->in_only_scan = !jpeg_has_multiple_scans(jpeg);
     while (jpeg->output_scanline < jpeg->output_height) {
         uint8_t *const to = image->data + jpeg->output_scanline * image->pitch;
         JSAMPROW row = cmyk ? line : to;
@@ -74,6 +91,7 @@ static void read_rows(struct reference *reference)
         if (cmyk)
             to_rgb(reference, line, to);
     }
+    reference->in_only_scan = false;
     jpeg_finish_decompress(jpeg);
 }
 
@@ -108,6 +126,13 @@ static void reference_read(struct reference *reference, const uint8_t *data, siz
     jpeg_destroy_decompress(&reference->jpeg);
 }
 
+/* libjpeg overlooks these faults where codes lie far from the end of its buffer, which the program
+ * lets end elsewhere. */
+static bool is_overlooked(const char *text)
+{
+    return strstr(text, " extraneous bytes before marker 0xd9") || strstr(text, "bad Huffman code");
+}
+
 static void check(const struct reference *reference, const uint8_t *data, size_t size)
 {
     const struct gf_options options = fuzz_options();
@@ -117,8 +142,8 @@ static void check(const struct reference *reference, const uint8_t *data, size_t
     const enum gf_status status = fuzz_decode(data, size, &options, &ours, &error);
     if (reference->refuses || reference->unlike)
         FUZZ_CHECK(status, "libjpeg: %s", reference->text);
-    else
-        FUZZ_CHECK(!status, "%s", error.text);
+    else if (!reference->doubts)
+        FUZZ_CHECK(!status || is_overlooked(error.text), "%s", error.text);
     if (!status && gf_jpeg_header_read(data, size, &header))
         FUZZ_CHECK(header.width == ours.format.width && header.height == ours.format.height &&
                        header.components == ours.format.channels,

@@ -7,18 +7,20 @@
 
 #include "fuzz.h"
 
+enum { IDAT_TYPE = 0x49444154 }; /* as a number, its first byte the highest */
+
 enum reference_verdict {
     REFERENCE_REFUSES,
     REFERENCE_TOO_LARGE,
-    REFERENCE_DOUBTS, /* it warned about the pixels */
+    REFERENCE_DOUBTS, /* it warned about the pixels, or failed behind all of them */
     REFERENCE_ACCEPTS
 };
 
 struct reference {
     const uint8_t *data;
     size_t size;
-    bool doubts;
-    char text[200]; /* of its error or of its last warning */
+    bool doubts, has_rows, in_idat; /* in_idat: where it failed */
+    char text[200];                 /* of its error or of its last warning */
     struct gf_image image;
     png_bytep row[FUZZ_PIXELS_MAX];
     jmp_buf escape;
@@ -28,6 +30,8 @@ static void reference_on_error(png_structp png, png_const_charp text)
 {
     struct reference *const reference = png_get_error_ptr(png);
     snprintf(reference->text, sizeof reference->text, "%s", text);
+    reference->in_idat = png_get_io_chunk_type(png) == IDAT_TYPE &&
+                         (!(png_get_io_state(png) & PNG_IO_CHUNK_HDR) || !strncmp(text, "IDAT", 4));
     longjmp(reference->escape, 1);
 }
 
@@ -83,6 +87,7 @@ static enum reference_verdict reference_pixels(struct reference *reference, png_
     for (uint32_t y = 0; y < height; y++)
         reference->row[y] = reference->image.data + y * reference->image.pitch;
     png_read_image(png, reference->row);
+    reference->has_rows = true;
     png_read_end(png, info);
     return reference->doubts ? REFERENCE_DOUBTS : REFERENCE_ACCEPTS;
 }
@@ -97,6 +102,8 @@ static enum reference_verdict reference_read(struct reference *reference, struct
     volatile enum reference_verdict verdict = REFERENCE_REFUSES;
     if (!setjmp(reference->escape))
         verdict = reference_pixels(reference, png, info);
+    else if (reference->has_rows && !reference->in_idat)
+        verdict = REFERENCE_DOUBTS;
     png_destroy_read_struct(&png, &info, NULL);
     *image = (struct gf_image){0};
     if (verdict == REFERENCE_ACCEPTS || verdict == REFERENCE_DOUBTS)

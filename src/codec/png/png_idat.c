@@ -243,8 +243,10 @@ bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *traile
     }
     for (;;) {
         const bool last = is_type(idat->head, "IEND");
-        if (!read_trailing_chunk(idat, trailer, fault))
+        if (!read_trailing_chunk(idat, trailer, fault)) {
+            fault->in_idat = is_type(idat->head, "IDAT");
             return false;
+        }
         if (last)
             return true;
         if (!read_head(idat, fault))

@@ -11,6 +11,7 @@ struct gf_png_fault {
     enum gf_status status; /* the input could not be read, or memory ran out: `error` says more */
     struct gf_error error;
     bool truncated;
+    bool in_idat;     /* a chunk of packed pixels has it */
     const char *text; /* else what is damaged, in libpng's words; valid until gf_png_idat_close */
 };
 

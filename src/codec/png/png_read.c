@@ -218,12 +218,23 @@ static enum gf_status read_plain(struct gf_png_source *source, struct gf_error *
     return GF_OK;
 }
 
-static enum gf_status finish_plain(struct gf_png_source *source, struct gf_error *failure)
+static enum gf_status finish_plain(struct gf_png_source *source, bool *in_idat,
+                                   struct gf_error *failure)
 {
-    struct gf_png_fault fault;
-    return gf_png_pixels_finish(source->pixels, &source->trailer, &fault)
-               ? GF_OK
-               : gf_png_fail(source, &fault, failure);
+    struct gf_png_fault fault = {0};
+    if (gf_png_pixels_finish(source->pixels, &source->trailer, &fault))
+        return GF_OK;
+    *in_idat = fault.in_idat;
+    return gf_png_fail(source, &fault, failure);
+}
+
+/* Whether libpng failed in a chunk of packed pixels. Where the head of the next chunk is cut,
+ * libpng still has the name of the last. */
+static bool is_in_idat(const struct gf_png_source *source)
+{
+    enum { IDAT_TYPE = 0x49444154 };
+    return png_get_io_chunk_type(source->png) == IDAT_TYPE &&
+           !(source->ended && (png_get_io_state(source->png) & PNG_IO_CHUNK_HDR));
 }
 
 static enum gf_status read_progressive(struct gf_png_source *source, struct gf_error *error)
@@ -264,16 +275,21 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
     return source->pass ? read_interlaced(source, error) : read_progressive(source, error);
 }
 
-/* The pixels are complete: damage behind them only leads to a warning. */
+/* The pixels are complete: damage behind them only leads to a warning. Damage in a chunk of packed
+ * pixels that holds more than they need is damage all the same. */
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
     struct gf_png_source *const source = (struct gf_png_source *)base;
     struct gf_error failure = {0};
     enum gf_status status = GF_OK;
-    if (!source->given_up)
-        status = source->pixels ? finish_plain(source, &failure)
-                                : gf_png_attempt(source, finish, &failure);
-    if (status && !source->damaged)
+    bool in_idat = false;
+    if (!source->given_up && source->pixels) {
+        status = finish_plain(source, &in_idat, &failure);
+    } else if (!source->given_up) {
+        status = gf_png_attempt(source, finish, &failure);
+        in_idat = status && is_in_idat(source);
+    }
+    if (status && (!source->damaged || (in_idat && !source->options.allow_truncated)))
         return gf_fail(error, status, "%s", failure.text);
     if (status)
         gf_warn(&source->options, "%s", failure.text);
