@@ -116,13 +116,15 @@ GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-po
 GF_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 
-# The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives.
+# The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives. A layer's
+# folder has files of its own and rooms.
 LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
-  $(addprefix codec/,$(FORMAT_NAMES)) codec engine pipeline selftest
-PROGRAM_DIRS := server batch bench labs report cli
-LIB_SRC := $(wildcard $(patsubst %,src/%/*.c,$(LIB_DIRS)))
+  $(addprefix codec/,$(FORMAT_NAMES)) engine pipeline selftest
+PROGRAM_DIRS := server batch bench study report cli
+sources = $(wildcard $(foreach folder,$1,src/$(folder)/*.c src/$(folder)/*/*.c))
+LIB_SRC := $(call sources,$(LIB_DIRS)) $(wildcard src/codec/*.c)
 MAIN_SRC := src/cli/main.c
-PROGRAM_SRC := $(filter-out $(MAIN_SRC),$(wildcard $(patsubst %,src/%/*.c,$(PROGRAM_DIRS))))
+PROGRAM_SRC := $(filter-out $(MAIN_SRC),$(call sources,$(PROGRAM_DIRS)))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 MAIN_OBJ := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
@@ -131,7 +133,7 @@ ifeq ($(CUDA),1)
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 GF_CPPFLAGS += -DGF_WITH_CUDA $(addprefix -isystem ,$(addsuffix /include,$(filter-out /usr,$(CUDA_HOME))))
 # Those that take longest to compile come first.
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard $(patsubst %,cuda/%/*.cu,variants filters filters/* common jpeg png backend)))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard $(patsubst %,cuda/%/*.cu,study/variants filters filters/* common jpeg png backend)))
 CUBINS := $(foreach a,$(CUBIN_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
 GENCODE := $(CUBINS) -gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 CUDA_LIBDIR := $(patsubst %/,%,$(dir $(firstword $(wildcard $(addsuffix /libcudart_static.a,$(CUDA_HOME)/targets/x86_64-linux/lib \
@@ -141,10 +143,10 @@ endif
 # Labs measure machine code for the GPU that they run on. Without any they are their declarations, which are C.
 LABS := $(strip $(CUBIN_ARCHS))
 ifneq ($(LABS),)
-LAB_CU := $(wildcard cuda/labs/*.cu)
+LAB_CU := $(wildcard cuda/study/labs/*.cu)
 GF_CPPFLAGS += -DGF_WITH_LABS
 else
-LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/labs/labs.def))
+LAB_CU := $(patsubst %,cuda/study/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/study/labs/labs.def))
 endif
 PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
 
@@ -152,7 +154,8 @@ LIB_A := $(BUILD)/libgpufilter.a
 PROGRAM_A := $(BUILD)/program.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
-TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+TEST_SRC := $(wildcard tests/*/test_*.c)
+TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_SRC)))
 ifeq ($(V),0)
 built := $(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ) $(LIB_A) $(PROGRAM_A) $(LIB_SO) $(PROGRAM)
 missing := $(filter-out $(wildcard $(built)),$(built))
@@ -181,28 +184,28 @@ $(BUILD)/%.o: %.c $(BUILD)/configured
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The page's frame, style and script are part of the program.
-$(BUILD)/src/report/html.o: $(addprefix src/report/page.,html css js)
+$(BUILD)/src/report/page/html.o: $(addprefix src/report/page/page.,html css js)
 
 ifneq ($(LABS),)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.
-$(BUILD)/cuda/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) -DGF_WITH_LABS \
+$(BUILD)/cuda/study/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) -DGF_WITH_LABS \
   -Xcompiler -Wno-missing-field-initializers
 # The lab of compiler flags: one source under each of them.
-$(BUILD)/cuda/labs/flags_ftz.o: GF_NVCCFLAGS += -ftz=true
-$(BUILD)/cuda/labs/flags_div.o: GF_NVCCFLAGS += -prec-div=false
-$(BUILD)/cuda/labs/flags_sqrt.o: GF_NVCCFLAGS += -prec-sqrt=false
-$(BUILD)/cuda/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
+$(BUILD)/cuda/study/labs/flags_ftz.o: GF_NVCCFLAGS += -ftz=true
+$(BUILD)/cuda/study/labs/flags_div.o: GF_NVCCFLAGS += -prec-div=false
+$(BUILD)/cuda/study/labs/flags_sqrt.o: GF_NVCCFLAGS += -prec-sqrt=false
+$(BUILD)/cuda/study/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
 
 # Device code that launches kernels is relocatable and linked with the device's runtime, which PTX cannot be. All
 # of it in one object, so that nothing that is linked with it need know.
-$(BUILD)/cuda/labs/dynamic_parallelism.o: cuda/labs/dynamic_parallelism.cu $(BUILD)/configured
+$(BUILD)/cuda/study/labs/dynamic_parallelism.o: cuda/study/labs/dynamic_parallelism.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)$(NVCC) -rdc=true $(GF_NVCCFLAGS) $(NVCCFLAGS) $(CUBINS) -DGF_WITH_CUDA $(INCLUDES) \
 	  -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $(@:.o=.relocatable.o) $< && \
 	$(NVCC) $(NVCC_HOST) -dlink -Xcompiler -fPIC $(CUBINS) -o $(@:.o=.linked.o) $(@:.o=.relocatable.o) -lcudadevrt && \
 	$(LD) -r -o $@ $(@:.o=.relocatable.o) $(@:.o=.linked.o) $(CUDA_LIBDIR)/libcudadevrt.a
 else
-$(BUILD)/cuda/labs/%.o: cuda/labs/%.cu $(BUILD)/configured
+$(BUILD)/cuda/study/labs/%.o: cuda/study/labs/%.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -x c -c -o $@ $<
 endif
@@ -218,7 +221,9 @@ $(BUILD)/%.o: %.cu $(BUILD)/configured
 $(BUILD)/src/filters/%.o: GF_CFLAGS += -Wno-unused-parameter
 
 # Few tests use the state that cmocka hands to each, and few fakes all that they are given.
-$(BUILD)/tests/%: tests/%.c $(PROGRAM_A) $(LIB_A)
+# Their sources lie in folders that are called like those of src; the programs lie side by side.
+vpath test_%.c $(sort $(dir $(TEST_SRC)))
+$(BUILD)/tests/%: %.c $(PROGRAM_A) $(LIB_A)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) -Wno-unused-parameter $(CFLAGS) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(PROGRAM_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
 

@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 : "${GPUFILTER:=$root/build/gpufilter}"
 examples=$root/tests/example_filters
 build=$(basename "$(dirname "$GPUFILTER")") # its files of dependencies name it
-pictures=$root/tests/goldens
+pictures=$root/tests/filters/goldens
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 . "$(dirname "$0")/tap.sh"
@@ -131,19 +131,19 @@ result "a stencil without a kernel runs on the CPU, and says why" "$(
 result "the test that make new-filter writes fails until it has the values" "$(
     copy_make "$build"/tests/test_glow || tail -n 20 log
     "$build"/tests/test_glow >said 2>&1 && echo "it passes as written"
-    grep -q 'glow makes 15, and tests/test_glow.c expects -1' said || cat said
-    sed -i 's/{{-1, .*}}/{{15, 29, 43}, {57, 252, 83}, {95, 107, 119}}/' tests/test_glow.c
+    grep -q 'glow makes 15, and tests/filters/test_glow.c expects -1' said || cat said
+    sed -i 's/{{-1, .*}}/{{15, 29, 43}, {57, 252, 83}, {95, 107, 119}}/' tests/filters/test_glow.c
     copy_make "$build"/tests/test_glow && "$build"/tests/test_glow >said 2>&1 || cat said log
 )"
 
 result "make new-filter writes over nothing" "$(
-    cksum src/filters/* tests/*.[ch] >before
+    find src/filters tests/filters -type f -exec cksum {} + >before
     for wrong in 'NAME=glow KIND=point' 'NAME=flip KIND=point' 'NAME=cli KIND=stencil' 'NAME=int KIND=point' NAME=mist \
         'NAME=../mist KIND=point' KIND=point; do
         # shellcheck disable=SC2086 # several words
         ! copy_make new-filter $wrong || echo "$wrong is taken"
     done
-    cksum src/filters/* tests/*.[ch] | cmp - before 2>&1
+    find src/filters tests/filters -type f -exec cksum {} + | cmp - before 2>&1
 )"
 
 # Each block of code in the tutorial stands so in one of the files.

@@ -10,7 +10,7 @@
 
 #include "engine/backend.h"
 #include "support.h"
-#include "pixel/histogram.h"
+#include "pixel/histogram/histogram.h"
 
 enum { FAKE_BLOCKS = 1024, FAKE_GUARD = 256, FAKE_POISON = 0xC3 };
 

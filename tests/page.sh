@@ -58,8 +58,8 @@ for page in "$work"/*.html; do
     result "$name is UTF-8" "$(iconv -f UTF-8 -t UTF-8 "$page" 2>&1 >/dev/null)"
 done
 # shellcheck disable=SC2059 # bytes
-hash=$(printf "$(sha256sum "$root/src/report/page.js" | cut -c1-64 | sed 's/../\\x&/g')" | base64)
-result "page.html allows the script page.js alone" "$(grep -q "script-src 'sha256-$hash'" "$root/src/report/page.html" ||
+hash=$(printf "$(sha256sum "$root/src/report/page/page.js" | cut -c1-64 | sed 's/../\\x&/g')" | base64)
+result "page.html allows the script page.js alone" "$(grep -q "script-src 'sha256-$hash'" "$root/src/report/page/page.html" ||
     echo "its script-src should be 'sha256-$hash'")"
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)

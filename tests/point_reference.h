@@ -6,7 +6,7 @@
 
 #include "pixel/colour.h"
 #include "support.h"
-#include "pixel/histogram.h"
+#include "pixel/histogram/histogram.h"
 
 struct reference {
     struct gf_format format;

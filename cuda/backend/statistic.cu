@@ -6,7 +6,7 @@
 #include "chain/variants.h"
 #include "cuda/backend/probe.cuh"
 #include "cuda/common/check.cuh"
-#include "pixel/histogram.h"
+#include "pixel/histogram/histogram.h"
 
 static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct statistic *statistic,
                                             int bits, struct gf_error *error)

@@ -1,4 +1,4 @@
-#include "filters/crop.h"
+#include "filters/crop/crop.h"
 
 #include "cuda/common/row_copy.cuh"
 #include "stage/stage.h"

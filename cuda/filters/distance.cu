@@ -1,5 +1,5 @@
 /* The two steps of distance: along the rows of the transposed picture, then across its columns. */
-#include "filters/distance.h"
+#include "filters/distance/distance.h"
 
 #include "cuda/common/square_root.cuh"
 #include "cuda/common/stencil.cuh"

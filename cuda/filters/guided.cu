@@ -3,7 +3,7 @@
  * 2 radius + 1 samples; sums of windows are differences of prefix sums of these over the block, so
  * that the time does not depend on the radius. All sums are of integers: every order gives the same
  * bits. */
-#include "filters/guided.h"
+#include "filters/guided/guided.h"
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"

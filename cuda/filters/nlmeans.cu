@@ -2,7 +2,7 @@
  * of which it keeps the sums in registers while every shift of the search window goes by. For a
  * shift it adds up the squared differences down its columns, and takes those of its neighbours for
  * the sums over patches by shuffles. Integers only, but for the weight: as on the CPU. */
-#include "filters/nlmeans.h"
+#include "filters/nlmeans/nlmeans.h"
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"

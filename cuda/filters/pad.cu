@@ -1,4 +1,4 @@
-#include "filters/pad.h"
+#include "filters/pad/pad.h"
 
 #include <stdint.h>
 

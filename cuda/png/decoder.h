@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codec/png/png_marked.h"
+#include "codec/png/read/png_marked.h"
 #include "gpufilter/status.h"
 #include "stage/view.h"
 

@@ -1,5 +1,5 @@
 /* Prefix codes of bounded length, made by a thread block: the lengths and codes of
- * src/codec/png/huffman.c. */
+ * src/codec/png/inflate/huffman.c. */
 #ifndef GF_CUDA_PNG_PREFIX_CODE_CUH
 #define GF_CUDA_PNG_PREFIX_CODE_CUH
 

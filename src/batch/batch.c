@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "batch/archive.h"
-#include "batch/batch_work.h"
-#include "batch/cost.h"
+#include "batch/archives/archive.h"
+#include "batch/workers/batch_work.h"
+#include "batch/devices/cost.h"
 #include "chain/chain.h"
 
 /* Reports faults that every picture would have before the first picture. chain[outputs] keeps in

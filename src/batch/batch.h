@@ -7,12 +7,12 @@
 
 #include <stdatomic.h>
 
-#include "batch/batch_log.h"
+#include "batch/log/batch_log.h"
 #include "batch/batch_profile.h"
-#include "batch/figures.h"
-#include "batch/inputs.h"
-#include "batch/figures.h"
-#include "batch/output_template.h"
+#include "batch/devices/figures.h"
+#include "batch/names/inputs.h"
+#include "batch/devices/figures.h"
+#include "batch/names/output_template.h"
 
 enum gf_message_kind {
     GF_MESSAGE_ERROR,

@@ -4,7 +4,7 @@
 
 #include "base/exit_status.h"
 #include "base/fail.h"
-#include "batch/batch_work.h"
+#include "batch/workers/batch_work.h"
 
 static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_error *error)
 {

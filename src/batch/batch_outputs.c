@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/batch_work.h"
+#include "batch/workers/batch_work.h"
 
 /* ---- outputs that exist already ---- */
 

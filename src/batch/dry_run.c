@@ -5,7 +5,7 @@
 #include "base/exit_status.h"
 #include "base/fail.h"
 #include "base/printable.h"
-#include "batch/batch_work.h"
+#include "batch/workers/batch_work.h"
 #include "batch/program_words.h"
 
 /* Whether the run would take the input, by its header. A pipe is not opened. */

@@ -3,7 +3,7 @@
 #ifndef GF_BENCH_CALIBRATE_H
 #define GF_BENCH_CALIBRATE_H
 
-#include "batch/figures.h"
+#include "batch/devices/figures.h"
 #include "gpufilter/status.h"
 
 struct gf_calibration {

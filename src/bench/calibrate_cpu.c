@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/spans.h"
-#include "batch/cost.h"
+#include "batch/devices/cost.h"
 #include "bench/calibrate_run.h"
 #include "bench/timing.h"
 #include "codec/formats.h"

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/spans.h"
-#include "batch/cost.h"
+#include "batch/devices/cost.h"
 #include "bench/calibrate_run.h"
 #include "chain/chain.h"
 #include "codec/formats.h"
-#include "pixel/fused.h"
-#include "pixel/point.h"
+#include "pixel/point/fused.h"
+#include "pixel/point/point.h"
 
 static void see(struct gf_seen *seen, int figure, double measured_s, double unit_s)
 {

@@ -1,9 +1,9 @@
 #include "chain/fuse.h"
 
 #include "base/fail.h"
-#include "pixel/fused.h"
-#include "pixel/point.h"
-#include "pixel/premultiply.h"
+#include "pixel/point/fused.h"
+#include "pixel/point/point.h"
+#include "pixel/point/premultiply.h"
 
 /* Whether the stage is a table that the stencil beside it may apply. */
 static bool is_table(const struct gf_plan *plan, int i)

@@ -8,9 +8,9 @@
 #include "chain/fuse.h"
 #include "chain/param_value.h"
 #include "chain/variants.h"
-#include "pixel/orient.h"
-#include "pixel/point.h"
-#include "pixel/premultiply.h"
+#include "pixel/orient/orient.h"
+#include "pixel/point/point.h"
+#include "pixel/point/premultiply.h"
 
 extern const struct gf_filter gf_flatten_filter;
 

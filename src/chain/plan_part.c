@@ -5,8 +5,8 @@
 #include "base/fail.h"
 #include "chain/fuse.h"
 #include "chain/plan.h"
-#include "pixel/fused.h"
-#include "pixel/point.h"
+#include "pixel/point/fused.h"
+#include "pixel/point/point.h"
 
 /* Compares parameters as plain bytes, with the gaps between their members. The parameters of a
  * chain are zeroed first; those of a filter's parts may not be, and then an equal stage counts as

@@ -1,7 +1,7 @@
 #include "chain/stage_cost.h"
 
-#include "pixel/fused.h"
-#include "pixel/point.h"
+#include "pixel/point/fused.h"
+#include "pixel/point/point.h"
 
 struct scale {
     gf_filter_times *times;

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "chain/plan.h"
-#include "pixel/fused.h"
-#include "pixel/point.h"
+#include "pixel/point/fused.h"
+#include "pixel/point/point.h"
 
 const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i)
 {

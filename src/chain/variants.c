@@ -1,8 +1,8 @@
 /* Which CUDA kernels a filter has, and which of them a stage runs. */
 #include "chain/variants.h"
 
-#include "pixel/histogram.h"
-#include "pixel/point.h"
+#include "pixel/histogram/histogram.h"
+#include "pixel/point/point.h"
 
 const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index)
 {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "batch/figures_cache.h"
+#include "batch/devices/figures_cache.h"
 #include "bench/calibrate.h"
 #include "cli/messages.h"
 #include "cli/run.h"

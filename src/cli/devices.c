@@ -4,7 +4,7 @@
 #include "base/cpu.h"
 #include "base/target_clones.h"
 #include "cli/devices_nvml.h"
-#include "cli/help.h"
+#include "cli/help/help.h"
 #include "engine/backend.h"
 #include "report/text.h"
 #include "server/client.h"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "cli/command.h"
+#include "cli/command/command.h"
 
 /* Prints "gpufilter: KIND TEXT" to standard error as one line; kind is "" or "warning: ". What
  * a terminal would obey, which file names may hold, becomes '?'. */

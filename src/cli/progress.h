@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "batch/batch.h"
-#include "cli/command.h"
+#include "cli/command/command.h"
 
 struct gf_progress {
     FILE *file;

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch/archive.h"
+#include "batch/archives/archive.h"
 #include "batch/batch.h"
-#include "batch/figures_cache.h"
+#include "batch/devices/figures_cache.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/report_file.h"
@@ -19,7 +19,7 @@
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
-#include "report/profile_report.h"
+#include "report/profile/profile_report.h"
 #include "report/text.h"
 
 /* How long a server that --server=start starts lives without work. */

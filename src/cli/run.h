@@ -2,7 +2,7 @@
 #ifndef GF_CLI_RUN_H
 #define GF_CLI_RUN_H
 
-#include "cli/command.h"
+#include "cli/command/command.h"
 
 /* Filters every input into its output (run.c). */
 enum gf_status gf_run_batch(struct gf_command *command, struct gf_error *error) GF_CHECKED;

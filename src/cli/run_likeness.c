@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "base/value.h"
-#include "bench/compare.h"
+#include "study/compare/compare.h"
 #include "bench/likeness.h"
 #include "cli/messages.h"
 #include "cli/run.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "gpufilter/filter.h"
-#include "report/html.h"
-#include "report/picture_html.h"
-#include "report/profile_html.h"
+#include "report/page/html.h"
+#include "report/page/picture_html.h"
+#include "report/profile/profile_html.h"
 
 /* The input and the output, where they are files. */
 static void put_pictures(FILE *file, const struct gf_command *command)

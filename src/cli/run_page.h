@@ -2,9 +2,9 @@
 #ifndef GF_CLI_RUN_PAGE_H
 #define GF_CLI_RUN_PAGE_H
 
-#include "cli/command.h"
-#include "report/batch_report.h"
-#include "report/profile_report.h"
+#include "cli/command/command.h"
+#include "report/batch/batch_report.h"
+#include "report/profile/profile_report.h"
 
 /* What it shows. */
 struct gf_run_page {

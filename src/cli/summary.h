@@ -3,7 +3,7 @@
 #define GF_CLI_SUMMARY_H
 
 #include "batch/batch.h"
-#include "cli/command.h"
+#include "cli/command/command.h"
 
 /* "3 files done, 1 skipped, in 0.52 s: 12.0 Mpixel, 5.8 pictures/s, bound by decode" */
 void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size);

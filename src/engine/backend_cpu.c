@@ -9,7 +9,7 @@
 #include "base/pages.h"
 #include "chain/variants.h"
 #include "engine/backend.h"
-#include "pixel/histogram.h"
+#include "pixel/histogram/histogram.h"
 
 /* Many calls have parameters that they do not need, since the memory is the host's, and the work is
  * done at once. */

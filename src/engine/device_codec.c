@@ -4,7 +4,7 @@
 #include "base/spans.h"
 #include "codec/common/checks.h"
 #include "codec/formats.h"
-#include "codec/png/png_pack.h"
+#include "codec/png/write/png_pack.h"
 #include "engine/bands.h"
 #include "engine/device_start.h"
 

@@ -8,7 +8,7 @@
 #include "codec/io/input.h"
 #include "engine/buffer_pool.h"
 #include "codec/jpeg/jpeg_header.h"
-#include "codec/png/png_marked.h"
+#include "codec/png/read/png_marked.h"
 #include "engine/device_coders.h"
 
 /* A file in host memory of the pool, for the device to decode. */

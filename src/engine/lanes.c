@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "pixel/histogram.h"
+#include "pixel/histogram/histogram.h"
 
 enum gf_status gf_lanes_open(struct gf_run_state *state, struct gf_error *error)
 {

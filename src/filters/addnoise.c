@@ -1,5 +1,5 @@
 /* addnoise: noise that depends on the pixel's position and a seed alone. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct addnoise {
     double sigma;

@@ -1,5 +1,5 @@
 /* brightness: adds a constant. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct brightness {
     double x;

@@ -1,5 +1,5 @@
 /* chromakey: a colour becomes transparent. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct chromakey {
     struct gf_colour colour;

@@ -1,6 +1,6 @@
 /* colormatrix: each channel a weighted sum of all three. */
 #include "base/fail.h"
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct colormatrix {
     struct gf_matrix matrix;

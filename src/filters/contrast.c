@@ -1,5 +1,5 @@
 /* contrast: spreads samples about the middle of the scale. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct contrast {
     double x;

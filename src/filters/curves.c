@@ -1,6 +1,6 @@
 /* curves: tones through points of the user. */
 #include "base/fail.h"
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 enum { ALL, CHANNELS = 4, POINTS_MAX = GF_MATRIX_SIDE_MAX };
 

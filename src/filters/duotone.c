@@ -1,5 +1,5 @@
 /* duotone: two colours in place of black and white. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct duotone {
     struct gf_colour dark, light;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "pixel/histogram_counters.h"
-#include "pixel/point.h"
+#include "pixel/histogram/histogram_counters.h"
+#include "pixel/point/point.h"
 
 struct equalize {
     int mode;

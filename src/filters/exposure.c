@@ -1,6 +1,6 @@
 /* exposure: more or less light. */
 #include "base/elementary.h"
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct exposure {
     double ev;

@@ -1,6 +1,6 @@
 /* flatten: the picture on a background; no alpha is left. */
 #include "pixel/fill.h"
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct flatten {
     struct gf_colour colour;

@@ -1,5 +1,5 @@
 /* frame: a border of a colour, drawn over the edges. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct frame {
     struct gf_length width;

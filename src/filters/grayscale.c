@@ -1,5 +1,5 @@
 /* grayscale: one channel of luma. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct grayscale {
     int weights;

@@ -1,5 +1,5 @@
 /* hflip: left and right exchanged. */
-#include "pixel/orient.h"
+#include "pixel/orient/orient.h"
 
 static enum gf_status hflip_prepare(struct gf_stage *stage, struct gf_error *error)
 {

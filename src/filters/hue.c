@@ -1,6 +1,6 @@
 /* hue: turns the colour circle. */
 #include "base/elementary.h"
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct hue {
     double angle;

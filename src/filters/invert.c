@@ -1,5 +1,5 @@
 /* invert: the negative. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)

@@ -1,5 +1,5 @@
 /* levels: a new black, white and middle. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct levels {
     double black, white, gamma;

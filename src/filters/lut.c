@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "pixel/cube.h"
-#include "pixel/point.h"
+#include "pixel/files/cube.h"
+#include "pixel/point/point.h"
 
 struct lut {
     char file[GF_FILE_NAME_SIZE];

@@ -1,7 +1,7 @@
 /* mask: another picture says how far the picture shows. */
-#include "pixel/layer.h"
-#include "pixel/picture_file.h"
-#include "pixel/point.h"
+#include "pixel/point/layer.h"
+#include "pixel/files/picture_file.h"
+#include "pixel/point/point.h"
 
 struct mask {
     char file[GF_FILE_NAME_SIZE], base[GF_FILE_NAME_SIZE];

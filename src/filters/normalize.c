@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct normalize {
     double clip;

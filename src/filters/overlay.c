@@ -1,7 +1,7 @@
 /* overlay: another picture on the picture. */
-#include "pixel/blend.h"
-#include "pixel/picture_file.h"
-#include "pixel/point.h"
+#include "pixel/point/blend.h"
+#include "pixel/files/picture_file.h"
+#include "pixel/point/point.h"
 
 struct overlay {
     char file[GF_FILE_NAME_SIZE];

@@ -1,5 +1,5 @@
 /* posterize: few levels, with or without an ordered dither. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct posterize {
     int levels, dither;

@@ -1,5 +1,5 @@
 /* round: transparent beyond rounded corners. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct round {
     struct gf_length radius;

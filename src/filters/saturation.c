@@ -1,5 +1,5 @@
 /* saturation: paler or more colourful at the same lightness. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct saturation {
     double factor;

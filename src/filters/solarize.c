@@ -1,5 +1,5 @@
 /* solarize: the bright tones become their negative. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct solarize {
     double threshold;

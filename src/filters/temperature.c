@@ -1,5 +1,5 @@
 /* temperature: warmer or cooler light. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct temperature {
     double kelvin, tint;

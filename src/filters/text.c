@@ -8,8 +8,8 @@
 #include "base/fail.h"
 #include "base/line.h"
 #include "base/named_file.h"
-#include "pixel/blend.h"
-#include "pixel/point.h"
+#include "pixel/point/blend.h"
+#include "pixel/point/point.h"
 #include "text/text.h"
 
 struct text {

@@ -1,5 +1,5 @@
 /* transpose: rows become columns. */
-#include "pixel/orient.h"
+#include "pixel/orient/orient.h"
 
 static const struct gf_orient transposed = {.transpose = true};
 

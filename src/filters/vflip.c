@@ -1,5 +1,5 @@
 /* vflip: top and bottom exchanged. */
-#include "pixel/orient.h"
+#include "pixel/orient/orient.h"
 
 static const struct gf_orient flipped = {.mirror_y = true};
 

@@ -1,5 +1,5 @@
 /* vibrance: more colour where there is little. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct vibrance {
     double amount;

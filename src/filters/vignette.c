@@ -1,5 +1,5 @@
 /* vignette: the corners fade into a colour. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct vignette {
     double strength, radius;

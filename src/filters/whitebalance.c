@@ -1,7 +1,7 @@
 /* whitebalance: takes the colour of the light out of the picture. */
 #include "pixel/colour.h"
-#include "pixel/histogram_counters.h"
-#include "pixel/point.h"
+#include "pixel/histogram/histogram_counters.h"
+#include "pixel/point/point.h"
 
 struct whitebalance {
     int mode;

@@ -9,7 +9,7 @@
 
 #include "codec/common/checks.h"
 #include "pipeline/pipeline_state.h"
-#include "pixel/picture_file.h"
+#include "pixel/files/picture_file.h"
 
 static enum gf_status run(struct gf_pipeline *pipeline, struct gf_input *input,
                           struct gf_image *image, struct gf_error *error)

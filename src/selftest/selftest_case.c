@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "chain/plan.h"
-#include "pixel/fused.h"
-#include "pixel/histogram.h"
+#include "pixel/point/fused.h"
+#include "pixel/histogram/histogram.h"
 #include "selftest/difference.h"
 #include "selftest/selftest_buffers.h"
 

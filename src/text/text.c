@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 #include "base/named_file.h"
-#include "pixel/kept_files.h"
-#include "pixel/picture_file.h"
+#include "pixel/files/kept_files.h"
+#include "pixel/files/picture_file.h"
 #include "text/text_font.h"
 #ifdef GF_LIBRARY_freetype
 #include "text/text_shape.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "chain/plan.h"
-#include "pixel/histogram.h"
+#include "pixel/histogram/histogram.h"
 #include "chain/variants.h"
 
 enum { POISON = 0xa5, OTHER_POISON = 0x5a };

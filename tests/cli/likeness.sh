@@ -1,6 +1,6 @@
 # --compare. The figures are scikit-image's (structural_similarity with gaussian_weights=True, sigma=1.5,
 # use_sample_covariance=False; peak_signal_noise_ratio); MS-SSIM is scipy's and OpenCV's (five scales by INTER_AREA).
-goldens=$here/goldens
+goldens=$here/filters/goldens
 
 begin "--compare prints what scikit-image says of the same pictures"
 while read -r a b largest mean psnr ssim; do

@@ -1,4 +1,4 @@
-# The options of a server, without one and, where there is a GPU, with one. The rest is in tests/test_server.c.
+# The options of a server, without one and, where there is a GPU, with one. The rest is in tests/server/test_server.c.
 mkdir runtime
 chmod 700 runtime
 XDG_RUNTIME_DIR=$PWD/runtime

@@ -1,5 +1,5 @@
 # A mistake in the command line gives one line on stderr and exit status 2, and leaves no output. All their texts are in
-# tests/test_cli.c and tests/test_chain.c.
+# tests/program/test_cli.c and tests/chain/test_chain.c.
 mistake()
 {
     message=$1

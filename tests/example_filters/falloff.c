@@ -1,5 +1,5 @@
 /* falloff: the corners are darkened, as by a lens. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct falloff {
     double strength;

@@ -16,7 +16,7 @@ FUZZ_COMPILE = $(FUZZ_CC) $(filter-out -DGF_WITH_CUDA -DGF_WITH_LABS,$(GF_CPPFLA
   -O2 -gline-tables-only -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread \
   -fsanitize=fuzzer-no-link$(FUZZ_WITH) -fno-sanitize-recover=all -MMD -MP
 FUZZ_WITH := $(addprefix $(comma),$(FUZZ_SANITIZE))
-FUZZ_LAB_CU := $(patsubst %,cuda/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/labs/labs.def))
+FUZZ_LAB_CU := $(patsubst %,cuda/study/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/study/labs/labs.def))
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(LIB_SRC) $(PROGRAM_SRC)) $(FUZZ_LAB_CU:%.cu=$(FUZZ)/%.o)
 FUZZ_LIBS = $(PKG_LIBS) -lm -pthread
 
@@ -33,7 +33,7 @@ $(FUZZ)/%.o: %.c $(BUILD)/configured
 	$(call say,CC,$@)$(FUZZ_COMPILE) -c -o $@ $<
 
 # The labs' declarations are C.
-$(FUZZ)/cuda/labs/%.o: cuda/labs/%.cu $(BUILD)/configured
+$(FUZZ)/cuda/study/labs/%.o: cuda/study/labs/%.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(FUZZ_COMPILE) -x c -c -o $@ $<
 

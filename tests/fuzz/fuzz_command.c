@@ -2,8 +2,8 @@
  * byte the arguments, each ended by a zero byte. */
 #include "fuzz.h"
 
-#include "cli/command.h"
-#include "cli/shell_words.h"
+#include "cli/command/command.h"
+#include "cli/command/shell_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* The arguments of --lab. */
 #include "fuzz.h"
 
-#include "labs/lab.h"
+#include "study/labs/lab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "batch/batch_log.h"
+#include "batch/log/batch_log.h"
 
 static void add_line(const char *path, const struct gf_batch_log_entry *entry)
 {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "codec/common/metadata.h"
-#include "codec/png/inflate.h"
+#include "codec/png/inflate/inflate.h"
 #include "codec/png/png_metadata.h"
 
 /* A chunk of a PNG: a byte for its type, then its data. The checksum is right. */

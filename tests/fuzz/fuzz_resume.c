@@ -1,7 +1,7 @@
 /* Reading logs of earlier runs. */
 #include "fuzz_file.h"
 
-#include "batch/batch_log.h"
+#include "batch/log/batch_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

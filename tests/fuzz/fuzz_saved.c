@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "report/compare_report.h"
-#include "report/lab_report.h"
-#include "report/saved_html.h"
+#include "study/report/compare_report.h"
+#include "study/report/lab_report.h"
+#include "study/saved/saved_html.h"
 
 static void check_page(const struct gf_saved *saved)
 {

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "gpufilter/filter.h"
-#include "labs/lab.h"
+#include "study/labs/lab.h"
 #include "server/protocol.h"
 
 static const char *folder;

@@ -1,5 +1,5 @@
 /* NAME: lighter middle tones. */
-#include "pixel/point.h"
+#include "pixel/point/point.h"
 
 struct NAME {
     double strength;

@@ -21,8 +21,9 @@ static void test_values(void **state)
     for (int i = 0; i < SIDE * SIDE; i++) {
         const int is = sample_at(&out, i % SIDE, i / SIDE, 0), must = expected[i / SIDE][i % SIDE];
         if (is != must)
-            print_error("sample %d of row %d: NAME makes %d, and tests/test_NAME.c expects %d\n",
-                        i % SIDE, i / SIDE, is, must);
+            print_error(
+                "sample %d of row %d: NAME makes %d, and tests/filters/test_NAME.c expects %d\n",
+                i % SIDE, i / SIDE, is, must);
         wrong += is != must;
     }
     gf_pipeline_close(pipeline);

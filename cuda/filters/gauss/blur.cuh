@@ -4,7 +4,7 @@
 
 #include "cuda/filters/gauss/gauss_common.cuh"
 #include "cuda/filters/gauss/gauss_straight.cuh"
-#include "filters/blur.h"
+#include "filters/blur/blur.h"
 
 struct rounded {
     static constexpr unsigned START = 1u << 23; /* a half: the sum has 24 fraction bits */

@@ -14,7 +14,7 @@
 
 #include "cuda/common/byte_operands.cuh"
 #include "cuda/common/stencil.cuh"
-#include "pixel/gauss.h"
+#include "pixel/gauss/gauss.h"
 
 enum {
     GAUSS_THREADS = 256,

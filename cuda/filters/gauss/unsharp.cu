@@ -1,5 +1,5 @@
 #include "cuda/filters/gauss/gauss.cuh"
-#include "filters/unsharp.h"
+#include "filters/unsharp/unsharp.h"
 
 struct sharpened {
     static constexpr unsigned START = 0;

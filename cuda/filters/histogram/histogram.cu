@@ -1,9 +1,10 @@
 /* The default counter of histograms chooses between three: a table for each lane, for 8-bit
- * samples; packed counters, for 16-bit samples; and gf_histogram_shared_cuda of cuda/variants. */
+ * samples; packed counters, for 16-bit samples; and gf_histogram_shared_cuda of
+ * cuda/study/variants. */
 #include "cuda/filters/histogram/histogram_16.cuh"
 #include "cuda/filters/histogram/histogram_8.cuh"
-#include "pixel/histogram.h"
-#include "pixel/histogram_counters.h"
+#include "pixel/histogram/histogram.h"
+#include "pixel/histogram/histogram_counters.h"
 
 static struct count_request request_of(const struct gf_view *view, enum gf_statistic statistic,
                                        unsigned long long *count, const void *tables, void *stream)

@@ -2,7 +2,7 @@
  * 8-bit samples in shared memory as histogram_8.cuh does, those of 16 bits by atomic additions in
  * the second-level cache, where they meet seldom. */
 #include "cuda/filters/histogram/histogram_8.cuh"
-#include "pixel/histogram_counters.h"
+#include "pixel/histogram/histogram_counters.h"
 #include "pixel/sample.h"
 #include "stage/border.h"
 

@@ -12,7 +12,7 @@
 #define NET_MIN(a, b) __vminu2(a, b)
 #define NET_MAX(a, b) __vmaxu2(a, b)
 #define NET_NAME(name) name
-#include "pixel/median_net.h"
+#include "filters/median/median_net.h"
 
 constexpr int STEP = 4;  /* rows at a time */
 constexpr int ROWS = 12; /* of a strip */

@@ -7,7 +7,7 @@
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
-#include "filters/median.h"
+#include "filters/median/median.h"
 #include "stage/border.h"
 
 /* Fills the block's table with the places in the input, in bytes, of the rows that stand for rows

@@ -8,7 +8,7 @@
 #define NET_MIN(a, b) __vminu2(a, b)
 #define NET_MAX(a, b) __vmaxu2(a, b)
 #define NET_NAME(name) name
-#include "pixel/median_net.h"
+#include "filters/median/median_net.h"
 
 constexpr int THREADS = 128;
 constexpr int COLUMNS = 2 * THREADS; /* of a block, at most */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "cuda/common/stencil.cuh"
-#include "pixel/morphology.h"
+#include "filters/morphology/element.h"
 
 /* How far before its last word a window begins: 2 * reach = whole * LENGTH + rest
  * = runs * EACH + words. */

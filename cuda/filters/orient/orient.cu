@@ -1,7 +1,7 @@
 #include "cuda/filters/orient/orient.cuh"
 
 #include "cuda/common/row_copy.cuh"
-#include "pixel/orient.h"
+#include "pixel/orient/orient.h"
 
 static int flip_rows(const struct gf_launch *launch, bool mirror_y)
 {

@@ -7,7 +7,7 @@
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
-#include "pixel/orient.h"
+#include "pixel/orient/orient.h"
 
 struct orient_args {
     struct view_pair p; /* from row 0 of the input on */

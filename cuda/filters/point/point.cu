@@ -3,7 +3,7 @@
  * access to a picture is of 16 bytes, next to the accesses of the neighbouring threads (Best
  * Practices Guide 9.2.1). */
 #include "cuda/filters/point/point_launch.cuh"
-#include "pixel/point_program.h"
+#include "pixel/point/point_program.h"
 
 extern "C" gf_launcher gf_point_pixel_cuda;
 

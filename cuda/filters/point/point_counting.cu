@@ -2,7 +2,7 @@
  * next filter's statistic then costs no pass over the picture. */
 #include "cuda/filters/histogram/histogram_8.cuh"
 #include "cuda/filters/point/point_table.cuh"
-#include "pixel/point_program.h"
+#include "pixel/point/point_program.h"
 
 enum { COUNTING_THREADS = 1024 };
 

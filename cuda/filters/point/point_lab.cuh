@@ -4,7 +4,7 @@
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_tile.cuh"
-#include "pixel/point_program.h"
+#include "pixel/point/point_program.h"
 
 enum { LAB_PIXELS = 4 /* of a thread at a time */ };
 

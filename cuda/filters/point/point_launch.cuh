@@ -7,7 +7,7 @@
 #include "cuda/filters/point/point_luma.cuh"
 #include "cuda/filters/point/point_program.cuh"
 #include "cuda/filters/point/point_table.cuh"
-#include "pixel/point_program.h"
+#include "pixel/point/point_program.h"
 
 extern "C" gf_launcher gf_point_wide_cuda;
 

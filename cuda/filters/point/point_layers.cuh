@@ -2,7 +2,7 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LAYERS_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LAYERS_CUH
 
-#include "pixel/layer.h"
+#include "pixel/point/layer.h"
 #include "stage/view.h"
 
 /* A second picture as a kernel reads it. */

@@ -5,7 +5,7 @@
 #include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
-#include "pixel/point_program.h"
+#include "pixel/point/point_program.h"
 
 enum { LUMA_THREADS = 256 };
 

@@ -5,7 +5,7 @@
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_layers.cuh"
 #include "cuda/filters/point/point_tile.cuh"
-#include "pixel/point_program.h"
+#include "pixel/point/point_program.h"
 
 enum {
     PROGRAM_WARPS = 4,

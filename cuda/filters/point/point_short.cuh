@@ -6,7 +6,7 @@
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_tile.cuh"
-#include "pixel/point_program.h"
+#include "pixel/point/point_program.h"
 
 enum {
     SHORT_WARPS = 4,

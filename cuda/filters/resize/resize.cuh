@@ -4,7 +4,7 @@
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
-#include "pixel/resample.h"
+#include "pixel/resample/resample.h"
 
 struct resize_args {
     struct view_pair p;

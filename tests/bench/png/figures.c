@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/cpu.h"
-#include "codec/png/inflate.h"
+#include "codec/png/inflate/inflate.h"
 
 enum { FIGURES = 1000 };
 

@@ -1,0 +1,120 @@
+/* What the kernels of bilateral share: pixels as floats, and the sums of a window. */
+#ifndef GF_CUDA_FILTERS_BILATERAL_BILATERAL_CUH
+#define GF_CUDA_FILTERS_BILATERAL_BILATERAL_CUH
+
+#include <stdint.h>
+
+#include "base/elementary.h"
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
+#include "filters/bilateral/bilateral.h"
+#include "pixel/sample.h"
+#include "stage/border.h"
+
+struct bilateral_args {
+    struct view_pair p;
+    int radius;
+    float colour; /* of struct gf_bilateral_weights */
+    const float *space;
+};
+
+/* The samples of a pixel, alpha last. Three channels are padded to four, so that one access reads a
+ * pixel. */
+template <int CHANNELS> struct __align__(CHANNELS == 3 ? 16 : 4 * CHANNELS) colours
+{
+    float v[CHANNELS == 3 ? 4 : CHANNELS];
+};
+
+/* The CPU's own power, by ordinary arithmetic: the instruction for powers of two differs from one
+ * kind of GPU to the next. */
+struct power_of_two {
+    __device__ __forceinline__ float operator()(float x) const
+    {
+        return gf_exp2_coarse(x);
+    }
+};
+
+/* A pixel of the picture. */
+template <int CHANNELS>
+static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct view_pair &p,
+                                                                    int column, int row) {
+    struct colours<CHANNELS> pixel = {
+    };
+    const unsigned char *const from = p.in + (row - p.in_y) * (ptrdiff_t)p.in_pitch;
+    const size_t at = (size_t)column * CHANNELS;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        pixel.v[c] = p.bits == 8 ? (float)__ldg(from + at + c)
+                                 : (float)__ldg((const uint16_t *)from + at + c);
+    return pixel;
+}
+
+/* load_pixel() for the picture extended by its border. */
+template <int CHANNELS>
+static __device__ __forceinline__ struct colours<CHANNELS> load_pixel(const struct view_pair &p,
+                                                                      int x, int y) {
+    const int column = gf_border_index(x, p.width, p.border);
+    const int row = gf_border_index(y, p.height, p.border);
+    if (column < 0 || row < 0)
+        return {};
+    return pixel_at<CHANNELS>(p, column, row);
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ void store_pixel(const struct view_pair &p, int x, int y,
+                                                   const struct colours<CHANNELS> &pixel)
+{
+    unsigned char *const to = p.out + (y - p.out_y) * (ptrdiff_t)p.out_pitch;
+    const size_t at = (size_t)x * CHANNELS;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++) {
+        if (p.bits == 8)
+            to[at + c] = (unsigned char)gf_round_sample(pixel.v[c], 255.0f);
+        else
+            ((uint16_t *)to)[at + c] = (uint16_t)gf_round_sample(pixel.v[c], 65535.0f);
+    }
+}
+
+/* The sum of the weights, and the sums of weight times difference from the centre; sums of
+ * differences round less than sums of samples. */
+template <int CHANNELS> struct sums {
+    float weight, colour[CHANNELS];
+
+    template <class Power>
+    __device__ __forceinline__ void add_tap(const struct colours<CHANNELS> &centre,
+                                            const struct colours<CHANNELS> &tap, float space,
+                                            float colour_factor, const Power &power)
+    {
+        constexpr int COLOURS = CHANNELS >= 3 ? 3 : 1;
+        float difference[CHANNELS], distance = 0.0f;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            difference[c] = tap.v[c] - centre.v[c];
+            if (c < COLOURS)
+                distance = c ? fmaf(difference[c], difference[c], distance)
+                             : difference[c] * difference[c];
+        }
+        const float w = power(fmaf(distance, colour_factor, space));
+        weight += w;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            colour[c] = fmaf(w, difference[c], colour[c]);
+    }
+    __device__ __forceinline__ void add(const struct sums &other)
+    {
+        weight += other.weight;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            colour[c] += other.colour[c];
+    }
+};
+
+static inline struct bilateral_args bilateral_args_of(const struct gf_launch *launch)
+{
+    const struct gf_bilateral_weights *const weights =
+        (const struct gf_bilateral_weights *)launch->stage->constants;
+    return {view_pair_of(launch, weights->border), weights->radius, weights->colour,
+            ((const struct gf_bilateral_weights *)launch->constants)->space};
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel. A lane
+ * owns 16 bytes of a row and moves down a strip of rows; it keeps the sums of its columns in
+ * registers, two of 16 bits in a word. The sums beside its own come from other lanes by shuffles.
+ * The outermost lanes of a warp store nothing: they only keep sums for the others. */
+#ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
+#define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
+
+#include "cuda/common/stencil.cuh"
+#include "filters/boxblur/boxblur.h"
+#include "stage/border.h"
+
+enum {
+    SMALL_LANES = 32,
+    SMALL_WARPS = 4, /* one above the other */
+    SMALL_THREADS = SMALL_LANES * SMALL_WARPS,
+    SMALL_CHUNK = 16, /* bytes of a lane */
+    SMALL_ROWS = 32,  /* of a warp */
+};
+
+struct small_args {
+    struct view_pair p;
+    unsigned half, multiplier; /* half of n in both halves of the word; 2^24 / n, rounded up */
+};
+
+template <int RADIUS, int CHANNELS> struct small_shape {
+    static constexpr int HALO = RADIUS * CHANNELS;
+    static constexpr int WORDS = (HALO + 3) / 4;  /* beside the lane's own four */
+    static constexpr int LANES = (WORDS + 3) / 4; /* that they belong to, on either side */
+    static constexpr int BYTES =
+        (SMALL_LANES - 2 * LANES) * SMALL_CHUNK; /* that a warp makes of a row */
+    static constexpr int ROWS = SMALL_ROWS * SMALL_WARPS + 2 * RADIUS;
+};
+
+/* Tables in shared memory: the offset of each row (-1: a row of zeros) and, if the block's columns
+ * reach beyond the row, the sample that the border's rule gives for each column (-1: zero). */
+template <int ROWS> struct small_tables {
+    long long row[ROWS];
+    int from[SMALL_LANES * SMALL_CHUNK];
+};
+
+struct small_strip {
+    const unsigned char *in;
+    const long long *row;
+    const int *from;
+    int byte;    /* of the row, where the lane's own begin; may lie beyond */
+    bool inside; /* all of them are in the row */
+};
+
+static __device__ __noinline__ uint4 gather_bytes(const unsigned char *row, const int *from)
+{
+    unsigned word[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int i = 0; i < SMALL_CHUNK; i++) {
+        const int at = from[i];
+        word[i / 4] |= at < 0 ? 0u : (unsigned)row[at] << 8 * (i % 4);
+    }
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+static __device__ __forceinline__ uint4 fetch_chunk(const struct small_strip &strip, int row)
+{
+    const long long offset = strip.row[row];
+    if (offset < 0)
+        return make_uint4(0, 0, 0, 0);
+    return strip.inside ? __ldg((const uint4 *)(strip.in + offset + strip.byte))
+                        : gather_bytes(strip.in + offset, strip.from);
+}
+
+/* Adds bytes 0 and 2 of a word to its first sum, 1 and 3 to the second. No sum exceeds 15 * 255. */
+template <bool ADD>
+static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned sum[4][2])
+{
+    const unsigned word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        const unsigned even = __byte_perm(word[w], 0, 0x4240),
+                       odd = __byte_perm(word[w], 0, 0x4341);
+        sum[w][0] += ADD ? even : 0u - even;
+        sum[w][1] += ADD ? odd : 0u - odd;
+    }
+}
+
+/* Joins the lane's sums with those beside them. All lanes of the warp take part. */
+template <class Shape>
+static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
+                                                 unsigned all[4 + 2 * Shape::WORDS][2])
+{
+    constexpr int WORDS = Shape::WORDS;
+#pragma unroll
+    for (int t = 0; t < 2; t++) {
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            all[WORDS + w][t] = sum[w][t];
+#pragma unroll
+        for (int w = 0; w < WORDS; w++) {
+            all[WORDS + 4 + w][t] = __shfl_down_sync(0xFFFFFFFFu, sum[w % 4][t], 1 + w / 4);
+            all[WORDS - 1 - w][t] = __shfl_up_sync(0xFFFFFFFFu, sum[3 - w % 4][t], 1 + w / 4);
+        }
+    }
+}
+
+/* The sums of samples i and i + 2, counted from the first word of `all`. */
+static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int i)
+{
+    const unsigned *const word = all[i / 4];
+    return i % 4 < 2 ? word[i % 4]
+                     : __byte_perm(word[i % 4 - 2], all[i / 4 + 1][i % 4 - 2], 0x5432);
+}
+
+/* (sum + n / 2) / n for the four samples of a word, as byte 3 of the product with 2^24 / n rounded
+ * up. For n up to 225 and sums up to 255 n the product is below 2^32, and rounding the factor up
+ * adds less than 2^24 / n to it. */
+static __device__ __forceinline__ unsigned mean_word(const struct small_args &args, unsigned even,
+                                                     unsigned odd)
+{
+    even += args.half;
+    odd += args.half;
+    const unsigned low =
+        __byte_perm((even & 0xFFFFu) * args.multiplier, (odd & 0xFFFFu) * args.multiplier, 0x0073);
+    const unsigned high =
+        __byte_perm((even >> 16) * args.multiplier, (odd >> 16) * args.multiplier, 0x0073);
+    return __byte_perm(low, high, 0x5410);
+}
+
+template <int RADIUS, int CHANNELS>
+static __device__ __forceinline__ uint4 mean_row(const struct small_args &args,
+                                                 const unsigned sum[4][2])
+{
+    typedef small_shape<RADIUS, CHANNELS> Shape;
+    unsigned all[4 + 2 * Shape::WORDS][2], mean[4];
+    join_sums<Shape>(sum, all);
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        unsigned both[2] = {0, 0};
+#pragma unroll
+        for (int t = 0; t < 2; t++) {
+#pragma unroll
+            for (int k = -RADIUS; k <= RADIUS; k++)
+                both[t] += pair_at(all, 4 * (Shape::WORDS + w) + t + k * CHANNELS);
+        }
+        mean[w] = mean_word(args, both[0], both[1]);
+    }
+    return make_uint4(mean[0], mean[1], mean[2], mean[3]);
+}
+
+static __device__ __noinline__ void store_part(unsigned char *to, int count, uint4 chunk)
+{
+    const unsigned word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+#pragma unroll
+    for (int b = 0; b < SMALL_CHUNK; b++) {
+        if (b < count)
+            to[b] = (unsigned char)(word[b / 4] >> 8 * (b % 4));
+    }
+}
+
+/* Fills the tables of the block's `lines` rows from band row `top` on, and columns from byte `left`
+ * on. */
+template <int RADIUS, int CHANNELS, int ROWS>
+static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
+                                                   struct small_tables<ROWS> &tables, int top,
+                                                   int lines, int left, int row_bytes)
+{
+    for (int i = threadIdx.x; i < lines + 2 * RADIUS; i += SMALL_THREADS) {
+        const int index = gf_border_index(p.out_y + top - RADIUS + i, p.height, p.border);
+        tables.row[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
+    }
+    if (left < 0 || left + SMALL_LANES * SMALL_CHUNK > row_bytes) {
+        constexpr int BACK = 2 * SMALL_CHUNK; /* pixels: more than lie before the row */
+        for (int i = threadIdx.x; i < SMALL_LANES * SMALL_CHUNK; i += SMALL_THREADS) {
+            const int pixel = (left + i + BACK * CHANNELS) / CHANNELS - BACK;
+            const int index = gf_border_index(pixel, p.width, p.border);
+            tables.from[i] = index < 0 ? -1 : left + i + (index - pixel) * CHANNELS;
+        }
+    }
+    __syncthreads();
+}
+
+template <int RADIUS, int CHANNELS>
+__global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct small_args args)
+{
+    typedef small_shape<RADIUS, CHANNELS> Shape;
+    __shared__ struct small_tables<Shape::ROWS> tables;
+    const struct view_pair &p = args.p;
+    const int lane = threadIdx.x % SMALL_LANES, first = threadIdx.x / SMALL_LANES * SMALL_ROWS;
+    const int row_bytes = p.width * CHANNELS;
+    const struct tile_origin origin = block_tile(row_bytes, Shape::BYTES, SMALL_ROWS * SMALL_WARPS);
+    const int left = origin.x - Shape::LANES * SMALL_CHUNK, top = origin.row;
+    const int block_lines = min((int)SMALL_ROWS * (int)SMALL_WARPS, p.rows - top);
+    fill_tables<RADIUS, CHANNELS>(p, tables, top, block_lines, left, row_bytes);
+    const int lines = min((int)SMALL_ROWS, block_lines - first);
+    const int byte = left + lane * SMALL_CHUNK;
+    const struct small_strip strip = {p.in, tables.row + first, tables.from + lane * SMALL_CHUNK,
+                                      byte, byte >= 0 && byte + SMALL_CHUNK <= row_bytes};
+    const bool is_inner = lane >= Shape::LANES && lane < SMALL_LANES - Shape::LANES;
+    unsigned char *out = p.out + (long long)(top + first) * (long long)p.out_pitch + byte;
+    unsigned sum[4][2] = {};
+    if (lines <= 0)
+        return;
+#pragma unroll
+    for (int i = 0; i < 2 * RADIUS; i++)
+        count_chunk<true>(fetch_chunk(strip, i), sum);
+    uint4 enter = fetch_chunk(strip, 2 * RADIUS);
+#pragma unroll 1
+    for (int i = 0; i < lines; i++) {
+        /* The loads of both rows overlap with the work on this row. */
+        const uint4 leave = fetch_chunk(strip, i);
+        count_chunk<true>(enter, sum);
+        if (i + 1 < lines)
+            enter = fetch_chunk(strip, i + 1 + 2 * RADIUS);
+        const uint4 mean = mean_row<RADIUS, CHANNELS>(args, sum);
+        if (is_inner && byte + SMALL_CHUNK <= row_bytes)
+            *(uint4 *)out = mean;
+        else if (is_inner && byte < row_bytes)
+            store_part(out, row_bytes - byte, mean);
+        out += p.out_pitch;
+        count_chunk<false>(leave, sum);
+    }
+}
+
+template <int RADIUS, int CHANNELS>
+static int launch_small_as(const struct gf_launch *launch, const struct gf_box *box)
+{
+    const unsigned n = (2 * RADIUS + 1) * (2 * RADIUS + 1);
+    const struct small_args args = {view_pair_of(launch, box->border), n / 2 * 0x10001u,
+                                    ((1u << 24) + n - 1) / n};
+    const int blocks = tile_blocks(args.p.width * CHANNELS, args.p.rows,
+                                   small_shape<RADIUS, CHANNELS>::BYTES, SMALL_ROWS * SMALL_WARPS);
+    box_small_kernel<RADIUS, CHANNELS>
+        <<<blocks, SMALL_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+template <int RADIUS>
+static int launch_small_of(const struct gf_launch *launch, const struct gf_box *box)
+{
+    return launch->in.format.channels == 1 ? launch_small_as<RADIUS, 1>(launch, box)
+                                           : launch_small_as<RADIUS, 3>(launch, box);
+}
+
+/* For pictures and radii that gf_box_small() accepts. */
+static int launch_small(const struct gf_launch *launch, const struct gf_box *box)
+{
+    static int (*const by_radius[GF_BOX_SMALL_MAX])(const struct gf_launch *,
+                                                    const struct gf_box *) = {
+        launch_small_of<1>, launch_small_of<2>, launch_small_of<3>, launch_small_of<4>,
+        launch_small_of<5>, launch_small_of<6>, launch_small_of<7>,
+    };
+    return by_radius[box->radius - 1](launch, box);
+}
+
+#endif

@@ -1,0 +1,256 @@
+/* canny: thin edges as planes of bits, and bits as samples. Between the two the edges are linked by
+ * hysteresis.cu. */
+#include "filters/canny/canny.h"
+
+#include "cuda/common/stencil.cuh"
+#include "filters/canny/edges.h"
+#include "filters/canny/hysteresis.h"
+
+/* ---- thin edges: a thread a column goes down the rows ---- */
+
+/* A block's threads make the gradients of COLUMNS columns and, by its last warp, of one more on
+ * either side; its warps then make a word of 32 pixels each. */
+constexpr int COLUMNS = 256, THIN_THREADS = COLUMNS + WARP, THIN_ROWS = 32;
+constexpr int RING = 4; /* rows: a warp may be a row ahead of those that still read three */
+constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
+
+struct thin_args {
+    struct view_pair p;
+    int words; /* of a row of bits */
+};
+
+template <class Sample> struct kinds {
+    using square = long long;
+};
+template <> struct kinds<unsigned char> {
+    using square = int;
+};
+
+static __device__ __forceinline__ int direction_of(int dx, int dy)
+{
+    return gf_edge_direction(dx, dy);
+}
+
+static __device__ __forceinline__ int direction_of(long long dx, long long dy)
+{
+    return gf_edge_direction_wide(dx, dy);
+}
+
+/* The terms of a row in the gradients of the rows around it, for each channel: left + 2 here +
+ * right, and right - left. */
+template <int COLOURS> struct across {
+    int smooth[COLOURS], slope[COLOURS];
+};
+
+template <class Sample, int CHANNELS>
+static __device__ __forceinline__ int colour_at(const Sample *row, int x, int channel)
+{
+    const int v = __ldg(row + x * CHANNELS + channel);
+    constexpr unsigned MAX = sizeof(Sample) == 1 ? 255 : 65535;
+    return CHANNELS % 2 ? v
+                        : (int)gf_edge_over_black((unsigned)v,
+                                                  __ldg(row + x * CHANNELS + CHANNELS - 1), MAX);
+}
+
+/* Row y, or the nearest in the picture, at column x, which lies within it. */
+template <class Sample, int CHANNELS, int COLOURS>
+static __device__ __forceinline__ across<COLOURS> load_row(const struct view_pair &p, int x, int y)
+{
+    const int row = min(max(y, 0), p.height - 1);
+    const Sample *const from =
+        (const Sample *)(p.in + (long long)(row - p.in_y) * (long long)p.in_pitch);
+    const int left = max(x - 1, 0), right = min(x + 1, p.width - 1);
+    across<COLOURS> result;
+#pragma unroll
+    for (int c = 0; c < COLOURS; c++) {
+        const int a = colour_at<Sample, CHANNELS>(from, left, c);
+        const int b = colour_at<Sample, CHANNELS>(from, x, c);
+        const int d = colour_at<Sample, CHANNELS>(from, right, c);
+        result.smooth[c] = a + 2 * b + d;
+        result.slope[c] = d - a;
+    }
+    return result;
+}
+
+/* The square of the largest gradient of the channels, and its direction. */
+template <class Square, int COLOURS>
+static __device__ __forceinline__ Square gradient(const across<COLOURS> &above,
+                                                  const across<COLOURS> &here,
+                                                  const across<COLOURS> &below, int *direction)
+{
+    Square most = -1, best_x = 0, best_y = 0;
+#pragma unroll
+    for (int c = 0; c < COLOURS; c++) {
+        const Square dx = above.slope[c] + 2 * here.slope[c] + below.slope[c];
+        const Square dy = below.smooth[c] - above.smooth[c];
+        const Square square = dx * dx + dy * dy;
+        const bool is_more = square > most;
+        best_x = is_more ? dx : best_x;
+        best_y = is_more ? dy : best_y;
+        most = is_more ? square : most;
+    }
+    *direction = direction_of(best_x, best_y);
+    return most;
+}
+
+/* The three rows of squares about a pixel, in shared memory. */
+template <class Square> struct rows_about {
+    const Square *above, *here, *below;
+};
+
+template <class Square>
+static __device__ __forceinline__ bool is_thin(const rows_about<Square> &rows, int column,
+                                               Square square, int direction)
+{
+    const int side = direction == GF_EDGE_DOWN ? 0 : direction == GF_EDGE_RISE ? -1 : 1;
+    const bool level = direction == GF_EDGE_ACROSS;
+    const Square first = (level ? rows.here : rows.above)[column - side];
+    const Square second = (level ? rows.here : rows.below)[column + side];
+    return square > first && (direction >= GF_EDGE_FALL ? square > second : square >= second);
+}
+
+template <class Sample, int CHANNELS>
+__global__ void __launch_bounds__(THIN_THREADS)
+    thin_kernel(const struct thin_args args, const struct gf_edge_limits *limits)
+{
+    using Square = typename kinds<Sample>::square;
+    constexpr int COLOURS = CHANNELS < 3 ? 1 : 3;
+    __shared__ Square ring[RING][COLUMNS + 2];
+    const struct view_pair &p = args.p;
+    const int thread = (int)threadIdx.x, lane = thread % WARP;
+    const struct tile_origin tile = block_tile(args.words * WARP, COLUMNS, THIN_ROWS);
+    /* The columns of the ring are the tile's, from 1 on. */
+    const int column = thread < COLUMNS ? thread + 1 : lane ? COLUMNS + 1 : 0;
+    const int x = tile.x + column - 1, word = x / WARP;
+    const bool writes = thread < COLUMNS && word < args.words;
+    const bool is_column = thread < COLUMNS + 2, is_inside = is_column && x >= 0 && x < p.width;
+    const int first = p.out_y + tile.row;
+    const int end = min(first + THIN_ROWS, p.out_y + p.rows);
+    const Square low = (Square)limits->low, high = (Square)limits->high;
+    across<COLOURS> above = {}, here = {}, below = {};
+    if (is_inside) {
+        here = load_row<Sample, CHANNELS, COLOURS>(p, x, first - 2);
+        below = load_row<Sample, CHANNELS, COLOURS>(p, x, first - 1);
+    }
+    Square before = 0; /* of the row above */
+    int way_before = 0;
+#pragma unroll 1
+    for (int y = first - 1; y <= end; y++) {
+        Square square = 0;
+        int way = 0;
+        if (is_inside) {
+            above = here;
+            here = below;
+            below = load_row<Sample, CHANNELS, COLOURS>(p, x, y + 1);
+            if (y >= 0 && y < p.height)
+                square = gradient<Square, COLOURS>(above, here, below, &way);
+        }
+        if (is_column)
+            ring[y & (RING - 1)][column] = square;
+        __syncthreads();
+        if (y > first && thread < COLUMNS) {
+            const rows_about<Square> rows = {ring[(y - 2) & (RING - 1)], ring[(y - 1) & (RING - 1)],
+                                             ring[y & (RING - 1)]};
+            const bool is_edge = before > low && is_thin<Square>(rows, column, before, way_before);
+            const unsigned weak = __ballot_sync(WHOLE_WARP, is_edge);
+            const unsigned strong = __ballot_sync(WHOLE_WARP, is_edge && before > high);
+            unsigned *const to =
+                (unsigned *)(p.out + (long long)(y - 1 - p.out_y) * (long long)p.out_pitch);
+            if (writes && lane < 2)
+                to[lane * args.words + word] = lane ? strong : weak;
+        }
+        before = square;
+        way_before = way;
+    }
+}
+
+extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
+{
+    struct thin_args args = {};
+    args.p = view_pair_of(launch, 0);
+    args.words = gf_bit_words(args.p.width);
+    const struct gf_edge_limits *const limits = (const struct gf_edge_limits *)launch->constants;
+    const int blocks = tile_blocks(args.words * WARP, args.p.rows, COLUMNS, THIN_ROWS);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    return for_channels(args.p.channels, [&](auto channels) -> int {
+        constexpr int CHANNELS = decltype(channels)::value;
+        if (args.p.bits == 8)
+            thin_kernel<unsigned char, CHANNELS><<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
+        else
+            thin_kernel<unsigned short, CHANNELS>
+                <<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
+        return cudaGetLastError();
+    });
+}
+
+/* ---- bits as samples: 16 bytes of a row a thread ---- */
+
+constexpr int DRAW_THREADS = 256;
+
+struct draw_args {
+    const unsigned *bits; /* rows of `words` words */
+    unsigned char *out;   /* begins with row y */
+    size_t pitch;
+    int y, rows, width, words, chunks; /* chunks: of 16 bytes, of a row */
+};
+
+/* The lowest four bits become bytes of 0 or 255. */
+static __device__ __forceinline__ unsigned bytes_of(unsigned bits)
+{
+    return ((bits & 15) * 0x00204081u & 0x01010101u) * 255u;
+}
+
+/* The lowest two bits become 16-bit samples of 0 or 65535. */
+static __device__ __forceinline__ unsigned pair_of(unsigned bits)
+{
+    return ((bits & 1) | (bits & 2) << 15) * 65535u;
+}
+
+template <int BYTES>
+__global__ void __launch_bounds__(DRAW_THREADS) draw_kernel(const struct draw_args args)
+{
+    constexpr int PIXELS = VECTOR / BYTES;
+    const unsigned item = blockIdx.x * DRAW_THREADS + threadIdx.x;
+    const struct position at = position_of(item, (unsigned)args.rows + 1, (unsigned)args.chunks);
+    if (at.row >= (unsigned)args.rows)
+        return;
+    const int x = (int)at.column * PIXELS;
+    const unsigned *const bits = args.bits + (size_t)(args.y + (int)at.row) * args.words;
+    const unsigned v = __ldg(bits + x / WARP) >> x % WARP;
+    unsigned char *const to = args.out + at.row * args.pitch + (size_t)x * BYTES;
+    unsigned word[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        word[i] = BYTES == 1 ? bytes_of(v >> 4 * i) : pair_of(v >> 2 * i);
+    if (x + PIXELS <= args.width) {
+        *(uint4 *)to = make_uint4(word[0], word[1], word[2], word[3]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            if (x + i / BYTES < args.width)
+                to[i] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
+    }
+}
+
+extern "C" int gf_canny_draw_cuda(const struct gf_launch *launch)
+{
+    const struct gf_view *const out = &launch->out;
+    const int bytes = out->format.bits / 8;
+    struct draw_args args = {};
+    args.bits = (const unsigned *)launch->in.data;
+    args.out = out->data;
+    args.pitch = out->pitch;
+    args.y = out->y;
+    args.rows = out->rows;
+    args.width = out->format.width;
+    args.words = gf_bit_words(args.width);
+    args.chunks = ceil_div(args.width, VECTOR / bytes);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const long long items = (long long)args.chunks * args.rows;
+    const unsigned blocks = (unsigned)((items + DRAW_THREADS - 1) / DRAW_THREADS);
+    if (bytes == 1)
+        draw_kernel<1><<<blocks, DRAW_THREADS, 0, stream>>>(args);
+    else
+        draw_kernel<2><<<blocks, DRAW_THREADS, 0, stream>>>(args);
+    return cudaGetLastError();
+}

@@ -1,0 +1,278 @@
+/* canny's hysteresis. Weak pixels beside strong ones of the same tile become strong at once, in
+ * registers. The runs of pixels that are still weak are then joined into trees, together with the
+ * strong pixels beside them: in a fixed number of launches, whatever the edges' shapes.
+ *
+ * J. Jaiganesh, M. Burtscher: A High-Performance Connected Components Implementation for GPUs,
+ * 2018: roots are hooked by compare-and-swap, and paths are halved on the way. */
+#include "cuda/common/launch.cuh"
+#include "filters/canny/hysteresis.h"
+#include "stage/stage.h"
+
+constexpr int FLOOD_WARPS = 8, FLOOD_THREADS = FLOOD_WARPS * WARP;
+constexpr int STRIP_THREADS = 256;
+constexpr int RUNS_MAX = 16; /* of a word */
+constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
+
+/* Strip s has rows 2s and 2s + 1: pixels in neighbouring columns of it are always connected. */
+struct link_args {
+    const unsigned char *in; /* rows of weak or strong pixels, then of strong ones */
+    size_t pitch;
+    unsigned *strong; /* [height][words], the result */
+    unsigned *parent; /* of each node; a root is its own; node 0 is strong */
+    int words, height;
+};
+
+static __device__ __forceinline__ unsigned weak_or_strong(const struct link_args &args, int row,
+                                                          int word)
+{
+    return __ldg((const unsigned *)(args.in + (size_t)row * args.pitch) + word);
+}
+
+/* Words beyond the picture have no pixels. */
+static __device__ __forceinline__ bool is_word(const struct link_args &args, int row, int word)
+{
+    return row >= 0 && row < args.height && word >= 0 && word < args.words;
+}
+
+static __device__ __forceinline__ unsigned strong_at(const struct link_args &args, int row,
+                                                     int word)
+{
+    return is_word(args, row, word) ? args.strong[(size_t)row * args.words + word] : 0;
+}
+
+static __device__ __forceinline__ unsigned weak_at(const struct link_args &args, int row, int word)
+{
+    return is_word(args, row, word)
+               ? weak_or_strong(args, row, word) & ~args.strong[(size_t)row * args.words + word]
+               : 0;
+}
+
+static __device__ __forceinline__ unsigned run_starts(unsigned bits)
+{
+    return bits & ~(bits << 1);
+}
+
+/* The first bit of the run that holds bit x. */
+static __device__ __forceinline__ int run_start(unsigned bits, int x)
+{
+    const unsigned gaps = ~bits & ((1u << x) - 1);
+    return gaps ? WARP - __clz((int)gaps) : 0;
+}
+
+/* The run that begins with the lowest bit of `bits`, which is not 0. */
+static __device__ __forceinline__ unsigned lowest_run(unsigned bits)
+{
+    const unsigned lowest = bits & (0u - bits);
+    return bits & ~(bits + lowest);
+}
+
+static __device__ __forceinline__ unsigned node_of(const struct link_args &args, int strip,
+                                                   int word, int start)
+{
+    return 1 + ((unsigned)strip * (unsigned)args.words + (unsigned)word) * RUNS_MAX +
+           (unsigned)start / 2;
+}
+
+/* The runs of `among` that hold a bit of `seeds`, all of whose bits are in `among`: adding them
+ * carries to the end of each run. */
+static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned among)
+{
+    const unsigned up = (among & ~(among + seeds)) | seeds;
+    const unsigned mirrored = __brev(among), down = __brev(up);
+    return __brev((mirrored & ~(mirrored + down)) | down);
+}
+
+/* ---- tiles of 32 rows and a word: a warp each, a lane a row ---- */
+
+__global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_args args)
+{
+    const struct tile_origin tile = block_tile(args.words, FLOOD_WARPS, WARP);
+    const int lane = threadIdx.x % WARP, word = tile.x + (int)threadIdx.x / WARP;
+    const int row = tile.row + lane;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        args.parent[0] = 0;
+    if (word >= args.words)
+        return;
+    const unsigned *const from = (const unsigned *)(args.in + (size_t)row * args.pitch) + word;
+    const bool is_row = row < args.height;
+    const unsigned all = is_row ? __ldg(from) : 0;
+    unsigned strong = is_row ? __ldg(from + args.words) : 0;
+    bool grows = true;
+    while (__any_sync(WHOLE_WARP, grows)) {
+        const unsigned above = __shfl_up_sync(WHOLE_WARP, strong, 1);
+        const unsigned below = __shfl_down_sync(WHOLE_WARP, strong, 1);
+        const unsigned near = strong | (lane ? above : 0) | (lane < WARP - 1 ? below : 0);
+        const unsigned filled = fill_runs((near | near << 1 | near >> 1) & all, all);
+        grows = filled != strong;
+        strong = filled;
+    }
+    const unsigned weak = all & ~strong;
+    const unsigned strip = weak | __shfl_xor_sync(WHOLE_WARP, weak, 1);
+    if (is_row)
+        args.strong[(size_t)row * args.words + word] = strong;
+    if (lane % 2)
+        return;
+    for (unsigned starts = run_starts(strip); starts; starts &= starts - 1) {
+        const unsigned node = node_of(args, row / 2, word, __ffs((int)starts) - 1);
+        args.parent[node] = node;
+    }
+}
+
+/* ---- trees ---- */
+
+static __device__ __forceinline__ unsigned root_of(unsigned *parent, unsigned node)
+{
+    unsigned next = __ldcg(parent + node);
+    while (next != node) {
+        const unsigned after = __ldcg(parent + next);
+        if (after == next)
+            return next;
+        parent[node] = after; /* some ancestor, whoever writes last */
+        node = after;
+        next = __ldcg(parent + node);
+    }
+    return node;
+}
+
+/* Joins two trees: the larger root goes below the smaller one, so that strong trees have root 0. */
+static __device__ __forceinline__ void unite(unsigned *parent, unsigned a, unsigned b)
+{
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    while (a != b) {
+        const unsigned low = min(a, b), high = max(a, b);
+        const unsigned found = atomicCAS(parent + high, high, low);
+        if (found == high)
+            return;
+        a = low;
+        b = root_of(parent, found);
+    }
+}
+
+/* The word and strip of a thread. */
+struct place {
+    int strip, word;
+};
+
+static __device__ __forceinline__ struct place place_of(const struct link_args &args)
+{
+    const unsigned item = blockIdx.x * STRIP_THREADS + threadIdx.x;
+    const unsigned strip = item / (unsigned)args.words;
+    return {(int)strip, (int)(item - strip * (unsigned)args.words)};
+}
+
+/* A word of a row with its neighbours' nearest bits: bit 0 is the last one of the word before it.
+ */
+static __device__ __forceinline__ unsigned long long widened(unsigned before, unsigned word,
+                                                             unsigned after)
+{
+    return before >> 31 | (unsigned long long)word << 1 | (unsigned long long)(after & 1) << 33;
+}
+
+/* The pixels of a word that have a strong pixel around them. */
+static __device__ __forceinline__ unsigned strong_about(const struct link_args &args, int row,
+                                                        int word)
+{
+    unsigned long long near = 0;
+#pragma unroll
+    for (int y = row - 1; y <= row + 1; y++)
+        near |= widened(strong_at(args, y, word - 1), strong_at(args, y, word),
+                        strong_at(args, y, word + 1));
+    return (unsigned)(near | near >> 1 | near >> 2);
+}
+
+/* Unites the runs of `strip` whose upper pixels are `upper` with those of the strip above. */
+static __device__ __forceinline__ void unite_above(const struct link_args &args, struct place at,
+                                                   unsigned strip, unsigned upper)
+{
+    const int row = 2 * at.strip - 1;
+    const unsigned long long above =
+        widened(weak_at(args, row, at.word - 1), weak_at(args, row, at.word),
+                weak_at(args, row, at.word + 1));
+    unsigned touching = upper & (unsigned)(above | above >> 1 | above >> 2);
+    while (touching) {
+        const int x = __ffs((int)touching) - 1;
+        touching &= touching - 1;
+        const unsigned own = node_of(args, at.strip, at.word, run_start(strip, x));
+#pragma unroll
+        for (int side = 0; side < 3; side++) {
+            const int other = x + side - 1; /* -1 and 32 lie in other words */
+            if (!(above >> (x + side) & 1) || (side && above >> (x + side - 1) & 1))
+                continue; /* there is no run above, or it is connected with the run to its left */
+            const int word = other < 0 ? at.word - 1 : other < WARP ? at.word : at.word + 1;
+            const unsigned runs = weak_at(args, row - 1, word) | weak_at(args, row, word);
+            unite(args.parent, own,
+                  node_of(args, at.strip - 1, word, run_start(runs, other & (WARP - 1))));
+        }
+    }
+}
+
+__global__ void __launch_bounds__(STRIP_THREADS) unite_kernel(const struct link_args args)
+{
+    const struct place at = place_of(args);
+    const int row = 2 * at.strip;
+    const unsigned upper = weak_at(args, row, at.word), lower = weak_at(args, row + 1, at.word);
+    const unsigned strip = upper | lower;
+    if (!strip)
+        return;
+    const unsigned near_strong =
+        (upper & strong_about(args, row, at.word)) | (lower & strong_about(args, row + 1, at.word));
+    for (unsigned left = strip; left;) {
+        const unsigned run = lowest_run(left);
+        if (run & near_strong)
+            unite(args.parent, node_of(args, at.strip, at.word, __ffs((int)run) - 1), 0);
+        left &= ~run;
+    }
+    const unsigned before = weak_at(args, row, at.word - 1) | weak_at(args, row + 1, at.word - 1);
+    if (strip & 1 && before >> 31)
+        unite(args.parent, node_of(args, at.strip, at.word, 0),
+              node_of(args, at.strip, at.word - 1, run_start(before, WARP - 1)));
+    if (upper && at.strip)
+        unite_above(args, at, strip, upper);
+}
+
+/* Only this thread reads and writes these two words. */
+__global__ void __launch_bounds__(STRIP_THREADS) resolve_kernel(const struct link_args args)
+{
+    const struct place at = place_of(args);
+    const int row = 2 * at.strip;
+    const unsigned upper = weak_at(args, row, at.word), lower = weak_at(args, row + 1, at.word);
+    unsigned connected = 0;
+    for (unsigned left = upper | lower; left;) {
+        const unsigned run = lowest_run(left);
+        if (!root_of(args.parent, node_of(args, at.strip, at.word, __ffs((int)run) - 1)))
+            connected |= run;
+        left &= ~run;
+    }
+    unsigned *const to = args.strong + (size_t)row * args.words + at.word;
+    if (upper & connected)
+        to[0] |= upper & connected;
+    if (lower & connected)
+        to[args.words] |= lower & connected;
+}
+
+extern "C" int gf_canny_link_cuda(const struct gf_launch *launch)
+{
+    struct link_args args = {};
+    args.in = launch->in.data;
+    args.pitch = launch->in.pitch;
+    args.strong = (unsigned *)launch->out.data;
+    args.parent = (unsigned *)launch->scratch;
+    args.words = launch->in.format.width / 8;
+    args.height = launch->in.format.height;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const unsigned tiles = (unsigned)tile_blocks(args.words, args.height, FLOOD_WARPS, WARP);
+    flood_kernel<<<tiles, FLOOD_THREADS, 0, stream>>>(args);
+    cudaError_t status = cudaGetLastError();
+    const long long strips = (args.height + 1) / 2;
+    const unsigned blocks = (unsigned)((strips * args.words + STRIP_THREADS - 1) / STRIP_THREADS);
+    if (status == cudaSuccess) {
+        unite_kernel<<<blocks, STRIP_THREADS, 0, stream>>>(args);
+        status = cudaGetLastError();
+    }
+    if (status == cudaSuccess) {
+        resolve_kernel<<<blocks, STRIP_THREADS, 0, stream>>>(args);
+        status = cudaGetLastError();
+    }
+    return status;
+}

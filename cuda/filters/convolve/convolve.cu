@@ -1,0 +1,263 @@
+#include "cuda/common/planes.cuh"
+#include "cuda/filters/convolve/convolve_bytes.cuh"
+#include "cuda/filters/convolve/convolve_finish.cuh"
+#include "cuda/filters/convolve/convolve_mma_launch.cuh"
+#include "cuda/filters/convolve/convolve_small.cuh"
+#include "filters/convolve/convolve.h"
+
+struct convolve_args {
+    struct view_pair p;
+    struct planes_shape shape;
+    int width, height, keep_alpha;
+    float divisor, bias, max;
+    struct gf_convolve_near near;
+    float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
+};
+
+template <convolve_way WAY>
+static __device__ __forceinline__ float add_product(float sum, float weight, float v)
+{
+    return WAY == CONVOLVE_APART ? sum + weight * v : __fmaf_rn(weight, v, sum);
+}
+
+/* Adds up row by row and from left to right, as the CPU does. A weight is loaded once for the eight
+ * results of the run. */
+template <convolve_way WAY>
+static __device__ __forceinline__ void correlate(const struct convolve_args &args,
+                                                 const float *first, int row_pitch,
+                                                 float sum[PLANES_RUN])
+{
+#pragma unroll
+    for (int i = 0; i < PLANES_RUN; i++)
+        sum[i] = 0.0f;
+    for (int j = 0; j < args.height; j++) {
+        const float *const line = first + j * row_pitch;
+        const float *const weight = args.weight + j * args.width;
+        float v[PLANES_RUN + 4];
+        int base = 0;
+        unpack(*(const float4 *)(line), v);
+        unpack(*(const float4 *)(line + 4), v + 4);
+#pragma unroll 2
+        for (; base + 4 <= args.width; base += 4) {
+            unpack(*(const float4 *)(line + base + 8), v + 8);
+#pragma unroll
+            for (int u = 0; u < 4; u++) {
+#pragma unroll
+                for (int i = 0; i < PLANES_RUN; i++)
+                    sum[i] = add_product<WAY>(sum[i], weight[base + u], v[i + u]);
+            }
+#pragma unroll
+            for (int i = 0; i < PLANES_RUN; i++)
+                v[i] = v[i + 4];
+        }
+        unpack(*(const float4 *)(line + base + 8), v + 8); /* 1 or 3 columns: the width is odd */
+#pragma unroll
+        for (int u = 0; u < 3; u++) {
+            if (base + u < args.width) {
+#pragma unroll
+                for (int i = 0; i < PLANES_RUN; i++)
+                    sum[i] = add_product<WAY>(sum[i], weight[base + u], v[i + u]);
+            }
+        }
+    }
+}
+
+/* Samples of a block's tile that are in doubt, by their places in `staging`. Where the list is
+ * full, a sample is computed again at once. */
+struct convolve_doubts {
+    int count;
+    unsigned short at[254];
+};
+
+/* The sample that stands at `line` in the planes, as the CPU makes it. */
+static __device__ __forceinline__ unsigned sample_again(const struct convolve_args &args,
+                                                        const float *line, int row_pitch)
+{
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int j = 0; j < args.height; j++) {
+#pragma unroll 4
+        for (int i = 0; i < args.width; i++)
+            sum = sum + args.weight[j * args.width + i] * line[j * row_pitch + i];
+    }
+    return round_bits(gf_convolve_finish(sum, args.divisor, args.bias), 255.0f);
+}
+
+/* Stores the results of a run that are certain, and notes the others. to: staging + at */
+static __device__ __forceinline__ void finish_near(const struct convolve_args &args,
+                                                   const float sum[PLANES_RUN], const float *line,
+                                                   int row_pitch, unsigned char *staging, int at,
+                                                   struct convolve_doubts *doubts)
+{
+#pragma unroll
+    for (int j = 0; j < PLANES_RUN; j++) {
+        const unsigned low = near_end(sum[j], args.near.scale, args.near.low);
+        const unsigned high = near_end(sum[j], args.near.scale, args.near.high);
+        const int place = at + j * args.p.channels;
+        staging[place] = (unsigned char)(low >> 8);
+        if ((low ^ high) & 0xFF00u) {
+            const int index = atomicAdd(&doubts->count, 1);
+            if (index < (int)(sizeof doubts->at / sizeof *doubts->at))
+                doubts->at[index] = (unsigned short)place;
+            else
+                staging[place] = (unsigned char)sample_again(args, line + j, row_pitch);
+        }
+    }
+}
+
+static __device__ __forceinline__ void settle_doubts(const struct convolve_args &args,
+                                                     const float *planes, int row_pitch,
+                                                     unsigned char *staging,
+                                                     const struct convolve_doubts *doubts)
+{
+    const int channels = args.p.channels, width = args.shape.width;
+    const int count = min(doubts->count, (int)(sizeof doubts->at / sizeof *doubts->at));
+    for (int i = threadIdx.x; i < count; i += PLANES_THREADS) {
+        const int place = doubts->at[i], pixel = place / channels, row = pixel / width;
+        const float *const line = planes + row * row_pitch +
+                                  (place - pixel * channels) * args.shape.plane +
+                                  (pixel - row * width);
+        staging[place] = (unsigned char)sample_again(args, line, row_pitch);
+    }
+}
+
+template <class Sample, convolve_way WAY>
+__global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct convolve_args args)
+{
+    extern __shared__ uint4 shared[];
+    const struct view_pair &p = args.p;
+    const struct planes_shape shape = args.shape;
+    const struct planes_tile tile = tile_of_planes(p, shape);
+    const int row_pitch = p.channels * shape.plane;
+    float *const planes = (float *)shared;
+    Sample *const staging = (Sample *)(planes + (shape.height + args.height - 1) * row_pitch);
+    struct convolve_doubts *const doubts =
+        (struct convolve_doubts *)(staging + shape.width * p.channels * shape.height);
+    load_planes<Sample>(p, shape, tile, planes);
+    if (WAY == CONVOLVE_NEAR && threadIdx.x == 0)
+        doubts->count = 0;
+    __syncthreads();
+    const int items = tile.lines * p.channels * (shape.width / PLANES_RUN);
+    for (int i = threadIdx.x; i < items; i += PLANES_THREADS) {
+        struct planes_item item;
+        if (!find_item(p, shape, tile, i, &item))
+            continue;
+        float sum[PLANES_RUN];
+        const float *const line =
+            planes + item.row * row_pitch + item.channel * shape.plane + item.first;
+        const int at = (item.row * shape.width + item.first) * p.channels + item.channel;
+        correlate<WAY>(args, line, row_pitch, sum);
+        if (WAY == CONVOLVE_NEAR) {
+            finish_near(args, sum, line, row_pitch, (unsigned char *)staging, at, doubts);
+            continue;
+        }
+        const bool alpha = p.channels % 2 == 0 && item.channel == p.channels - 1;
+        const float *const centre = planes + (item.row + shape.reach_y) * row_pitch +
+                                    (p.channels - 1) * shape.plane + item.first + shape.reach_x;
+#pragma unroll
+        for (int j = 0; j < PLANES_RUN; j++)
+            staging[at + j * p.channels] =
+                (Sample)round_bits(finish(args, sum[j], alpha, centre + j), args.max);
+    }
+    __syncthreads();
+    if (WAY == CONVOLVE_NEAR) {
+        settle_doubts(args, planes, row_pitch, (unsigned char *)staging, doubts);
+        __syncthreads();
+    }
+    store_planes(p, shape, tile, staging);
+}
+
+static convolve_way planes_way(const struct gf_convolve *convolve, struct gf_format format)
+{
+    int most;
+    return format.bits != 8 ? CONVOLVE_APART
+           : gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most)
+               ? CONVOLVE_WHOLE
+           : !gf_has_alpha(format) && gf_convolve_is_normal(convolve) &&
+                   gf_convolve_doubt(convolve) <= NEAR_DOUBT_MAX
+               ? CONVOLVE_NEAR
+               : CONVOLVE_APART;
+}
+
+static int launch_planes(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    const int bits = launch->in.format.bits;
+    const convolve_way way = planes_way(convolve, launch->in.format);
+    size_t shared;
+    struct convolve_args args = {};
+    args.p = view_pair_of(launch, convolve->border);
+    args.shape = shape_of_planes(args.p, bits, convolve->width, convolve->height, &shared,
+                                 way == CONVOLVE_NEAR ? sizeof(struct convolve_doubts) : 0);
+    args.width = convolve->width;
+    args.height = convolve->height;
+    args.keep_alpha = convolve->keep_alpha;
+    args.divisor = convolve->divisor;
+    args.bias = convolve->bias;
+    args.max = bits == 8 ? 255.0f : 65535.0f;
+    args.near = gf_convolve_near_of(convolve);
+    for (int i = 0; i < convolve->width * convolve->height; i++)
+        args.weight[i] = convolve->weight[i];
+    const auto kernel = bits == 16              ? convolve_kernel<unsigned short, CONVOLVE_APART>
+                        : way == CONVOLVE_NEAR  ? convolve_kernel<unsigned char, CONVOLVE_NEAR>
+                        : way == CONVOLVE_WHOLE ? convolve_kernel<unsigned char, CONVOLVE_WHOLE>
+                                                : convolve_kernel<unsigned char, CONVOLVE_APART>;
+    kernel<<<planes_blocks(args.p, args.shape), PLANES_THREADS, shared,
+             (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)
+{
+    const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
+    struct bytes_args bytes;
+    if (bytes_fit(launch, convolve, &bytes))
+        return launch_bytes<fuse_none>(launch, convolve, bytes);
+    return small_fits(convolve, launch->in.format) ? launch_small(launch, convolve)
+                                                   : launch_planes(launch, convolve);
+}
+
+extern "C" int gf_convolve_tensor_cuda(const struct gf_launch *launch)
+{
+    return launch_convolve_mma(launch, (const struct gf_convolve *)launch->stage->constants);
+}
+
+template <class Fuse>
+static int launch_bytes_best(const struct gf_launch *launch, const struct gf_convolve *convolve,
+                             const struct bytes_args &bytes)
+{
+    return convolve_quick_is_faster(convolve) ? launch_convolve_quick<Fuse>(launch, convolve, bytes)
+                                              : launch_bytes<Fuse>(launch, convolve, bytes);
+}
+
+extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
+{
+    const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
+    struct bytes_args bytes;
+    convolve_mma_args near;
+    if (bytes_fit(launch, convolve, &bytes))
+        return launch_bytes_best<fuse_none>(launch, convolve, bytes);
+    if (const int digits = convolve_near_is_faster(launch, convolve, &near))
+        return launch_convolve_near<fuse_none>(launch, digits, near);
+    return convolve_mma_is_faster(launch, convolve) ? gf_convolve_tensor_cuda(launch)
+                                                    : gf_convolve_tiled_cuda(launch);
+}
+
+extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)
+{
+    const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
+    struct bytes_args bytes;
+    if (bytes_fit(launch, convolve, &bytes))
+        return for_fuse(launch, [&](auto fuse) -> int {
+            return launch_bytes_best<decltype(fuse)>(launch, convolve, bytes);
+        });
+    convolve_mma_args near;
+    if (const int digits = convolve_near_is_faster(launch, convolve, &near))
+        return for_fuse(launch, [&](auto fuse) -> int {
+            return launch_convolve_near<decltype(fuse)>(launch, digits, near);
+        });
+    if (!small_fits(convolve, launch->in.format) || gf_convolve_doubt(convolve) > NEAR_DOUBT_MAX)
+        return cudaErrorNotSupported;
+    return for_fuse(launch, [&](auto fuse) -> int {
+        return launch_small_way<CONVOLVE_NEAR, decltype(fuse)>(launch, convolve);
+    });
+}

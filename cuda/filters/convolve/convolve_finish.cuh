@@ -1,0 +1,21 @@
+/* The step from the sum of products to the result, for convolve's kernels of any size. */
+#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_FINISH_CUH
+#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_FINISH_CUH
+
+#include "cuda/common/stencil.cuh"
+#include "filters/convolve/convolve.h"
+
+/* The result in units of the sample, not rounded. centre: the alpha of the pixel if it has one. */
+template <class Args>
+static __device__ __forceinline__ float finish(const Args &args, float sum, bool alpha,
+                                               const float *centre)
+{
+    if (alpha && args.keep_alpha)
+        return *centre;
+    if (args.p.channels % 2 || args.bias == 0.0f)
+        return gf_convolve_finish(sum, args.divisor, args.bias);
+    const float v = gf_convolve_finish(sum, args.divisor, 0.0f);
+    return alpha ? v : v + args.bias * (*centre / args.max);
+}
+
+#endif

@@ -1,0 +1,323 @@
+/* convolve on tensor cores, for pictures of 8 bits without alpha and weights that are whole numbers
+ * after a shift: sums are then exact in integers, and below 2^24 they are in float, too. Sums of
+ * fractions are near: see convolve_mma_near.cuh.
+ *
+ * Column i of the kernel is a banded matrix W_i, 16 x 16 blocks, of which mma makes
+ * sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are split into two signed
+ * bytes. */
+#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
+#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
+
+#include "cuda/common/byte_strips.cuh"
+#include "cuda/common/mma.cuh"
+#include "cuda/filters/convolve/convolve_bytes.cuh"
+#include "cuda/filters/convolve/convolve_mma_near.cuh"
+#include "filters/convolve/convolve.h"
+
+/* How sums become results: by the CPU's own end; by the short end that bytes_fit() allows; or by
+ * the end for near sums, whose doubtful results are computed again. */
+enum convolve_end { END_EXACT, END_QUICK, END_NEAR };
+
+/* SMALL: up to 5 columns and 17 rows, whose weights stay in registers; else up to 31 x 31. DIGITS:
+ * bytes of a weight. A lane reads the columns of two neighbouring pixels at once, from BASE pixels
+ * behind those that the operands begin with; there are OFFSETS of them. */
+template <int CHANNELS_, int DIGITS_, bool SMALL_, int STEPS_, int GROUP_, int STRIPS_>
+struct convolve_shape {
+    static constexpr int CHANNELS = CHANNELS_, DIGITS = DIGITS_, STEPS = STEPS_, STRIPS = STRIPS_;
+    static constexpr bool SMALL = SMALL_, OCTETS = true;
+    static constexpr int GROUP = GROUP_, LEAD = 0, WARPS = STRIPS, THREADS = 32 * WARPS;
+    static constexpr int OUT_ROWS = STEP_SIDE * STRIPS, ROWS = OUT_ROWS + (SMALL ? 16 : 32);
+    static constexpr int BEFORE = 16, SKIPPED = SMALL ? 12 : 0, AROUND = SMALL ? 2 : 15;
+    static constexpr int PIXELS = STEP_SIDE * STEPS + (SMALL ? 8 : 32);
+    static constexpr int BOX_BYTES = ((SKIPPED + PIXELS) * CHANNELS + 15) / 16 * 16;
+    static constexpr int GROUP_BYTES = STEP_SIDE * GROUP * CHANNELS;
+    static constexpr int BASE = SMALL ? 2 : 0, OFFSETS = SMALL ? 5 : 32;
+    static constexpr int CENTRE = BEFORE - SKIPPED - BASE; /* the offset of the pixel itself */
+    /* Eight words more than a multiple of 32 make the lanes meet every bank once. */
+    static constexpr int OCTET = (2 * PIXELS * CHANNELS + 31) / 32 * 32 + 8, QUARTET = 0;
+    static constexpr int OPERAND_WORDS = ROWS / 8 * OCTET;
+};
+
+struct convolve_mma_args : strip_args {
+    int width, height;
+    float scale, divisor, reciprocal, bias; /* reciprocal: 0 where dividing is safer */
+    struct bytes_end end;                   /* of END_QUICK */
+    struct gf_convolve_digits near;         /* of END_NEAR */
+    float fraction[NEAR_SIDE][NEAR_SIDE];
+    short weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
+};
+
+/* Of weights in balanced digits, -128..127. */
+static __device__ __forceinline__ unsigned digit_of(int weight, int digit)
+{
+    const int low = (int)(signed char)weight;
+    return (unsigned)(digit ? low : (weight - low) / 256) & 255;
+}
+
+/* Four weights of W_i's row m from column k on. */
+static __device__ __forceinline__ unsigned weights_of(const convolve_mma_args &args, int column,
+                                                      int digit, int m, int k)
+{
+    unsigned word = 0;
+    for (int i = 0; i < 4; i++) {
+        const int row = k + i - m;
+        if (row >= 0 && row < args.height && column >= 0 && column < args.width)
+            word |= digit_of(args.weight[row * args.width + column], digit) << 8 * i;
+    }
+    return word;
+}
+
+/* A lane's part of W_i: 32 columns, in which lane t has eight neighbouring ones, then 16. */
+struct convolve_matrix {
+    unsigned pair[4], last[2];
+};
+
+/* Of all lanes, in shared memory. */
+template <class Shape> struct convolve_tables {
+    uint4 pair[Shape::OFFSETS][Shape::DIGITS][WARP];
+    uint2 last[Shape::SMALL ? 1 : Shape::OFFSETS][Shape::DIGITS][WARP];
+    struct near_doubts doubts[Shape::SMALL ? Shape::WARPS : 1];
+};
+
+template <class Shape>
+static __device__ __forceinline__ void list_matrices(const convolve_mma_args &args,
+                                                     convolve_tables<Shape> *tables)
+{
+    const int first = Shape::CENTRE - args.width / 2;
+    for (int i = threadIdx.x; i < Shape::OFFSETS * Shape::DIGITS * WARP; i += Shape::THREADS) {
+        const int lane = i % WARP, digit = i / WARP % Shape::DIGITS,
+                  offset = i / WARP / Shape::DIGITS;
+        const int g = lane / 4, t = lane % 4, column = offset - first;
+        const int high = Shape::DIGITS == 2 ? digit : 1;
+        unsigned word[6];
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int m = g + 8 * half;
+            word[half] = weights_of(args, column, high, m, 8 * t);
+            word[2 + half] = weights_of(args, column, high, m, 8 * t + 4);
+            word[4 + half] = weights_of(args, column, high, m, 32 + 4 * t);
+        }
+        tables->pair[offset][digit][lane] = make_uint4(word[0], word[1], word[2], word[3]);
+        if (!Shape::SMALL)
+            tables->last[offset][digit][lane] = make_uint2(word[4], word[5]);
+    }
+}
+
+/* The result for an exact sum of weights and samples. Where the reciprocal is not 0, two steps of
+ * refinement make the quotient that a division makes (Markstein 1990: from the rounded reciprocal
+ * of a divisor whose bits are not all ones, and within a range where nothing overflows). */
+static __device__ __forceinline__ unsigned finish_sum(const convolve_mma_args &args, int sum)
+{
+    const float value = (float)sum * args.scale;
+    float quotient = value;
+    if (args.divisor != 1.0f) {
+        quotient = value * args.reciprocal;
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            quotient = fmaf(fmaf(-quotient, args.divisor, value), args.reciprocal, quotient);
+        if (args.reciprocal == 0.0f)
+            quotient = value / args.divisor;
+    }
+    return round_bits(quotient + args.bias, 255.0f);
+}
+
+/* The columns of eight rows by lane, of two neighbouring pixels (see turn_box()), and of the 16
+ * rows behind four such octets. operands: the lane's, of the first octet. */
+struct convolve_columns {
+    unsigned pair[2][2], last[2];
+};
+
+template <class Shape>
+static __device__ __forceinline__ struct convolve_columns columns_at(const unsigned *operands)
+{
+    struct convolve_columns columns;
+    const uint4 both = *(const uint4 *)operands;
+    columns.pair[0][0] = both.x, columns.pair[0][1] = both.y;
+    columns.pair[1][0] = both.z, columns.pair[1][1] = both.w;
+    if (!Shape::SMALL) {
+        const int t = threadIdx.x % 4; /* four rows of octet t / 2 */
+        const unsigned *const from = operands + (4 - t + t / 2) * Shape::OCTET + t % 2;
+        columns.last[0] = from[0];
+        columns.last[1] = from[2];
+    }
+    return columns;
+}
+
+template <class Shape>
+static __device__ __forceinline__ void add_column(unsigned sum[4],
+                                                  const struct convolve_matrix &matrix,
+                                                  const struct convolve_columns &columns, int which)
+{
+    mma_signed_k32(sum, matrix.pair, columns.pair[which][0], columns.pair[which][1]);
+    if (!Shape::SMALL)
+        mma_signed_k16(sum, matrix.last, columns.last[which]);
+}
+
+/* A warp's work on a step: sum[channel][tile][digit] belongs to pixels 2 x + tile of the step. */
+template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
+    static constexpr bool QUICK = END == END_QUICK, NEAR = END == END_NEAR;
+    static_assert(!QUICK || Shape::DIGITS == 1, "the weights of bytes_fit()");
+    static_assert(!NEAR || Shape::SMALL, "sums below 2^22");
+    typedef convolve_tables<Shape> tables;
+    typedef Fuse_ Fuse;
+    typedef unsigned step_sums[Shape::CHANNELS][2][Shape::DIGITS][4];
+    static constexpr bool ORIGINAL = false;
+    static constexpr int KEPT = Shape::SMALL ? Shape::OFFSETS : 1;
+    struct convolve_matrix kept[KEPT][Shape::DIGITS];
+    const tables *shared;
+
+    static __device__ __forceinline__ void fill(const convolve_mma_args &args, tables *to)
+    {
+        list_matrices<Shape>(args, to);
+    }
+    __device__ __forceinline__ struct convolve_matrix matrix_at(int offset, int digit) const
+    {
+        struct convolve_matrix matrix = {};
+        unpack(shared->pair[offset][digit][threadIdx.x % 32], matrix.pair);
+        if (!Shape::SMALL) {
+            const uint2 last = shared->last[offset][digit][threadIdx.x % 32];
+            matrix.last[0] = last.x, matrix.last[1] = last.y;
+        }
+        return matrix;
+    }
+    __device__ __forceinline__ void begin(const tables &from)
+    {
+        shared = &from;
+#pragma unroll
+        for (int i = 0; Shape::SMALL && i < KEPT * Shape::DIGITS; i++)
+            kept[i / Shape::DIGITS][i % Shape::DIGITS] =
+                matrix_at(i / Shape::DIGITS, i % Shape::DIGITS);
+    }
+    static __device__ __forceinline__ void start_sums(step_sums &sum)
+    {
+        constexpr int DIGITS = Shape::DIGITS;
+#pragma unroll
+        for (int i = 0; i < Shape::CHANNELS * 2 * DIGITS * 4; i++)
+            sum[i / (8 * DIGITS)][i / (4 * DIGITS) % 2][i / 4 % DIGITS][i % 4] =
+                END == END_EXACT ? 0 : BYTES_START;
+    }
+    /* Adds offset by offset: an odd pixel's operand for one offset is an even pixel's for the
+     * next. */
+    __device__ __forceinline__ void add_small(step_sums &sum, const unsigned *from) const
+    {
+#pragma unroll
+        for (int c = 0; c < Shape::CHANNELS; c++) {
+            struct convolve_columns columns[(Shape::OFFSETS + 1) / 2];
+#pragma unroll
+            for (int i = 0; i < (Shape::OFFSETS + 1) / 2; i++)
+                columns[i] = columns_at<Shape>(from + 2 * c * Shape::PIXELS + 4 * i);
+#pragma unroll
+            for (int i = 0; i < Shape::OFFSETS * 2 * Shape::DIGITS; i++) {
+                const int offset = i / (2 * Shape::DIGITS), tile = i / Shape::DIGITS % 2;
+                const int digit = i % Shape::DIGITS, at = offset + tile;
+                add_column<Shape>(sum[c][tile][digit], kept[offset][digit], columns[at / 2],
+                                  at % 2);
+            }
+        }
+    }
+    __device__ __forceinline__ void add_large(const convolve_mma_args &args, step_sums &sum,
+                                              const unsigned *from) const
+    {
+        const int first = (Shape::CENTRE - args.width / 2) / 2;
+        const int last = (Shape::CENTRE + args.width / 2) / 2;
+        struct convolve_columns columns[Shape::CHANNELS];
+#pragma unroll
+        for (int c = 0; c < Shape::CHANNELS; c++)
+            columns[c] = columns_at<Shape>(from + 2 * c * Shape::PIXELS + 4 * first);
+#pragma unroll 1
+        for (int pair = first; pair <= last; pair++) {
+            struct convolve_matrix matrix[2][Shape::DIGITS];
+#pragma unroll
+            for (int i = 0; i < 2 * Shape::DIGITS; i++)
+                matrix[i / Shape::DIGITS][i % Shape::DIGITS] =
+                    matrix_at(2 * pair + i / Shape::DIGITS, i % Shape::DIGITS);
+#pragma unroll
+            for (int c = 0; c < Shape::CHANNELS; c++) {
+                const struct convolve_columns next =
+                    columns_at<Shape>(from + 2 * c * Shape::PIXELS + 4 * (pair + 1));
+#pragma unroll
+                for (int digit = 0; digit < Shape::DIGITS; digit++) {
+                    add_column<Shape>(sum[c][0][digit], matrix[0][digit], columns[c], 0);
+                    add_column<Shape>(sum[c][1][digit], matrix[0][digit], columns[c], 1);
+                    add_column<Shape>(sum[c][0][digit], matrix[1][digit], columns[c], 1);
+                    add_column<Shape>(sum[c][1][digit], matrix[1][digit], next, 0);
+                }
+                columns[c] = next;
+            }
+        }
+    }
+    /* The result in byte 0 if END_EXACT, else in byte 1. */
+    static __device__ __forceinline__ unsigned
+    finish_one(const convolve_mma_args &args, const unsigned (&sum)[Shape::DIGITS][4], int e)
+    {
+        const unsigned first = sum[0][e];
+        if (NEAR)
+            return finish_near<Shape::DIGITS>(args.near, first, sum[Shape::DIGITS - 1][e]);
+        if (QUICK)
+            return finish_bytes(args.end, (int)first);
+        return finish_sum(
+            args, (int)(Shape::DIGITS == 1 ? first : first * 256 + sum[Shape::DIGITS - 1][e]));
+    }
+    /* Four pixels of row g or g + 8, all channels. first: of the words that `doubt` is about. */
+    static __device__ __forceinline__ void finish(const convolve_mma_args &args,
+                                                  const step_sums &sum, int half,
+                                                  const struct sample_tables<Fuse> &samples,
+                                                  unsigned *to, int first, unsigned *doubt)
+    {
+#pragma unroll
+        for (int word = 0; word < Shape::CHANNELS; word++) {
+            unsigned result[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const int pixel = (4 * word + i) / Shape::CHANNELS;
+                const int c = (4 * word + i) % Shape::CHANNELS;
+                result[i] = finish_one(args, sum[c][pixel % 2], 2 * half + pixel / 2);
+            }
+            constexpr unsigned two = NEAR ? 0x5140 : QUICK ? 0x0051 : 0x0040;
+            const unsigned a = __byte_perm(result[0], result[1], two);
+            const unsigned b = __byte_perm(result[2], result[3], two);
+            to[word] = look_up(samples.after, __byte_perm(a, b, NEAR ? 0x7632 : 0x5410));
+            if (NEAR)
+                note_doubts(doubt, first + word, __byte_perm(a, b, 0x5410) | args.near.zone);
+        }
+    }
+    __device__ __forceinline__ void chunk(const convolve_mma_args &args, const struct strip_walk &,
+                                          const unsigned *operands,
+                                          const struct sample_tables<Fuse> &samples,
+                                          unsigned char *stage)
+    {
+        constexpr int WORDS = NEAR ? 2 * Shape::CHANNELS * Shape::STEPS : 1;
+        const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+        const unsigned *const from =
+            operands + (2 * warp + t) * Shape::OCTET + 2 * (2 * g + Shape::BASE);
+        unsigned doubt[DOUBT_WORDS(WORDS)] = {};
+#pragma unroll(Shape::SMALL ? Shape::STEPS : 1)
+        for (int step = 0; step < Shape::STEPS; step++) {
+            step_sums sum;
+            start_sums(sum);
+            if (Shape::SMALL)
+                add_small(sum, from + 2 * STEP_SIDE * step);
+            else
+                add_large(args, sum, from + 2 * STEP_SIDE * step);
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                finish(args, sum, half, samples,
+                       (unsigned *)result_at<Shape>(stage, step, STEP_SIDE * warp + g + 8 * half) +
+                           t * Shape::CHANNELS,
+                       (step * 2 + half) * Shape::CHANNELS, doubt);
+        }
+        if (NEAR)
+            settle_doubts<Shape, WORDS>(args, operands, samples, stage,
+                                        const_cast<tables *>(shared)->doubts[warp], doubt);
+    }
+};
+
+template <class Shape, int EACH, convolve_end END = END_EXACT, class Fuse = fuse_none>
+__global__ void __launch_bounds__(Shape::THREADS, EACH)
+    convolve_mma_kernel(const __grid_constant__ strip_maps maps,
+                        const __grid_constant__ convolve_mma_args args)
+{
+    make_strips<Shape, convolve_state<Shape, END, Fuse>>(maps, args);
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* Launches of convolve_mma.cuh: which shape takes which matrix, and where it is faster. */
+#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
+#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
+
+#include "cuda/filters/convolve/convolve_mma.cuh"
+
+template <class Shape, int EACH, convolve_end END = END_EXACT, class Fuse = fuse_none>
+static int launch_convolve_shape(const struct gf_launch *launch, convolve_mma_args &args)
+{
+    return launch_strips<Shape, convolve_state<Shape, END, Fuse>>(
+        launch, convolve_mma_kernel<Shape, EACH, END, Fuse>, EACH, args);
+}
+
+template <bool SMALL, int DIGITS>
+static int launch_convolve_digits(const struct gf_launch *launch, convolve_mma_args &args)
+{
+    if (args.p.channels == 1)
+        return launch_convolve_shape < convolve_shape<1, DIGITS, SMALL, 4, 2, 8>,
+               SMALL ? 3 : 1 > (launch, args);
+    return launch_convolve_shape < convolve_shape < 3, DIGITS, SMALL, SMALL ? 4 : 2, 1,
+           SMALL ? 4 : 8 >, SMALL ? 2 : 1 > (launch, args);
+}
+
+static float reciprocal_of(float divisor)
+{
+    int exponent;
+    const float part = fabsf(frexpf(divisor, &exponent));
+    return part == 1.0f - 0x1p-24f || exponent < -20 || exponent > 40 ? 0 : 1.0f / divisor;
+}
+
+static convolve_mma_args convolve_mma_args_of(const struct gf_launch *launch,
+                                              const struct gf_convolve *convolve, int *most)
+{
+    convolve_mma_args args = {};
+    args.p = view_pair_of(launch, convolve->border);
+    args.reach = args.above = convolve->height / 2;
+    args.width = convolve->width;
+    args.height = convolve->height;
+    const int whole = gf_convolve_whole(convolve->weight, args.width * args.height, most);
+    args.scale = whole ? 1.0f / (float)whole : 0.0f;
+    args.divisor = convolve->divisor;
+    args.reciprocal = reciprocal_of(convolve->divisor);
+    args.bias = convolve->bias;
+    for (int i = 0; i < convolve->width * convolve->height; i++)
+        args.weight[i] = (short)(convolve->weight[i] * (float)whole);
+    return args;
+}
+
+/* Fills in the arguments for sums that are near. Returns the digits of the weights; 0: these
+ * kernels do not take the matrix, or not as fast as others. On an H200 5x5 decimals of one digit
+ * take 0.125 ms of 8K RGB8, numbers of two digits 0.137, sums in float 0.235 and 0.220; 3x3
+ * decimals 0.151, and 0.114 in float. */
+static int convolve_near_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
+                             convolve_mma_args *args)
+{
+    const struct gf_format format = launch->in.format;
+    if (format.bits != 8 || gf_has_alpha(format) || convolve->width > NEAR_SIDE ||
+        convolve->height > NEAR_SIDE || (convolve->width <= 3 && convolve->height <= 3) ||
+        !gf_convolve_is_normal(convolve))
+        return 0;
+    int most;
+    *args = convolve_mma_args_of(launch, convolve, &most);
+    for (int i = 0; i < args->width * args->height; i++)
+        args->fraction[i / args->width][i % args->width + (NEAR_SIDE - args->width) / 2] =
+            convolve->weight[i];
+    for (int digits = 1; digits <= 2; digits++) {
+        if (gf_convolve_digits_of(convolve, digits, args->weight, &args->near) <=
+            digits * DIGIT_DOUBT_MAX)
+            return digits;
+    }
+    return 0;
+}
+
+/* What convolve_near_fit() takes, with its digits and arguments. */
+template <class Fuse>
+static int launch_convolve_near(const struct gf_launch *launch, int digits, convolve_mma_args &args)
+{
+    typedef convolve_shape<1, 1, true, 4, 2, 8> gray_1;
+    typedef convolve_shape<1, 2, true, 4, 2, 8> gray_2;
+    typedef convolve_shape<3, 1, true, 4, 2, 8> rgb_1;
+    typedef convolve_shape<3, 2, true, 4, 2, 8> rgb_2;
+    if (args.p.channels == 1)
+        return digits == 1 ? launch_convolve_shape<gray_1, 2, END_NEAR, Fuse>(launch, args)
+                           : launch_convolve_shape<gray_2, 1, END_NEAR, Fuse>(launch, args);
+    return digits == 1 ? launch_convolve_shape<rgb_1, 1, END_NEAR, Fuse>(launch, args)
+                       : launch_convolve_shape<rgb_2, 1, END_NEAR, Fuse>(launch, args);
+}
+
+/* What bytes_fit() takes. */
+template <class Fuse>
+static int launch_convolve_quick(const struct gf_launch *launch, const struct gf_convolve *convolve,
+                                 const struct bytes_args &bytes)
+{
+    int most;
+    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
+    args.end = bytes.end;
+    return args.p.channels == 1
+               ? launch_convolve_shape<convolve_shape<1, 1, true, 4, 2, 8>, 2, END_QUICK, Fuse>(
+                     launch, args)
+               : launch_convolve_shape<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_QUICK, Fuse>(
+                     launch, args);
+}
+
+static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    int most;
+    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
+    const bool small = args.width <= 5 && args.height <= 17, bytes = most <= 127;
+    return small   ? bytes ? launch_convolve_digits<true, 1>(launch, args)
+                           : launch_convolve_digits<true, 2>(launch, args)
+             : bytes ? launch_convolve_digits<false, 1>(launch, args)
+                   : launch_convolve_digits<false, 2>(launch, args);
+}
+
+/* Matrices that bytes_fit() takes, except 3 x 3, where half of the products would be with zeros. */
+static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
+{
+    return (convolve->width > 3 || convolve->height > 3) &&
+           strips_are_faster((
+               const void *)convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_QUICK>);
+}
+
+/* The digits of weights for whose sums these kernels are faster, or 0. */
+static int convolve_near_is_faster(const struct gf_launch *launch,
+                                   const struct gf_convolve *convolve, convolve_mma_args *args)
+{
+    const auto kernel = convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_NEAR>;
+    return strips_are_faster((const void *)kernel) ? convolve_near_fit(launch, convolve, args) : 0;
+}
+
+/* Kernels with few weights are faster in registers, unless they can use the quick end. */
+static bool convolve_mma_is_faster(const struct gf_launch *launch,
+                                   const struct gf_convolve *convolve)
+{
+    const struct gf_format format = launch->in.format;
+    const auto kernel = convolve_mma_kernel<convolve_shape<1, 1, true, 4, 2, 8>, 3>;
+    int most;
+    return format.bits == 8 && !gf_has_alpha(format) &&
+           (convolve->width > 5 || convolve->height > 5) &&
+           convolve->width * convolve->height > 25 &&
+           gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most) &&
+           strips_are_faster((const void *)kernel);
+}
+
+#endif

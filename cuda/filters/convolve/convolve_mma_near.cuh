@@ -1,0 +1,114 @@
+/* Results of 8 bits from sums of whole numbers that are near the weights (struct
+ * gf_convolve_digits). Doubtful results are computed again as the CPU computes them, from the
+ * operands of the tensor cores, which hold every sample that a result needs. */
+#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
+#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
+
+#include "cuda/common/byte_strips.cuh"
+#include "cuda/filters/convolve/convolve_bytes.cuh"
+#include "filters/convolve/convolve.h"
+
+enum { NEAR_SIDE = 5 }; /* of the largest matrix; smaller ones are padded with zeros */
+
+/* Beyond this share, for each digit, making sums again takes too long. */
+static const double DIGIT_DOUBT_MAX = 2.0 / 256;
+
+/* Places of results in doubt that a warp makes again at once. */
+struct near_doubts {
+    unsigned short at[2 * WARP];
+};
+
+/* Words of note_doubts() for so many words of results. */
+static constexpr __host__ __device__ int DOUBT_WORDS(int words)
+{
+    return (words + 7) / 8;
+}
+
+/* The result in byte 1, its fraction in byte 0. */
+template <int DIGITS>
+static __device__ __forceinline__ unsigned finish_near(const struct gf_convolve_digits &end,
+                                                       unsigned first, unsigned last)
+{
+    float v = end.shift;
+    if (DIGITS == 2)
+        v = __fmaf_rn(__uint_as_float(first), end.high, v);
+    v = __saturatef(__fmaf_rn(__uint_as_float(last), end.scale, v));
+    return __float_as_uint(__fmaf_rz(v, 255.0f, 32768.5f));
+}
+
+/* fractions: for word w of the results, a byte of 0xFF where there is doubt. Sets bit 8 i + w % 8
+ * of doubt[w / 8] for result i; rarely it sets one more, above such a result. */
+static __device__ __forceinline__ void note_doubts(unsigned *doubt, int w, unsigned fractions)
+{
+    const unsigned found = (0xFEFEFEFEu - fractions) & fractions & 0x80808080u;
+    doubt[w / 8] |= found >> (7 - w % 8);
+}
+
+/* Makes result `bit` of that lane's doubts again. Weights of 0 add nothing. */
+template <class Shape, class Args, class Fuse>
+static __device__ __forceinline__ void make_again(const Args &args, const unsigned *operands,
+                                                  const struct sample_tables<Fuse> &samples,
+                                                  unsigned char *stage, int bit, int lane)
+{
+    constexpr int CHANNELS = Shape::CHANNELS;
+    const int w = bit / 32 * 8 + bit % 8, sample = w % CHANNELS * 4 + bit % 32 / 8;
+    const int step = w / CHANNELS / 2, t = lane % 4;
+    const int row = threadIdx.x / WARP * STEP_SIDE + w / CHANNELS % 2 * 8 + lane / 4;
+    const int column = step * STEP_SIDE + 4 * t + sample / CHANNELS + Shape::BASE;
+    const unsigned char *const bytes = /* see turn_box() */
+        (const unsigned char *)(operands + 2 * (sample % CHANNELS * Shape::PIXELS + column));
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < NEAR_SIDE; j++) {
+        const unsigned char *const line =
+            bytes + (row + j) / 8 * (4 * Shape::OCTET) + (row + j) % 8;
+#pragma unroll
+        for (int i = 0; i < NEAR_SIDE; i++) {
+            const float v = __uint_as_float(0x4B000000u | line[8 * i]) - 8388608.0f;
+            sum = sum + args.fraction[j][i] * v;
+        }
+    }
+    const unsigned result =
+        round_bits(gf_convolve_finish(sum, args.divisor, args.bias), 255.0f) & 255;
+    result_at<Shape>(stage, step, row)[t * 4 * CHANNELS + sample] =
+        (unsigned char)look_up_sample(samples.after, result);
+}
+
+/* Makes the doubtful results of a warp's chunk again. */
+template <class Shape, int WORDS, class Args, class Fuse>
+static __device__ __forceinline__ void
+settle_doubts(const Args &args, const unsigned *operands, const struct sample_tables<Fuse> &samples,
+              unsigned char *stage, struct near_doubts &doubts, const unsigned *doubt)
+{
+    const int lane = threadIdx.x % WARP;
+    int count = 0;
+#pragma unroll 1
+    for (int i = 0; i < DOUBT_WORDS(WORDS); i++) {
+        unsigned mine = doubt[0];
+#pragma unroll
+        for (int k = 1; k < DOUBT_WORDS(WORDS); k++)
+            mine = i == k ? doubt[k] : mine;
+        for (;;) {
+            const unsigned lanes = __ballot_sync(0xFFFFFFFFu, mine != 0);
+            if (mine)
+                doubts.at[count + __popc(lanes & ((1u << lane) - 1))] =
+                    (unsigned short)((32 * i + __ffs((int)mine) - 1) * WARP + lane);
+            mine &= mine - 1;
+            count += __popc(lanes);
+            __syncwarp();
+            const bool done = !__any_sync(0xFFFFFFFFu, mine != 0);
+            if (count >= WARP || (done && i + 1 == DOUBT_WORDS(WORDS))) {
+                const int taken = min(count, (int)WARP), place = count - taken + lane;
+                if (lane < taken)
+                    make_again<Shape>(args, operands, samples, stage, doubts.at[place] / WARP,
+                                      doubts.at[place] % WARP);
+                count -= taken;
+                __syncwarp();
+            }
+            if (done && !(count && i + 1 == DOUBT_WORDS(WORDS)))
+                break;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* Convolution of 8-bit pictures with matrices up to 5x5, which are padded with zeros to 3x3 or 5x5.
+ * The sums stay in registers: row i of the picture meets row j of the matrix for output row i - j,
+ * so that each sum takes its products row by row and from left to right, as on the CPU. */
+#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
+#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
+
+#include "cuda/common/strip.cuh"
+#include "cuda/filters/convolve/convolve_near.cuh"
+#include "filters/convolve/convolve.h"
+
+enum {
+    SMALL_ROWS = 16,
+    SMALL_REACH_MAX = 2,
+    SMALL_SIDE_MAX = 2 * SMALL_REACH_MAX + 1,
+    SMALL_BLOCKS = 4, /* that a multiprocessor's registers are to hold */
+};
+
+struct small_args {
+    struct view_pair p;
+    int reach;   /* in rows, of the kernel without its padding */
+    bool divide; /* whether a product with `inverse` is not the quotient */
+    float divisor, inverse, bias;
+    struct gf_convolve_near near;
+    float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX]; /* times 2^24: see tiny_halves */
+};
+
+/* v[i]: sample i - HALO of the lane, times 2^-24. */
+template <int BESIDE, int HALO>
+static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE],
+                                             float v[STRIP_CHUNK + 2 * HALO])
+{
+#pragma unroll
+    for (int i = 0; i < 2 * (4 + 2 * BESIDE); i++) {
+        const float2 two = __half22float2(tiny_halves(word[i / 2], i % 2));
+        const int at = i / 2 * 4 + i % 2 - (4 * BESIDE - HALO);
+        if (at >= 0 && at < STRIP_CHUNK + 2 * HALO)
+            v[at] = two.x;
+        if (at + 2 >= 0 && at + 2 < STRIP_CHUNK + 2 * HALO)
+            v[at + 2] = two.y;
+    }
+}
+
+/* Adds the products of one row of weights to the sums of one output row. */
+template <int SIDE, int CHANNELS, convolve_way WAY>
+static __device__ __forceinline__ void
+add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * CHANNELS],
+             const float *before, float sum[STRIP_CHUNK])
+{
+#pragma unroll
+    for (int k = 0; k < SIDE; k++) {
+#pragma unroll
+        for (int i = 0; i < STRIP_CHUNK; i++) {
+            const float sample = v[i + k * CHANNELS], so_far = k        ? sum[i]
+                                                               : before ? before[i]
+                                                                        : 0.0f;
+            sum[i] = WAY != CONVOLVE_APART ? __fmaf_rn(weight[k], sample, so_far)
+                                           : so_far + weight[k] * sample;
+        }
+    }
+}
+
+/* sum / divisor, correctly rounded (Markstein): if the inverse is rounded to nearest and a quotient
+ * is off by at most one unit in the last place, one step gives the nearest. The first step brings
+ * it there. Divisors whose significand is all ones are excepted: see small_fits. */
+static __device__ __forceinline__ float quotient(float sum, float divisor, float inverse)
+{
+    float result = sum * inverse;
+    result = __fmaf_rn(__fmaf_rn(-result, divisor, sum), inverse, result);
+    return __fmaf_rn(__fmaf_rn(-result, divisor, sum), inverse, result);
+}
+
+static __device__ __forceinline__ float finish_sum(const struct small_args &args, float sum)
+{
+    return (args.divide ? quotient(sum, args.divisor, args.inverse) : sum * args.inverse) +
+           args.bias;
+}
+
+static __device__ __forceinline__ void finish_row(const struct small_args &args,
+                                                  const float sum[STRIP_CHUNK], unsigned out[4])
+{
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        unsigned result[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            result[i] = round_bits(finish_sum(args, sum[4 * w + i]), 255.0f);
+        out[w] = __byte_perm(__byte_perm(result[0], result[1], 0x0040),
+                             __byte_perm(result[2], result[3], 0x0040), 0x5410);
+    }
+}
+
+/* The same of near sums. In `doubt` the bytes are not 0 whose ends disagree. */
+static __device__ __forceinline__ void finish_near(const struct gf_convolve_near &args,
+                                                   const float sum[STRIP_CHUNK], unsigned out[4],
+                                                   unsigned doubt[4])
+{
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        unsigned low[4], high[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            low[i] = near_end(sum[4 * w + i], args.scale, args.low);
+            high[i] = near_end(sum[4 * w + i], args.scale, args.high);
+        }
+        out[w] = __byte_perm(__byte_perm(low[0], low[1], 0x0051),
+                             __byte_perm(low[2], low[3], 0x0051), 0x5410);
+        doubt[w] = out[w] ^ __byte_perm(__byte_perm(high[0], high[1], 0x0051),
+                                        __byte_perm(high[2], high[3], 0x0051), 0x5410);
+    }
+}
+
+/* Samples of a warp's strip that are in doubt: line * STRIP_BYTES + byte. They wait until there is
+ * one for every lane. */
+struct small_doubts {
+    unsigned short at[2 * STRIP_LANES];
+};
+
+/* A sample as the CPU makes it, before tables. at: its place in the row; line: in the strip. */
+template <int REACH, int CHANNELS, class Fuse>
+static __device__ __forceinline__ unsigned
+sample_again(const struct small_args &args, const struct strip &strip,
+             const struct sample_tables<Fuse> &samples, int line, int at)
+{
+    const int pixel = at / CHANNELS, channel = at - pixel * CHANNELS;
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int j = 0; j < 2 * REACH + 1; j++) {
+        const long long row = strip.row[line + j];
+#pragma unroll
+        for (int k = 0; k < 2 * REACH + 1; k++) {
+            const int x = gf_border_index(pixel + k - REACH, args.p.width, args.p.border);
+            const unsigned v =
+                x < 0 || row < 0 ? 0u : __ldg(args.p.in + row + (long long)x * CHANNELS + channel);
+            sum = sum + args.weight[j * (2 * REACH + 1) + k] *
+                            (float_of(look_up_sample(samples.before, v)) * (1.0f / 16777216.0f));
+        }
+    }
+    return round_bits(finish_sum(args, sum), 255.0f) & 255;
+}
+
+/* Notes the lanes' doubts of a line, and makes those samples again of which there are enough, or
+ * all after the last line. strip.out is behind the line's. */
+template <int REACH, int CHANNELS, class Fuse>
+static __device__ __forceinline__ void
+settle_doubts(const struct small_args &args, const struct strip &strip,
+              const struct sample_tables<Fuse> &samples, int line, const unsigned doubt[4],
+              struct small_doubts &doubts, int *count)
+{
+    const int left = args.p.width * CHANNELS - strip.rest - strip.lane * STRIP_CHUNK;
+    const bool last = line == strip.lines - 1;
+    unsigned mine = 0;
+#pragma unroll
+    for (int i = 0; i < STRIP_CHUNK; i++)
+        mine |= (doubt[i / 4] >> 8 * (i % 4) & 255) && i < strip.rest ? 1u << i : 0;
+    do {
+        const unsigned lanes = __ballot_sync(0xFFFFFFFFu, mine != 0);
+        if (mine)
+            doubts.at[*count + __popc(lanes & ((1u << strip.lane) - 1))] =
+                (unsigned short)(line * STRIP_BYTES + strip.lane * STRIP_CHUNK + __ffs((int)mine) -
+                                 1);
+        mine &= mine - 1;
+        *count += __popc(lanes);
+        __syncwarp();
+        if (*count >= STRIP_LANES || (last && !__any_sync(0xFFFFFFFFu, mine != 0))) {
+            const int taken = min(*count, (int)STRIP_LANES), from = *count - taken;
+            if (strip.lane < taken) {
+                const int at = doubts.at[from + strip.lane], own = at / STRIP_BYTES;
+                const int byte = at % STRIP_BYTES;
+                unsigned char *const to =
+                    strip.out + (long long)(own - line - 1) * (long long)args.p.out_pitch;
+                to[byte - strip.lane * STRIP_CHUNK] = (unsigned char)look_up_sample(
+                    samples.after,
+                    sample_again<REACH, CHANNELS>(args, strip, samples, own, left + byte));
+            }
+            *count = from;
+            __syncwarp();
+        }
+    } while (__any_sync(0xFFFFFFFFu, mine != 0) || (last && *count));
+}
+
+template <int REACH, int CHANNELS, convolve_way WAY, class Fuse>
+__global__ void __launch_bounds__(STRIP_THREADS, SMALL_BLOCKS)
+    convolve_small_kernel(const struct small_args args)
+{
+    enum {
+        SIDE = 2 * REACH + 1,
+        HALO = REACH * CHANNELS,
+        BESIDE = (HALO + 3) / 4,
+        TABLE = SMALL_ROWS * STRIP_WARPS + 2 * REACH,
+    };
+    __shared__ struct strip_tables<unsigned char, BESIDE, TABLE> tables;
+    __shared__ struct sample_tables<Fuse> samples;
+    __shared__ struct small_doubts doubts[STRIP_WARPS];
+    fill_tables<Fuse>(args.p, samples);
+    struct strip strip = find_strip(args.p, tables, SMALL_ROWS, REACH, args.reach);
+    if (strip.lines <= 0)
+        return;
+    struct strip_row<BESIDE> next;
+    int doubtful = 0;
+    float sum[SIDE][STRIP_CHUNK]; /* [j]: of the output row whose next row of weights is j + 1 */
+    fetch_row<unsigned char>(args.p, strip, 0, &next);
+#pragma unroll 1
+    for (int i = 0; i < strip.lines + 2 * REACH; i++) {
+        unsigned word[4 + 2 * BESIDE], out[4];
+        float v[STRIP_CHUNK + 2 * HALO];
+        map_row<Fuse>(strip, samples, &next);
+        join_row(strip, next, word);
+        if (i + 1 < strip.lines + 2 * REACH)
+            fetch_row<unsigned char>(args.p, strip, i + 1, &next);
+        widen<BESIDE, HALO>(word, v);
+#pragma unroll
+        for (int j = SIDE - 1; j >= 0; j--) {
+            if (i - j >= 0 && i - j < strip.lines)
+                add_products<SIDE, CHANNELS, WAY>(args.weight + j * SIDE, v,
+                                                  j ? sum[j - 1] : nullptr, sum[j]);
+        }
+        if (i >= 2 * REACH) {
+            unsigned doubt[4] = {};
+            if (WAY == CONVOLVE_NEAR)
+                finish_near(args.near, sum[SIDE - 1], out, doubt);
+            else
+                finish_row(args, sum[SIDE - 1], out);
+            store_row<Fuse>(args.p, strip, samples, out);
+            const bool any = (doubt[0] | doubt[1] | doubt[2] | doubt[3]) != 0;
+            const int line = i - 2 * REACH;
+            if (WAY == CONVOLVE_NEAR &&
+                (__any_sync(0xFFFFFFFFu, any) || (doubtful && line == strip.lines - 1)))
+                settle_doubts<REACH, CHANNELS>(args, strip, samples, line, doubt,
+                                               doubts[threadIdx.x / STRIP_LANES], &doubtful);
+        }
+    }
+}
+
+/* Whether these kernels take it: 8 bits, no alpha, a small matrix, and no number so large or so
+ * small that scaling by 2^24 or a step of quotient() would leave the range of float. */
+static inline bool small_fits(const struct gf_convolve *convolve, struct gf_format format)
+{
+    int exponent;
+    return format.bits == 8 && convolve->width <= SMALL_SIDE_MAX &&
+           convolve->height <= SMALL_SIDE_MAX && format.channels % 2 == 1 &&
+           frexpf(fabsf(convolve->divisor), &exponent) != 1.0f - 1.0f / 16777216.0f &&
+           gf_convolve_is_normal(convolve);
+}
+
+/* Whether all sums are whole numbers below 2^24, whatever the picture. */
+static inline bool small_is_exact(const struct gf_convolve *convolve)
+{
+    double sum = 0;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        if (convolve->weight[i] != rintf(convolve->weight[i]))
+            return false;
+        sum += fabs((double)convolve->weight[i]);
+    }
+    return sum * 255 < 16777216;
+}
+
+template <int REACH, convolve_way WAY, class Fuse>
+static int launch_small_as(const struct gf_launch *launch, const struct small_args &args)
+{
+    const int blocks = strip_blocks(args.p, 1, SMALL_ROWS);
+    const auto kernel = args.p.channels == 1 ? convolve_small_kernel<REACH, 1, WAY, Fuse>
+                                             : convolve_small_kernel<REACH, 3, WAY, Fuse>;
+    kernel<<<blocks, STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}
+
+static inline struct small_args small_args_of(const struct gf_launch *launch,
+                                              const struct gf_convolve *convolve, int reach)
+{
+    const int left = reach - convolve->width / 2, top = reach - convolve->height / 2;
+    int exponent;
+    struct small_args args = {};
+    args.p = view_pair_of(launch, convolve->border);
+    args.reach = convolve->height / 2;
+    args.divisor = convolve->divisor;
+    args.inverse = 1.0f / convolve->divisor;
+    args.bias = convolve->bias;
+    args.divide = fabsf(frexpf(convolve->divisor, &exponent)) != 0.5f;
+    args.near = gf_convolve_near_of(convolve);
+    for (int j = 0; j < convolve->height; j++) {
+        for (int i = 0; i < convolve->width; i++)
+            args.weight[(top + j) * (2 * reach + 1) + left + i] =
+                convolve->weight[j * convolve->width + i] * 16777216.0f;
+    }
+    return args;
+}
+
+template <convolve_way WAY, class Fuse>
+static int launch_small_way(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    return convolve->width <= 3 && convolve->height <= 3
+               ? launch_small_as<1, WAY, Fuse>(launch, small_args_of(launch, convolve, 1))
+               : launch_small_as<2, WAY, Fuse>(launch, small_args_of(launch, convolve, 2));
+}
+
+static int launch_small(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    return small_is_exact(convolve) ? launch_small_way<CONVOLVE_WHOLE, fuse_none>(launch, convolve)
+           : gf_convolve_doubt(convolve) <= NEAR_DOUBT_MAX
+               ? launch_small_way<CONVOLVE_NEAR, fuse_none>(launch, convolve)
+               : launch_small_way<CONVOLVE_APART, fuse_none>(launch, convolve);
+}
+
+#endif

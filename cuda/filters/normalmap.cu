@@ -1,6 +1,0 @@
-#include "cuda/filters/normalmap.cuh"
-
-extern "C" int gf_normalmap_cuda(const struct gf_launch *launch)
-{
-    return launch_normalmap<corrected_root>(launch);
-}

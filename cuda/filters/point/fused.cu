@@ -1,0 +1,62 @@
+/* A stencil and the point filters beside it: by the stencil's own kernel, or one after the other.
+ */
+#include "pixel/point/fused.h"
+
+#include <cuda_runtime.h>
+
+#include "pixel/point/point_program.h"
+
+/* The launch of a part; its stage lies in *stage. */
+static struct gf_launch part_of(const struct gf_launch *launch, enum gf_fused_part part,
+                                struct gf_stage *stage)
+{
+    const struct gf_fused *const fused = (const struct gf_fused *)launch->stage->constants;
+    struct gf_launch own = *launch;
+    *stage = gf_fused_part(launch->stage, part);
+    own.stage = stage;
+    own.constants = (const char *)launch->constants + fused->at[part];
+    return own;
+}
+
+/* The table of a run of point filters on the device; NULL: there is no such part. */
+static const void *table_of(const struct gf_launch *launch, enum gf_fused_part part)
+{
+    struct gf_stage stage;
+    const struct gf_launch own = part_of(launch, part, &stage);
+    const struct gf_point_program *const program = (const struct gf_point_program *)stage.constants;
+    const bool is_table = stage.filter && stage.in.bits == stage.out.bits; /* else of alpha */
+    return is_table ? (const char *)own.constants + program->table_at : NULL;
+}
+
+extern "C" int gf_fused_separate_cuda(const struct gf_launch *launch)
+{
+    struct gf_stage before, stencil, after;
+    struct gf_launch first = part_of(launch, GF_FUSED_BEFORE, &before);
+    struct gf_launch second = part_of(launch, GF_FUSED_STENCIL, &stencil);
+    struct gf_launch third = part_of(launch, GF_FUSED_AFTER, &after);
+    struct gf_fused_middle middle;
+    const size_t used = gf_fused_middle(launch->stage, &launch->out, launch->scratch, &middle);
+    int status = cudaSuccess;
+    first.out = middle.read;
+    second.out = third.in = middle.written;
+    if (before.filter) {
+        status = before.filter->cuda[0].launch(&first);
+        second.in = first.out;
+    }
+    second.scratch = (char *)launch->scratch + used;
+    if (status == cudaSuccess)
+        status = stencil.filter->cuda[0].launch(&second);
+    if (status == cudaSuccess && after.filter)
+        status = after.filter->cuda[0].launch(&third);
+    return status;
+}
+
+extern "C" int gf_fused_cuda(const struct gf_launch *launch)
+{
+    struct gf_stage stencil;
+    struct gf_launch own = part_of(launch, GF_FUSED_STENCIL, &stencil);
+    own.before = table_of(launch, GF_FUSED_BEFORE);
+    own.after = table_of(launch, GF_FUSED_AFTER);
+    const int status = stencil.filter->cuda_fused(&own);
+    return status == cudaErrorNotSupported ? gf_fused_separate_cuda(launch) : status;
+}

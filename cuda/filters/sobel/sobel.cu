@@ -1,0 +1,21 @@
+#include "cuda/filters/sobel/sobel_rolling.cuh"
+
+extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
+{
+    return launch_rolling<estimated_root, corrected_root>(launch);
+}
+
+/* Only for Sobel's weights and scales whose root may be estimated, 1 among them. */
+extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
+{
+    const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
+    if (sobel->kernel != GF_GRADIENT_SOBEL || !gf_sobel_estimate_suffices(sobel->scale))
+        return cudaErrorNotSupported;
+    const struct sobel_args args = sobel_args_of(launch, true);
+    return for_fuse(launch, [&](auto fuse) -> int {
+        const cudaStream_t stream = (cudaStream_t)launch->stream;
+        return args.p.channels == 1
+                   ? launch_depth<sobel8<1, estimated_root>, decltype(fuse)>(args, stream)
+                   : launch_depth<sobel8<3, estimated_root>, decltype(fuse)>(args, stream);
+    });
+}

@@ -1,0 +1,241 @@
+/* The value of one pixel of a warp, from a window. */
+#ifndef GF_CUDA_FILTERS_WARP_WARP_CUH
+#define GF_CUDA_FILTERS_WARP_WARP_CUH
+
+#include <cuda_runtime.h>
+
+#include "pixel/warp/warp.h"
+
+/* TABLE_KERNEL: cubic and Lanczos, whose weights stand in a table. */
+enum { NEAREST_KERNEL, LINEAR_KERNEL, TABLE_KERNEL };
+
+/* A pixel as one word or, beyond 4 bytes, two. */
+template <typename SAMPLE, int CHANNELS> struct pixel_type {
+    typedef uint32_t type;
+};
+template <> struct pixel_type<uint16_t, 3> {
+    typedef uint2 type;
+};
+template <> struct pixel_type<uint16_t, 4> {
+    typedef uint2 type;
+};
+
+template <typename SAMPLE>
+static __device__ __forceinline__ uint32_t sample_of(uint32_t pixel, int c)
+{
+    return sizeof(SAMPLE) == 1 ? pixel >> 8 * c & 0xFF : pixel >> 16 * c & 0xFFFF;
+}
+
+template <typename SAMPLE> static __device__ __forceinline__ uint32_t sample_of(uint2 pixel, int c)
+{
+    return (c < 2 ? pixel.x : pixel.y) >> 16 * (c % 2) & 0xFFFF;
+}
+
+template <typename SAMPLE>
+static __device__ __forceinline__ void add_sample(uint32_t &pixel, int c, uint32_t v)
+{
+    pixel |= v << 8 * (int)sizeof(SAMPLE) * c;
+}
+
+template <typename SAMPLE>
+static __device__ __forceinline__ void add_sample(uint2 &pixel, int c, uint32_t v)
+{
+    (c < 2 ? pixel.x : pixel.y) |= v << 16 * (c % 2);
+}
+
+/* The input of a launch: row in_y of it lies at `in`. */
+struct warp_source {
+    struct gf_warp warp;
+    const unsigned char *in;
+    size_t pitch;
+    int in_y;
+};
+
+/* The pixel (x, y) of the picture, or what lies there beyond it. */
+template <typename SAMPLE, int CHANNELS, class Pixel>
+static __device__ __forceinline__ Pixel pixel_at(const struct warp_source &source, int x, int y)
+{
+    const struct gf_warp &warp = source.warp;
+    const int column = min(max(x, 0), warp.in_width - 1), row = min(max(y, 0), warp.in_height - 1);
+    const bool inside = warp.edge || (column == x && row == y);
+    const SAMPLE *const from =
+        (const SAMPLE *)(source.in + (ptrdiff_t)(row - source.in_y) * (ptrdiff_t)source.pitch) +
+        (size_t)column * CHANNELS;
+    Pixel pixel = {};
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        add_sample<SAMPLE>(pixel, c, inside ? (uint32_t)__ldg(from + c) : warp.beyond[c]);
+    return pixel;
+}
+
+/* Pixel (i, j) of a window is window.at(i, j). ROWS_AT_ONCE: loops over its rows are unrolled,
+ * where registers suffice. */
+template <class Pixel> struct tile_window {
+    static constexpr bool ROWS_AT_ONCE = sizeof(Pixel) == 4;
+    const Pixel *first;
+    int pitch;
+    __device__ __forceinline__ Pixel at(int i, int j) const
+    {
+        return first[j * pitch + i];
+    }
+};
+
+/* ---- sums, before rounding (pixel/warp.h) ---- */
+
+/* Two weights of 16 bits with sign times the lower, or upper, two bytes of `bytes`. */
+static __device__ __forceinline__ int dot_low(unsigned weights, unsigned bytes, int sum)
+{
+    int result;
+    asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
+    return result;
+}
+
+static __device__ __forceinline__ int dot_high(unsigned weights, unsigned bytes, int sum)
+{
+    int result;
+    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
+    return result;
+}
+
+/* The sums of two neighbouring pixels times a pair of weights, added to sum[c]. */
+static __device__ __forceinline__ void add_pair_rgb8(uint32_t a, uint32_t b, unsigned weights,
+                                                     int sum[3])
+{
+    const unsigned red_green = __byte_perm(a, b, 0x5140), blue = __byte_perm(a, b, 0x6262);
+    sum[0] = dot_low(weights, red_green, sum[0]);
+    sum[1] = dot_high(weights, red_green, sum[1]);
+    sum[2] = dot_low(weights, blue, sum[2]);
+}
+
+/* Linear: 2^24 (8 bits) or 2^16 (16 bits) = 1. ROUNDED: with half of a step of the sample. */
+template <typename SAMPLE, int CHANNELS, bool ROUNDED, class Window>
+static __device__ __forceinline__ void linear_sums(const Window &window, uint32_t f, uint32_t g,
+                                                   uint32_t sum[CHANNELS])
+{
+    const auto a = window.at(0, 0), b = window.at(1, 0), c = window.at(0, 1), d = window.at(1, 1);
+    if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
+        const unsigned weights = f * 0xFFFF + 4096;
+        /* Both rows begin with the half step, of 4096 of which each is taken. */
+        constexpr int HALF = ROUNDED ? 2048 : 0;
+        int top[3] = {HALF, HALF, HALF}, bottom[3] = {HALF, HALF, HALF};
+        add_pair_rgb8(a, b, weights, top);
+        add_pair_rgb8(c, d, weights, bottom);
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            sum[i] = (4096 - g) * (unsigned)top[i] + g * (unsigned)bottom[i];
+    } else {
+#pragma unroll
+        for (int i = 0; i < CHANNELS; i++) {
+            const uint32_t p = sample_of<SAMPLE>(a, i), q = sample_of<SAMPLE>(b, i);
+            const uint32_t r = sample_of<SAMPLE>(c, i), s = sample_of<SAMPLE>(d, i);
+            sum[i] = sizeof(SAMPLE) == 1 ? gf_warp_linear8(p, q, r, s, f, g)
+                                         : gf_warp_linear16(p, q, r, s, f, g);
+            if (ROUNDED)
+                sum[i] += sizeof(SAMPLE) == 1 ? 1u << 23 : 1u << 15;
+        }
+    }
+}
+
+static __device__ __forceinline__ int weight_of(const unsigned pairs[4], int i)
+{
+    return i % 2 ? (int)pairs[i / 2] >> 16 : (int)(pairs[i / 2] << 16) >> 16;
+}
+
+/* Cubic and Lanczos: 2^20 = 1. Those of 8 bits fit in 32 bits. */
+template <typename SAMPLE, int CHANNELS, int TAPS, class Window, typename SUM>
+static __device__ __forceinline__ void table_sums(const Window &window, uint32_t f, uint32_t g,
+                                                  const uint4 *weights, SUM sum[CHANNELS])
+{
+    const uint4 phase_x = weights[f >> 2], phase_y = weights[g >> 2];
+    const unsigned across[4] = {phase_x.x, phase_x.y, phase_x.z, phase_x.w};
+    const unsigned down[4] = {phase_y.x, phase_y.y, phase_y.z, phase_y.w};
+    const int16_t *const one_down = (const int16_t *)(weights + (g >> 2));
+    constexpr int AT_ONCE = Window::ROWS_AT_ONCE ? TAPS : 1;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        sum[c] = 0;
+#pragma unroll AT_ONCE
+    for (int j = 0; j < TAPS; j++) {
+        int row[CHANNELS] = {};
+        if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
+#pragma unroll
+            for (int i = 0; i < TAPS; i += 2)
+                add_pair_rgb8(window.at(i, j), window.at(i + 1, j), across[i / 2], row);
+        } else {
+#pragma unroll
+            for (int i = 0; i < TAPS; i++) {
+                const auto pixel = window.at(i, j);
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++)
+                    row[c] += weight_of(across, i) * (int)sample_of<SAMPLE>(pixel, c);
+            }
+        }
+        const int weight = Window::ROWS_AT_ONCE ? weight_of(down, j) : one_down[j];
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            sum[c] += (SUM)weight * gf_warp_round_row(row[c]);
+    }
+}
+
+template <typename SAMPLE> struct sum_type {
+    typedef int type;
+};
+template <> struct sum_type<uint16_t> {
+    typedef long long type;
+};
+
+/* ---- values ---- */
+
+/* One sample a pixel: the value of the window. */
+template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel, class Window>
+static __device__ __forceinline__ Pixel value_of(const Window &window, uint32_t f, uint32_t g,
+                                                 const uint4 *weights)
+{
+    constexpr int MAX = sizeof(SAMPLE) == 1 ? 255 : 65535;
+    if constexpr (KERNEL == NEAREST_KERNEL) {
+        return window.at(0, 0);
+    } else if constexpr (KERNEL == LINEAR_KERNEL) {
+        constexpr int SHIFT = sizeof(SAMPLE) == 1 ? 24 : 16;
+        uint32_t sum[CHANNELS];
+        linear_sums<SAMPLE, CHANNELS, true>(window, f, g, sum);
+        if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3)
+            return __byte_perm(__byte_perm(sum[0], sum[1], 0x0073), sum[2], 0x0710);
+        Pixel pixel = {};
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            add_sample<SAMPLE>(pixel, c, sum[c] >> SHIFT);
+        return pixel;
+    } else {
+        typename sum_type<SAMPLE>::type sum[CHANNELS];
+        Pixel pixel = {};
+        table_sums<SAMPLE, CHANNELS, TAPS>(window, f, g, weights, sum);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            const int rounded = (int)((sum[c] + (1 << 19)) >> 20);
+            add_sample<SAMPLE>(pixel, c, (uint32_t)min(max(rounded, 0), MAX));
+        }
+        return pixel;
+    }
+}
+
+/* The same value with 8 fraction bits, added to sums[c]. */
+template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Window>
+static __device__ __forceinline__ void add_value(const Window &window, uint32_t f, uint32_t g,
+                                                 const uint4 *weights, int64_t sums[CHANNELS])
+{
+    if constexpr (KERNEL == LINEAR_KERNEL) {
+        uint32_t sum[CHANNELS];
+        linear_sums<SAMPLE, CHANNELS, false>(window, f, g, sum);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            sums[c] += gf_warp_fine(sum[c], sizeof(SAMPLE) == 1 ? 24 : 16);
+    } else if constexpr (KERNEL == TABLE_KERNEL) {
+        typename sum_type<SAMPLE>::type sum[CHANNELS];
+        table_sums<SAMPLE, CHANNELS, TAPS>(window, f, g, weights, sum);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            sums[c] += gf_warp_fine(sum[c], 20);
+    }
+}
+
+#endif

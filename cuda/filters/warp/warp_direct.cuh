@@ -1,0 +1,109 @@
+/* A pixel of a warp made of windows in global memory: of one sample, or the mean of several. */
+#ifndef GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
+#define GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
+
+#include "cuda/filters/warp/warp.cuh"
+
+/* pixel_at() of a pixel that lies in the picture. */
+template <typename SAMPLE, int CHANNELS, class Pixel>
+static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &source, int x, int y)
+{
+    const SAMPLE *const from =
+        (const SAMPLE *)(source.in + (ptrdiff_t)(y - source.in_y) * (ptrdiff_t)source.pitch) +
+        (size_t)x * CHANNELS;
+    Pixel pixel = {};
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        add_sample<SAMPLE>(pixel, c, (uint32_t)__ldg(from + c));
+    return pixel;
+}
+
+/* INSIDE: the whole window lies in the picture. */
+template <typename SAMPLE, int CHANNELS, class Pixel, bool INSIDE> struct picture_window {
+    static constexpr bool ROWS_AT_ONCE = false;
+    const struct warp_source *source;
+    int x, y;
+    __device__ __forceinline__ Pixel at(int i, int j) const
+    {
+        return INSIDE ? pixel_inside<SAMPLE, CHANNELS, Pixel>(*source, x + i, y + j)
+                      : pixel_at<SAMPLE, CHANNELS, Pixel>(*source, x + i, y + j);
+    }
+};
+
+/* Where the samples of a pixel lie in it, across and down, from its centre: the same for all
+ * pixels, so that a block divides once. */
+struct warp_offsets {
+    double x[GF_WARP_SAMPLES_MAX], y[GF_WARP_SAMPLES_MAX];
+};
+
+static __device__ __forceinline__ void fill_offsets(const struct gf_warp &warp,
+                                                    struct warp_offsets *to)
+{
+    for (int i = threadIdx.x; i < GF_WARP_SAMPLES_MAX; i += blockDim.x) {
+        to->x[i] = gf_warp_offset(i, warp.nx);
+        to->y[i] = gf_warp_offset(i, warp.ny);
+    }
+}
+
+/* gf_warp_at() with the offsets of a table. */
+static __device__ __forceinline__ struct gf_warp_at sample_at(const struct gf_warp &warp,
+                                                              const struct warp_offsets &offsets,
+                                                              int x, int y, int i, int j)
+{
+    if (warp.map.kind == GF_WARP_AFFINE)
+        return gf_warp_at(&warp, x, y, i, j);
+    double u, v;
+    gf_warp_source(&warp.map, x + offsets.x[i], y + offsets.y[j], &u, &v);
+    return gf_warp_split(u + warp.bias, v + warp.bias);
+}
+
+/* Whether the window from (x, y) on lies in the picture. */
+static __device__ __forceinline__ bool is_inside(const struct gf_warp &warp, int x, int y, int taps)
+{
+    return x >= 0 && y >= 0 && x <= warp.in_width - taps && y <= warp.in_height - taps;
+}
+
+/* The pixel (x, y) of the result, from global memory: of one sample, or the mean of several. */
+template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel>
+static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source,
+                                                const struct warp_offsets &offsets, int x, int y,
+                                                const uint4 *weights)
+{
+    typedef picture_window<SAMPLE, CHANNELS, Pixel, true> Inside;
+    typedef picture_window<SAMPLE, CHANNELS, Pixel, false> Anywhere;
+    constexpr int MAX = sizeof(SAMPLE) == 1 ? 255 : 65535;
+    constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
+    const struct gf_warp &warp = source.warp;
+    const int nx = warp.nx, ny = warp.ny;
+    if (KERNEL == NEAREST_KERNEL || nx * ny == 1) {
+        const struct gf_warp_at at = sample_at(warp, offsets, x, y, 0, 0);
+        const int left = at.x - ORIGIN, top = at.y - ORIGIN;
+        if (is_inside(warp, left, top, TAPS))
+            return value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(Inside{&source, left, top}, at.f,
+                                                                   at.g, weights);
+        return value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(Anywhere{&source, left, top}, at.f,
+                                                               at.g, weights);
+    }
+    int64_t sums[CHANNELS] = {};
+#pragma unroll 1
+    for (int j = 0; j < ny; j++) {
+#pragma unroll 1
+        for (int i = 0; i < nx; i++) {
+            const struct gf_warp_at at = sample_at(warp, offsets, x, y, i, j);
+            const int left = at.x - ORIGIN, top = at.y - ORIGIN;
+            if (is_inside(warp, left, top, TAPS))
+                add_value<SAMPLE, CHANNELS, KERNEL, TAPS>(Inside{&source, left, top}, at.f, at.g,
+                                                          weights, sums);
+            else
+                add_value<SAMPLE, CHANNELS, KERNEL, TAPS>(Anywhere{&source, left, top}, at.f, at.g,
+                                                          weights, sums);
+        }
+    }
+    Pixel pixel = {};
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        add_sample<SAMPLE>(pixel, c, (uint32_t)gf_warp_mean(&warp, sums[c], MAX));
+    return pixel;
+}
+
+#endif

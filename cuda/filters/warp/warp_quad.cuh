@@ -1,0 +1,289 @@
+/* Straight warps of 8-bit RGB by linear interpolation: four pixels of a row to a thread, and
+ * several rows of them to a block, so that what a block does once counts little. */
+#ifndef GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
+#define GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
+
+#include "cuda/common/early.cuh"
+#include "cuda/filters/warp/warp_tile.cuh"
+
+/* A warp makes 8 x 4 quads, and brings 8 x 4 groups of four columns of the input at a time. */
+constexpr int QUAD = 4, QUADS_ACROSS = 8;
+
+/* A block makes 32 x ROWS pixels of the result. */
+template <int threads, int times, int across, int down, int blocks> struct quad_shape {
+    static constexpr int THREADS = threads, BLOCKS = blocks; /* of a block; of a multiprocessor */
+    static constexpr int TIMES = times;                      /* quads of a thread */
+    static constexpr int DOWN = threads / QUADS_ACROSS, ROWS = times * DOWN;
+    /* Most groups across and rows down of a box, in units of what a block brings at once. */
+    static constexpr int BOX_ACROSS = across, BOX_DOWN = down;
+};
+
+struct quad_launch {
+    struct warp_source source;
+    int in_end;         /* the first row behind those of the input that are there */
+    unsigned char *out; /* row out_y */
+    size_t out_pitch;
+    int rows, width;         /* of the result */
+    int64_t u, v;            /* of pixel (0, out_y) */
+    struct warp_reach reach; /* of a block's pixels */
+    int groups;              /* of four columns, that hold any box */
+    int pitch;               /* of a box in shared memory, in pixels: odd */
+};
+
+struct quad_box {
+    int x, y, columns, rows;
+};
+
+/* A box that lies in the picture. All loads come before the first is waited for. The words of the
+ * eight groups of a row lie four apart, and rows an odd number, so that no two lanes meet in a
+ * bank. Rows of the picture that are not there belong to pixels behind the last of the result, so
+ * that any other will do. */
+template <class SHAPE>
+static __device__ __forceinline__ void fill_quads(const struct quad_launch &launch,
+                                                  const struct quad_box &box, uint32_t *tile)
+{
+    const struct warp_source &source = launch.source;
+    const int group = (int)threadIdx.x % QUADS_ACROSS, first = (int)threadIdx.x / QUADS_ACROSS;
+    const int top = box.y - source.in_y;
+    const int last = min(box.y + box.rows, launch.in_end) - 1 - source.in_y;
+    uint32_t word[SHAPE::BOX_DOWN][SHAPE::BOX_ACROSS][3];
+#pragma unroll
+    for (int k = 0; k < SHAPE::BOX_DOWN; k++) {
+        const int row = first + k * SHAPE::DOWN;
+        if (row >= box.rows)
+            break;
+        const unsigned from_row = (unsigned)max(min(top + row, last), 0);
+        const uint32_t *const from =
+            (const uint32_t *)(source.in + from_row * source.pitch + 3 * (size_t)box.x) + 3 * group;
+#pragma unroll
+        for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
+            if (group + i * QUADS_ACROSS < launch.groups) {
+#pragma unroll
+                for (int j = 0; j < 3; j++)
+                    word[k][i][j] = __ldg(from + 3 * QUADS_ACROSS * i + j);
+            }
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < SHAPE::BOX_DOWN; k++) {
+        const int row = first + k * SHAPE::DOWN;
+        if (row >= box.rows)
+            break;
+        uint32_t *const to = tile + (row * launch.pitch + group * QUAD);
+#pragma unroll
+        for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
+            if (group + i * QUADS_ACROSS < launch.groups) {
+                const uint32_t *const w = word[k][i];
+                uint32_t *const place = to + i * QUADS_ACROSS * QUAD;
+                place[0] = w[0];
+                place[1] = __funnelshift_r(w[0], w[1], 24);
+                place[2] = __funnelshift_r(w[1], w[2], 16);
+                place[3] = w[2] >> 8;
+            }
+        }
+    }
+}
+
+/* A box that does not. */
+template <class SHAPE>
+static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launch &launch,
+                                                         const struct quad_box &box, uint32_t *tile)
+{
+#pragma unroll 1
+    for (int row = threadIdx.x / WARP; row < box.rows; row += SHAPE::THREADS / WARP) {
+        const int y = box.y + row;
+        const int nearest = min(max(y, 0), launch.source.warp.in_height - 1);
+        const bool is_there = nearest >= launch.source.in_y && nearest < launch.in_end;
+#pragma unroll 1
+        for (int column = threadIdx.x % WARP; column < box.columns; column += WARP)
+            tile[row * launch.pitch + column] =
+                is_there ? pixel_at<uint8_t, 3, uint32_t>(launch.source, box.x + column, y) : 0;
+    }
+}
+
+static __device__ __forceinline__ uint32_t upper_bytes(const uint32_t v[4])
+{
+    return __byte_perm(__byte_perm(v[0], v[1], 0x0073), __byte_perm(v[2], v[3], 0x0073), 0x5410);
+}
+
+/* Up to four pixels of three words. */
+static __device__ __forceinline__ void store_quad(const uint32_t word[3], unsigned char *to,
+                                                  int count)
+{
+    if (count >= QUAD) {
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            ((uint32_t *)to)[k] = word[k];
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 3 * (QUAD - 1); i++) {
+        if (i < 3 * count)
+            to[i] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
+    }
+}
+
+static __device__ __forceinline__ int64_t steps(unsigned count, int64_t step)
+{
+    return (int64_t)(count * (uint64_t)step);
+}
+
+/* What a block is made of, and the position of its first pixel in it. */
+static __device__ __forceinline__ struct quad_box
+quad_box_of(const struct quad_launch &launch, unsigned x, unsigned y, int64_t *u, int64_t *v)
+{
+    const struct gf_warp &warp = launch.source.warp;
+    *u = launch.u + steps(x, warp.ux) + steps(y, warp.uy);
+    *v = launch.v + steps(x, warp.vx) + steps(y, warp.vy);
+    struct quad_box box;
+    /* A multiple of 4 columns, where words begin with pixels of 3 bytes. */
+    box.x = (int)((*u + launch.reach.u_least) >> 32) & ~3;
+    box.y = (int)((*v + launch.reach.v_least) >> 32);
+    box.columns = (int)((*u + launch.reach.u_most) >> 32) + 2 - box.x;
+    box.rows = (int)((*v + launch.reach.v_most) >> 32) + 2 - box.y;
+    *u -= (int64_t)box.x << 32;
+    *v -= (int64_t)box.y << 32;
+    return box;
+}
+
+/* No pixel of the box is one of the picture's, and all are alike. */
+static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
+                                                 const struct quad_box &box)
+{
+    return !warp.edge && (box.x >= warp.in_width || box.x + box.columns <= 0 ||
+                          box.y >= warp.in_height || box.y + box.rows <= 0);
+}
+
+/* All rows of a thread from y on. */
+template <class SHAPE>
+static __device__ __forceinline__ void store_beyond(const struct quad_launch &launch, unsigned y,
+                                                    unsigned char *to, int count)
+{
+    const uint16_t *const beyond = launch.source.warp.beyond;
+    const uint32_t r = beyond[0], g = beyond[1], b = beyond[2];
+    const uint32_t word[3] = {r | g << 8 | b << 16 | r << 24, g | b << 8 | r << 16 | g << 24,
+                              b | r << 8 | g << 16 | b << 24};
+#pragma unroll 1
+    for (int k = 0; k < SHAPE::TIMES && (int)y < launch.rows && count > 0; k++) {
+        store_quad(word, to, count);
+        y += SHAPE::DOWN;
+        to += SHAPE::DOWN * launch.out_pitch;
+    }
+}
+
+template <class SHAPE>
+static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
+    warp_quad_kernel(const __grid_constant__ struct quad_launch launch)
+{
+    extern __shared__ uint4 shared[];
+    uint32_t *const tile = (uint32_t *)shared;
+    const struct gf_warp &warp = launch.source.warp;
+    const unsigned x = blockIdx.x * TILE, y = blockIdx.y * SHAPE::ROWS;
+    int64_t u, v;
+    const struct quad_box box = quad_box_of(launch, x, y, &u, &v);
+    const unsigned column = threadIdx.x % QUADS_ACROSS * QUAD;
+    unsigned row = threadIdx.x / QUADS_ACROSS;
+    const int count = launch.width - (int)(x + column);
+    unsigned char *to = launch.out + (y + row) * launch.out_pitch + 3 * (size_t)(x + column);
+    early_next();
+    early_wait();
+    if (is_beyond(warp, box)) {
+        store_beyond<SHAPE>(launch, y + row, to, count);
+        return;
+    }
+    if (box.x >= 0 && box.y >= 0 && box.y + box.rows <= warp.in_height &&
+        box.x + launch.groups * QUAD <= warp.in_width)
+        fill_quads<SHAPE>(launch, box, tile);
+    else
+        fill_quads_beyond<SHAPE>(launch, box, tile);
+    __syncthreads();
+    u += steps(column, warp.ux) + steps(row, warp.uy);
+    v += steps(column, warp.vx) + steps(row, warp.vy);
+#pragma unroll
+    for (int k = 0; k < SHAPE::TIMES; k++) {
+        if (count <= 0 || (int)(y + row) >= launch.rows)
+            return;
+        uint32_t sum[3 * QUAD];
+        int64_t s = u, t = v;
+#pragma unroll
+        for (int i = 0; i < QUAD; i++) {
+            const tile_window<uint32_t> window = {
+                tile + ((int)(t >> 32) * launch.pitch + (int)(s >> 32)), launch.pitch};
+            linear_sums<uint8_t, 3, true>(window, (uint32_t)s >> 20, (uint32_t)t >> 20,
+                                          sum + 3 * i);
+            s += warp.ux;
+            t += warp.vx;
+        }
+        const uint32_t word[3] = {upper_bytes(sum), upper_bytes(sum + 4), upper_bytes(sum + 8)};
+        store_quad(word, to, count);
+        row += SHAPE::DOWN;
+        u += SHAPE::DOWN * warp.uy;
+        v += SHAPE::DOWN * warp.vy;
+        to += SHAPE::DOWN * launch.out_pitch;
+    }
+}
+
+/* ---- on the host ---- */
+
+/* How many accesses one after another the reads of a warp take, added up for several places in a
+ * pixel: lanes whose words lie in the same bank wait for each other, but for those that want the
+ * same word. */
+static int quad_waits(const struct gf_warp *warp, int pitch)
+{
+    constexpr int STARTS = 7, BANKS = 32;
+    int sum = 0;
+    for (int start = 0; start < STARTS; start++) {
+        int at[WARP], count[BANKS] = {0}, most = 0;
+        for (int lane = 0; lane < WARP; lane++) {
+            const int i = lane % QUADS_ACROSS * QUAD, j = lane / QUADS_ACROSS;
+            const int64_t u = start * (1LL << 32) / STARTS + i * warp->ux + j * warp->uy;
+            const int64_t v =
+                start * start % STARTS * (1LL << 32) / STARTS + i * warp->vx + j * warp->vy;
+            at[lane] = (int)(v >> 32) * pitch + (int)(u >> 32);
+            bool again = false;
+            for (int other = 0; other < lane && !again; other++)
+                again = at[other] == at[lane];
+            const int waits = again ? 0 : ++count[at[lane] & (BANKS - 1)];
+            most = waits > most ? waits : most;
+        }
+        sum += most;
+    }
+    return sum;
+}
+
+static int quad_pitch_of(const struct gf_warp *warp, int columns)
+{
+    int best = 0, fewest = 0;
+    for (int pitch = columns | 1; pitch < columns + WARP; pitch += 2) {
+        const int waits = quad_waits(warp, pitch);
+        if (!best || waits < fewest) {
+            best = pitch;
+            fewest = waits;
+        }
+    }
+    return best;
+}
+
+/* cudaErrorNotSupported where a block's box is too large. */
+template <class SHAPE> static int launch_quads(struct quad_launch launch, cudaStream_t stream)
+{
+    constexpr size_t SHARED_MOST = 48 * 1024;
+    const struct gf_warp *const warp = &launch.source.warp;
+    launch.reach = reach_of(*warp, TILE, SHAPE::ROWS);
+    /* One more where both ends lie in the middle of a pixel, one of the window's, and up to three
+     * columns before the first. */
+    const int64_t across = (launch.reach.u_most - launch.reach.u_least) >> 32;
+    const int64_t down = (launch.reach.v_most - launch.reach.v_least) >> 32;
+    const int columns = (int)across + 3 + 3, rows = (int)down + 3;
+    launch.groups = ceil_div(columns, QUAD);
+    launch.pitch = quad_pitch_of(warp, launch.groups * QUAD);
+    const size_t bytes = (size_t)rows * (size_t)launch.pitch * sizeof(uint32_t);
+    const dim3 blocks((unsigned)ceil_div(launch.width, TILE),
+                      (unsigned)ceil_div(launch.rows, SHAPE::ROWS));
+    if (launch.groups > SHAPE::BOX_ACROSS * QUADS_ACROSS || rows > SHAPE::BOX_DOWN * SHAPE::DOWN ||
+        bytes > SHARED_MOST || blocks.y > GRID_ROWS_MAX)
+        return cudaErrorNotSupported;
+    return launch_early(warp_quad_kernel<SHAPE>, blocks, SHAPE::THREADS, bytes, stream, launch);
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* The part of the input that a tile of a straight warp is made of, in shared memory: a pixel in one
+ * or two words, with what lies beyond the picture. */
+#ifndef GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
+#define GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
+
+#include "cuda/common/launch.cuh"
+#include "cuda/filters/warp/warp.cuh"
+
+constexpr int THREADS = 256, WARPS = THREADS / WARP, TILE = 32;
+/* It holds turns by any angle, with the windows of the largest kernel. */
+constexpr int ROWS = 52, COLUMNS = 56, PITCH_MOST = 68;
+
+/* How far the positions of a tile's pixels lie from that of its first, at least and at most. */
+struct warp_reach {
+    int64_t u_least, u_most, v_least, v_most;
+};
+
+/* The rectangle of the input that a tile of the result is made of. */
+struct warp_box {
+    int x, y, columns, rows;
+};
+
+static __host__ __device__ __forceinline__ int64_t least(int64_t step, int count)
+{
+    return step < 0 ? step * (count - 1) : 0;
+}
+
+static __host__ __device__ __forceinline__ int64_t most(int64_t step, int count)
+{
+    return step > 0 ? step * (count - 1) : 0;
+}
+
+static __host__ __device__ __forceinline__ struct warp_reach reach_of(const struct gf_warp &warp,
+                                                                      int columns, int rows)
+{
+    return {least(warp.ux, columns) + least(warp.uy, rows),
+            most(warp.ux, columns) + most(warp.uy, rows),
+            least(warp.vx, columns) + least(warp.vy, rows),
+            most(warp.vx, columns) + most(warp.vy, rows)};
+}
+
+/* (u, v): the position of the tile's first pixel. */
+static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach &reach, int taps,
+                                                         int64_t u, int64_t v)
+{
+    const int before = taps > 1 ? taps / 2 - 1 : 0;
+    struct warp_box box;
+    /* A multiple of 4 columns, where words begin with pixels of 3 bytes. */
+    box.x = ((int)((u + reach.u_least) >> 32) - before) & ~3;
+    box.y = (int)((v + reach.v_least) >> 32) - before;
+    box.columns = (int)((u + reach.u_most) >> 32) - before + taps - box.x;
+    box.rows = (int)((v + reach.v_most) >> 32) - before + taps - box.y;
+    return box;
+}
+
+/* A box of 8-bit RGB that lies in the picture: with VECTORS the pitch is a multiple of four. A
+ * thread takes four pixels, as three words, of every 16th row. All loads come before the first is
+ * waited for. */
+template <bool VECTORS>
+static __device__ __forceinline__ void
+fill_rgb8(const struct warp_source &source, const struct warp_box &box, uint32_t *tile, int pitch)
+{
+    constexpr int ACROSS = 16, DOWN = THREADS / ACROSS, EACH = (ROWS + DOWN - 1) / DOWN;
+    const int column = (int)threadIdx.x % ACROSS * 4, first = (int)threadIdx.x / ACROSS;
+    if (column >= box.columns)
+        return;
+    const unsigned char *const from =
+        source.in + (ptrdiff_t)(box.y + first - source.in_y) * (ptrdiff_t)source.pitch +
+        3 * (box.x + column);
+    uint32_t word[EACH][3];
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t *const at = (const uint32_t *)(from + k * DOWN * source.pitch);
+        if (first + k * DOWN < box.rows)
+            word[k][0] = __ldg(at), word[k][1] = __ldg(at + 1), word[k][2] = __ldg(at + 2);
+    }
+    uint32_t *const to = tile + first * pitch + column;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (first + k * DOWN >= box.rows)
+            continue;
+        const uint4 four = make_uint4(word[k][0], __funnelshift_r(word[k][0], word[k][1], 24),
+                                      __funnelshift_r(word[k][1], word[k][2], 16), word[k][2] >> 8);
+        uint32_t *const place = to + k * DOWN * pitch;
+        if (VECTORS)
+            *(uint4 *)place = four;
+        else
+            place[0] = four.x, place[1] = four.y, place[2] = four.z, place[3] = four.w;
+    }
+}
+
+template <typename SAMPLE, int CHANNELS, bool VECTORS, class Pixel>
+static __device__ __forceinline__ void fill_tile(const struct warp_source &source,
+                                                 const struct warp_box &box, Pixel *tile, int pitch)
+{
+    constexpr bool RGB8 = sizeof(SAMPLE) == 1 && CHANNELS == 3;
+    const int width = source.warp.in_width, height = source.warp.in_height;
+    if constexpr (RGB8) {
+        const bool inside = box.x >= 0 && box.y >= 0 && box.y + box.rows <= height &&
+                            box.x + (box.columns + 3) / 4 * 4 <= width;
+        if (inside) {
+            fill_rgb8<VECTORS>(source, box, tile, pitch);
+            return;
+        }
+    }
+#pragma unroll 1
+    for (int row = threadIdx.x / WARP; row < box.rows; row += WARPS) {
+#pragma unroll 1
+        for (int column = threadIdx.x % WARP; column < box.columns; column += WARP)
+            tile[row * pitch + column] =
+                pixel_at<SAMPLE, CHANNELS, Pixel>(source, box.x + column, box.y + row);
+    }
+}
+
+/* ---- on the host ---- */
+
+/* How many accesses one after another a row of 32 pixels takes where the rows of the tile are
+ * `pitch` words apart, added up for rows that begin at several places in a pixel: lanes whose words
+ * lie in the same bank wait for each other, but for those that want the same word. */
+static int bank_waits(const struct gf_warp *warp, int pitch)
+{
+    constexpr int BANKS = 32, STARTS = 6;
+    int sum = 0;
+    for (int start = 0; start < STARTS; start++) {
+        int count[BANKS] = {0}, most = 0, before = -1;
+        for (int lane = 0; lane < WARP; lane++) {
+            const int64_t x = (start * (1LL << 32) / STARTS + lane * warp->ux) >> 32;
+            const int64_t y = (start * start * (1LL << 32) / STARTS + lane * warp->vx) >> 32;
+            const int at = (int)(y * pitch + x);
+            const int waits = lane && at == before ? 0 : ++count[at & (BANKS - 1)];
+            most = waits > most ? waits : most;
+            before = at;
+        }
+        sum += most;
+    }
+    return sum;
+}
+
+/* The words from a row of the tile to the next: whole vectors, and the fewest waits for banks. */
+static int pitch_of(const struct gf_warp *warp)
+{
+    int best = 64, least_waits = bank_waits(warp, 64);
+    for (int pitch = 60; pitch <= PITCH_MOST; pitch += 8) {
+        const int waits = bank_waits(warp, pitch);
+        if (waits < least_waits) {
+            best = pitch;
+            least_waits = waits;
+        }
+    }
+    return best;
+}
+
+/* Whether any tile's box fits in shared memory. */
+static bool fits_tile(const struct gf_warp *warp)
+{
+    const double scale = (TILE - 1) / 4294967296.0;
+    const double columns = (fabs((double)warp->ux) + fabs((double)warp->uy)) * scale;
+    const double rows = (fabs((double)warp->vx) + fabs((double)warp->vy)) * scale;
+    return warp->map.kind == GF_WARP_AFFINE && warp->nx * warp->ny == 1 &&
+           columns + 2 + warp->taps + 3 <= COLUMNS && rows + 2 + warp->taps <= ROWS;
+}
+
+#endif

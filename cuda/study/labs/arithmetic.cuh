@@ -1,0 +1,155 @@
+/* Time and worst error of functions of one float, for the labs of chapter 11 (Best Practices
+ * Guide).
+ *
+ * A function is a type F with static __device__ float of(float). Its time is that of many calls on
+ * arguments that lie in registers; its error is that of of(x) for each argument, against the CPU in
+ * double, in units of the last place of the exact value. */
+#ifndef GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
+#define GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
+
+#include <cmath>
+#include <cstring>
+
+#include "cuda/study/labs/lab.cuh"
+
+constexpr int EVALUATE_THREADS = 256;
+constexpr int EVALUATED = 1 << 20; /* threads, which are a few waves on the largest GPU */
+constexpr int CALLS = 64; /* calls of a thread, with arguments that differ in the last bits */
+constexpr int SUMS_CHECKED = 1024;
+
+/* The argument of call k, in one instruction: x with other last bits. */
+static __host__ __device__ __forceinline__ int argument_bits(int bits, int k)
+{
+    return bits ^ k << 2;
+}
+
+/* With calls = 1 the result is F::of(x) itself. The loop is unrolled, so that calls overlap in each
+ * thread and the instructions of the loop do not count. */
+template <typename F>
+static __global__ void __launch_bounds__(EVALUATE_THREADS)
+    evaluate_kernel(const float *x, float *out, int arguments, int threads, int calls)
+{
+    const int i = (int)(blockIdx.x * EVALUATE_THREADS + threadIdx.x);
+    if (i >= threads)
+        return;
+    const int bits = __float_as_int(x[i % arguments]);
+    float sum = 0.0f;
+#pragma unroll 4
+    for (int k = 0; k < calls; k++)
+        sum += F::of(__int_as_float(argument_bits(bits, k)));
+    out[i] = sum;
+}
+
+typedef void evaluate(const float *x, float *out, int arguments, int threads, int calls);
+
+/* The loop without a function, whose time is subtracted. */
+struct nothing {
+    static __device__ float of(float x)
+    {
+        return x;
+    }
+};
+
+struct argument_range {
+    bool logarithmic; /* least and most are exponents of two; otherwise they are values */
+    double least, most;
+};
+
+/* Random arguments in a range, on both sides. */
+struct arguments {
+    std::vector<float> host;
+    lab_memory<float> device;
+
+    enum gf_status fill(const struct gf_lab_run *run, const struct argument_range &range, int count,
+                        uint32_t seed, struct gf_error *error)
+    {
+        host.resize(count);
+        LAB_DO(device.random(run, count, seed, error));
+        LAB_TRY(cudaMemcpy(host.data(), device.data, device.bytes(), cudaMemcpyDeviceToHost));
+        for (float &x : host) {
+            const double place = range.least + (range.most - range.least) * (x + 1.0) / 2;
+            x = (float)(range.logarithmic ? exp2(place) : place);
+        }
+        LAB_TRY(cudaMemcpy(device.data, host.data(), device.bytes(), cudaMemcpyHostToDevice));
+        return GF_OK;
+    }
+};
+
+static inline double ulp_error(float value, double exact)
+{
+    const int exponent = exact == 0.0 ? -126 : std::max(ilogb(exact), -126);
+    const double distance = fabs((double)value - exact);
+    return std::isnan(distance) ? INFINITY : ldexp(distance, 23 - exponent);
+}
+
+/* The allowed error of a result, in ulp of the exact value or absolute; the larger one counts. */
+struct bounds {
+    double ulp, absolute;
+};
+
+struct measured {
+    struct lab_time time;
+    double worst_ulp,
+        worst;  /* the greatest error in ulp of the exact value, and the greatest absolute error */
+    int beyond; /* results and timed sums that are beyond the bounds */
+
+    double ps_a_call() const
+    {
+        return time.median_s * 1e12 / ((double)EVALUATED * CALLS);
+    }
+};
+
+/* The bounds of a sum: each call may be off by the bounds, and each addition rounds. */
+template <typename Exact>
+static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &bounds)
+{
+    double expected = 0.0, size = 0.0;
+    int bits;
+    memcpy(&bits, &x, sizeof bits);
+    for (int k = 0; k < CALLS; k++) {
+        const int changed = argument_bits(bits, k);
+        float argument;
+        memcpy(&argument, &changed, sizeof argument);
+        expected += exact((double)argument);
+        size += fabs(exact((double)argument));
+    }
+    return fabs(sum - expected) <= CALLS * bounds.absolute + size * ldexp(bounds.ulp + CALLS, -23);
+}
+
+/* exact: double(double). */
+template <typename Exact>
+static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Exact exact,
+                              const struct arguments &x, const struct bounds &bounds,
+                              struct measured *measured, struct gf_error *error)
+{
+    const int count = (int)x.host.size();
+    lab_memory<float> out;
+    std::vector<float> values(count);
+    LAB_DO(out.poison(run, std::max(count, EVALUATED), error));
+    kernel<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(x.device.data, out.data,
+                                                                      count, count, 1);
+    LAB_LAUNCHED();
+    LAB_TRY(cudaMemcpy(values.data(), out.data, count * sizeof(float), cudaMemcpyDeviceToHost));
+    *measured = {};
+    for (int i = 0; i < count; i++) {
+        const double y = exact((double)x.host[i]);
+        const double ulp = ulp_error(values[i], y), absolute = fabs(values[i] - y);
+        measured->worst_ulp = std::max(measured->worst_ulp, ulp);
+        measured->worst = std::max(measured->worst, absolute);
+        measured->beyond += !(ulp <= bounds.ulp || absolute <= bounds.absolute);
+    }
+    LAB_DO(lab_time(
+        run, LAB_WARM,
+        [&] {
+            kernel<<<EVALUATED / EVALUATE_THREADS, EVALUATE_THREADS>>>(x.device.data, out.data,
+                                                                       count, EVALUATED, CALLS);
+        },
+        &measured->time, error));
+    const int checked = std::min(count, SUMS_CHECKED);
+    LAB_TRY(cudaMemcpy(values.data(), out.data, checked * sizeof(float), cudaMemcpyDeviceToHost));
+    for (int i = 0; i < checked; i++)
+        measured->beyond += !sum_is_right(values[i], x.host[i], exact, bounds);
+    return GF_OK;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* Copies from global to shared memory: through registers (a load and a store), or by the
+ * asynchronous copy, which bypasses registers and, with 16 bytes, also L1 (Best Practices
+ * Guide, 9.2.3.4). */
+#include "study/labs/lab.h"
+
+struct async_copy {
+    int size;
+};
+
+static const struct gf_param async_copy_params[] = {
+    GF_PARAM_INT(struct async_copy, size, 512, 1, 4096, "of the array that is read, in MB"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include <cuda_pipeline.h>
+
+#include "cuda/study/labs/lab.cuh"
+
+constexpr int THREADS = 256;
+constexpr int WARPS = THREADS / 32;
+
+template <typename T>
+static __device__ __forceinline__ uint32_t weigh(const T &element, size_t index)
+{
+    constexpr int WORDS = sizeof(T) / 4;
+    uint32_t words[WORDS], sum = 0;
+    memcpy(words, &element, sizeof words);
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        sum += words[i] * (2 * (uint32_t)(index * WORDS + i) + 1);
+    return sum;
+}
+
+static __device__ __forceinline__ uint32_t add_up(uint32_t sum)
+{
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_down_sync(~0u, sum, step);
+    return sum;
+}
+
+/* The guide's kernels, except that each thread then sums what it copied. Each word is multiplied by
+ * an odd number that depends on its index, so that a word in the wrong place shows. */
+template <typename T, bool ASYNC>
+static __global__ void __launch_bounds__(THREADS)
+    copy_kernel(const T *memory, size_t elements, int count, uint32_t *sums)
+{
+    extern __shared__ __align__(16) char bytes[];
+    T *const shared = (T *)bytes;
+    const size_t first = (size_t)blockIdx.x * THREADS * count;
+    if (first + (size_t)THREADS * count > elements)
+        return; /* the launch covers only whole chunks */
+    for (int i = 0; i < count; i++) {
+        const int at = THREADS * i + threadIdx.x;
+        if (ASYNC)
+            __pipeline_memcpy_async(&shared[at], &memory[first + at], sizeof(T));
+        else
+            shared[at] = memory[first + at];
+    }
+    if (ASYNC) {
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+    }
+    uint32_t sum = 0;
+    for (int i = 0; i < count; i++) {
+        const int at = THREADS * i + threadIdx.x;
+        sum += weigh(shared[at], first + at);
+    }
+    sum = add_up(sum);
+    if (threadIdx.x % 32 == 0)
+        sums[blockIdx.x * WARPS + threadIdx.x / 32] = sum;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    reference_kernel(const uint32_t *memory, size_t words, uint32_t *total)
+{
+    uint32_t sum = 0;
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < words;
+         i += (size_t)gridDim.x * THREADS)
+        sum += weigh(memory[i], i);
+    sum = add_up(sum);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(total, sum);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    total_kernel(const uint32_t *sums, size_t count, uint32_t *total)
+{
+    const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint32_t sum = add_up(i < count ? sums[i] : 0);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(total, sum);
+}
+
+template <typename T, bool ASYNC>
+static void launch(const void *memory, size_t bytes, int bytes_of_thread, uint32_t *sums)
+{
+    const int count = bytes_of_thread / (int)sizeof(T);
+    const size_t chunk = (size_t)THREADS * bytes_of_thread;
+    copy_kernel<T, ASYNC><<<(unsigned int)(bytes / chunk), THREADS, chunk>>>(
+        (const T *)memory, bytes / sizeof(T), count, sums);
+}
+
+typedef void launcher(const void *memory, size_t bytes, int bytes_of_thread, uint32_t *sums);
+
+static const struct {
+    const char *name;
+    launcher *launch;
+} methods[] = {
+    {"plain 4 B", launch<uint32_t, false>}, {"plain 8 B", launch<uint2, false>},
+    {"plain 16 B", launch<uint4, false>},   {"async 4 B", launch<uint32_t, true>},
+    {"async 8 B", launch<uint2, true>},     {"async 16 B", launch<uint4, true>},
+};
+enum { METHODS = 6, PLAIN_METHODS = 3 };
+
+/* Checks and times one method with one size of chunk. The sum is that of all whole chunks. */
+static enum gf_status measure(const struct gf_lab_run *run, int method,
+                              const lab_memory<uint4> &memory, size_t bytes, int bytes_of_thread,
+                              lab_memory<uint32_t> &sums, lab_memory<uint32_t> &totals, int *wrong,
+                              struct lab_time *time, struct gf_error *error)
+{
+    const size_t warps = bytes / ((size_t)THREADS * bytes_of_thread) * WARPS;
+    uint32_t total[2];
+    LAB_DO(sums.poison(run, sums.count, error));
+    LAB_TRY(cudaMemset(totals.data, 0, totals.bytes()));
+    const auto work = [&] {
+        methods[method].launch(memory.data, bytes, bytes_of_thread, sums.data);
+    };
+    work();
+    total_kernel<<<lab_blocks(warps, THREADS), THREADS>>>(sums.data, warps, totals.data);
+    reference_kernel<<<1024, THREADS>>>((const uint32_t *)memory.data, bytes / 4, totals.data + 1);
+    LAB_LAUNCHED();
+    LAB_TRY(cudaMemcpy(total, totals.data, sizeof total, cudaMemcpyDeviceToHost));
+    *wrong += total[0] != total[1];
+    return lab_time(run, LAB_WARM, work, time, error);
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    static const int sizes[] = {
+        16, 32, 48, 64, 96, 128, 192}; /* bytes of a thread, which are 4 to 48 KB of a block */
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const struct async_copy *const params = (const struct async_copy *)run->params;
+    const size_t most = params->size * LAB_MB;
+    lab_memory<uint4> memory;
+    lab_memory<uint32_t> sums, totals;
+    int wrong = 0, faster = 0, best_async = 0;
+    double best[2] = {0.0, 0.0};
+    LAB_DO(memory.random(run, most / sizeof(uint4), 1, error));
+    LAB_DO(sums.alloc(run, most / (THREADS * sizes[0]) * WARPS, error));
+    LAB_DO(totals.alloc(run, 2, error));
+
+    snprintf(result->rows_name, sizeof result->rows_name, "bytes of a thread");
+    for (int method = 0; method < METHODS; method++)
+        gf_lab_column(result, methods[method].name, "GB/s", 0);
+    for (int i = 0; i < SIZES; i++) {
+        const size_t chunk = (size_t)THREADS * sizes[i], bytes = most / chunk * chunk;
+        double rate[METHODS];
+        gf_lab_row(result, sizes[i], "%d", sizes[i]);
+        for (int method = 0; method < METHODS; method++) {
+            struct lab_time time;
+            LAB_DO(
+                measure(run, method, memory, bytes, sizes[i], sums, totals, &wrong, &time, error));
+            rate[method] = lab_gb_s((double)bytes, time);
+            gf_lab_value(result, method, rate[method]);
+            faster += method >= PLAIN_METHODS && rate[method] > rate[method - PLAIN_METHODS];
+            if (rate[method] > best[method >= PLAIN_METHODS]) {
+                best[method >= PLAIN_METHODS] = rate[method];
+                best_async = method >= PLAIN_METHODS ? method : best_async;
+            }
+        }
+    }
+    gf_lab_check(result, !wrong, "every copy's words add up as those of the array (%d sums differ)",
+                 wrong);
+    gf_lab_claim(result, faster > SIZES * PLAIN_METHODS * 3 / 4,
+                 "the asynchronous copy is faster in nearly all cases: in %d of %d, at best %.2f "
+                 "times the plain one",
+                 faster, SIZES * PLAIN_METHODS, best[1] / best[0]);
+    gf_lab_claim(result, best_async > PLAIN_METHODS,
+                 "8 or 16 bytes an element are best: here it is %s", methods[best_async].name);
+    if (run->device.major < 8)
+        gf_lab_note(result, "before sm_80 the asynchronous copy is made of a load and a store");
+    return GF_OK;
+}
+#endif
+
+const struct gf_lab gf_lab_async_copy = {
+    .name = "async-copy",
+    .summary = "asynchronous copies from global to shared memory of 4, 8 and 16 bytes",
+    .guide = "4, 9.2.3.4",
+    .figure = "A100: asynchronous copies are faster in nearly all cases, best with 8 or 16 bytes",
+    .params = async_copy_params,
+    .params_size = sizeof(struct async_copy),
+    .axes = {.x = "copied by a thread", .x_unit = "bytes", .y = "bandwidth", .y_unit = "GB/s"},
+    .run = GF_LAB_RUN(run),
+};

@@ -1,0 +1,3 @@
+#define FLAG_SET flags_ftz
+#define FLAGS_TEXT "-ftz=true"
+#include "cuda/study/labs/flags.cuh"

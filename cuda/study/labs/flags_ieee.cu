@@ -1,0 +1,3 @@
+#define FLAG_SET flags_ieee
+#define FLAGS_TEXT "no flags"
+#include "cuda/study/labs/flags.cuh"

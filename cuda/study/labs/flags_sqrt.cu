@@ -1,0 +1,3 @@
+#define FLAG_SET flags_sqrt
+#define FLAGS_TEXT "-prec-sqrt=false"
+#include "cuda/study/labs/flags.cuh"

@@ -1,0 +1,246 @@
+/* Division and remainder by a power of two against shift and mask, and the type of a loop's counter
+ * (Best Practices Guide, 11.1.1 and 11.1.2). */
+#include "study/labs/lab.h"
+
+struct integer {
+    int shift;
+};
+
+static const struct gf_param integer_params[] = {
+    GF_PARAM_INT(struct integer, shift, 3, 0, 10, "the divisor is 2 to this; literals are 8"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include "cuda/study/labs/lab.cuh"
+
+constexpr int THREADS = 256;
+constexpr int COUNT = 1 << 20; /* threads */
+constexpr int CALLS = 64;      /* of a thread */
+constexpr int CHECKED = 4096;  /* on the CPU */
+constexpr int LITERAL = 8;
+
+/* n = 1 << shift; the compiler knows neither. */
+#define FUNCTIONS(ROW) \
+    ROW(number_alone, "a number, no operation", uint32_t, i) \
+    ROW(signed_divide, "i / n, signed", int, i / n) \
+    ROW(unsigned_divide, "i / n, unsigned", uint32_t, i / n) \
+    ROW(signed_literal, "i / 8, signed", int, i / LITERAL) \
+    ROW(unsigned_literal, "i / 8, unsigned", uint32_t, i / (uint32_t)LITERAL) \
+    ROW(by_shift, "i >> log2(n)", int, i >> shift) \
+    ROW(signed_modulo, "i % n, signed", int, i % n) \
+    ROW(unsigned_modulo, "i % n, unsigned", uint32_t, i % n) \
+    ROW(signed_literal_modulo, "i % 8, signed", int, i % LITERAL) \
+    ROW(unsigned_literal_modulo, "i % 8, unsigned", uint32_t, i % (uint32_t)LITERAL) \
+    ROW(by_mask, "i & (n - 1)", int, i &(n - 1))
+
+#define DEFINE(id, name, type, computation) \
+    struct id { \
+        typedef type number; \
+        static __device__ type of(type i, type n, int shift) \
+        { \
+            (void)n, (void)shift; \
+            return computation; \
+        } \
+    };
+FUNCTIONS(DEFINE)
+
+/* The next number of a thread. It is random, so that no quotient or remainder follows from another.
+ * The mask keeps it from being negative, where a shift is not the division; the compiler cannot
+ * know that. */
+constexpr int MASK = 0x3fffffff;
+static __host__ __device__ __forceinline__ uint32_t next_number(uint32_t number, int mask)
+{
+    return (number * 1664525u + 1013904223u) & (uint32_t)mask;
+}
+
+/* n and its logarithm change with every call, since the compiler would take the reciprocal of a
+ * constant divisor out of the loop, while most kernels divide once. They are kernel parameters,
+ * which cost no instruction to read. */
+struct divisors {
+    int n[CALLS], shift[CALLS], mask;
+};
+
+template <typename F>
+static __global__ void __launch_bounds__(THREADS)
+    integer_kernel(const uint32_t *in, uint32_t *out, const struct divisors by)
+{
+    typedef typename F::number number;
+    const int at = (int)(blockIdx.x * THREADS + threadIdx.x);
+    uint32_t i = in[at], sum = 0;
+#pragma unroll
+    for (int k = 0; k < CALLS; k++) {
+        i = next_number(i, by.mask);
+        sum += (uint32_t)F::of((number)i, (number)by.n[k], by.shift[k]);
+    }
+    out[at] = sum;
+}
+
+enum {
+#define NUMBER(id, ...) NUMBER_##id,
+    FUNCTIONS(NUMBER) FUNCTION_COUNT
+};
+
+static const struct {
+    const char *name;
+    void (*kernel)(const uint32_t *in, uint32_t *out, const struct divisors by);
+} functions[FUNCTION_COUNT] = {
+#define ENTRY(id, name, type, computation) {name, integer_kernel<id>},
+    FUNCTIONS(ENTRY)};
+
+static uint32_t on_cpu(int function, uint32_t i, uint32_t n)
+{
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < CALLS; k++) {
+        i = next_number(i, MASK);
+        sum += function == NUMBER_number_alone    ? i
+               : function >= NUMBER_signed_modulo ? i % n
+                                                  : i / n;
+    }
+    return sum;
+}
+
+static enum gf_status time_function(const struct gf_lab_run *run, int function, int shift,
+                                    const lab_memory<uint32_t> &in, lab_memory<uint32_t> &out,
+                                    struct lab_time *time, int *wrong, struct gf_error *error)
+{
+    const bool literal = strchr(functions[function].name, '0' + LITERAL);
+    const uint32_t divisor = literal ? LITERAL : 1u << shift;
+    std::vector<uint32_t> before(CHECKED), after(CHECKED);
+    struct divisors by;
+    by.mask = MASK;
+    std::fill_n(by.n, CALLS, 1 << shift);
+    std::fill_n(by.shift, CALLS, shift);
+    LAB_DO(out.poison(run, COUNT, error));
+    LAB_DO(lab_time(
+        run, LAB_WARM,
+        [&] { functions[function].kernel<<<COUNT / THREADS, THREADS>>>(in.data, out.data, by); },
+        time, error));
+    const size_t bytes = CHECKED * sizeof(uint32_t);
+    LAB_TRY(cudaMemcpy(before.data(), in.data, bytes, cudaMemcpyDeviceToHost));
+    LAB_TRY(cudaMemcpy(after.data(), out.data, bytes, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < CHECKED; i++)
+        *wrong += after[i] != on_cpu(function, before[i], divisor);
+    return GF_OK;
+}
+
+/* ---- The guide's loop: out[i] = in[offset + stride * i] for i < n ---- */
+
+constexpr int LOOP = 256, LOOP_STRIDE = 3;
+constexpr int LOOP_INPUT = LOOP_STRIDE * LOOP + THREADS; /* stays in L1 */
+
+template <typename COUNTER>
+static __global__ void __launch_bounds__(THREADS)
+    loop_kernel(const float *in, float *out, COUNTER n, COUNTER stride)
+{
+    const COUNTER offset = (COUNTER)threadIdx.x;
+    float sum = 0.0f;
+    for (COUNTER i = 0; i < n; i++)
+        sum += in[offset + stride * i];
+    out[blockIdx.x * THREADS + threadIdx.x] = sum;
+}
+
+static enum gf_status time_loops(const struct gf_lab_run *run, struct lab_time *as_signed,
+                                 struct lab_time *as_unsigned, double *worst,
+                                 struct gf_error *error)
+{
+    const int blocks = run->device.multiprocessors * 32, threads = blocks * THREADS;
+    lab_memory<float> in, out, other;
+    std::vector<float> before(LOOP_INPUT), after(THREADS);
+    uint64_t different;
+    LAB_DO(in.random(run, LOOP_INPUT, 2, error));
+    LAB_DO(out.poison(run, threads, error));
+    LAB_DO(other.random(run, threads, 3, error));
+    LAB_DO(lab_time(
+        run, LAB_WARM,
+        [&] { loop_kernel<int><<<blocks, THREADS>>>(in.data, out.data, LOOP, LOOP_STRIDE); },
+        as_signed, error));
+    LAB_DO(lab_time(
+        run, LAB_WARM,
+        [&] { loop_kernel<uint32_t><<<blocks, THREADS>>>(in.data, other.data, LOOP, LOOP_STRIDE); },
+        as_unsigned, error));
+    LAB_DO(lab_different(run, out.data, other.data, threads, &different, error));
+    LAB_TRY(cudaMemcpy(before.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
+    LAB_TRY(cudaMemcpy(after.data(), out.data, THREADS * sizeof(float), cudaMemcpyDeviceToHost));
+    *worst = different ? INFINITY : 0.0;
+    for (int t = 0; t < THREADS; t++) {
+        double sum = 0.0;
+        for (int i = 0; i < LOOP; i++)
+            sum += before[t + LOOP_STRIDE * i];
+        *worst = std::max(*worst, fabs(sum - after[t]));
+    }
+    return GF_OK;
+}
+
+static void claims(struct gf_lab_result *result, const struct lab_time time[FUNCTION_COUNT],
+                   const struct lab_time &as_signed, const struct lab_time &as_unsigned)
+{
+    const auto slower = [&](int slow, int fast) {
+        return time[slow].median_s / time[fast].median_s;
+    };
+    gf_lab_claim(result, slower(NUMBER_signed_divide, NUMBER_by_shift) > 1.5,
+                 "division takes %.1f (signed) and %.1f (unsigned) times a shift's time",
+                 slower(NUMBER_signed_divide, NUMBER_by_shift),
+                 slower(NUMBER_unsigned_divide, NUMBER_by_shift));
+    gf_lab_claim(result, slower(NUMBER_signed_modulo, NUMBER_by_mask) > 1.5,
+                 "the remainder takes %.1f (signed) and %.1f (unsigned) times a mask's time",
+                 slower(NUMBER_signed_modulo, NUMBER_by_mask),
+                 slower(NUMBER_unsigned_modulo, NUMBER_by_mask));
+    gf_lab_claim(result, slower(NUMBER_unsigned_literal, NUMBER_by_shift) < 1.1,
+                 "the compiler makes a shift of a literal divisor: %.2f times its time unsigned, "
+                 "%.2f signed "
+                 "(which rounds to 0)",
+                 slower(NUMBER_unsigned_literal, NUMBER_by_shift),
+                 slower(NUMBER_signed_literal, NUMBER_by_shift));
+    gf_lab_claim(
+        result, as_unsigned.median_s > 1.01 * as_signed.median_s,
+        "the loop with an unsigned counter takes %.3f times the signed one's time (guide: slightly "
+        "more)",
+        as_unsigned.median_s / as_signed.median_s);
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct integer *const params = (const struct integer *)run->params;
+    lab_memory<uint32_t> in, out;
+    struct lab_time times[FUNCTION_COUNT], as_signed, as_unsigned;
+    int wrong = 0;
+    double worst = INFINITY;
+    LAB_DO(in.random(run, COUNT, 1, error));
+
+    snprintf(result->rows_name, sizeof result->rows_name, "operation");
+    const int time = gf_lab_column(result, "time", "ps/call", 3);
+    const int slower = gf_lab_column(result, "of shift or mask", "times", 2);
+    for (int i = 0; i < FUNCTION_COUNT; i++)
+        LAB_DO(time_function(run, i, params->shift, in, out, &times[i], &wrong, error));
+    for (int i = 0; i < FUNCTION_COUNT; i++) {
+        const int bitwise = i < NUMBER_signed_modulo ? NUMBER_by_shift : NUMBER_by_mask;
+        gf_lab_row(result, NAN, "%s", functions[i].name);
+        gf_lab_value(result, time, times[i].median_s * 1e12 / ((double)COUNT * CALLS));
+        if (i != NUMBER_number_alone)
+            gf_lab_value(result, slower, times[i].median_s / times[bitwise].median_s);
+    }
+    LAB_DO(time_loops(run, &as_signed, &as_unsigned, &worst, error));
+    const double calls = run->device.multiprocessors * 32.0 * THREADS * LOOP;
+    gf_lab_row(result, NAN, "loop, int counter");
+    gf_lab_value(result, time, as_signed.median_s * 1e12 / calls);
+    gf_lab_row(result, NAN, "loop, unsigned counter");
+    gf_lab_value(result, time, as_unsigned.median_s * 1e12 / calls);
+    gf_lab_check(result, !wrong, "all sums of quotients and remainders equal the CPU's (%d do not)",
+                 wrong);
+    gf_lab_check(result, worst < 1e-4, "both loops' sums are the CPU's within %.1g", worst);
+    claims(result, times, as_signed, as_unsigned);
+    return GF_OK;
+}
+#endif
+
+const struct gf_lab gf_lab_integer = {
+    .name = "integer",
+    .summary = "division by powers of two against shifts, signed against unsigned loop counters",
+    .guide = "4, 11.1.1 and 11.1.2",
+    .figure = "division is particularly costly; signed counters are slightly faster",
+    .params = integer_params,
+    .params_size = sizeof(struct integer),
+    .run = GF_LAB_RUN(run),
+};

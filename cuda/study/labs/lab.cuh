@@ -1,0 +1,271 @@
+/* What labs share on the device: memory with random or poisoned contents, comparison, timing by
+ * events.
+ *
+ * Within run(const struct gf_lab_run *run, struct gf_lab_result *result, struct gf_error *error):
+ *
+ *   lab_memory<float> in, out;                      freed at the end of the scope
+ *   LAB_DO(in.random(run, count, 1, error));        allocated and filled; floats are in -1..1
+ *   LAB_DO(out.poison(run, count, error));
+ *   copy_kernel<<<blocks, THREADS>>>(...);
+ *   LAB_DO(lab_different(run, in.data, out.data, count, &different, error));
+ *   gf_lab_check(result, !different, "the copy equals its input");
+ *   LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time, error));
+ *   gf_lab_value(result, column, lab_gb_s(2.0 * bytes, time));
+ */
+#ifndef GF_CUDA_STUDY_LABS_LAB_CUH
+#define GF_CUDA_STUDY_LABS_LAB_CUH
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "cuda/common/check.cuh"
+#include "study/labs/lab.h"
+
+/* Both return from the calling function on an error. LAB_TRY takes a CUDA call, LAB_DO a function
+ * that returns enum gf_status. */
+#define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, error)
+#define LAB_DO(call) \
+    do { \
+        const enum gf_status lab_status = (call); \
+        if (lab_status) \
+            return lab_status; \
+    } while (0)
+/* After a launch outside lab_time(). */
+#define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
+
+/* Limits the registers of a thread, in blocks of up to `threads`. Toolkits before 12.4 can only be
+ * told how many blocks a multiprocessor should hold, which has the same effect if that many threads
+ * fit. */
+#if CUDART_VERSION >= 12040
+#define LAB_REGISTERS(threads, most) __maxnreg__(most)
+#else
+#define LAB_REGISTERS(threads, most) __launch_bounds__(threads, 65536 / ((threads) * (most)))
+#endif
+
+constexpr size_t LAB_MB = 1000000; /* as in GB/s */
+
+/* In lab.cu. Random 32-bit words, or floats in -1..1, the same for the same seed. */
+enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
+                              uint32_t seed, struct gf_error *error);
+enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
+                               uint32_t seed, struct gf_error *error);
+/* Counts the bytes in which the two differ. */
+enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
+                                   size_t bytes, uint64_t *different, struct gf_error *error);
+/* The greatest |a - b|; a NaN on either side is infinite. */
+enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
+                         double *worst, struct gf_error *error);
+/* Reads enough to push everything else out of L2 (written lines would be written back later, in the
+ * time of what follows). */
+enum gf_status lab_flush(const struct gf_lab_run *run, struct gf_error *error);
+
+template <typename T>
+static enum gf_status lab_different(const struct gf_lab_run *run, const T *a, const T *b,
+                                    size_t count, uint64_t *different, struct gf_error *error)
+{
+    return lab_different_bytes(run, a, b, count * sizeof(T), different, error);
+}
+
+static inline enum gf_status lab_randomise(const struct gf_lab_run *run, float *memory,
+                                           size_t count, uint32_t seed, struct gf_error *error)
+{
+    return lab_fill_floats(run, memory, count, seed, error);
+}
+
+/* Fills memory of any other type with random bits. */
+template <typename T>
+static enum gf_status lab_randomise(const struct gf_lab_run *run, T *memory, size_t count,
+                                    uint32_t seed, struct gf_error *error)
+{
+    return lab_fill_words(run, memory, count * sizeof(T), seed, error);
+}
+
+/* Device memory that is freed at the end of the scope. */
+template <typename T> struct lab_memory {
+    T *data = NULL;
+    size_t count = 0;
+
+    lab_memory() = default;
+    lab_memory(const lab_memory &) = delete;
+    lab_memory &operator=(const lab_memory &) = delete;
+    ~lab_memory()
+    {
+        cudaFree(data);
+    }
+
+    size_t bytes() const
+    {
+        return count * sizeof(T);
+    }
+    enum gf_status alloc(const struct gf_lab_run *run, size_t elements, struct gf_error *error)
+    {
+        if (data && elements == count)
+            return GF_OK;
+        cudaFree(data);
+        data = NULL;
+        LAB_TRY(cudaMalloc(&data, elements * sizeof(T)));
+        count = elements;
+        return GF_OK;
+    }
+    enum gf_status random(const struct gf_lab_run *run, size_t elements, uint32_t seed,
+                          struct gf_error *error)
+    {
+        LAB_DO(alloc(run, elements, error));
+        return lab_randomise(run, data, elements, seed, error);
+    }
+    enum gf_status poison(const struct gf_lab_run *run, size_t elements, struct gf_error *error)
+    {
+        LAB_DO(alloc(run, elements, error));
+        LAB_TRY(cudaMemset(data, 0xa5, bytes()));
+        return GF_OK;
+    }
+};
+
+struct lab_time {
+    double median_s = 0; /* of one call */
+    double spread = 0;   /* (third quartile - first quartile) / median */
+};
+
+static inline struct lab_time lab_statistics(std::vector<double> &seconds)
+{
+    std::sort(seconds.begin(), seconds.end());
+    const size_t n = seconds.size();
+    const double median = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
+    return {median, median > 0 ? (seconds[(3 * n - 1) / 4] - seconds[n / 4]) / median : 0.0};
+}
+
+static inline double lab_gb_s(double bytes, const struct lab_time &time)
+{
+    return bytes / time.median_s * 1e-9;
+}
+
+static inline unsigned int lab_blocks(size_t count, size_t of_one_block)
+{
+    return (unsigned int)((count + of_one_block - 1) / of_one_block);
+}
+
+/* The columns of a lab that compares kernels: time, bandwidth, spread, and speed-up over the first
+ * row that lab_row() adds, or over the first after lab_restart(). */
+struct lab_columns {
+    int time, rate, spread, speedup;
+    double first_s;
+};
+
+static inline struct lab_columns lab_columns_add(struct gf_lab_result *result,
+                                                 const char *rows_name)
+{
+    struct lab_columns columns = {};
+    snprintf(result->rows_name, sizeof result->rows_name, "%s", rows_name);
+    columns.time = gf_lab_column(result, "time", "ms", 3);
+    columns.rate = gf_lab_column(result, "bandwidth", "GB/s", 0);
+    columns.spread = gf_lab_column(result, "spread", "%", 1);
+    columns.speedup = gf_lab_column(result, "speed-up", "times", 2);
+    return columns;
+}
+
+static inline void lab_restart(struct lab_columns *columns)
+{
+    columns->first_s = 0.0;
+}
+
+/* bytes: the fewest that the task must move. */
+static inline void lab_row(struct gf_lab_result *result, struct lab_columns *columns, double x,
+                           const char *label, double bytes, const struct lab_time &time)
+{
+    if (columns->first_s == 0.0)
+        columns->first_s = time.median_s;
+    gf_lab_row(result, x, "%s", label);
+    gf_lab_value(result, columns->time, 1e3 * time.median_s);
+    gf_lab_value(result, columns->rate, lab_gb_s(bytes, time));
+    gf_lab_value(result, columns->spread, 100.0 * time.spread);
+    gf_lab_value(result, columns->speedup, columns->first_s / time.median_s);
+}
+
+/* A pair of events that are destroyed at the end of the scope. */
+struct lab_interval {
+    cudaEvent_t begin = NULL, end = NULL;
+    ~lab_interval()
+    {
+        if (begin)
+            cudaEventDestroy(begin);
+        if (end)
+            cudaEventDestroy(end);
+    }
+    cudaError_t create()
+    {
+        const cudaError_t code = cudaEventCreate(&begin);
+        return code ? code : cudaEventCreate(&end);
+    }
+};
+
+/* The aim for the time between a pair of events, which should be long compared with their
+ * resolution, and the most launches in it. */
+constexpr double LAB_INTERVAL_S = 200e-6;
+constexpr int LAB_LAUNCHES_MAX = 100;
+
+enum lab_cache {
+    LAB_WARM, /* L2 as the call before left it; short calls are repeated in an interval */
+    LAB_COLD  /* L2 flushed before each call */
+};
+
+/* Times launch() on the default stream (streams made without cudaStreamNonBlocking are in its order
+ * too): one call to warm up, one to see how long it takes, then run->runs intervals. launch() must
+ * give the same result however often it is called, and not synchronise. */
+template <typename Launch>
+static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cache, Launch launch,
+                               struct lab_time *time, struct gf_error *error)
+{
+    std::vector<lab_interval> intervals(run->runs + 1);
+    std::vector<double> seconds;
+    float elapsed_ms;
+    int calls = 1;
+    launch();
+    LAB_LAUNCHED();
+    for (int i = 0; i <= run->runs; i++) {
+        LAB_TRY(intervals[i].create());
+        if (cache == LAB_COLD)
+            LAB_DO(lab_flush(run, error));
+        LAB_TRY(cudaEventRecord(intervals[i].begin));
+        for (int k = 0; k < calls; k++)
+            launch();
+        LAB_TRY(cudaEventRecord(intervals[i].end));
+        LAB_LAUNCHED();
+        if (i == 0 && cache == LAB_WARM) {
+            LAB_TRY(cudaEventSynchronize(intervals[0].end));
+            LAB_TRY(cudaEventElapsedTime(&elapsed_ms, intervals[0].begin, intervals[0].end));
+            const double wanted = LAB_INTERVAL_S / std::max(elapsed_ms * 1e-3, 1e-7);
+            calls = (int)std::min(std::max(wanted, 1.0), (double)LAB_LAUNCHES_MAX);
+        }
+    }
+    LAB_TRY(cudaDeviceSynchronize());
+    for (int i = 1; i <= run->runs; i++) {
+        LAB_TRY(cudaEventElapsedTime(&elapsed_ms, intervals[i].begin, intervals[i].end));
+        seconds.push_back(elapsed_ms * 1e-3 / calls);
+    }
+    *time = lab_statistics(seconds);
+    return GF_OK;
+}
+
+/* The same by the host's clock, from an idle device to an idle device, for what the host takes part
+ * in: allocations, copies of pageable memory. work() may synchronise and returns an enum gf_status.
+ */
+template <typename Work>
+static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time,
+                                    struct gf_error *error)
+{
+    std::vector<double> seconds;
+    LAB_DO(work());
+    for (int i = 0; i < run->runs; i++) {
+        LAB_TRY(cudaDeviceSynchronize());
+        const auto begin = std::chrono::steady_clock::now();
+        LAB_DO(work());
+        LAB_TRY(cudaDeviceSynchronize());
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+        seconds.push_back(elapsed.count());
+    }
+    *time = lab_statistics(seconds);
+    return GF_OK;
+}
+
+#endif

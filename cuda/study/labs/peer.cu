@@ -1,0 +1,184 @@
+/* One address space for the host and all GPUs, and copies between two GPUs that do not go through
+ * the host (Best Practices Guide, 9.1.4). */
+#include "study/labs/lab.h"
+
+struct peer {
+    int size;
+};
+
+static const struct gf_param peer_params[] = {
+    GF_PARAM_INT(struct peer, size, 256, 1, 4096, "of the memory that is copied, in MB"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include "cuda/study/labs/lab.cuh"
+
+constexpr int THREADS = 256;
+
+static __global__ void __launch_bounds__(THREADS)
+    copy_kernel(const uint4 *in, uint4 *out, size_t count)
+{
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * THREADS)
+        out[i] = in[i];
+}
+
+/* Memory of the other device; the lab's device is current before and after. */
+struct peer_memory {
+    int device, other;
+    uint4 *data = NULL;
+    bool accessible = false;
+
+    ~peer_memory()
+    {
+        if (accessible)
+            cudaDeviceDisablePeerAccess(other);
+        cudaSetDevice(other);
+        cudaFree(data);
+        cudaSetDevice(device);
+    }
+    cudaError_t alloc(size_t bytes)
+    {
+        cudaError_t code = cudaSetDevice(other);
+        if (!code)
+            code = cudaMalloc(&data, bytes);
+        const cudaError_t back = cudaSetDevice(device);
+        return code ? code : back;
+    }
+};
+
+/* With unified addressing the runtime knows which memory a pointer points to, and pinned memory has
+ * the same address on both sides. */
+static enum gf_status check_addresses(const struct gf_lab_run *run, const void *device_pointer,
+                                      struct gf_lab_result *result, struct gf_error *error)
+{
+    cudaPointerAttributes of_device, of_host;
+    void *host, *mapped;
+    int unified = 0;
+    LAB_TRY(cudaDeviceGetAttribute(&unified, cudaDevAttrUnifiedAddressing, run->device.index));
+    LAB_TRY(cudaHostAlloc(&host, 4096, cudaHostAllocMapped));
+    cudaError_t code = cudaHostGetDevicePointer(&mapped, host, 0);
+    code = code ? code : cudaPointerGetAttributes(&of_host, host);
+    code = code ? code : cudaPointerGetAttributes(&of_device, device_pointer);
+    cudaFreeHost(host);
+    LAB_TRY(code);
+    if (!unified) {
+        gf_lab_note(result, "this GPU has no unified addresses");
+        return GF_OK;
+    }
+    gf_lab_check(result,
+                 mapped == host && of_host.type == cudaMemoryTypeHost &&
+                     of_device.type == cudaMemoryTypeDevice &&
+                     of_device.device == run->device.index,
+                 "unified addresses: pinned memory has one pointer for both sides, a pointer names "
+                 "its device");
+    return GF_OK;
+}
+
+struct peer_columns {
+    int to, from, spread;
+};
+
+/* A copy to the other device and back, checked by what returns. */
+static enum gf_status measure(const struct gf_lab_run *run, const char *label, bool by_kernel,
+                              const struct peer_memory &there, const lab_memory<uint4> &source,
+                              lab_memory<uint4> &target, const struct peer_columns &columns,
+                              uint64_t *wrong, double *rate, struct gf_lab_result *result,
+                              struct gf_error *error)
+{
+    const size_t bytes = source.bytes();
+    const int here = run->device.index;
+    const unsigned int blocks = (unsigned int)run->device.multiprocessors * 8;
+    struct lab_time to, from;
+    uint64_t different;
+    const auto send = [&] {
+        if (by_kernel)
+            copy_kernel<<<blocks, THREADS>>>(source.data, there.data, source.count);
+        else
+            cudaMemcpyPeerAsync(there.data, there.other, source.data, here, bytes, 0);
+    };
+    const auto receive = [&] {
+        if (by_kernel)
+            copy_kernel<<<blocks, THREADS>>>(there.data, target.data, source.count);
+        else
+            cudaMemcpyPeerAsync(target.data, here, there.data, there.other, bytes, 0);
+    };
+    /* Poisons the target, so that the result of an earlier method is not taken for this one's. */
+    LAB_TRY(cudaMemset(target.data, 0xa5, bytes));
+    LAB_TRY(cudaMemcpyPeer(there.data, there.other, target.data, here, bytes));
+    LAB_DO(lab_time(run, LAB_WARM, send, &to, error));
+    LAB_DO(lab_time(run, LAB_WARM, receive, &from, error));
+    LAB_DO(lab_different(run, source.data, target.data, source.count, &different, error));
+    *wrong += different;
+    *rate = lab_gb_s((double)bytes, to);
+    gf_lab_row(result, NAN, "%s", label);
+    gf_lab_value(result, columns.to, *rate);
+    gf_lab_value(result, columns.from, lab_gb_s((double)bytes, from));
+    gf_lab_value(result, columns.spread, 100.0 * to.spread);
+    return GF_OK;
+}
+
+static enum gf_status measure_peers(const struct gf_lab_run *run, int other,
+                                    const lab_memory<uint4> &source,
+                                    const struct peer_columns &columns,
+                                    struct gf_lab_result *result, struct gf_error *error)
+{
+    struct peer_memory there = {run->device.index, other};
+    lab_memory<uint4> target;
+    double staged, direct, loads;
+    uint64_t wrong = 0;
+    int possible = 0;
+    LAB_DO(target.alloc(run, source.count, error));
+    LAB_TRY(there.alloc(source.bytes()));
+    LAB_DO(measure(run, "copy through the host", false, there, source, target, columns, &wrong,
+                   &staged, result, error));
+    LAB_TRY(cudaDeviceCanAccessPeer(&possible, run->device.index, other));
+    if (possible) {
+        LAB_TRY(cudaDeviceEnablePeerAccess(other, 0));
+        there.accessible = true;
+        LAB_DO(measure(run, "copy from GPU to GPU", false, there, source, target, columns, &wrong,
+                       &direct, result, error));
+        LAB_DO(measure(run, "a kernel's loads and stores", true, there, source, target, columns,
+                       &wrong, &loads, result, error));
+        gf_lab_claim(result, direct > staged, "past the host is faster: %.2f times",
+                     direct / staged);
+    } else {
+        gf_lab_row(result, NAN, "copy from GPU to GPU");
+        gf_lab_reason(result, "cuda:%d cannot access cuda:%d's memory", run->device.index, other);
+    }
+    gf_lab_check(result, !wrong, "what came back is what was sent (%llu bytes differ)",
+                 (unsigned long long)wrong);
+    return GF_OK;
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct peer *const params = (const struct peer *)run->params;
+    lab_memory<uint4> source;
+    int count = 0;
+    LAB_TRY(cudaGetDeviceCount(&count));
+    LAB_DO(source.random(run, params->size * LAB_MB / sizeof(uint4), 1, error));
+    snprintf(result->rows_name, sizeof result->rows_name, "way");
+    const struct peer_columns columns = {gf_lab_column(result, "to the other", "GB/s", 1),
+                                         gf_lab_column(result, "from it", "GB/s", 1),
+                                         gf_lab_column(result, "spread", "%", 1)};
+    if (count < 2) {
+        gf_lab_row(result, NAN, "copy from GPU to GPU");
+        gf_lab_reason(result, "there is one GPU here, and it takes two");
+    } else {
+        LAB_DO(measure_peers(run, run->device.index ? 0 : 1, source, columns, result, error));
+    }
+    return check_addresses(run, source.data, result, error);
+}
+#endif
+
+const struct gf_lab gf_lab_peer = {
+    .name = "peer",
+    .summary = "unified addresses, and copies from GPU to GPU, past the host",
+    .guide = "4, 9.1.4",
+    .params = peer_params,
+    .params_size = sizeof(struct peer),
+    .run = GF_LAB_RUN(run),
+};

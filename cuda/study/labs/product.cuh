@@ -1,0 +1,53 @@
+/* What the labs of matrix products share: the reference, and running one kernel after the other. */
+#ifndef GF_CUDA_STUDY_LABS_PRODUCT_CUH
+#define GF_CUDA_STUDY_LABS_PRODUCT_CUH
+
+#include "cuda/study/labs/lab.cuh"
+
+constexpr int TILE = 32; /* the guide's w: the depth of the product and the side of a block */
+
+/* c[row][column] = sum of a[row * a_step + i] * b[i * b_row_step + column * b_column_step], in
+ * double. */
+static __global__ void __launch_bounds__(TILE *TILE)
+    reference_kernel(const float *a, int a_step, const float *b, size_t b_row_step,
+                     int b_column_step, float *c, int rows, int columns, int depth)
+{
+    const int column = (int)(blockIdx.x * TILE + threadIdx.x);
+    const int row = (int)(blockIdx.y * TILE + threadIdx.y);
+    double sum = 0.0;
+    if (row >= rows || column >= columns)
+        return;
+    for (int i = 0; i < depth; i++)
+        sum += (double)a[(size_t)row * a_step + i] *
+               (double)b[(size_t)i * b_row_step + (size_t)column * b_column_step];
+    c[(size_t)row * columns + column] = (float)sum;
+}
+
+/* Depth products of factors below 1, added up in float. */
+static inline double product_tolerance(int depth)
+{
+    return 2.0 * depth * depth * 0x1p-24;
+}
+
+/* Checks, times and adds a row. launch() writes all of c. */
+template <typename Launch>
+static enum gf_status product_row(const struct gf_lab_run *run, struct lab_columns *columns,
+                                  int flops_column, const char *label, double bytes, double flops,
+                                  lab_memory<float> &c, const lab_memory<float> &reference,
+                                  Launch launch, double *worst, struct lab_time *time,
+                                  struct gf_lab_result *result, struct gf_error *error)
+{
+    double difference;
+    LAB_DO(c.alloc(run, reference.count, error));
+    LAB_TRY(cudaMemset(c.data, 0xff, c.bytes())); /* NaN, which no sum is near */
+    launch();
+    LAB_LAUNCHED();
+    LAB_DO(lab_worst(run, c.data, reference.data, c.count, &difference, error));
+    *worst = std::max(*worst, difference);
+    LAB_DO(lab_time(run, LAB_WARM, launch, time, error));
+    lab_row(result, columns, NAN, label, bytes, *time);
+    gf_lab_value(result, flops_column, flops / time->median_s * 1e-12);
+    return GF_OK;
+}
+
+#endif

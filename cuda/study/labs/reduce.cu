@@ -1,0 +1,355 @@
+/* Methods of summing an array: first within the threads of a block, then over the blocks
+ * (Programming Guide 2.2.5, 2.2.6; Best Practices Guide 9.2.3 for the banks). Each thread first
+ * adds up some vectors of four by itself. The more it adds, the less the method matters. */
+#include "study/labs/lab.h"
+
+struct reduce {
+    int size;
+};
+
+static const struct gf_param reduce_params[] = {
+    GF_PARAM_INT(struct reduce, size, 256, 1, 4096, "of the array, in MB"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda/atomic>
+
+#include "cuda/study/labs/lab.cuh"
+
+namespace cg = cooperative_groups;
+
+constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP;
+constexpr int VECTORS_MAX = 32; /* a thread */
+
+typedef cuda::atomic_ref<unsigned, cuda::thread_scope_device> device_ref;
+typedef cuda::atomic_ref<unsigned, cuda::thread_scope_block> block_ref;
+
+enum method { EVERY_THREAD, INTERLEAVED, TREE, SHUFFLE, REDUX, GROUPS, BLOCK_ATOMIC, METHODS };
+static const char *const method_names[METHODS] = {
+    "atomic_ref a thread", "shared, modulo", "shared, halves",    "shuffles",
+    "reduce.add",          "cg::reduce",     "block's atomic_ref"};
+
+/* Every second, then every fourth thread adds and so on. Half of each warp is idle from the first
+ * step on, and strides of two and more cause bank conflicts. */
+static __device__ unsigned sum_interleaved(unsigned sum)
+{
+    __shared__ unsigned sums[THREADS];
+    const int i = (int)threadIdx.x;
+    sums[i] = sum;
+    for (int distance = 1; distance < THREADS; distance *= 2) {
+        __syncthreads();
+        if (i % (2 * distance) == 0)
+            sums[i] += sums[i + distance];
+    }
+    return i == 0 ? sums[0] : 0;
+}
+
+/* The lower half of the threads adds the values of the upper half. Whole warps become idle, and
+ * adjacent threads read adjacent words. */
+static __device__ unsigned sum_halves(unsigned sum)
+{
+    __shared__ unsigned sums[THREADS];
+    const int i = (int)threadIdx.x;
+    sums[i] = sum;
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (i < half)
+            sums[i] += sums[i + half];
+    }
+    return i == 0 ? sums[0] : 0;
+}
+
+static __device__ __forceinline__ unsigned sum_warp(unsigned sum, bool by_instruction)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    if (by_instruction)
+        return __reduce_add_sync(~0u, sum);
+#endif
+#pragma unroll
+    for (int distance = WARP / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(~0u, sum, distance);
+    return sum;
+}
+
+/* By shuffles within warps; then one warp adds the sums of the warps. */
+static __device__ __forceinline__ unsigned sum_by_warps(unsigned sum, bool by_instruction)
+{
+    __shared__ unsigned sums[WARPS];
+    const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
+    sum = sum_warp(sum, by_instruction);
+    if (lane == 0)
+        sums[warp] = sum;
+    __syncthreads();
+    return warp == 0 ? sum_warp(lane < WARPS ? sums[lane] : 0, by_instruction) : 0;
+}
+
+static __device__ unsigned sum_groups(unsigned sum)
+{
+    __shared__ unsigned sums[WARPS];
+    const cg::thread_block block = cg::this_thread_block();
+    const auto warp = cg::tiled_partition<WARP>(block);
+    sum = cg::reduce(warp, sum, cg::plus<unsigned>());
+    if (warp.thread_rank() == 0)
+        sums[warp.meta_group_rank()] = sum;
+    block.sync();
+    const bool any = warp.thread_rank() < warp.meta_group_size();
+    return warp.meta_group_rank() == 0
+               ? cg::reduce(warp, any ? sums[warp.thread_rank()] : 0u, cg::plus<unsigned>())
+               : 0;
+}
+
+static __device__ unsigned sum_block_atomic(unsigned sum)
+{
+    __shared__ unsigned total;
+    if (threadIdx.x == 0)
+        total = 0;
+    __syncthreads();
+    block_ref(total).fetch_add(sum, cuda::memory_order_relaxed);
+    __syncthreads();
+    return total;
+}
+
+/* Thread 0 gets the block's sum. */
+template <int METHOD> static __device__ __forceinline__ unsigned sum_block(unsigned sum)
+{
+    switch (METHOD) {
+    case INTERLEAVED:
+        return sum_interleaved(sum);
+    case TREE:
+        return sum_halves(sum);
+    case SHUFFLE:
+        return sum_by_warps(sum, false);
+    case REDUX:
+        return sum_by_warps(sum, true);
+    case GROUPS:
+        return sum_groups(sum);
+    default:
+        return sum_block_atomic(sum);
+    }
+}
+
+static __device__ __forceinline__ unsigned sum_of(unsigned v)
+{
+    return v;
+}
+
+static __device__ __forceinline__ unsigned sum_of(uint4 v)
+{
+    return (v.x + v.y) + (v.z + v.w);
+}
+
+/* A block takes a stretch of THREADS * each vectors, or single elements. */
+template <int METHOD, typename VECTOR>
+static __global__ void __launch_bounds__(THREADS)
+    sum_kernel(const VECTOR *in, int count, int each, unsigned *total)
+{
+    const int first = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
+    unsigned sum = 0;
+#pragma unroll 4
+    for (int k = 0; k < each; k++) {
+        const int i = first + k * THREADS;
+        sum += i < count ? sum_of(in[i]) : 0;
+    }
+    if (METHOD == EVERY_THREAD) {
+        device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
+        return;
+    }
+    sum = sum_block<METHOD>(sum);
+    if (threadIdx.x == 0)
+        device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
+}
+
+/* The blocks that run at once go through the array together and synchronise; then the first block
+ * adds up the sums of all, without atomic operations. */
+static __global__ void __launch_bounds__(THREADS)
+    sum_grid_kernel(const uint4 *in, int count, unsigned *sums, unsigned *total)
+{
+    const cg::grid_group grid = cg::this_grid();
+    const int stride = (int)(gridDim.x * THREADS);
+    unsigned sum = 0;
+#pragma unroll 4
+    for (int i = (int)grid.thread_rank(); i < count; i += stride)
+        sum += sum_of(in[i]);
+    sum = sum_block<SHUFFLE>(sum);
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = sum;
+    grid.sync();
+    if (blockIdx.x)
+        return;
+    sum = 0;
+    for (int i = (int)threadIdx.x; i < (int)gridDim.x; i += THREADS)
+        sum += sums[i];
+    sum = sum_block<SHUFFLE>(sum);
+    if (threadIdx.x == 0)
+        *total = sum;
+}
+
+/* The same without synchronisation: each block adds to the total by an atomic operation. */
+static __global__ void __launch_bounds__(THREADS)
+    sum_stride_kernel(const uint4 *in, int count, unsigned *total)
+{
+    const int stride = (int)(gridDim.x * THREADS);
+    unsigned sum = 0;
+#pragma unroll 4
+    for (int i = (int)(blockIdx.x * THREADS + threadIdx.x); i < count; i += stride)
+        sum += sum_of(in[i]);
+    sum = sum_block<SHUFFLE>(sum);
+    if (threadIdx.x == 0)
+        device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
+}
+
+struct lab {
+    const struct gf_lab_run *run;
+    struct gf_lab_result *result;
+    struct gf_error *error;
+    lab_memory<unsigned> in, total, sums;
+    int vectors, wrong;
+    unsigned right;
+};
+
+template <typename VECTOR> static void launch_method(const struct lab *lab, int method, int each)
+{
+    static void (*const kernels[METHODS])(const VECTOR *, int, int, unsigned *) = {
+        sum_kernel<EVERY_THREAD, VECTOR>, sum_kernel<INTERLEAVED, VECTOR>,
+        sum_kernel<TREE, VECTOR>,         sum_kernel<SHUFFLE, VECTOR>,
+        sum_kernel<REDUX, VECTOR>,        sum_kernel<GROUPS, VECTOR>,
+        sum_kernel<BLOCK_ATOMIC, VECTOR>};
+    const int count = (int)((size_t)lab->vectors * sizeof(uint4) / sizeof(VECTOR));
+    kernels[method]<<<lab_blocks(count, (size_t)THREADS * each), THREADS>>>(
+        (const VECTOR *)lab->in.data, count, each, lab->total.data);
+}
+
+/* Checks one sum, then times. While timing the total is not reset, which does not change the time.
+ */
+template <typename Launch>
+static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch launch)
+{
+    const struct gf_lab_run *const run = lab->run;
+    struct gf_error *const error = lab->error;
+    struct lab_time time;
+    unsigned got = 0;
+    LAB_TRY(cudaMemset(lab->total.data, 0, sizeof got));
+    launch();
+    LAB_LAUNCHED();
+    LAB_TRY(cudaMemcpy(&got, lab->total.data, sizeof got, cudaMemcpyDeviceToHost));
+    lab->wrong += got != lab->right;
+    LAB_DO(lab_time(run, LAB_WARM, launch, &time, error));
+    *gb_s = lab_gb_s((double)lab->vectors * sizeof(uint4), time);
+    gf_lab_value(lab->result, column, *gb_s);
+    return GF_OK;
+}
+
+/* The number of blocks that the device holds at once. */
+template <typename Kernel>
+static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int *blocks,
+                               struct gf_error *error)
+{
+    int each = 0, multiprocessors = 0;
+    LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, 0));
+    LAB_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                   run->device.index));
+    *blocks = each * multiprocessors;
+    return GF_OK;
+}
+
+/* Rows beside the curve: grids with as many blocks as the device holds at once. */
+static enum gf_status measure_grids(struct lab *lab, int column)
+{
+    const struct gf_lab_run *const run = lab->run;
+    struct gf_error *const error = lab->error;
+    const uint4 *in = (const uint4 *)lab->in.data;
+    cudaError_t code = cudaSuccess;
+    int blocks = 0;
+    double added = 0, met = 0;
+    LAB_DO(resident(run, sum_stride_kernel, &blocks, error));
+    gf_lab_row(lab->result, NAN, "resident blocks");
+    gf_lab_reason(lab->result, "%d blocks, each adds to the total", blocks);
+    LAB_DO(measure(lab, column, &added, [&] {
+        sum_stride_kernel<<<blocks, THREADS>>>(in, lab->vectors, lab->total.data);
+    }));
+    LAB_DO(resident(run, sum_grid_kernel, &blocks, error));
+    LAB_DO(lab->sums.poison(run, blocks, error));
+    void *arguments[] = {&in, &lab->vectors, &lab->sums.data, &lab->total.data};
+    gf_lab_row(lab->result, NAN, "grid.sync()");
+    gf_lab_reason(lab->result, "%d blocks meet, the first adds up", blocks);
+    LAB_DO(measure(lab, column, &met, [&] {
+        const cudaError_t launched = cudaLaunchCooperativeKernel(
+            (const void *)sum_grid_kernel, blocks, THREADS, arguments, 0, NULL);
+        code = code ? code : launched;
+    }));
+    LAB_TRY(code);
+    gf_lab_note(lab->result, "meeting by grid.sync() takes %.2f of the time of one atomic a block",
+                added / met);
+    return GF_OK;
+}
+
+static enum gf_status make_data(struct lab *lab)
+{
+    const struct gf_lab_run *const run = lab->run;
+    struct gf_error *const error = lab->error;
+    std::vector<unsigned> host((size_t)lab->vectors * 4);
+    LAB_DO(lab->in.random(run, host.size(), 1, error));
+    LAB_DO(lab->total.alloc(run, 1, error));
+    LAB_TRY(cudaMemcpy(host.data(), lab->in.data, lab->in.bytes(), cudaMemcpyDeviceToHost));
+    for (const unsigned value : host)
+        lab->right += value;
+    return GF_OK;
+}
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct reduce *const params = (const struct reduce *)run->params;
+    struct lab lab = {run, result, error};
+    int column[METHODS];
+    double gb_s[METHODS] = {}, first[METHODS] = {};
+    lab.vectors = (int)(params->size * LAB_MB / sizeof(uint4));
+    LAB_DO(make_data(&lab));
+    snprintf(result->rows_name, sizeof result->rows_name, "elements a thread");
+    for (int method = 0; method < METHODS; method++)
+        column[method] = gf_lab_column(result, method_names[method], "GB/s", 0);
+    gf_lab_row(result, 1, "1");
+    for (int method = 0; method < METHODS; method++)
+        LAB_DO(measure(&lab, column[method], &first[method],
+                       [&] { launch_method<unsigned>(&lab, method, 1); }));
+    for (int each = 1; each <= VECTORS_MAX; each *= 2) {
+        gf_lab_row(result, 4 * each, "%d", 4 * each);
+        for (int method = 0; method < METHODS; method++)
+            LAB_DO(measure(&lab, column[method], &gb_s[method],
+                           [&] { launch_method<uint4>(&lab, method, each); }));
+    }
+    LAB_DO(measure_grids(&lab, column[SHUFFLE]));
+    gf_lab_check(result, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);
+    gf_lab_claim(
+        result, first[TREE] > 1.05 * first[INTERLEAVED],
+        "halves, without bank conflicts and idle lanes: %.2f times as fast as modulo (1 element)",
+        first[TREE] / first[INTERLEAVED]);
+    gf_lab_claim(result, first[EVERY_THREAD] < first[SHUFFLE],
+                 "atomics sparingly: one a thread reaches %.3f of one a block's (1 element)",
+                 first[EVERY_THREAD] / first[SHUFFLE]);
+    gf_lab_note(
+        result,
+        "shuffles against halves in shared memory: %.2f times as fast (1 element), %.2f (%d)",
+        first[SHUFFLE] / first[TREE], gb_s[SHUFFLE] / gb_s[TREE], 4 * VECTORS_MAX);
+    return GF_OK;
+}
+#endif
+
+const struct gf_lab gf_lab_reduce = {
+    .name = "reduce",
+    .summary = "a sum: threads of a block by shared memory, shuffles, cooperative groups, "
+               "cuda::atomic_ref",
+    .guide = "5, 2.2.5; 5, 2.2.6; 4, 9.2.3.1",
+    .figure = NULL,
+    .params = reduce_params,
+    .params_size = sizeof(struct reduce),
+    .axes = {.x = "elements a thread adds up first",
+             .x_unit = "",
+             .y = "array read",
+             .y_unit = "GB/s",
+             .log_x = true},
+    .run = GF_LAB_RUN(run),
+};

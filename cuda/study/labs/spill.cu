@@ -1,0 +1,195 @@
+/* The same kernel with enough registers and with fewer and fewer. Values that do not fit are
+ * spilled to local memory, which is off the chip (Best Practices Guide, 9.2.4 and 9.2.7.1;
+ * Programming Guide, 2.2.3.4). */
+#include "study/labs/lab.h"
+
+struct spill {
+    int blocks;
+};
+
+static const struct gf_param spill_params[] = {
+    GF_PARAM_INT(struct spill, blocks, 16, 1, 256, "blocks of 256 threads for each multiprocessor"),
+    {0},
+};
+
+#ifdef __CUDACC__
+#include "cuda/study/labs/lab.cuh"
+
+constexpr int THREADS = 256;
+constexpr int VALUES = 64; /* values of a thread, which are all used until the end of the kernel */
+constexpr int ROUNDS = 64;
+
+/* Each value becomes a product of itself and its neighbour, so that all are needed until the end.
+ */
+static __host__ __device__ __forceinline__ float mixed(float a, float b)
+{
+    return fmaf(a, 0.5f, 0.25f * b);
+}
+
+template <int MOST>
+static __global__ void LAB_REGISTERS(THREADS, MOST)
+    mix_kernel(const float *in, float *out, int rounds)
+{
+    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    const int threads = (int)(gridDim.x * THREADS);
+    float value[VALUES];
+#pragma unroll
+    for (int k = 0; k < VALUES; k++)
+        value[k] = in[k * threads + i];
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int k = 0; k < VALUES; k++)
+            value[k] = mixed(value[k], value[(k + 1) % VALUES]);
+    }
+    float sum = 0.0f;
+#pragma unroll
+    for (int k = 0; k < VALUES; k++)
+        sum += value[k];
+    out[i] = sum;
+}
+
+/* The same with an index that is not known when compiling: registers cannot be indexed, so that the
+ * array lies in local memory however many registers are free. */
+static __global__ void LAB_REGISTERS(THREADS, 255)
+    indexed_kernel(const float *in, float *out, int rounds)
+{
+    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    const int threads = (int)(gridDim.x * THREADS);
+    float value[VALUES];
+#pragma unroll 1
+    for (int k = 0; k < VALUES; k++)
+        value[k] = in[k * threads + i];
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll 4
+        for (int k = 0; k < VALUES; k++)
+            value[k] = mixed(value[k], value[(k + 1) % VALUES]);
+    }
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int k = 0; k < VALUES; k++)
+        sum += value[k];
+    out[i] = sum;
+}
+
+typedef void mix(const float *in, float *out, int rounds);
+
+constexpr int CHECKED = 1024; /* threads whose sum is computed on the CPU */
+
+static float on_cpu(const std::vector<float> &in, int i)
+{
+    float value[VALUES], sum = 0.0f;
+    for (int k = 0; k < VALUES; k++)
+        value[k] = in[k * CHECKED + i];
+    for (int r = 0; r < ROUNDS; r++) {
+        for (int k = 0; k < VALUES; k++)
+            value[k] = mixed(value[k], value[(k + 1) % VALUES]);
+    }
+    for (int k = 0; k < VALUES; k++)
+        sum += value[k];
+    return sum;
+}
+
+/* Computes the sums of the first threads, row by row of the input. */
+static enum gf_status check(const struct gf_lab_run *run, const lab_memory<float> &in, int threads,
+                            const lab_memory<float> &out, int *wrong, struct gf_error *error)
+{
+    std::vector<float> before(VALUES * CHECKED), after(CHECKED);
+    LAB_TRY(cudaMemcpy2D(before.data(), CHECKED * sizeof(float), in.data, threads * sizeof(float),
+                         CHECKED * sizeof(float), VALUES, cudaMemcpyDeviceToHost));
+    LAB_TRY(cudaMemcpy(after.data(), out.data, CHECKED * sizeof(float), cudaMemcpyDeviceToHost));
+    *wrong = 0;
+    for (int i = 0; i < CHECKED; i++)
+        *wrong += after[i] != on_cpu(before, i);
+    return GF_OK;
+}
+
+static const struct {
+    const char *name;
+    mix *kernel;
+} methods[] = {
+    {"255, the most there are", mix_kernel<255>},
+    {"80", mix_kernel<80>},
+    {"64", mix_kernel<64>},
+    {"48", mix_kernel<48>},
+    {"40", mix_kernel<40>},
+    {"32", mix_kernel<32>},
+    {"255, an index of the run", indexed_kernel},
+};
+constexpr int METHODS = sizeof methods / sizeof *methods, BOUND = METHODS - 1;
+
+static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
+                          struct gf_error *error)
+{
+    const struct spill *const params = (const struct spill *)run->params;
+    const int blocks = std::max(params->blocks * run->device.multiprocessors, CHECKED / THREADS);
+    const int threads = blocks * THREADS;
+    lab_memory<float> in, first, out;
+    double us[METHODS];
+    int wrong = 0, bytes[METHODS];
+    uint64_t different = 0;
+    LAB_DO(in.random(run, (size_t)threads * VALUES, 1, error));
+
+    snprintf(result->rows_name, sizeof result->rows_name, "registers at most");
+    const int registers = gf_lab_column(result, "registers", "a thread", 0);
+    const int local = gf_lab_column(result, "local", "B/thread", 0);
+    const int occupancy = gf_lab_column(result, "occupancy", "%", 0);
+    const int time = gf_lab_column(result, "time", "us", 1);
+    const int part = gf_lab_column(result, "of the first", "times", 2);
+    for (int i = 0; i < METHODS; i++) {
+        struct cudaFuncAttributes attributes;
+        struct lab_time took;
+        int active, most;
+        lab_memory<float> &written = i ? out : first;
+        LAB_DO(written.poison(run, threads, error));
+        LAB_TRY(cudaFuncGetAttributes(&attributes, methods[i].kernel));
+        LAB_TRY(
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&active, methods[i].kernel, THREADS, 0));
+        LAB_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor,
+                                       run->device.index));
+        LAB_DO(lab_time(
+            run, LAB_WARM,
+            [&] { methods[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); }, &took,
+            error));
+        if (i == 0)
+            LAB_DO(check(run, in, threads, first, &wrong, error));
+        else {
+            uint64_t these;
+            LAB_DO(lab_different(run, first.data, out.data, threads, &these, error));
+            different += these;
+        }
+        us[i] = took.median_s * 1e6;
+        bytes[i] = (int)attributes.localSizeBytes;
+        gf_lab_row(result, NAN, "%s", methods[i].name);
+        gf_lab_value(result, registers, attributes.numRegs);
+        gf_lab_value(result, local, bytes[i]);
+        gf_lab_value(result, occupancy, 100.0 * active * THREADS / most);
+        gf_lab_value(result, time, us[i]);
+        gf_lab_value(result, part, us[i] / us[0]);
+    }
+    gf_lab_check(
+        result, !wrong && !different,
+        "%d sums are the CPU's (%d are not), all others the first kernel's (%llu bytes differ)",
+        CHECKED, wrong, (unsigned long long)different);
+    gf_lab_claim(
+        result, us[BOUND - 1] > 1.2 * us[0],
+        "spilling of %d bytes a thread takes %.1f times as long, in spite of the occupancy",
+        bytes[BOUND - 1], us[BOUND - 1] / us[0]);
+    gf_lab_claim(
+        result, us[BOUND] > 1.2 * us[0],
+        "an array with an index of the run lies in local memory (%d bytes): %.1f times as long",
+        bytes[BOUND], us[BOUND] / us[0]);
+    return GF_OK;
+}
+#endif
+
+const struct gf_lab gf_lab_spill = {
+    .name = "spill",
+    .summary = "registers enough, and too few: what the spilling to local memory costs",
+    .guide = "4, 9.2.4 and 9.2.7.1; 5, 2.2.3.4; 1",
+    .figure = "local memory is as expensive as global memory",
+    .params = spill_params,
+    .params_size = sizeof(struct spill),
+    .run = GF_LAB_RUN(run),
+};

@@ -1,0 +1,214 @@
+/* The steps towards the kernels of cuda/filters/gauss, one technique at a time. */
+#include "cuda/study/variants/gauss_window.cuh"
+#include "cuda/study/variants/window_tile.cuh"
+#include "filters/blur/blur.h"
+
+static const struct gf_blur *blur_of(const struct gf_launch *launch)
+{
+    return (const struct gf_blur *)launch->stage->constants;
+}
+
+/* ---- the whole window ---- */
+
+extern "C" int gf_blur_global_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = blur_of(launch);
+    const struct gf_gauss *const taps = &((const struct gf_blur *)launch->constants)->gauss;
+    if (launch->in.format.bits == 8) {
+        const gauss_op8<global_taps<uint16_t>> op = {
+            blur->gauss.radius, blur->gauss.shift, {taps->fixed}};
+        return launch_square(launch, blur->border, op);
+    }
+    const gauss_op16<global_taps<float>> op = {blur->gauss.radius, {taps->real}};
+    return launch_square(launch, blur->border, op);
+}
+
+extern "C" int gf_blur_constant_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = blur_of(launch);
+    return launch->in.format.bits == 8
+               ? launch_square(launch, blur->border, gauss_constant_op8(&blur->gauss))
+               : launch_square(launch, blur->border, gauss_constant_op16(&blur->gauss));
+}
+
+/* ---- two passes ---- */
+
+extern "C" int gf_blur_separable_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = blur_of(launch);
+    const size_t pitch = gf_gauss_mid_pitch(launch->in.format);
+    return launch->in.format.bits == 8
+               ? launch_separable(launch, blur->border, pitch, gauss_constant_op8(&blur->gauss))
+               : launch_separable(launch, blur->border, pitch, gauss_constant_op16(&blur->gauss));
+}
+
+/* ---- two passes on a tile ---- */
+
+template <bool ASYNC> static int launch_tiled(const struct gf_launch *launch, bool padded)
+{
+    const struct gf_blur *const blur = blur_of(launch);
+    return launch->in.format.bits == 8
+               ? launch_tile_stencil<gauss_constant8, ASYNC>(
+                     launch, blur->border, gauss_constant_op8(&blur->gauss), padded)
+               : launch_tile_stencil<gauss_constant16, ASYNC>(
+                     launch, blur->border, gauss_constant_op16(&blur->gauss), padded);
+}
+
+extern "C" int gf_blur_shared_cuda(const struct gf_launch *launch)
+{
+    return launch_tiled<false>(launch, false);
+}
+
+extern "C" int gf_blur_padded_cuda(const struct gf_launch *launch)
+{
+    return launch_tiled<false>(launch, true);
+}
+
+extern "C" int gf_blur_async_cuda(const struct gf_launch *launch)
+{
+    return launch_tiled<true>(launch, true);
+}
+
+/* ---- several results per thread ---- */
+
+enum { RUN = 8 }; /* results of a thread, one below or beside the other */
+
+struct vector_args {
+    struct view_pair p;
+    struct raw_tile tile;
+    int middle_pitch, results_pitch; /* as in struct tile_stencil_args */
+    int radius, shift;
+    /* Tap t, counted from the topmost, at RUN - 1 + t, with zeros around. */
+    unsigned short tap[RUN - 1 + 2 * GF_GAUSS_FUSED_MAX + 1 + 2 * RUN];
+};
+
+/* RUN results in each of COLUMNS columns. Each value is read once and serves all of them (Best
+ * Practices 9.2.7). load(i, v) reads the values i below the first result's topmost tap. */
+template <int COLUMNS, class Load>
+static __device__ __forceinline__ void blur_run(const struct vector_args &args, int drop,
+                                                const Load &load, unsigned sum[RUN][COLUMNS])
+{
+    unsigned tap[2 * RUN - 1]; /* tap[RUN - 1 + i - j]: of value base + i for result j */
+#pragma unroll
+    for (int i = 0; i < RUN - 1; i++)
+        tap[RUN + i] = 0;
+#pragma unroll
+    for (int i = 0; i < RUN * COLUMNS; i++)
+        sum[i / COLUMNS][i % COLUMNS] = 1u << (drop - 1);
+    for (int base = 0; base < RUN + 2 * args.radius; base += RUN) {
+#pragma unroll
+        for (int i = 0; i < RUN - 1; i++)
+            tap[i] = tap[RUN + i];
+#pragma unroll
+        for (int i = 0; i < RUN; i++)
+            tap[RUN - 1 + i] = args.tap[RUN - 1 + base + i];
+#pragma unroll
+        for (int i = 0; i < RUN; i++) {
+            unsigned v[COLUMNS];
+            load(base + i, v);
+#pragma unroll
+            for (int j = 0; j < RUN; j++) {
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++)
+                    sum[j][c] += tap[RUN - 1 + i - j] * v[c];
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < RUN * COLUMNS; i++)
+        sum[i / COLUMNS][i % COLUMNS] >>= drop;
+}
+
+/* Down the columns: RUN rows of four samples, which are read as one word (Best Practices 9.2.3: a
+ * bank delivers 32 bits a cycle, so that four separate bytes take four cycles). */
+static __device__ __forceinline__ void vector_columns(const struct vector_args &args,
+                                                      const struct tile_position &position,
+                                                      const unsigned char *raw, int skipped,
+                                                      unsigned *middle)
+{
+    const int columns = args.tile.width + 2 * args.tile.halo, words = (skipped + columns + 3) / 4;
+    const int last = position.lines + 2 * args.radius - 1;
+    for (int i = threadIdx.x; i < words * (TILE_LINES / RUN); i += TILE_THREADS) {
+        const int run = i / words, word = i - run * words;
+        unsigned sum[RUN][4];
+        blur_run<4>(
+            args, args.shift - GF_GAUSS_FRACTION,
+            [&](int k, unsigned v[4]) {
+                /* Values below the last row have no tap, or only results below the last line use
+                 * them. */
+                const int row = min(run * RUN + k, last);
+                const unsigned four = ((const unsigned *)(raw + row * args.tile.pitch))[word];
+#pragma unroll
+                for (int c = 0; c < 4; c++)
+                    v[c] = four >> 8 * c & 0xFFu;
+            },
+            sum);
+        const int first = 4 * word - skipped;
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            if (first + c < 0 || first + c >= columns)
+                continue;
+#pragma unroll
+            for (int j = 0; j < RUN; j++)
+                middle[(run * RUN + j) * args.middle_pitch + first + c] = sum[j][c];
+        }
+    }
+}
+
+/* Along the lines: RUN neighbouring pixels of a channel. Each lane works on a line of its own. */
+static __device__ __forceinline__ void vector_rows(const struct vector_args &args,
+                                                   const struct tile_position &position,
+                                                   const unsigned *middle, unsigned char *results)
+{
+    const int channels = args.p.channels, lane = threadIdx.x % 32;
+    for (int i = threadIdx.x / 32; lane < position.lines && i < args.tile.width / RUN;
+         i += TILE_WARPS) {
+        const int run = i / channels, first = run * RUN * channels + i - run * channels;
+        const unsigned *const from = middle + lane * args.middle_pitch + first;
+        unsigned sum[RUN][1];
+        blur_run<1>(
+            args, args.shift + GF_GAUSS_FRACTION,
+            [&](int k, unsigned v[1]) { v[0] = from[k * channels]; }, sum);
+#pragma unroll
+        for (int j = 0; j < RUN; j++)
+            results[lane * args.results_pitch + first + j * channels] = (unsigned char)sum[j][0];
+    }
+}
+
+__global__ void __launch_bounds__(TILE_THREADS) blur_vector_kernel(const struct vector_args args)
+{
+    extern __shared__ uint4 shared[];
+    const struct tile_position position = position_of_tile(args.p, args.tile.width);
+    unsigned char *const raw = (unsigned char *)shared;
+    unsigned *const middle = (unsigned *)(raw + (TILE_LINES + 2 * args.radius) * args.tile.pitch);
+    const int skipped = load_tile<unsigned char, false>(args.p, args.tile, position, raw);
+    vector_columns(args, position, raw, skipped, middle);
+    __syncthreads();
+    vector_rows(args, position, middle, raw);
+    __syncthreads();
+    store_lines(args.p, position, raw, args.results_pitch, args.tile.width, 1);
+}
+
+extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
+{
+    const struct gf_blur *const blur = blur_of(launch);
+    struct vector_args args = {};
+    args.p = view_pair_of(launch, blur->border);
+    args.radius = blur->gauss.radius;
+    args.shift = blur->gauss.shift;
+    args.tile = raw_tile_of(args.p, 8, TILE_WIDE, args.radius, args.radius);
+    args.middle_pitch = (TILE_WIDE + 2 * args.tile.halo) | 1; /* see launch_tile_stencil */
+    args.results_pitch = TILE_WIDE + 4;
+    for (int t = 0; t <= 2 * args.radius; t++)
+        args.tap[RUN - 1 + t] = (unsigned short)gf_gauss_tap(&blur->gauss, t - args.radius);
+    /* The last run of the last line reads up to RUN - 1 pixels too many, whose taps are 0. */
+    const size_t words = (size_t)TILE_LINES * args.middle_pitch + RUN * args.p.channels;
+    const size_t shared = raw_tile_bytes(args.tile) + 4 * words;
+    const cudaError_t status = cudaFuncSetAttribute(
+        blur_vector_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST);
+    if (status != cudaSuccess)
+        return status;
+    blur_vector_kernel<<<raw_tile_blocks(args.p, TILE_WIDE), TILE_THREADS, shared,
+                         (cudaStream_t)launch->stream>>>(args);
+    return cudaGetLastError();
+}

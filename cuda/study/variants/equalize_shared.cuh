@@ -1,0 +1,161 @@
+/* Counters of histograms in global memory and in tables in shared memory. */
+#ifndef GF_CUDA_STUDY_VARIANTS_EQUALIZE_SHARED_CUH
+#define GF_CUDA_STUDY_VARIANTS_EQUALIZE_SHARED_CUH
+
+#include "cuda/study/variants/equalize.cuh"
+
+/* ---- global memory (Programming Guide 2.2.5) ---- */
+
+struct global_accumulator {
+    static constexpr bool together = false, takes_words = false;
+    unsigned long long *count;
+    unsigned stride;
+
+    __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
+    {
+        if (counted)
+            atomicAdd(&count[(unsigned)channel * stride + level], 1ull);
+    }
+};
+
+template <int BITS, int COUNT, int MIXTURE>
+__global__ void __launch_bounds__(count_threads<BITS>)
+    count_global_kernel(const struct level_task task, unsigned long long *count)
+{
+    struct global_accumulator accumulator = {count, task.stride};
+    for_each_level<BITS, COUNT, MIXTURE>(task, accumulator);
+}
+
+struct global_method {
+    template <int BITS, int COUNT, int MIXTURE>
+    static cudaError_t launch(const struct counting &counting)
+    {
+        const int threads = count_threads<BITS>;
+        unsigned blocks = blocks_of(counting.task, threads);
+        const cudaError_t status = resident_blocks(
+            (const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads, 0, blocks, &blocks);
+        if (status != cudaSuccess)
+            return status;
+        count_global_kernel<BITS, COUNT, MIXTURE>
+            <<<blocks, threads, 0, counting.task.stream>>>(counting.task, counting.count);
+        return cudaGetLastError();
+    }
+};
+
+/* ---- tables in shared memory (Programming Guide 2.2.3.2, 2.2.3.8) ---- */
+
+enum tables { ONE_TABLE, TABLE_A_WARP, TABLE_A_LANE, AGGREGATED };
+
+/* The number of tables in a block of that many threads. */
+static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned threads)
+{
+    return tables == TABLE_A_WARP ? threads / WARP : tables == TABLE_A_LANE ? (unsigned)WARP : 1u;
+}
+
+/* The index of counter i in a copy of size + 1 counters. The counters of a lane all lie in one
+ * bank, those of a warp one after another. */
+template <int TABLES>
+static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned copy, unsigned size)
+{
+    return TABLES == TABLE_A_LANE ? i * WARP + copy : copy * (size + 1) + i;
+}
+
+/* Adds to counters first .. first + size - 1. Levels that other blocks count, and pixels that are
+ * not counted, go to an unused counter behind them, since lanes that add to one counter cost less
+ * than a branch. */
+template <int TABLES> struct table_accumulator {
+    static constexpr bool together = TABLES == AGGREGATED, takes_words = false;
+    unsigned *table;
+    unsigned stride, first, size, copy;
+
+    __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
+    {
+        const unsigned inside = min((unsigned)channel * stride + level - first, size);
+        const unsigned at = counted ? inside : size;
+        if (TABLES == AGGREGATED) {
+            const unsigned same = __match_any_sync(~0u, at);
+            if ((same & ((1u << threadIdx.x % WARP) - 1)) == 0)
+                atomicAdd(&table[at], (unsigned)__popc(same));
+        } else {
+            atomicAdd(&table[index_in_copy<TABLES>(at, copy, size)], 1u);
+        }
+    }
+};
+
+/* blockIdx.y: the part of the table that the block counts. */
+template <int BITS, int COUNT, int MIXTURE, int TABLES>
+__global__ void __launch_bounds__(count_threads<BITS>)
+    count_table_kernel(const struct level_task task, unsigned size, unsigned long long *count)
+{
+    extern __shared__ unsigned table[];
+    const unsigned threads = count_threads<BITS>;
+    const unsigned copies = copies_of(TABLES, threads);
+    const unsigned copy = TABLES == TABLE_A_WARP   ? threadIdx.x / WARP
+                          : TABLES == TABLE_A_LANE ? threadIdx.x % WARP
+                                                   : 0;
+    const unsigned first = blockIdx.y * size;
+    for (unsigned i = threadIdx.x; i < copies * (size + 1); i += threads)
+        table[i] = 0;
+    __syncthreads();
+    struct table_accumulator<TABLES> accumulator = {
+        table, task.stride, first, size, copy
+    };
+    for_each_level<BITS, COUNT, MIXTURE>(task, accumulator);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < size; i += threads) {
+        unsigned sum = 0;
+        for (unsigned k = 0; k < copies;
+             k++) /* lanes begin with different copies, in different banks */
+            sum += table[index_in_copy<TABLES>(i, (k + i) % copies, size)];
+        if (sum)
+            atomicAdd(&count[first + i], (unsigned long long)sum);
+    }
+}
+
+static inline size_t table_bytes(int tables, unsigned size, int threads)
+{
+    return (size + 1) * sizeof(unsigned) * copies_of(tables, (unsigned)threads);
+}
+
+/* The number of counters that fit into the shared memory of a block; the table is counted in parts
+ * of that size. */
+static inline cudaError_t cut_table(unsigned counters, unsigned *size)
+{
+    int device = 0, bytes = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *size = counters;
+    for (unsigned part = 65536; table_bytes(ONE_TABLE, *size, 0) > (size_t)bytes; part /= 2)
+        *size = part;
+    return status;
+}
+
+template <int TABLES> struct table_method {
+    /* The blocks of all parts run at once and read the same rows at about the same time, so that
+     * the picture is read from memory once. */
+    template <int BITS, int COUNT, int MIXTURE>
+    static cudaError_t launch(const struct counting &counting)
+    {
+        const auto kernel = count_table_kernel<BITS, COUNT, MIXTURE, TABLES>;
+        const int threads = count_threads<BITS>;
+        unsigned size, resident = 0, needed = blocks_of(counting.task, threads);
+        cudaError_t status = cut_table(counting.counters, &size);
+        const size_t bytes = table_bytes(TABLES, size, threads);
+        if (status == cudaSuccess)
+            status = cudaFuncSetAttribute((const void *)kernel,
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        const unsigned parts = counting.counters / size;
+        if (status == cudaSuccess)
+            status =
+                resident_blocks((const void *)kernel, threads, bytes, needed * parts, &resident);
+        if (status != cudaSuccess)
+            return status;
+        const dim3 blocks(resident / parts ? resident / parts : 1, parts);
+        kernel<<<blocks, threads, bytes, counting.task.stream>>>(counting.task, size,
+                                                                 counting.count);
+        return cudaGetLastError();
+    }
+};
+
+#endif

@@ -1,0 +1,9 @@
+/* The cube roots of CIELAB and the powers of sRGB by powf; point_cbrtf.cu has them by cbrtf. All
+ * else is the same (Best Practices Guide 11.1.5). */
+#define GF_ROOTS_BY_POWF
+#include "cuda/study/variants/point_cube_root.cuh"
+
+extern "C" int gf_point_powf_cuda(const struct gf_launch *launch)
+{
+    return launch_cube_root_program(launch);
+}

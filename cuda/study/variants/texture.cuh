@@ -1,0 +1,34 @@
+/* Texture objects over views in device memory. Creating one takes tens of microseconds; they are
+ * kept, since lanes use the same buffers again and again. */
+#ifndef GF_CUDA_STUDY_VARIANTS_TEXTURE_CUH
+#define GF_CUDA_STUDY_VARIANTS_TEXTURE_CUH
+
+#include <cuda_runtime.h>
+
+#include "stage/stage.h"
+#include "stage/texture_layout.h"
+
+struct gf_texture_sampling {
+    int channels; /* of a texel: 1, 2 or 4; 1 makes each sample of the view a texel */
+    enum cudaTextureAddressMode address;
+    enum cudaTextureFilterMode filter;
+    enum cudaTextureReadMode read;
+    int normalised; /* coordinates 0..1, which wrapping and mirroring need */
+};
+
+struct gf_texture {
+    cudaTextureObject_t object;
+    int y;    /* the picture's row that is the texture's row 0 */
+    int slot; /* of gf_texture_close */
+};
+
+/* Opens a texture of rows first .. end - 1 of the view for work on the stream. If a texture cannot
+ * have the view's address or pitch, the rows are copied to scratch memory of gf_texture_scratch()
+ * bytes on the stream. Returns cudaError_t; after success the caller calls gf_texture_close() once
+ * the work is queued. Any thread may call both. */
+int gf_texture_open(const struct gf_view *view, int first, int end,
+                    const struct gf_texture_sampling *sampling, void *scratch, cudaStream_t stream,
+                    struct gf_texture *texture);
+int gf_texture_close(const struct gf_texture *texture, cudaStream_t stream);
+
+#endif

@@ -1,0 +1,148 @@
+/* threshold, one thread a pixel, with three forms of the choice between black and white (Best
+ * Practices Guide 12.1 and 12.2). */
+#include "cuda/common/launch.cuh"
+#include "cuda/common/view_pair.cuh"
+#include "pixel/point/point_program.h"
+#include "pixel/sample.h"
+
+enum {
+    THRESHOLD_THREADS = 256,
+    LAUNCH_PIXELS = 1 << 30, /* so that indices fit 32 bits */
+};
+
+template <class SAMPLE> constexpr int MOST = sizeof(SAMPLE) == 1 ? 255 : 65535;
+
+template <class SAMPLE> static __device__ __noinline__ void put_white(SAMPLE *to)
+{
+    *to = (SAMPLE)MOST<SAMPLE>;
+}
+
+template <class SAMPLE> static __device__ __noinline__ void put_black(SAMPLE *to)
+{
+    *to = 0;
+}
+
+/* A warp whose pixels differ runs both branches, one after the other. The branches are functions
+ * that are not inlined, since the compiler predicates what is short enough. */
+struct branch {
+    template <class SAMPLE>
+    static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
+    {
+        if (luma >= least)
+            put_white(to);
+        else
+            put_black(to);
+    }
+};
+
+/* The same condition around a single assignment, which the compiler predicates: all lanes execute
+ * it in one instruction. */
+struct predicated {
+    template <class SAMPLE>
+    static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
+    {
+        int v = 0;
+        if (luma >= least)
+            v = MOST<SAMPLE>;
+        *to = (SAMPLE)v;
+    }
+};
+
+/* Arithmetic without a condition: the sign of a difference is spread over the word. */
+struct branch_free {
+    template <class SAMPLE>
+    static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
+    {
+        *to = (SAMPLE)((least - 1 - luma) >> 31 & MOST<SAMPLE>);
+    }
+};
+
+static __device__ __forceinline__ int luma_of(const uint8_t *p)
+{
+    return gf_luma601_8(p[0], p[1], p[2]);
+}
+
+/* As the program has it, whose sum of floats is not gf_luma601_16() for each pixel. */
+static __device__ __forceinline__ int luma_of(const uint16_t *p)
+{
+    const struct gf_point_op op = {.kind = GF_POINT_GRAY,
+                                   .max = 65535,
+                                   .a = GF_LUMA601_R,
+                                   .b = GF_LUMA601_G,
+                                   .c = GF_LUMA601_B,
+                                   .d = 1.0f / 65536};
+    return (int)(gf_point_gray_of(&op, p[0], p[1], p[2]) + 0.5f);
+}
+
+template <class CHOICE, class SAMPLE>
+__global__ void __launch_bounds__(THRESHOLD_THREADS)
+    threshold_kernel(const struct view_pair p, int least)
+{
+    const unsigned i = blockIdx.x * THRESHOLD_THREADS + threadIdx.x;
+    if (i >= (unsigned)p.rows * (unsigned)p.width)
+        return;
+    const struct position at = position_of(i, p.rows, p.width);
+    const bool alpha = p.channels % 2 == 0;
+    const SAMPLE *const from =
+        (const SAMPLE *)(p.in + at.row * p.in_pitch) + (size_t)at.column * p.channels;
+    SAMPLE *const to =
+        (SAMPLE *)(p.out + at.row * p.out_pitch) + (size_t)at.column * (alpha ? 2 : 1);
+    const int luma = p.channels < 3 ? from[0] : luma_of(from);
+    CHOICE::put(to, luma, least);
+    if (alpha)
+        to[1] = from[p.channels - 1];
+}
+
+/* The least level that becomes white, by the program or, if that is a table, by a search in it; M +
+ * 1 if there is none. */
+static int least_white(const struct gf_point_program *program, int bits)
+{
+    if (program->table != GF_POINT_SAMPLES)
+        return (int)program->op[program->count - 1].a;
+    const void *const table = gf_point_block(program, program->table_at);
+    int low = 0, high = 1 << bits;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        const bool white =
+            bits == 8 ? ((const uint8_t *)table)[middle] : ((const uint16_t *)table)[middle];
+        if (white)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+template <class CHOICE> static int launch_threshold(const struct gf_launch *launch)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const int least =
+        least_white((const struct gf_point_program *)stage->constants, stage->in.bits);
+    const struct view_pair all = aligned_views(launch);
+    return for_parts_of_rows(all, LAUNCH_PIXELS / all.width, [&](const struct view_pair &part) {
+        const struct view_pair p =
+            join_rows(part, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
+        const unsigned blocks = blocks_for(p.rows * p.width, THRESHOLD_THREADS);
+        if (stage->in.bits == 8)
+            threshold_kernel<CHOICE, uint8_t><<<blocks, THRESHOLD_THREADS, 0, stream>>>(p, least);
+        else
+            threshold_kernel<CHOICE, uint16_t><<<blocks, THRESHOLD_THREADS, 0, stream>>>(p, least);
+        return (int)cudaGetLastError();
+    });
+}
+
+extern "C" int gf_threshold_branch_cuda(const struct gf_launch *launch)
+{
+    return launch_threshold<branch>(launch);
+}
+
+extern "C" int gf_threshold_predicated_cuda(const struct gf_launch *launch)
+{
+    return launch_threshold<predicated>(launch);
+}
+
+extern "C" int gf_threshold_branch_free_cuda(const struct gf_launch *launch)
+{
+    return launch_threshold<branch_free>(launch);
+}

@@ -1,8 +1,0 @@
-/* See point_powf.cu. */
-#define GF_ROOTS_BY_CBRTF
-#include "cuda/variants/point_cube_root.cuh"
-
-extern "C" int gf_point_cbrtf_cuda(const struct gf_launch *launch)
-{
-    return launch_cube_root_program(launch);
-}

@@ -1,0 +1,232 @@
+/* Fills the ring: with the members of an archive, or with files. */
+#include "batch/archives/archive.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "codec/codec.h"
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archives/archive_ring.h"
+
+enum { PART_BYTES = 1 << 20 };
+
+/* Waits for a slot and for room for that many bytes, and takes both; NULL where the run has
+ * stopped. */
+static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_t bytes)
+{
+    struct gf_batch *const batch = ring->batch;
+    pthread_mutex_lock(&batch->lock);
+    while (!batch->stopped && (ring->read - ring->written == GF_ARCHIVE_SLOTS ||
+                               (ring->bytes && ring->bytes + bytes > ring->limit))) {
+        ring->full = true;
+        pthread_cond_broadcast(&batch->changed);
+        pthread_cond_wait(&batch->changed, &batch->lock);
+    }
+    struct gf_archive_slot *const slot =
+        batch->stopped ? NULL : gf_archive_slot_at(ring, ring->read);
+    if (slot) {
+        slot->held = bytes;
+        ring->bytes += bytes;
+    }
+    pthread_mutex_unlock(&batch->lock);
+    return slot;
+}
+
+static void pass_on(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                    enum gf_slot_state state)
+{
+    struct gf_batch *const batch = ring->batch;
+    pthread_mutex_lock(&batch->lock);
+    slot->state = state;
+    ring->read++;
+    ring->pictures += state == GF_SLOT_TO_DO;
+    if (ring->reader) {
+        batch->state.files = ring->pictures + ring->lost_links;
+        if (batch->request->counts)
+            batch->request->counts->files = batch->state.files;
+    }
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_archive_slot *slot,
+                                 size_t size, struct gf_error *error)
+{
+    slot->data = malloc(size ? size : 1);
+    if (!slot->data)
+        return gf_fail_memory(error);
+    slot->size = size;
+    return gf_archive_read(reader, slot->data, size, error);
+}
+
+/* ---- pictures ---- */
+
+/* Reads a picture into the slot, as a whole; a picture that is larger than the ring is skipped.
+ * `why` is the reason for a slot without a picture, or NULL. */
+static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                   struct gf_archive_reader *reader, const char *why,
+                                   struct gf_error *error)
+{
+    const uint64_t size = slot->member.size;
+    char large[80];
+    slot->index = ring->pictures;
+    enum gf_status status = gf_archive_name_outputs(ring, slot, error);
+    if (!status)
+        status = gf_archive_prepare_results(ring, slot, error);
+    if (size > ring->limit) {
+        snprintf(large, sizeof large, "it has %llu MiB; --memory leaves %llu for it",
+                 (unsigned long long)(size >> 20), (unsigned long long)(ring->limit >> 20));
+        why = large;
+    }
+    if (!status)
+        status = why ? gf_archive_refuse(ring, slot, why, error)
+                     : read_bytes(reader, slot, (size_t)size, error);
+    if (!status)
+        pass_on(ring, slot, GF_SLOT_TO_DO);
+    return status;
+}
+
+/* ---- other members ---- */
+
+/* Reads a link from or to a picture. Archives get the link; files are made of its target when all
+ * members are known. */
+static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                const char *target, struct gf_error *error)
+{
+    slot->target = strdup(target);
+    slot->index = ring->pictures;
+    const enum gf_status status =
+        slot->target ? gf_archive_name_outputs(ring, slot, error) : gf_fail_memory(error);
+    if (status || !ring->files || !gf_file_format_named(slot->member.name))
+        return status;
+    return gf_archive_links_add(&ring->links, slot->member.name) ? GF_OK : gf_fail_memory(error);
+}
+
+/* Their bytes follow in parts. */
+static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                struct gf_error *error)
+{
+    const char *const target = gf_archive_member_target(&slot->member);
+    uint64_t left = slot->member.size;
+    enum gf_status status = GF_OK;
+    if (target && (gf_file_format_named(target) || gf_file_format_named(slot->member.name)))
+        status = read_link(ring, slot, target, error);
+    if (!status)
+        pass_on(ring, slot, GF_SLOT_DONE);
+    while (!status && left) {
+        const size_t part = left < PART_BYTES ? (size_t)left : PART_BYTES;
+        struct gf_archive_slot *const next = wait_for_slot(ring, part);
+        if (!next)
+            return GF_OK;
+        status = read_bytes(ring->reader, next, part, error);
+        left -= part;
+        if (!status)
+            pass_on(ring, next, GF_SLOT_DONE);
+    }
+    return status;
+}
+
+/* Waits for a slot for the member; *more is false where the run has stopped. */
+static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring,
+                                         struct gf_archive_member *member, bool picture, bool *more)
+{
+    const bool held = picture && member->size <= ring->limit;
+    struct gf_archive_slot *const slot = wait_for_slot(ring, held ? (size_t)member->size : 0);
+    *more = slot != NULL;
+    if (slot)
+        slot->member = *member;
+    else
+        gf_archive_member_free(member);
+    return slot;
+}
+
+static enum gf_status read_member(struct gf_archive_ring *ring, bool *more, struct gf_error *error)
+{
+    struct gf_archive_member member;
+    const enum gf_status status = gf_archive_next(ring->reader, &member, more, error);
+    if (status || !*more)
+        return status;
+    if (ring->files && !gf_archive_links_note(&ring->links, ring->reader, &member)) {
+        gf_archive_member_free(&member);
+        return gf_fail_memory(error);
+    }
+    const bool picture = member.is_file && gf_file_format_named(member.name);
+    struct gf_archive_slot *const slot = take_slot(ring, &member, picture, more);
+    if (!slot)
+        return GF_OK;
+    return picture ? read_picture(ring, slot, ring->reader, NULL, error)
+                   : read_rest(ring, slot, error);
+}
+
+/* Reads the pictures that links lead to, for the outputs that are files. */
+static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    bool more = true;
+    for (size_t i = 0; !status && more && i < ring->links.count; i++) {
+        struct gf_archive_member member;
+        const char *why;
+        status = gf_archive_links_open(&ring->links, ring->reader, i, &member, &why, error);
+        struct gf_archive_slot *const slot = status ? NULL : take_slot(ring, &member, true, &more);
+        if (!slot)
+            continue;
+        slot->item.is_link = true;
+        status = read_picture(ring, slot, ring->links.again, why, error);
+    }
+    return status;
+}
+
+/* ---- files ---- */
+
+/* Where a file cannot be opened, a worker reports it. */
+static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, bool *more,
+                                struct gf_error *error)
+{
+    struct gf_batch *const batch = ring->batch;
+    const size_t index = gf_batch_index(batch, position);
+    struct stat file = {.st_size = 0};
+    *more = position < batch->count;
+    if (!*more)
+        return GF_OK;
+    const bool there = !stat(batch->request->inputs->item[index].path, &file);
+    struct gf_archive_slot *const slot = wait_for_slot(ring, (size_t)file.st_size);
+    *more = slot != NULL;
+    if (!slot)
+        return GF_OK;
+    slot->index = index;
+    slot->item.output = batch->item[index].output;
+    enum gf_status status = gf_archive_prepare_results(ring, slot, error);
+    if (!status && there && !gf_archive_member_of_file(&slot->member, &file))
+        status = gf_fail_memory(error);
+    if (!status)
+        pass_on(ring, slot, GF_SLOT_TO_DO);
+    return status;
+}
+
+void *gf_archive_fill(void *argument)
+{
+    struct gf_archive_ring *const ring = argument;
+    struct gf_batch *const batch = ring->batch;
+    struct gf_error error = {0};
+    enum gf_status status = GF_OK;
+    bool more = true;
+    for (size_t position = 0; !status && more; position++)
+        status = ring->reader ? read_member(ring, &more, &error)
+                              : take_file(ring, position, &more, &error);
+    if (!status && ring->reader)
+        status = read_linked(ring, &error);
+    if (!status && ring->reader)
+        ring->end_status = gf_archive_end(ring->reader, &ring->more, &ring->end_error);
+    pthread_mutex_lock(&batch->lock);
+    ring->read_all = true;
+    ring->read_status = status;
+    ring->read_error = error;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* The names of archives, and of members that are pictures. */
+#include <string.h>
+#include <strings.h>
+
+#include "batch/archives/archive.h"
+
+static const char prefix[] = "tar:";
+
+/* The extensions, and the packers of such files as libarchive calls them. */
+static const struct {
+    const char *extension, *packer;
+} kinds[] = {{".tar", NULL},    {".tar.gz", "gzip"},  {".tgz", "gzip"}, {".tar.bz2", "bzip2"},
+             {".tar.xz", "xz"}, {".tar.zst", "zstd"}, {".tzst", "zstd"}};
+
+static int kind_of(const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t size = strlen(kinds[i].extension);
+        if (length > size && !strcasecmp(name + length - size, kinds[i].extension))
+            return (int)i;
+    }
+    return -1;
+}
+
+bool gf_archive_named(const char *argument)
+{
+    return !strncmp(argument, prefix, sizeof prefix - 1) || kind_of(argument) >= 0;
+}
+
+const char *gf_archive_path(const char *argument)
+{
+    return strncmp(argument, prefix, sizeof prefix - 1) ? argument : argument + sizeof prefix - 1;
+}
+
+const char *gf_archive_packer(const char *argument)
+{
+    const int kind = kind_of(gf_archive_path(argument));
+    return kind < 0 ? NULL : kinds[kind].packer;
+}

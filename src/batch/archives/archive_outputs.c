@@ -1,0 +1,126 @@
+/* Names the outputs of a slot of the ring. */
+#include "batch/archives/archive.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/codec.h"
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archives/archive_ring.h"
+
+static char *join(const char *archive, const char *member)
+{
+    char *text;
+    return asprintf(&text, "%s/%s", archive, member) < 0 ? NULL : text;
+}
+
+char *gf_archive_renamed(const char *name, enum gf_file_format wanted)
+{
+    const enum gf_file_format own = gf_file_format_named(name);
+    const bool stays = !own || (wanted ? wanted == own : gf_file_format_keeps_extension(name));
+    char *text;
+    if (stays)
+        return strdup(name);
+    const size_t stem = (size_t)(strrchr(name, '.') - name);
+    return asprintf(&text, "%.*s.%s", (int)stem, name,
+                    gf_file_format_extension(wanted ? wanted : own)) < 0
+               ? NULL
+               : text;
+}
+
+enum gf_status gf_archive_prepare_results(struct gf_archive_ring *ring,
+                                          struct gf_archive_slot *slot, struct gf_error *error)
+{
+    slot->bytes = calloc((size_t)ring->outputs, sizeof *slot->bytes);
+    for (int k = 0; slot->bytes && k < ring->outputs; k++) {
+        char *const name = slot->item.output[k];
+        if (ring->writer[k])
+            slot->bytes[k] = (struct gf_bytes){
+                .format = name ? gf_file_format_named(name) : GF_FILE_AUTO,
+                .name = name ? name : ring->to[k],
+            };
+    }
+    return slot->bytes ? GF_OK : gf_fail_memory(error);
+}
+
+/* Names an output of the member: *name is NULL where the name depends on the result's size. */
+static enum gf_status name_output(const struct gf_archive_ring *ring,
+                                  const struct gf_archive_slot *slot, int number, char **name,
+                                  struct gf_error *error)
+{
+    const struct gf_batch_output output = gf_batch_output_at(ring->batch->request, number);
+    if (!ring->writer[number]) {
+        const struct gf_template_values values = {.input = &slot->name,
+                                                  .number = slot->index + 1,
+                                                  .content =
+                                                      gf_file_format_named(slot->member.name)};
+        return output.name->is_stdout || output.name->has_size
+                   ? GF_OK
+                   : gf_template_expand(output.name, &values, name, error);
+    }
+    char *const renamed = gf_archive_renamed(slot->member.name, output.options.format);
+    *name = renamed ? join(ring->to[number], renamed) : NULL;
+    free(renamed);
+    return *name ? GF_OK : gf_fail_memory(error);
+}
+
+/* Claims the output's name. Two members of one name stay two members in an archive; other members,
+ * links among them, must not share a name. */
+static enum gf_status claim_output(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                   int number, struct gf_error *error)
+{
+    char *why = NULL;
+    pthread_mutex_lock(&ring->batch->lock);
+    const bool claimed = gf_claim(&ring->claims, slot->item.output[number], slot->name.path,
+                                  slot->target ? SIZE_MAX - ring->read : slot->index,
+                                  ring->writer[number] != NULL, &why);
+    pthread_mutex_unlock(&ring->batch->lock);
+    slot->item.refusal[number] = why;
+    return claimed ? GF_OK : gf_fail_memory(error);
+}
+
+/* Whether an output is made of the slot. A link becomes a link in archives and is no picture there,
+ * though files get a picture of it. */
+static bool is_made(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot,
+                    int number)
+{
+    return ring->writer[number] ? !slot->item.is_link : !slot->target;
+}
+
+enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                       struct gf_error *error)
+{
+    const size_t outputs = (size_t)ring->outputs;
+    slot->name.path = join(ring->from, slot->member.name);
+    slot->name.below = strlen(ring->from) + 1;
+    slot->item.output = calloc(outputs, sizeof *slot->item.output);
+    slot->item.refusal = calloc(outputs, sizeof *slot->item.refusal);
+    enum gf_status status =
+        slot->name.path && slot->item.output && slot->item.refusal ? GF_OK : gf_fail_memory(error);
+    for (int k = 0; !status && k < ring->outputs; k++) {
+        if (!is_made(ring, slot, k))
+            continue;
+        status = name_output(ring, slot, k, &slot->item.output[k], error);
+        if (!status && slot->item.output[k])
+            status = claim_output(ring, slot, k, error);
+    }
+    return status;
+}
+
+enum gf_status gf_archive_refuse(const struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                 const char *why, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int k = 0; !status && k < ring->outputs; k++) {
+        free(slot->item.refusal[k]);
+        if (asprintf(&slot->item.refusal[k], "%s: %s", slot->name.path, why) >= 0)
+            continue;
+        slot->item.refusal[k] = NULL;
+        status = gf_fail_memory(error);
+    }
+    return status;
+}
+
+#endif

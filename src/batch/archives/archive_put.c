@@ -1,0 +1,202 @@
+/* Writes a slot of the ring into the archives: a picture, a link, or bytes that pass untouched. */
+#include "batch/archives/archive.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit_status.h"
+#include "base/fail.h"
+#include "codec/codec.h"
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archives/archive_ring.h"
+
+static void report_error(const struct gf_batch_request *request, const struct gf_error *why)
+{
+    if (request->message)
+        request->message(request->context, GF_MESSAGE_ERROR, why->text);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Notes whether that archive has the member, for hard links to it. */
+static enum gf_status note_written(struct gf_archive_ring *ring, int number,
+                                   const struct gf_archive_slot *slot, bool written,
+                                   struct gf_error *error)
+{
+    void **const lost = &ring->lost[number];
+    if (!slot->name.path || (written && !*lost)) /* files have no links */
+        return GF_OK;
+    char *const name = gf_archive_resolve("", 0, slot->name.path + slot->name.below);
+    void *const *const found = !name     ? NULL
+                               : written ? tfind(name, lost, compare_names)
+                                         : tsearch(name, lost, compare_names);
+    char *const kept = found ? *found : NULL;
+    if (written && kept) {
+        (void)tdelete(name, lost, compare_names);
+        free(kept);
+    }
+    if (written || kept != name)
+        free(name);
+    return name && (written || kept) ? GF_OK : gf_fail_memory(error);
+}
+
+static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
+                                    struct gf_archive_slot *slot, struct gf_error *error)
+{
+    const struct gf_bytes *const bytes = &slot->bytes[number];
+    const char *const output = slot->item.output[number];
+    enum gf_status status = note_written(ring, number, slot, bytes->data, error);
+    if (status || !bytes->data) /* it was left out */
+        return status;
+    if (!output)
+        return gf_fail(error, GF_ERROR_READ, "%s: could not be read when the run began",
+                       gf_archive_input_of(ring, slot)->path);
+    const char *const name = output + strlen(ring->to[number]) + 1;
+    if (!gf_archive_member_change(&slot->member, name, bytes->size))
+        return gf_fail_memory(error);
+    status = gf_archive_put(ring->writer[number], &slot->member, error);
+    return status ? status
+                  : gf_archive_write(ring->writer[number], bytes->data, bytes->size, error);
+}
+
+/* ---- links ---- */
+
+/* A link that an archive cannot hold is a failure, as a picture's failure is. */
+static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
+                                struct gf_archive_slot *slot, const struct gf_error *why,
+                                struct gf_error *error)
+{
+    struct gf_batch *const batch = ring->batch;
+    const struct gf_batch_request *const request = batch->request;
+    const bool first = slot->item.outcome != GF_OUTCOME_FAILED;
+    const struct gf_batch_log_entry entry = {.index = slot->index + 1,
+                                             .input = slot->name.path,
+                                             .identity = "",
+                                             .output = slot->item.output[number],
+                                             .outcome = GF_OUTCOME_FAILED,
+                                             .message = why->text,
+                                             .bytes_in = -1,
+                                             .bytes_out = -1,
+                                             .fingerprint = batch->fingerprint[number]};
+    enum gf_status status = request->log ? gf_batch_log_add(request->log, &entry, error) : GF_OK;
+    if (!status)
+        status = note_written(ring, number, slot, false, error);
+    pthread_mutex_lock(&batch->lock);
+    slot->item.outcome = GF_OUTCOME_FAILED;
+    ring->lost_links += first;
+    batch->state.files += first;
+    batch->state.failed += first;
+    batch->outputs_failed++;
+    batch->failure = gf_graver_status(batch->failure, why->status);
+    if (request->counts)
+        request->counts->failed = batch->state.failed;
+    batch->stopped |= request->fail_fast;
+    if (request->entry)
+        request->entry(request->context, &entry);
+    pthread_mutex_unlock(&batch->lock);
+    if (first)
+        report_error(request, why);
+    return status;
+}
+
+/* Sets the message that says why that archive cannot hold the link; false where it can. A hard link
+ * gives the bytes of the member that it names: the archive must have that member, and it must hold
+ * the format that the link's own name promises. */
+static bool is_lost(const struct gf_archive_ring *ring, int number,
+                    const struct gf_archive_slot *slot, const char *name, const char *target,
+                    struct gf_error *why)
+{
+    const char *const path = slot->name.path;
+    char *const resolved = gf_archive_resolve("", 0, slot->target);
+    const bool is_there = !resolved || !tfind(resolved, &ring->lost[number], compare_names);
+    free(resolved);
+    if (slot->item.refusal[number])
+        (void)gf_fail(why, GF_ERROR_UNFIT, "%s", slot->item.refusal[number]);
+    else if (!gf_archive_member_is_hard_link(&slot->member))
+        return false;
+    else if (!is_there)
+        (void)gf_fail(why, GF_ERROR_INPUT, "%s: a hard link to '%s', which is left out", path,
+                      slot->target);
+    else if (gf_file_format_named(name) != gf_file_format_named(target))
+        (void)gf_fail(why, GF_ERROR_INPUT,
+                      "%s: a hard link to '%s', which gets other bytes than this name asks for",
+                      path, slot->target);
+    else
+        return false;
+    return true;
+}
+
+/* Writes a link. A link to a picture follows the picture to its new name. */
+static enum gf_status write_link(struct gf_archive_ring *ring, int number,
+                                 struct gf_archive_slot *slot, struct gf_error *error)
+{
+    const enum gf_file_format wanted =
+        gf_batch_output_at(ring->batch->request, number).options.format;
+    const char *const name = slot->item.output[number] + strlen(ring->to[number]) + 1;
+    char *const target = gf_archive_renamed(slot->target, wanted);
+    struct gf_error why;
+    enum gf_status status = GF_OK;
+    if (!target || !gf_archive_member_change(&slot->member, name, 0)) {
+        status = gf_fail_memory(error);
+    } else if (is_lost(ring, number, slot, name, target, &why)) {
+        status = fail_link(ring, number, slot, &why, error);
+    } else {
+        gf_archive_member_set_target(&slot->member, target);
+        status = gf_archive_put(ring->writer[number], &slot->member, error);
+        if (!status)
+            status = note_written(ring, number, slot, true, error);
+    }
+    free(target);
+    return status;
+}
+
+static enum gf_status write_to(struct gf_archive_ring *ring, int number,
+                               struct gf_archive_slot *slot, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (slot->item.is_link) /* the archive has it already */
+        return GF_OK;
+    if (slot->bytes)
+        return write_picture(ring, number, slot, error);
+    if (slot->target)
+        return write_link(ring, number, slot, error);
+    if (slot->member.header)
+        status = gf_archive_put(ring->writer[number], &slot->member, error);
+    return status || !slot->size
+               ? status
+               : gf_archive_write(ring->writer[number], slot->data, slot->size, error);
+}
+
+enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                     struct gf_error *error)
+{
+    int left = 0;
+    enum gf_status status = GF_OK;
+    for (int k = 0; k < ring->outputs; k++) {
+        struct gf_error why = {0};
+        if (!ring->writer[k] || ring->written_status[k]) {
+            left += !ring->writer[k];
+            continue;
+        }
+        ring->written_status[k] = write_to(ring, k, slot, &why);
+        left += !ring->written_status[k];
+        if (!ring->written_status[k])
+            continue;
+        if (status)
+            report_error(ring->batch->request, error);
+        status = ring->written_status[k];
+        *error = why;
+    }
+    if (status && left) {
+        report_error(ring->batch->request, error);
+        status = GF_OK;
+    }
+    return status;
+}
+
+#endif

@@ -1,0 +1,290 @@
+/* Reads an archive member by member. libarchive unpacks it in one step and finds the members in
+ * another, so that the bytes behind the last member, which it does not read, can be checked. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "batch/archives/archive.h"
+#include "batch/archives/archive_file.h"
+#include "codec/io/input.h"
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archives/archive_calls.h"
+
+/* Bytes that pass through. */
+struct passage {
+    int64_t bytes, zeros_from; /* the bytes read so far, and where the zeros at their end begin */
+};
+
+struct gf_archive_reader {
+    struct archive *unpacked; /* the bytes of the archive after unpacking */
+    struct archive *archive;  /* its members */
+    struct passage into, out; /* of the first */
+    struct gf_input *input;
+    int64_t start;         /* where in the archive's bytes the data begin that are being read */
+    struct gf_error error; /* of the input */
+    enum gf_status status;
+    atomic_bool cancelled;
+    bool packed;
+    char block[64 << 10];
+};
+
+void gf_archive_reader_cancel(struct gf_archive_reader *reader)
+{
+    reader->cancelled = true;
+}
+
+bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat *file)
+{
+    int descriptor;
+    int64_t offset;
+    return !gf_input_descriptor(reader->input, &descriptor, &offset, &(struct gf_error){0}) &&
+           descriptor >= 0 && !fstat(descriptor, file);
+}
+
+int64_t gf_archive_reader_size(const struct gf_archive_reader *reader)
+{
+    return reader->packed ? -1 : gf_input_size(reader->input);
+}
+
+static void pass(struct passage *passage, const void *block, size_t size)
+{
+    const char *const bytes = block;
+    size_t end = size;
+    while (end && !bytes[end - 1])
+        end--;
+    if (end)
+        passage->zeros_from = passage->bytes + (int64_t)end;
+    passage->bytes += (int64_t)size;
+}
+
+/* Gives the next bytes of the input to the step that unpacks them. */
+static ssize_t read_block(struct archive *archive, void *context, const void **block)
+{
+    struct gf_archive_reader *const reader = context;
+    enum { LOOK_MS = 100 };
+    size_t got = 0;
+    while (!reader->cancelled && !gf_input_wait(reader->input, LOOK_MS))
+        continue;
+    if (reader->cancelled)
+        return ARCHIVE_FATAL;
+    reader->status = gf_input_read_some(reader->input, reader->block, sizeof reader->block, &got,
+                                        &reader->error);
+    *block = reader->block;
+    pass(&reader->into, reader->block, got);
+    if (!reader->status)
+        return (ssize_t)got;
+    gf_archive_calls.archive_set_error(archive, EIO, "%s", reader->error.text);
+    return -1;
+}
+
+/* Gives the next unpacked bytes to the step that finds members. */
+static ssize_t read_unpacked(struct archive *archive, void *context, const void **block)
+{
+    struct gf_archive_reader *const reader = context;
+    size_t size = 0;
+    la_int64_t offset;
+    int code = ARCHIVE_OK;
+    while (code == ARCHIVE_OK && !size)
+        code = gf_archive_calls.archive_read_data_block(reader->unpacked, block, &size, &offset);
+    if (code == ARCHIVE_EOF)
+        return 0;
+    if (code < ARCHIVE_WARN) {
+        const char *const why = gf_archive_calls.archive_error_string(reader->unpacked);
+        gf_archive_calls.archive_set_error(archive, EIO, "%s", why ? why : "cannot be unpacked");
+        return -1;
+    }
+    pass(&reader->out, *block, size);
+    return (ssize_t)size;
+}
+
+/* Fails with libarchive's message, or with an earlier message of the input. */
+static enum gf_status fail_reading(const struct gf_archive_reader *reader, struct gf_error *error)
+{
+    const char *why = gf_archive_calls.archive_error_string(reader->archive);
+    if (!why)
+        why = gf_archive_calls.archive_error_string(reader->unpacked);
+    if (!reader->status)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged archive: %s",
+                       gf_input_name(reader->input), why ? why : "it ends early");
+    *error = reader->error;
+    return reader->status;
+}
+
+/* Lists packers by name. "all" would include uuencoded files, for which libarchive 3.8 waits for
+ * 128 kB of a pipe. Where the library was built without a packer it runs a program instead, which
+ * is no error. */
+static void support_packers(struct archive *archive)
+{
+    (void)gf_archive_calls.archive_read_support_filter_bzip2(archive);
+    (void)gf_archive_calls.archive_read_support_filter_gzip(archive);
+    (void)gf_archive_calls.archive_read_support_filter_lz4(archive);
+    (void)gf_archive_calls.archive_read_support_filter_xz(archive);
+    (void)gf_archive_calls.archive_read_support_filter_zstd(archive);
+}
+
+static enum gf_status open_steps(struct gf_archive_reader *reader, struct gf_error *error)
+{
+    struct archive *const unpacked = reader->unpacked = gf_archive_calls.archive_read_new();
+    struct archive *const archive = reader->archive = gf_archive_calls.archive_read_new();
+    struct archive_entry *const whole = gf_archive_calls.archive_entry_new();
+    enum gf_status status = unpacked && archive && whole ? GF_OK : gf_fail_memory(error);
+    if (!status) {
+        support_packers(unpacked);
+        (void)gf_archive_calls.archive_read_support_format_raw(unpacked);
+        (void)gf_archive_calls.archive_read_support_format_tar(archive);
+        if (gf_archive_calls.archive_read_open2(unpacked, reader, NULL, read_block, NULL, NULL) ||
+            gf_archive_calls.archive_read_next_header2(unpacked, whole) ||
+            gf_archive_calls.archive_read_open2(archive, reader, NULL, read_unpacked, NULL, NULL))
+            status = fail_reading(reader, error);
+    }
+    if (whole)
+        gf_archive_calls.archive_entry_free(whole);
+    return status;
+}
+
+/* Takes the input, even after a failure. */
+static enum gf_status open_reader(struct gf_input *input, int64_t start,
+                                  struct gf_archive_reader **reader, struct gf_error *error)
+{
+    struct gf_archive_reader *const opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        gf_input_close(input);
+        return gf_fail_memory(error);
+    }
+    opened->input = input;
+    opened->start = start;
+    const enum gf_status status = open_steps(opened, error);
+    if (status) {
+        gf_archive_reader_close(opened);
+        return status;
+    }
+    opened->packed = gf_archive_calls.archive_filter_count(opened->unpacked) > 1;
+    *reader = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
+                                      struct gf_error *error)
+{
+    struct gf_input *input;
+    enum gf_status status = gf_archive_load(argument, error);
+    *reader = NULL;
+    if (!status)
+        status = gf_input_open(gf_archive_path(argument), false, &input, error);
+    return status ? status : open_reader(input, 0, reader, error);
+}
+
+enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, int64_t position,
+                                       struct gf_archive_reader **again, struct gf_error *error)
+{
+    struct gf_input *input;
+    int descriptor;
+    int64_t offset;
+    const int64_t start = reader->packed ? 0 : position;
+    *again = NULL;
+    enum gf_status status = gf_input_descriptor(reader->input, &descriptor, &offset, error);
+    const int own = status ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (!status && own < 0)
+        status =
+            gf_fail(error, GF_ERROR_READ, "%s: %s", gf_input_name(reader->input), strerror(errno));
+    if (!status)
+        status = gf_input_open_descriptor(own, offset + start, -1, gf_input_name(reader->input),
+                                          &input, error);
+    return status ? status : open_reader(input, start, again, error);
+}
+
+int64_t gf_archive_position(const struct gf_archive_reader *reader)
+{
+    return reader->start + gf_archive_calls.archive_read_header_position(reader->archive);
+}
+
+void gf_archive_reader_close(struct gf_archive_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->archive)
+        gf_archive_calls.archive_read_free(reader->archive);
+    if (reader->unpacked)
+        gf_archive_calls.archive_read_free(reader->unpacked);
+    if (reader->input)
+        gf_input_close(reader->input);
+    free(reader);
+}
+
+enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
+                               bool *found, struct gf_error *error)
+{
+    *member = (struct gf_archive_member){.header = gf_archive_calls.archive_entry_new()};
+    *found = false;
+    if (!member->header)
+        return gf_fail_memory(error);
+    const locale_t before = gf_archive_begin_utf8();
+    const int code = gf_archive_calls.archive_read_next_header2(reader->archive, member->header);
+    const char *const name =
+        code == ARCHIVE_EOF ? "" : gf_archive_calls.archive_entry_pathname(member->header);
+    member->name = name ? strdup(name) : NULL;
+    uselocale(before);
+    if (code == ARCHIVE_EOF) {
+        gf_archive_member_free(member);
+        return GF_OK;
+    }
+    if (code < ARCHIVE_WARN || !member->name) {
+        const enum gf_status status = fail_reading(reader, error);
+        gf_archive_member_free(member);
+        return status;
+    }
+    if (code == ARCHIVE_WARN) {
+        const char *const why = gf_archive_calls.archive_error_string(reader->archive);
+        member->fault = strdup(why ? why : "its header is damaged");
+    }
+    member->is_file = gf_archive_calls.archive_entry_filetype(member->header) == AE_IFREG &&
+                      !gf_archive_calls.archive_entry_hardlink(member->header);
+    const int64_t size = gf_archive_calls.archive_entry_size(member->header);
+    member->size = member->is_file && size > 0 ? (uint64_t)size : 0;
+    gf_archive_calls.archive_entry_sparse_clear(member->header); /* holes are read as zeros */
+    *found = true;
+    return GF_OK;
+}
+
+enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
+                               struct gf_error *error)
+{
+    size_t got = 0;
+    for (la_ssize_t count = 1; count && got < size; got += (size_t)count) {
+        count = gf_archive_calls.archive_read_data(reader->archive, (char *)data + got, size - got);
+        if (count < 0)
+            return fail_reading(reader, error);
+    }
+    memset((char *)data + got, 0, size - got); /* libarchive leaves out a hole that ends a file */
+    return GF_OK;
+}
+
+enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more, struct gf_error *error)
+{
+    const int64_t end = gf_archive_calls.archive_read_header_position(reader->archive);
+    const void *block;
+    ssize_t got;
+    *more = false;
+    while ((got = read_unpacked(reader->archive, reader, &block)) > 0)
+        continue;
+    if (!got) {
+        while ((got = read_block(reader->unpacked, reader, &block)) > 0)
+            continue;
+    }
+    if (got < 0)
+        return fail_reading(reader, error);
+    const int64_t packed = gf_archive_calls.archive_filter_bytes(reader->unpacked, -1);
+    *more = reader->out.zeros_from > end || reader->into.zeros_from > packed;
+    if (reader->out.bytes > end)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s: ends without a tar archive's end marker: it may have been cut",
+                   gf_input_name(reader->input));
+}
+
+#endif

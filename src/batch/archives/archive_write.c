@@ -1,0 +1,150 @@
+/* Writes an archive member by member. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "batch/archives/archive.h"
+#include "batch/archives/archive_file.h"
+#include "codec/io/output.h"
+#include "codec/io/spool.h"
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archives/archive_calls.h"
+
+struct gf_archive_writer {
+    struct archive *archive;
+    struct gf_output *output; /* NULL: standard output */
+    struct gf_error error;    /* of the output */
+    enum gf_status status;
+    bool abandoned; /* discard the bytes that libarchive still writes, above all the end marker */
+};
+
+static const char *name_of(const struct gf_archive_writer *writer)
+{
+    return writer->output ? gf_output_name(writer->output) : "stdout";
+}
+
+/* `status` reports a failure here: libarchive would leak memory if it got the error. */
+static la_ssize_t write_block(struct archive *archive, void *context, const void *data, size_t size)
+{
+    struct gf_archive_writer *const writer = context;
+    (void)archive;
+    if (writer->abandoned || writer->status)
+        return (la_ssize_t)size;
+    if (writer->output)
+        writer->status = gf_output_write(writer->output, data, size, &writer->error);
+    else if (!gf_write_fully(STDOUT_FILENO, data, size))
+        writer->status =
+            gf_fail(&writer->error, GF_ERROR_OUTPUT, "stdout: cannot write: %s", strerror(errno));
+    return (la_ssize_t)size;
+}
+
+static enum gf_status fail_writing(const struct gf_archive_writer *writer, struct gf_error *error)
+{
+    const char *const why = gf_archive_calls.archive_error_string(writer->archive);
+    if (!writer->status)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: cannot write the archive: %s", name_of(writer),
+                       why ? why : "unknown");
+    *error = writer->error;
+    return writer->status;
+}
+
+/* libarchive must not gather blocks, so that standard output gets each member at once. */
+static enum gf_status begin_archive(struct gf_archive_writer *writer, const char *path,
+                                    struct gf_error *error)
+{
+    const char *const packer = gf_archive_packer(path);
+    writer->archive = gf_archive_calls.archive_write_new();
+    if (!writer->archive)
+        return gf_fail_memory(error);
+    if (gf_archive_calls.archive_write_set_format_pax_restricted(writer->archive) < ARCHIVE_WARN ||
+        (packer && gf_archive_calls.archive_write_add_filter_by_name(writer->archive, packer) <
+                       ARCHIVE_WARN) ||
+        /* gzip leaves out the time, so that the same members make the same bytes */
+        (packer && gf_archive_calls.archive_write_set_filter_option(
+                       writer->archive, "gzip", "timestamp", NULL) < ARCHIVE_FAILED) ||
+        gf_archive_calls.archive_write_set_bytes_per_block(writer->archive, 0) < ARCHIVE_WARN ||
+        gf_archive_calls.archive_write_open(writer->archive, writer, NULL, write_block, NULL) <
+            ARCHIVE_WARN)
+        return fail_writing(writer, error);
+    return GF_OK;
+}
+
+enum gf_status gf_archive_writer_open(const char *argument, bool no_clobber, bool sync,
+                                      struct gf_archive_writer **writer, struct gf_error *error)
+{
+    const char *const path = gf_archive_path(argument);
+    enum gf_status status = gf_archive_load(argument, error);
+    *writer = NULL;
+    if (status)
+        return status;
+    struct gf_archive_writer *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    if (strcmp(path, "-"))
+        status = gf_output_open(path, &opened->output, error);
+    if (opened->output)
+        gf_output_set_options(opened->output, (struct gf_output_options){no_clobber, sync});
+    if (!status)
+        status = begin_archive(opened, path, error);
+    if (status) {
+        gf_archive_writer_close(opened);
+        return status;
+    }
+    *writer = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_archive_put(struct gf_archive_writer *writer,
+                              const struct gf_archive_member *member, struct gf_error *error)
+{
+    const locale_t before = gf_archive_begin_utf8();
+    const int code = gf_archive_calls.archive_write_header(writer->archive, member->header);
+    uselocale(before);
+    return code < ARCHIVE_WARN || writer->status ? fail_writing(writer, error) : GF_OK;
+}
+
+enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
+                                struct gf_error *error)
+{
+    for (size_t done = 0; done < size;) {
+        const la_ssize_t count = gf_archive_calls.archive_write_data(
+            writer->archive, (const char *)data + done, size - done);
+        if (count <= 0 || writer->status)
+            return fail_writing(writer, error);
+        done += (size_t)count;
+    }
+    return GF_OK;
+}
+
+bool gf_archive_writer_goes_to(const struct gf_archive_writer *writer, const struct stat *file)
+{
+    struct stat own;
+    return !(writer->output ? stat(gf_output_name(writer->output), &own)
+                            : fstat(STDOUT_FILENO, &own)) &&
+           own.st_dev == file->st_dev && own.st_ino == file->st_ino;
+}
+
+enum gf_status gf_archive_commit(struct gf_archive_writer *writer, struct gf_error *error)
+{
+    if (gf_archive_calls.archive_write_close(writer->archive) < ARCHIVE_WARN || writer->status)
+        return fail_writing(writer, error);
+    return writer->output ? gf_output_commit(writer->output, error) : GF_OK;
+}
+
+void gf_archive_writer_close(struct gf_archive_writer *writer)
+{
+    if (!writer)
+        return;
+    writer->abandoned = true;
+    if (writer->archive)
+        gf_archive_calls.archive_write_free(writer->archive);
+    if (writer->output)
+        gf_output_close(writer->output);
+    free(writer);
+}
+
+#endif

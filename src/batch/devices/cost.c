@@ -1,0 +1,222 @@
+/* Estimates the time of a run, from figures and from the work that the run has to do. */
+#include "batch/devices/cost.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "batch/workers/batch_work.h"
+#include "chain/stage_cost.h"
+
+/* ---- filters ---- */
+
+struct device_figures {
+    const struct gf_figures *figures;
+    bool cuda;
+};
+
+/* The planner's own stages, such as those that premultiply, have no figure. */
+static double times_of(const void *context, const struct gf_filter *filter)
+{
+    const struct device_figures *const of = context;
+    const int figure = gf_figure_of_filter(filter, of->cuda);
+    return figure >= 0 ? gf_figure(of->figures, figure) : of->cuda ? 0.001 : 1;
+}
+
+/* On a GPU the look-ups in tables beside a stencil cost almost nothing. */
+double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda)
+{
+    const struct device_figures of = {figures, cuda};
+    return gf_stage_ns(stage, times_of, &of, cuda);
+}
+
+double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda)
+{
+    double sum = 0;
+    for (int i = 0; i < plan->stage_count; i++)
+        sum += gf_cost_stage_ns(&plan->stage[i], figures, cuda);
+    return sum;
+}
+
+/* ---- codecs ---- */
+
+/* A part of the work grows with the pixels, the rest with the bytes of the file; a photograph has
+ * `usual` bytes a pixel. */
+static double with_bytes(double bytes, double pixels, double usual, double part)
+{
+    return bytes < 0 ? 1 : 1 - part + part * bytes / (usual * pixels);
+}
+
+/* The figures of each format's decoder and encoder; 0 means the figures of PNM and PAM. */
+static const struct {
+    enum gf_figure_id decode, encode;
+    struct gf_cost_device_coder device;
+} coders[] = {
+    [GF_FILE_JPEG] = {GF_FIGURE_JPEG_DECODE,
+                      GF_FIGURE_JPEG_ENCODE,
+                      {GF_FIGURE_CUDA_DECODE, GF_FIGURE_CUDA_ENCODE, GF_FIGURE_CUDA_FILE}},
+    [GF_FILE_PNG] = {GF_FIGURE_PNG_DECODE,
+                     GF_FIGURE_PNG_ENCODE,
+                     {GF_FIGURE_CUDA_PNG_DECODE, GF_FIGURE_CUDA_PNG_ENCODE,
+                      GF_FIGURE_CUDA_PNG_FILE}},
+    [GF_FILE_WEBP] = {.decode = GF_FIGURE_WEBP_DECODE, .encode = GF_FIGURE_WEBP_ENCODE},
+    [GF_FILE_TIFF] = {.decode = GF_FIGURE_TIFF_DECODE, .encode = GF_FIGURE_TIFF_ENCODE},
+    [GF_FILE_AVIF] = {.decode = GF_FIGURE_AVIF_DECODE, .encode = GF_FIGURE_AVIF_ENCODE},
+    [GF_FILE_JXL] = {.decode = GF_FIGURE_JXL_DECODE, .encode = GF_FIGURE_JXL_ENCODE},
+    [GF_FILE_HEIC] = {.decode = GF_FIGURE_HEIC_DECODE},
+    [GF_FILE_GIF] = {.decode = GF_FIGURE_GIF_DECODE},
+};
+enum { CODERS = sizeof coders / sizeof *coders };
+
+enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, double pixels,
+                                  double *times)
+{
+    *times = 1;
+    if (format == GF_FILE_JPEG)
+        *times = with_bytes(bytes, pixels, 0.28, 0.5);
+    else if (format == GF_FILE_PNG)
+        *times = with_bytes(bytes, pixels, 1.5, 0.6);
+    const enum gf_figure_id figure = (int)format < CODERS ? coders[format].decode : 0;
+    return figure ? figure : GF_FIGURE_PNM_DECODE;
+}
+
+enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
+                                  double *times)
+{
+    enum { USUAL_LEVEL = 6 };
+    *times = 1;
+    if (format == GF_FILE_PNG && options->png_level > 1) {
+        *times = (double)options->png_level / USUAL_LEVEL;
+        return GF_FIGURE_PNG_DEFLATE;
+    }
+    if (format == GF_FILE_WEBP && options->lossless)
+        return GF_FIGURE_WEBP_LOSSLESS;
+    const enum gf_figure_id figure = (int)format < CODERS ? coders[format].encode : 0;
+    return figure ? figure : GF_FIGURE_PNM_ENCODE;
+}
+
+struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format)
+{
+    return (int)format < CODERS ? coders[format].device : (struct gf_cost_device_coder){0};
+}
+
+/* ---- the whole ---- */
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double ms(const struct gf_cost_work *work, enum gf_figure_id figure)
+{
+    return gf_figure(work->figures, figure) * 1e-3;
+}
+
+/* How many processors without neighbours do the same work as the processors here, which slow each
+ * other down. */
+static double speed(const struct gf_cost_work *work)
+{
+    return work->processors > 1 ? work->processors * gf_figure(work->figures, GF_FIGURE_SHARE) : 1;
+}
+
+/* The time of one of `files` pictures that are run at the same time by threads that share them. The
+ * work that threads do side by side is divided among them. While one of them does the part that
+ * only one thread can do, the others soon have to wait, since they are at most a ring of bands
+ * ahead of or behind it. */
+static double shared_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
+                       double filter_ns)
+{
+    const double all_ns = codec->decode_ns + filter_ns + codec->encode_ns;
+    return work->pixels * 1e-9 * (codec->alone_ns + all_ns * (double)work->files / speed(work));
+}
+
+/* How many pictures are run one after another. The last pictures of many leave some processors
+ * idle; where there are few pictures, which would leave most processors idle, two threads share
+ * each picture. */
+static double turns(const struct gf_cost_work *work)
+{
+    const double files = (double)work->files, processors = work->processors;
+    if (files >= 4 * processors)
+        return (files + (processors - 1) / 2) / processors;
+    if (work->processors == 1 || gf_batch_one_thread_each(work->files, work->processors))
+        return ceil(files / processors);
+    return ceil(2 * files / processors) / 2;
+}
+
+bool gf_cost_shares(const struct gf_cost_work *work)
+{
+    return work->processors > 1 && work->files < (size_t)work->processors;
+}
+
+/* The time of all pictures on the processors, in seconds. */
+static double pictures_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
+                         double filter_ns)
+{
+    const double file_s = ms(work, GF_FIGURE_FILE),
+                 sum_ns = codec->decode_ns + filter_ns + codec->encode_ns;
+    if (gf_cost_shares(work))
+        return file_s + shared_s(work, codec, filter_ns);
+    return (work->pixels * 1e-9 * sum_ns + file_s) * turns(work) * work->processors / speed(work);
+}
+
+/* The number of threads that share a picture: a small picture has work for only a few. */
+static double threads_s(const struct gf_cost_work *work)
+{
+    const double megapixels = work->pixels * 1e-6;
+    return ms(work, GF_FIGURE_THREADS) * (megapixels < 1 ? megapixels : 1);
+}
+
+double gf_cost_cpu_s(const struct gf_cost_work *work)
+{
+    const double whole_ns = work->in_turn ? gf_figure(work->figures, GF_FIGURE_WHOLE) : 0;
+    struct gf_cost_codec codec = work->codec;
+    codec.alone_ns += whole_ns;
+    return ms(work, GF_FIGURE_PROCESS) + (gf_cost_shares(work) ? threads_s(work) : 0) +
+           pictures_s(work, &codec, work->filter_ns + (gf_cost_shares(work) ? 0 : whole_ns));
+}
+
+enum gf_figure_id gf_cost_first(const struct gf_cost_work *work)
+{
+    if (work->files == 1)
+        return GF_FIGURE_CUDA_FIRST;
+    return work->device_unpacks ? GF_FIGURE_CUDA_PNG_CROWD : GF_FIGURE_CUDA_CROWD;
+}
+
+static double start_s(const struct gf_cost_work *work)
+{
+    const enum gf_figure_id start =
+        work->server == GF_COST_SERVER_BESIDE ? GF_FIGURE_CUDA_BESIDE : GF_FIGURE_CUDA_START;
+    return ms(work, start) + (work->device_codec ? ms(work, gf_cost_first(work)) : 0) +
+           ms(work, GF_FIGURE_CUDA_END);
+}
+
+double gf_cost_cuda_s(const struct gf_cost_work *work)
+{
+    const double gpu_s = work->pixels * 1e-9 * work->cuda_ns * (double)work->files,
+                 cpu_s = pictures_s(work, &work->cuda_codec, 0),
+                 work_s = work->files > 1 ? larger(gpu_s, cpu_s) : gpu_s + cpu_s;
+    return ms(work, GF_FIGURE_PROCESS) +
+           (work->server == GF_COST_SERVER_WORKS ? ms(work, GF_FIGURE_SERVER) : start_s(work)) +
+           work_s;
+}
+
+/* Where the figures come from, for the reason: the least certain origin among the figures that
+ * matter most. */
+static const char *origin(const struct gf_cost_work *work)
+{
+    return work->figures && work->figures->calibrated[GF_FIGURE_CUDA_START] > 0
+               ? "figures calibrated here"
+               : "declared figures";
+}
+
+enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size)
+{
+    const double cpu_s = gf_cost_cpu_s(work), cuda_s = gf_cost_cuda_s(work);
+    const bool cpu = cpu_s <= cuda_s;
+    snprintf(reason, size,
+             "it should be done sooner, %.2f s (%s: %.2f s) for %zu file%s of %.1f Mpixel, %d "
+             "processor%s, by %s",
+             cpu ? cpu_s : cuda_s, cpu ? "a GPU" : "the CPU", cpu ? cuda_s : cpu_s, work->files,
+             work->files == 1 ? "" : "s", work->pixels * 1e-6, work->processors,
+             work->processors == 1 ? "" : "s", origin(work));
+    return cpu ? GF_DEVICE_CPU : GF_DEVICE_CUDA;
+}

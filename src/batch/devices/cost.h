@@ -1,0 +1,89 @@
+/* Estimates which backend is done sooner: the CPU, which begins at once, or a GPU, which has to be
+ * started. The estimate uses the figures of this machine and the headers of the inputs. */
+#ifndef GF_BATCH_DEVICES_COST_H
+#define GF_BATCH_DEVICES_COST_H
+
+#include "batch/batch.h"
+#include "batch/devices/figures.h"
+#include "chain/plan.h"
+
+/* Nanoseconds of one thread, for a pixel of input. alone_ns: the part of the work that only one
+ * thread does where several share a picture, while the others mostly wait. */
+struct gf_cost_codec {
+    double decode_ns, encode_ns;
+    double alone_ns;
+};
+
+/* What a server of this user means for a run: a GPU that the server keeps awake starts sooner in
+ * other processes, too. */
+enum gf_cost_server { GF_COST_NO_SERVER, GF_COST_SERVER_BESIDE, GF_COST_SERVER_WORKS };
+
+/* A batch as the estimate sees it. */
+struct gf_cost_work {
+    size_t files;
+    double pixels;                          /* of one input */
+    double filter_ns;                       /* of one thread, a pixel of input */
+    struct gf_cost_codec codec, cuda_codec; /* cuda_codec: the codec's work on the CPU where a GPU
+                                             * runs, which codes most JPEGs itself */
+    double cuda_ns;      /* the GPU's time for a pixel of input: copies, decoding, filters and
+                          * encoding */
+    bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
+    bool device_unpacks; /* it decodes PNGs, which takes it longer than JPEGs */
+    bool in_turn;        /* a stage wants the whole picture: decoding and encoding do not overlap */
+    enum gf_cost_server server;
+    int processors;
+    const struct gf_figures *figures; /* NULL: as declared */
+    bool uses[GF_FIGURES_MAX];        /* what the times above were made of */
+};
+
+struct gf_cost_choice {
+    enum gf_device_kind device; /* never GF_DEVICE_AUTO */
+    bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
+    bool device_unpacks;        /* it decodes PNGs, which takes it longer than JPEGs */
+    double pixels;              /* of one input; 0: not known */
+    bool cpu_alone;             /* without the server the CPU is sooner */
+};
+
+/* The cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one thread of
+ * the CPU, or of the GPU. */
+double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda);
+double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda);
+/* The figures for decoding and encoding a file format on the CPU. *times becomes a factor for the
+ * figure, where a file holds more bytes than usual, or a PNG is packed harder. bytes -1: the file's
+ * size is not known. */
+enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, double pixels,
+                                  double *times);
+enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
+                                  double *times);
+
+/* The figures where the GPU codes the format: the GPU's own work, and a thread's work on the
+ * file. */
+struct gf_cost_device_coder {
+    enum gf_figure_id decode, encode, file; /* GF_FIGURE_PROCESS: it does not */
+};
+struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
+
+/* The figure for the wait of the first pictures that the GPU codes. */
+enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
+
+/* Whether there are fewer pictures than processors, which therefore share each of them. */
+bool gf_cost_shares(const struct gf_cost_work *work);
+/* Seconds of the whole program. */
+double gf_cost_cpu_s(const struct gf_cost_work *work);
+double gf_cost_cuda_s(const struct gf_cost_work *work);
+
+/* Reads the headers of some of the inputs to describe the batch for the estimates; false if no
+ * input can be read. */
+bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
+                  struct gf_cost_work *work);
+/* Chooses the device that the request asks for, or the device that is done sooner, and says why. */
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
+                                     enum gf_cost_server server, char *reason, size_t size);
+/* Reports the estimates and their figures, line by line: "estimate: CPU 0.021 s", "declared: file
+ * 0.15 ms, jpeg-decode 5 ns/pixel". gpu: there is a GPU, whose time is to be estimated as well. */
+void gf_cost_describe(const struct gf_cost_work *work, bool gpu,
+                      void (*line)(void *context, const char *text), void *context);
+/* Chooses between these times; if they are equal, the CPU. */
+enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
+
+#endif

@@ -1,0 +1,372 @@
+/* Collects what an estimate needs to know of the inputs, from some of their headers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "batch/workers/batch_work.h"
+#include "batch/devices/cost.h"
+#include "chain/variants.h"
+#include "codec/codec.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "engine/backend.h"
+#include "engine/device_codec.h"
+
+enum { SAMPLES = 8 };
+
+/* Sums over the pictures that were looked into; times in nanoseconds. */
+struct sample {
+    const struct gf_batch_request *request;
+    struct gf_batch_output output; /* the output that is being looked at; for each picture all
+                                    * outputs follow one another */
+    const struct gf_chain *chain;  /* the output's */
+    bool awake;                    /* the GPU that would do the pictures */
+    int decoded;     /* for earlier outputs of this picture: the sum of the reductions at which it
+                      * is decoded */
+    size_t pictures; /* of the whole batch */
+    int processors;
+    double pixels, filter, cuda;
+    struct gf_cost_codec codec, cuda_codec;
+    int files;
+    bool in_turn, device_codec, device_unpacks;
+    bool marked; /* the picture that is looked at, see struct look */
+    bool uses[GF_FIGURES_MAX];
+};
+
+/* A picture, as its header says. */
+struct look {
+    struct gf_format format;
+    enum gf_file_format file;
+    double bytes; /* of the file; -1: not known */
+    bool device_decodes;
+    bool marked;                  /* a PNG whose stripes all processors read */
+    int reduction, width, height; /* the file is decoded at 1/reduction of this size; else reduction
+                                   * is 1 */
+};
+
+static enum gf_file_format output_format(const struct gf_batch_output *output,
+                                         enum gf_file_format in)
+{
+    enum gf_file_format file = output->options.format;
+    if (file == GF_FILE_AUTO && !output->name->is_pattern)
+        file = gf_file_format_named(output->name->text);
+    return file == GF_FILE_AUTO ? in : file;
+}
+
+enum { STRIPS_LEAST = 1 << 20 };
+
+/* By what factor several threads together do more work on a picture than one thread would: large
+ * JPEGs are cut into strips, unless every processor has a picture of its own. */
+static double strips(const struct sample *sample, enum gf_figure_id figure, double pixels)
+{
+    const bool jpeg = figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE;
+    return jpeg && pixels >= STRIPS_LEAST ? gf_figure(sample->request->figures, GF_FIGURE_STRIPS)
+                                          : 1;
+}
+
+/* The work that one thread does alone where several share a picture, for a pixel or as a part of
+ * the work. Threads share a large JPEG, the bytes of a large PNM and the packing of a PNG; when a
+ * PNG is unpacked, one thread does the larger half, unless the file is marked. */
+static double alone_ns(struct sample *sample, enum gf_figure_id figure, double work, double pixels)
+{
+    enum gf_figure_id alone = 0;
+    switch (figure) {
+    case GF_FIGURE_JPEG_DECODE:
+    case GF_FIGURE_JPEG_ENCODE:
+        if (pixels < STRIPS_LEAST)
+            return work;
+        alone = GF_FIGURE_JPEG_ALONE;
+        break;
+    case GF_FIGURE_PNM_DECODE:
+    case GF_FIGURE_PNM_ENCODE:
+        alone = GF_FIGURE_PNM_ALONE;
+        break;
+    case GF_FIGURE_PNG_DECODE:
+        return sample->marked ? 0 : 0.65 * work;
+    case GF_FIGURE_PNG_ENCODE:
+    case GF_FIGURE_PNG_DEFLATE:
+    case GF_FIGURE_CUDA_FILE:
+        return 0;
+    default:
+        return work;
+    }
+    sample->uses[alone] = true;
+    return gf_figure(sample->request->figures, alone) * pixels;
+}
+
+/* Adds a codec's work on `pixels` pixels to *ns, the sum of decoding or of encoding, and to the sum
+ * of the work that one thread does alone. shared: several threads work where the format allows
+ * it. */
+static void add_codec(struct sample *sample, enum gf_figure_id figure, double times, bool shared,
+                      double pixels, double *ns, double *sum_alone_ns)
+{
+    const struct gf_figures *const figures = sample->request->figures;
+    const double work = gf_figure(figures, figure) * times * pixels;
+    const bool by_several = shared && sample->pictures < (size_t)sample->processors;
+    sample->uses[figure] = true;
+    *ns += work * (by_several ? strips(sample, figure, pixels) : 1);
+    if (by_several)
+        *sum_alone_ns += alone_ns(sample, figure, work, pixels);
+    else if (sample->processors > 1)
+        *sum_alone_ns += work;
+}
+
+/* The GPU's time for a file's picture: the GPU codes it, or copies its pixels. */
+static double copy_ns(struct sample *sample, struct gf_format format, bool codes,
+                      enum gf_figure_id coder, enum gf_figure_id copy)
+{
+    const struct gf_figures *const figures = sample->request->figures;
+    sample->uses[codes ? coder : copy] = true;
+    return codes ? gf_figure(figures, coder) * (double)format.width * format.height
+                 : gf_figure(figures, copy) * (double)gf_row_bytes(format) * format.height;
+}
+
+static void add_codecs(struct sample *sample, const struct gf_plan *plan, const struct look *look)
+{
+    const struct gf_batch_request *const request = sample->request;
+    const struct gf_options *const options = &sample->output.options;
+    const enum gf_file_format out = output_format(&sample->output, look->file);
+    const double read = (double)look->width * look->height,
+                 written = (double)plan->out.width * plan->out.height,
+                 reduced = look->reduction > 1 ? 0.7 : 1; /* of the work of decoding */
+    /* Outputs that take the same fraction of the size share one decoding. */
+    const bool again = sample->decoded & look->reduction;
+    /* A single marked PNG is decoded by the CPU before a GPU is awake. */
+    const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
+               encodes = device && gf_device_encodes(out, plan->out, options),
+               decodes = device && look->device_decodes &&
+                         (!look->marked || sample->awake || sample->pictures > 1);
+    const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
+                                      out_coder = gf_cost_device_coder(out);
+    struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
+    double times;
+    enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
+    times *= reduced;
+    sample->marked = look->marked;
+    if (!again) {
+        add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->alone_ns);
+        add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole, read,
+                  &cuda->decode_ns, &cuda->alone_ns);
+        sample->cuda += copy_ns(sample, plan->in, decodes, in_coder.decode, GF_FIGURE_CUDA_UPLOAD);
+    }
+    figure = gf_cost_encoder(out, options, &times);
+    add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->alone_ns);
+    add_codec(sample, encodes ? out_coder.file : figure, encodes ? 1 : times, true, written,
+              &cuda->encode_ns, &cuda->alone_ns);
+    sample->cuda += copy_ns(sample, plan->out, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
+                    gf_cost_filter_ns(plan, request->figures, true);
+    sample->device_codec |= decodes || encodes;
+    sample->device_unpacks |= decodes && look->marked;
+}
+
+static void use_filter(struct sample *sample, const struct gf_filter *filter)
+{
+    for (int cuda = 0; cuda < 2; cuda++) {
+        const int figure = gf_figure_of_filter(filter, cuda);
+        if (figure >= 0)
+            sample->uses[figure] = true;
+    }
+}
+
+static void use_filters(struct sample *sample, const struct gf_plan *plan)
+{
+    const struct gf_filter *filter;
+    for (int i = 0; i < plan->stage_count; i++) {
+        for (int k = 0; (filter = gf_plan_stage_filter(&plan->stage[i], k)) != NULL; k++)
+            use_filter(sample, filter);
+    }
+}
+
+static void add_look(struct sample *sample, const struct look *look)
+{
+    struct gf_plan plan = {0};
+    const struct gf_plan_request request = {.orientation = 1,
+                                            .reduction = look->reduction,
+                                            .width = look->width,
+                                            .height = look->height};
+    if (!gf_plan_make_for(sample->chain, look->format, &request, &plan, NULL)) {
+        if (!sample->decoded) {
+            sample->pixels += (double)look->width * look->height;
+            sample->files++;
+        }
+        sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
+        add_codecs(sample, &plan, look);
+        use_filters(sample, &plan);
+        sample->in_turn |= plan.segment_count > 1 || sample->decoded;
+        sample->decoded |= look->reduction;
+    }
+    gf_plan_free(&plan);
+}
+
+static enum gf_status open_input(const struct gf_input_name *name, struct gf_input **input)
+{
+    return name->data ? gf_input_open_memory(name->data, name->size, name->path, input, NULL)
+                      : gf_input_open(name->path, false, input, NULL);
+}
+
+/* Looks into one input. A stream cannot be read in advance: one large picture is assumed. */
+static void look_into(struct sample *sample, const struct gf_input_name *name)
+{
+    struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},
+                        .file = GF_FILE_PNM,
+                        .bytes = -1,
+                        .reduction = 1,
+                        .width = 7680,
+                        .height = 4320};
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    unsigned char head[16];
+    size_t got = 0;
+    struct gf_options options = sample->request->options;
+    options.warn = NULL;
+    if (!name->data && gf_batch_is_stream(name->path)) {
+        add_look(sample, &look);
+        return;
+    }
+    if (!open_input(name, &input) && !gf_input_peek(input, head, sizeof head, &got, NULL) &&
+        !gf_source_open(input, &options, &source, NULL)) {
+        look = (struct look){.width = source->format.width,
+                             .height = source->format.height,
+                             .reduction = 1,
+                             .file = gf_file_format_of(head, got),
+                             .bytes = (double)gf_input_size(input),
+                             .device_decodes = source->for_device_codec};
+        look.marked = look.device_decodes && look.file == GF_FILE_PNG;
+        if (source->reduce)
+            look.reduction = gf_plan_reduction(sample->chain, source->format, 1);
+        if (look.reduction > 1)
+            source->reduce(source, look.reduction);
+        look.device_decodes &= look.reduction == 1;
+        look.format = source->format;
+        add_look(sample, &look);
+        source->close(source);
+    }
+    gf_input_close(input);
+}
+
+static struct gf_cost_codec for_each_pixel(struct gf_cost_codec sum, double pixels)
+{
+    return (struct gf_cost_codec){sum.decode_ns / pixels, sum.encode_ns / pixels,
+                                  sum.alone_ns / pixels};
+}
+
+static size_t files_of_shard(const struct gf_batch_request *request)
+{
+    const size_t step = request->shards ? (size_t)request->shards : 1;
+    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
+    if (request->expected)
+        return request->expected;
+    return (request->inputs->count - first + step - 1) / step;
+}
+
+bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
+                  struct gf_cost_work *work)
+{
+    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
+    const size_t step = request->shards ? (size_t)request->shards : 1;
+    const size_t files = files_of_shard(request);
+    const int threads = request->options.threads;
+    const int outputs = gf_batch_outputs(request);
+    struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
+    struct sample sample = {.request = request,
+                            .awake = server == GF_COST_SERVER_WORKS,
+                            .pictures = files,
+                            .processors = threads > 0 ? threads : gf_cpu_count()};
+    enum gf_status status = GF_OK;
+    for (int k = 0; !status && k < outputs; k++)
+        status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain[k], NULL);
+    const size_t named = request->expected ? request->inputs->count : files;
+    for (size_t i = 0; !status && i < SAMPLES && i < named; i++) {
+        const size_t turn = named <= SAMPLES ? i : i * named / SAMPLES;
+        sample.decoded = 0;
+        for (int k = 0; k < outputs; k++) {
+            sample.output = gf_batch_output_at(request, k);
+            sample.chain = &chain[k];
+            look_into(&sample, &request->inputs->item[first + turn * step]);
+        }
+    }
+    for (int k = 0; k < outputs; k++)
+        gf_chain_free(&chain[k]);
+    if (!sample.files)
+        return false;
+    *work = (struct gf_cost_work){.files = files,
+                                  .pixels = sample.pixels / sample.files,
+                                  .filter_ns = sample.filter / sample.pixels,
+                                  .cuda_ns = sample.cuda / sample.pixels,
+                                  .codec = for_each_pixel(sample.codec, sample.pixels),
+                                  .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
+                                  .device_codec = sample.device_codec,
+                                  .device_unpacks = sample.device_unpacks,
+                                  .in_turn = sample.in_turn,
+                                  .server = server,
+                                  .processors = sample.processors,
+                                  .figures = request->figures};
+    memcpy(work->uses, sample.uses, sizeof work->uses);
+    return true;
+}
+
+enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
+                                      struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+        struct gf_chain chain = {0};
+        status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain, error);
+        if (!status)
+            status = gf_chain_check_kernels(&chain, error);
+        gf_chain_free(&chain);
+    }
+    return status;
+}
+
+static bool filters_anything(const struct gf_batch_request *request)
+{
+    bool any = false;
+    for (int k = 0; k < gf_batch_outputs(request); k++) {
+        const char *const chain = gf_batch_output_at(request, k).chain;
+        any |= chain && *chain;
+    }
+    return any;
+}
+
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
+                                     enum gf_cost_server server, char *reason, size_t size)
+{
+    struct gf_cost_choice choice = {.device = GF_DEVICE_CPU};
+    struct gf_cost_work work;
+    const bool asked = request->options.device == GF_DEVICE_CUDA || request->devices ||
+                       request->options.codec == GF_CODEC_GPU;
+    const char *why_not = "";
+    struct gf_error lacks = {0};
+    if (asked) {
+        choice.device = GF_DEVICE_CUDA;
+        if (files_of_shard(request) < 2 || !gf_cost_look(request, server, &work))
+            return choice;
+    } else if (!filters_anything(request)) {
+        snprintf(reason, size, "there is nothing to filter");
+        return choice;
+    } else if (gf_batch_check_kernels(request, &lacks)) {
+        snprintf(reason, size, "%s", lacks.text);
+        return choice;
+    } else if (server == GF_COST_NO_SERVER && !gf_backend_cuda_node(&why_not)) {
+        snprintf(reason, size, "%s", why_not);
+        return choice;
+    } else if (!gf_cost_look(request, server, &work)) {
+        snprintf(reason, size, "no input can be read");
+        return choice;
+    } else {
+        choice.device = gf_cost_decide(&work, reason, size);
+        if (choice.device == GF_DEVICE_CUDA && server == GF_COST_NO_SERVER &&
+            !gf_backend_cuda_likely(&why_not)) {
+            choice.device = GF_DEVICE_CPU;
+            snprintf(reason, size, "%s", why_not);
+        }
+        work.server = GF_COST_NO_SERVER;
+        choice.cpu_alone =
+            server == GF_COST_SERVER_WORKS && gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);
+    }
+    choice.device_codec = work.device_codec;
+    choice.device_unpacks = work.device_unpacks;
+    choice.pixels = work.pixels;
+    return choice;
+}

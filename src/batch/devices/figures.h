@@ -1,0 +1,95 @@
+/* The figures that the estimate of a run's time is made of. Each is declared with the value of an
+ * H200 machine with 16 processors; a measurement of this machine (calibrate) takes the place of
+ * that value. */
+#ifndef GF_BATCH_DEVICES_FIGURES_H
+#define GF_BATCH_DEVICES_FIGURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stage/filter.h"
+
+/* Name, declared value, unit, meaning. Pixels are the file's; "thread" means one thread while the
+ * others are idle. */
+#define GF_FIGURE_LIST(X) \
+    X(PROCESS, "process", 14, "ms", "the program's start and end") \
+    X(FILE, "file", 0.15, "ms", "opening, naming and committing a file, a thread") \
+    X(SHARE, "share", 0.9, "", "a thread's speed while all processors work, of its speed alone") \
+    X(THREADS, "threads", 6, "ms", "threads that share one picture: their start and end") \
+    X(STRIPS, "jpeg-strips", 1.35, "", "one JPEG by several threads, as times one thread's work") \
+    X(JPEG_DECODE, "jpeg-decode", 5, "ns/pixel", "decoding JPEG, a thread") \
+    X(JPEG_ENCODE, "jpeg-encode", 4.2, "ns/pixel", "encoding JPEG, a thread") \
+    X(PNG_DECODE, "png-decode", 9, "ns/pixel", "decoding PNG, a thread") \
+    X(PNG_ENCODE, "png-encode", 6.5, "ns/pixel", "encoding PNG at level 1 or 0, a thread") \
+    X(PNG_DEFLATE, "png-deflate", 280, "ns/pixel", "encoding PNG at level 6, a thread") \
+    X(PNM_DECODE, "pnm-decode", 0.5, "ns/pixel", "reading PNM or PAM, a thread") \
+    X(PNM_ENCODE, "pnm-encode", 1, "ns/pixel", "writing PNM or PAM, a thread") \
+    X(JPEG_ALONE, "jpeg-alone", 0.4, "ns/pixel", \
+      "what threads that share one JPEG leave to one of them, decoding or encoding") \
+    X(PNM_ALONE, "pnm-alone", 0.5, "ns/pixel", "the same of PNM or PAM") \
+    X(WEBP_DECODE, "webp-decode", 10, "ns/pixel", "decoding WebP, a thread") \
+    X(WEBP_ENCODE, "webp-encode", 85, "ns/pixel", "encoding WebP, a thread") \
+    X(WEBP_LOSSLESS, "webp-lossless", 650, "ns/pixel", "encoding WebP without loss, a thread") \
+    X(TIFF_DECODE, "tiff-decode", 3, "ns/pixel", "decoding TIFF, a thread") \
+    X(TIFF_ENCODE, "tiff-encode", 5, "ns/pixel", "encoding TIFF, a thread") \
+    X(AVIF_DECODE, "avif-decode", 30, "ns/pixel", "decoding AVIF, a thread") \
+    X(AVIF_ENCODE, "avif-encode", 600, "ns/pixel", "encoding AVIF, a thread") \
+    X(JXL_DECODE, "jxl-decode", 30, "ns/pixel", "decoding JPEG XL, a thread") \
+    X(JXL_ENCODE, "jxl-encode", 300, "ns/pixel", "encoding JPEG XL, a thread") \
+    X(HEIC_DECODE, "heic-decode", 30, "ns/pixel", "decoding HEIC, a thread") \
+    X(GIF_DECODE, "gif-decode", 10, "ns/pixel", "decoding GIF, a thread") \
+    X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
+    X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \
+    X(CUDA_BESIDE, "cuda-beside", 85, "ms", "the same while a server keeps the GPU awake") \
+    X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
+    X(CUDA_FIRST, "cuda-first", 15, "ms", \
+      "buffers and kernels that the first JPEG or PNG waits for") \
+    X(CUDA_CROWD, "cuda-crowd", 40, "ms", "what the first JPEGs of a batch wait for") \
+    X(CUDA_PNG_CROWD, "cuda-png-crowd", 60, "ms", "what the first PNGs of a batch wait for") \
+    X(CUDA_UPLOAD, "cuda-upload", 0.025, "ns/byte", "a copy to the GPU") \
+    X(CUDA_DOWNLOAD, "cuda-download", 0.025, "ns/byte", "a copy from the GPU") \
+    X(CUDA_DECODE, "cuda-jpeg-decode", 0.06, "ns/pixel", "decoding JPEG on the GPU") \
+    X(CUDA_ENCODE, "cuda-jpeg-encode", 0.06, "ns/pixel", "encoding JPEG on the GPU") \
+    X(CUDA_FILE, "cuda-jpeg-file", 0.12, "ns/pixel", \
+      "a thread's part in a JPEG that the GPU codes") \
+    X(CUDA_PNG_DECODE, "cuda-png-decode", 0.1, "ns/pixel", "decoding a marked PNG on the GPU") \
+    X(CUDA_PNG_ENCODE, "cuda-png-encode", 0.08, "ns/pixel", "encoding PNG at level 1 on the GPU") \
+    X(CUDA_PNG_FILE, "cuda-png-file", 0.5, "ns/pixel", \
+      "a thread's part in a PNG that the GPU codes") \
+    X(SERVER, "server", 2, "ms", "the talk with a resident process about one picture")
+
+enum gf_figure_id {
+#define GF_FIGURE_ID(id, ...) GF_FIGURE_##id,
+    GF_FIGURE_LIST(GF_FIGURE_ID)
+#undef GF_FIGURE_ID
+        GF_FIGURE_NAMED,
+    GF_FIGURE_FILTERS_MAX = 128,
+    GF_FIGURES_MAX = GF_FIGURE_NAMED + 2 * GF_FIGURE_FILTERS_MAX
+};
+
+/* Zeroed: nothing but the declared values is known. */
+struct gf_figures {
+    double calibrated[GF_FIGURES_MAX]; /* 0: the figure was not measured */
+};
+
+struct gf_figure_info {
+    char name[48]; /* "jpeg-decode", "cpu.blur", "gpu.blur" */
+    const char *unit, *what;
+    double declared, least, greatest; /* what lies outside is no measurement */
+};
+
+/* The number of figures: the named ones and two for each filter. */
+int gf_figure_count(void);
+struct gf_figure_info gf_figure_info(int figure);
+/* The figure of the filter on a thread of the CPU or, with `cuda`, on a GPU: a factor to the cost
+ * that the filter declares. */
+int gf_figure_of_filter(const struct gf_filter *filter, bool cuda);
+
+/* The value to use: the calibrated one, else the declared one. `figures` may be NULL. */
+double gf_figure(const struct gf_figures *figures, int figure);
+
+/* Replaces the figure by a measured value; returns false, and changes nothing, where the value is
+ * impossible. */
+bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
+
+#endif

@@ -1,0 +1,254 @@
+#include "batch/log/batch_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+
+struct gf_batch_log {
+    char *name;
+    int fd;
+    pthread_mutex_t lock;
+    char *text; /* the line that is being composed */
+    size_t size;
+    FILE *memory;
+    bool made;  /* this run made the file */
+    bool begun; /* the file has been checked for an unfinished last line */
+};
+
+static const struct gf_key_help keys[] = {
+    {"index", "of the input in the whole list, from 1"},
+    {"input", "its name"},
+    {"output", "the name of the result"},
+    {"status", "ok, failed or skipped"},
+    {"message", "why it failed or was skipped; else empty"},
+    {"bytes_in", "the size of the input; -1: unknown"},
+    {"bytes_out", "the size of the output; -1: unknown"},
+    {"width", "of the input; 0: unknown"},
+    {"height", "of the input; 0: unknown"},
+    {"ms", "milliseconds: total, decode, upload, filter, download, encode"},
+    {"finished", "when it was done, in seconds since 1970-01-01 UTC"},
+    {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
+    {"decoder", "what decoded the input: \"cpu\" or \"gpu\", whose pixels are the same"},
+    {"encoder", "what encoded the output: \"cpu\" or \"gpu\", whose bytes are the same"},
+    {"job", "names the chain, the files that it names and the options that the result depends on"},
+    {"identity",
+     "the size and the time of the input, by which *--resume* sees that it has changed; "
+     "of a member of an archive also the archive's, or a hash of its bytes where that is a pipe"},
+};
+
+const struct gf_key_help *gf_batch_log_key_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
+}
+
+const char *const gf_outcome_names[] = {[GF_OUTCOME_WAITING] = "waiting",
+                                        [GF_OUTCOME_DONE] = "ok",
+                                        [GF_OUTCOME_FAILED] = "failed",
+                                        [GF_OUTCOME_SKIPPED] = "skipped"};
+
+struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile)
+{
+    struct gf_stage_times ms = {.total = profile->wall_s * 1e3};
+    double *const kinds[GF_SPAN_KINDS] = {
+        [GF_SPAN_DECODE] = &ms.decode,     [GF_SPAN_UPLOAD] = &ms.upload,
+        [GF_SPAN_STAGE] = &ms.filter,      [GF_SPAN_STATISTIC] = &ms.filter,
+        [GF_SPAN_DOWNLOAD] = &ms.download, [GF_SPAN_ENCODE] = &ms.encode};
+    for (size_t i = 0; i < profile->span_count; i++) {
+        const struct gf_span *const span = &profile->spans[i];
+        if (kinds[span->kind])
+            *kinds[span->kind] += (span->end_s - span->begin_s) * 1e3;
+    }
+    return ms;
+}
+
+double gf_batch_log_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
+{
+    const struct gf_stage_times *const ms = &entry->ms;
+    struct gf_json json = gf_json_begin(file);
+    char fingerprint[24];
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)entry->fingerprint);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_number(&json, "index", (double)entry->index, 0);
+    gf_json_string(&json, "input", entry->input);
+    gf_json_string(&json, "output", entry->output ? entry->output : "");
+    gf_json_string(&json, "status", gf_outcome_names[entry->outcome]);
+    gf_json_string(&json, "message", entry->message ? entry->message : "");
+    gf_json_number(&json, "bytes_in", (double)entry->bytes_in, 0);
+    gf_json_number(&json, "bytes_out", (double)entry->bytes_out, 0);
+    gf_json_number(&json, "width", entry->width, 0);
+    gf_json_number(&json, "height", entry->height, 0);
+    gf_json_object(&json, "ms", GF_JSON_COMPACT);
+    gf_json_number(&json, "total", ms->total, 3);
+    gf_json_number(&json, "decode", ms->decode, 3);
+    gf_json_number(&json, "upload", ms->upload, 3);
+    gf_json_number(&json, "filter", ms->filter, 3);
+    gf_json_number(&json, "download", ms->download, 3);
+    gf_json_number(&json, "encode", ms->encode, 3);
+    gf_json_end(&json);
+    gf_json_number(&json, "finished", gf_batch_log_now(), 3);
+    gf_json_string(&json, "device", entry->device ? entry->device : "");
+    gf_json_string(&json, "decoder", entry->decoder ? entry->decoder : "");
+    gf_json_string(&json, "encoder", entry->encoder ? entry->encoder : "");
+    gf_json_string(&json, "job", fingerprint);
+    gf_json_string(&json, "identity", entry->identity ? entry->identity : "");
+    gf_json_end(&json);
+}
+
+static enum gf_status fail_log(const struct gf_batch_log *log, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", log->name, strerror(errno));
+}
+
+static bool read_byte(int fd, off_t at, char *byte)
+{
+    ssize_t got;
+    do
+        got = pread(fd, byte, 1, at);
+    while (got < 0 && errno == EINTR);
+    return got == 1;
+}
+
+/* Ends a line that a killed run left unfinished, so that the next line can be read. */
+static enum gf_status end_torn_line(struct gf_batch_log *log, struct gf_error *error)
+{
+    struct stat file;
+    char last = '\n';
+    if (fstat(log->fd, &file))
+        return fail_log(log, error);
+    if (S_ISREG(file.st_mode) && file.st_size && !read_byte(log->fd, file.st_size - 1, &last))
+        return fail_log(log, error);
+    if (last != '\n' && write(log->fd, "\n", 1) != 1)
+        return fail_log(log, error);
+    return GF_OK;
+}
+
+static int open_file(const char *path, bool *made)
+{
+    const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    const int fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+    *made = fd >= 0;
+    return *made || errno != EEXIST
+               ? fd
+               : open(path, flags | O_CREAT, 0666); /* a link to a missing file */
+}
+
+enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
+                                 struct gf_error *error)
+{
+    struct gf_batch_log *const opened = calloc(1, sizeof *opened);
+    const bool standard = !strcmp(path, "-");
+    if (!opened)
+        return gf_fail_memory(error);
+    pthread_mutex_init(&opened->lock, NULL);
+    opened->fd = -1;
+    opened->name = strdup(standard ? "stdout" : path);
+    opened->memory = open_memstream(&opened->text, &opened->size);
+    enum gf_status status = GF_OK;
+    if (!opened->name || !opened->memory)
+        status = gf_fail_memory(error);
+    if (!status) {
+        opened->fd = standard ? dup(STDOUT_FILENO) : open_file(path, &opened->made);
+        if (opened->fd < 0)
+            status = fail_log(opened, error);
+    }
+    opened->begun = standard;
+    if (status) {
+        gf_batch_log_close(opened);
+        return status;
+    }
+    *log = opened;
+    return GF_OK;
+}
+
+void gf_batch_log_close(struct gf_batch_log *log)
+{
+    if (!log)
+        return;
+    if (log->fd >= 0)
+        close(log->fd);
+    if (log->memory)
+        fclose(log->memory);
+    free(log->text);
+    free(log->name);
+    pthread_mutex_destroy(&log->lock);
+    free(log);
+}
+
+bool gf_batch_log_is(const struct gf_batch_log *log, const char *path)
+{
+    struct stat own, other;
+    return !fstat(log->fd, &own) && S_ISREG(own.st_mode) && !stat(path, &other) &&
+           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+void gf_batch_log_withdraw(const struct gf_batch_log *log)
+{
+    if (log->made && !log->begun)
+        unlink(log->name);
+}
+
+/* Takes back the part of a line that was written before the failure, unless another process has
+ * appended to the file since. */
+static void remove_torn_line(const struct gf_batch_log *log, size_t written)
+{
+    const off_t end = lseek(log->fd, 0, SEEK_CUR);
+    struct stat file;
+    if (written && end >= (off_t)written && !fstat(log->fd, &file) && S_ISREG(file.st_mode) &&
+        file.st_size == end && ftruncate(log->fd, end - (off_t)written))
+        return; /* the line stays unfinished, and the next run ends it */
+}
+
+static enum gf_status write_all(const struct gf_batch_log *log, size_t length,
+                                struct gf_error *error)
+{
+    size_t written = 0;
+    while (written < length) {
+        const ssize_t some = write(log->fd, log->text + written, length - written);
+        if (some < 0 && errno != EINTR) {
+            const enum gf_status status = fail_log(log, error);
+            remove_torn_line(log, written);
+            return status;
+        }
+        written += some > 0 ? (size_t)some : 0;
+    }
+    return GF_OK;
+}
+
+static enum gf_status write_line(const struct gf_batch_log *log,
+                                 const struct gf_batch_log_entry *entry, struct gf_error *error)
+{
+    rewind(log->memory);
+    put_entry(log->memory, entry);
+    const long length = ftell(log->memory);
+    if (length < 0 || fflush(log->memory))
+        return gf_fail_memory(error);
+    return write_all(log, (size_t)length, error);
+}
+
+enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
+                                struct gf_error *error)
+{
+    pthread_mutex_lock(&log->lock);
+    enum gf_status status = log->begun ? GF_OK : end_torn_line(log, error);
+    log->begun |= !status;
+    if (!status)
+        status = write_line(log, entry, error);
+    pthread_mutex_unlock(&log->lock);
+    return status;
+}

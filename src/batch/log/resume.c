@@ -1,0 +1,284 @@
+/* Reads the log of an earlier run for --resume. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/line.h"
+#include "base/named_file.h"
+#include "batch/log/batch_log.h"
+
+/* Continues the hash over the contents and the size of a file. A file that can be read only once is
+ * left out. */
+static uint64_t hash_file(uint64_t hash, const char *path)
+{
+    unsigned char part[1 << 14];
+    struct stat file;
+    const int fd = gf_named_file_open(path, O_NONBLOCK); /* a pipe without a writer would wait */
+    if (fd < 0)
+        return hash;
+    uint64_t size = 0;
+    for (ssize_t got = !fstat(fd, &file) && S_ISREG(file.st_mode); got > 0;) {
+        got = read(fd, part, sizeof part);
+        hash = gf_hash(hash, part, got > 0 ? (size_t)got : 0);
+        size += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    return gf_hash(hash, &size, sizeof size); /* the size separates the contents of one file from
+                                               * those of the next */
+}
+
+static uint64_t hash_files(uint64_t hash, const struct gf_chain *chain)
+{
+    const int count = gf_chain_files(chain, NULL, 0);
+    const char **const path = calloc((size_t)count + 1, sizeof *path);
+    for (int i = 0; path && i < gf_chain_files(chain, path, count); i++)
+        hash = hash_file(hash, path[i]);
+    free(path);
+    return hash;
+}
+
+uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
+                              const struct gf_options *options)
+{
+    const int values[] = {
+        (int)options->format,     options->quality,   (int)options->subsampling,
+        options->progressive,     options->png_level, options->autorotate,
+        options->allow_truncated, options->strip,     options->no_fuse,
+        options->lossless,        options->optimize,  (int)options->tiff_compression,
+        options->png_palette};
+    const char *const text = given ? given : "";
+    const char *const inks = options->cmyk_profile ? options->cmyk_profile : "";
+    uint64_t hash = gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
+    if (*inks)
+        hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
+    return hash_files(hash, chain);
+}
+
+/* The last line about an output. */
+struct record {
+    uint64_t key;   /* a hash of the output's name; 0: empty */
+    uint64_t input; /* a hash of the input's */
+    uint64_t fingerprint;
+    uint64_t identity; /* a hash of the input's identity; 0: there was none, as for a pipe */
+    long long bytes_out;
+    bool done, is_old; /* is_old: the line was written by a version without identities */
+};
+
+struct gf_resume {
+    struct record *record;
+    size_t capacity, count; /* capacity: a power of two, at least twice the count */
+};
+
+/* 0 for an empty text alone. */
+static uint64_t hash_text(const char *text)
+{
+    const uint64_t hash = gf_hash(GF_HASH_START, text, strlen(text));
+    return !*text ? 0 : hash ? hash : 1;
+}
+
+static struct record *find_record(const struct gf_resume *resume, uint64_t key)
+{
+    size_t at = (size_t)key & (resume->capacity - 1);
+    while (resume->record[at].key && resume->record[at].key != key)
+        at = (at + 1) & (resume->capacity - 1);
+    return &resume->record[at];
+}
+
+static bool grow(struct gf_resume *resume)
+{
+    struct gf_resume grown = {.capacity = resume->capacity ? 2 * resume->capacity : 1024,
+                              .count = resume->count};
+    grown.record = calloc(grown.capacity, sizeof *grown.record);
+    if (!grown.record)
+        return false;
+    for (size_t i = 0; i < resume->capacity; i++) {
+        if (resume->record[i].key)
+            *find_record(&grown, resume->record[i].key) = resume->record[i];
+    }
+    free(resume->record);
+    *resume = grown;
+    return true;
+}
+
+/* The value of four hexadecimal digits; -1 where the text is not four such digits. */
+static int hex4(const char *text)
+{
+    char digits[5] = "";
+    for (int i = 0; i < 4; i++) {
+        if (!isxdigit((unsigned char)text[i]))
+            return -1;
+        digits[i] = text[i];
+    }
+    return (int)strtol(digits, NULL, 16);
+}
+
+/* Unescapes the string behind an opening quote into `to`; returns what follows the closing quote,
+ * or NULL if the string is damaged. */
+static const char *read_string(const char *at, char *to)
+{
+    for (; *at != '"'; at++) {
+        if (!*at)
+            return NULL;
+        if (*at != '\\') {
+            *to++ = *at;
+        } else if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
+            *to++ = *++at;
+        } else if (at[1] == 'u' && hex4(at + 2) >= 0) {
+            *to++ = (char)hex4(at + 2); /* the log writes only single bytes so */
+            at += 5;
+        } else {
+            return NULL;
+        }
+    }
+    *to = '\0';
+    return at + 1;
+}
+
+struct line {
+    /* Each has room for the whole line. */
+    char *input, *output, *status, *fingerprint, *identity;
+    double bytes_out;
+    bool has_identity;
+};
+
+/* Reads "key":value and skips keys that it does not know. */
+static const char *read_member(const char *at, struct line *line, char *key, char *text)
+{
+    const char *value = *at == '"' ? read_string(at + 1, key) : NULL;
+    if (!value || *value++ != ':')
+        return NULL;
+    if (*value == '"') {
+        char *const to = !strcmp(key, "input")      ? line->input
+                         : !strcmp(key, "output")   ? line->output
+                         : !strcmp(key, "status")   ? line->status
+                         : !strcmp(key, "job")      ? line->fingerprint
+                         : !strcmp(key, "identity") ? line->identity
+                                                    : text;
+        line->has_identity |= to == line->identity;
+        return read_string(value + 1, to);
+    }
+    if (!strcmp(key, "bytes_out"))
+        line->bytes_out = strtod(value, NULL);
+    if (*value == '{') /* "ms", which holds only numbers */
+        return value[strcspn(value, "}")] ? value + strcspn(value, "}") + 1 : NULL;
+    return value + strcspn(value, ",}");
+}
+
+static bool read_line(const char *at, struct line *line, char *key, char *text)
+{
+    *line->input = *line->output = *line->status = *line->fingerprint = *line->identity = '\0';
+    line->bytes_out = -1;
+    line->has_identity = false;
+    if (*at++ != '{')
+        return false;
+    while ((at = read_member(at, line, key, text)) && *at == ',')
+        at++;
+    return at && at[0] == '}' && at[1] == '\n' && !at[2] && *line->input && *line->output;
+}
+
+static bool keep_line(struct gf_resume *resume, const struct line *line)
+{
+    if (2 * (resume->count + 1) > resume->capacity && !grow(resume))
+        return false;
+    const uint64_t key = hash_text(line->output), input = hash_text(line->input);
+    struct record *const record = find_record(resume, key);
+    const bool done = !strcmp(line->status, gf_outcome_names[GF_OUTCOME_DONE]);
+    resume->count += !record->key;
+    /* A skipped file does not tell by which chain it was made. The outputs of an input that failed
+     * are left from another input. */
+    if (done ||
+        (record->input == input && strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED])))
+        *record = (struct record){.input = input,
+                                  .fingerprint = strtoull(line->fingerprint, NULL, 16),
+                                  .identity = hash_text(line->identity),
+                                  .bytes_out = (long long)line->bytes_out,
+                                  .done = done,
+                                  .is_old = !line->has_identity};
+    record->key = key;
+    return true;
+}
+
+static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const char *path,
+                                 struct gf_error *error)
+{
+    enum { ROOM = GF_LINE_MOST + 1 };
+    char *const text = malloc(8 * ROOM), *const room = text + ROOM;
+    enum gf_status status = text ? GF_OK : gf_fail_memory(error);
+    struct line line = {.input = room,
+                        .output = room + ROOM,
+                        .status = room + 2 * ROOM,
+                        .fingerprint = room + 3 * ROOM,
+                        .identity = room + 4 * ROOM};
+    size_t length;
+    while (!status && (length = gf_line_read(file, '\n', text))) {
+        if (length == GF_LINE_MOST)
+            status = gf_fail(error, GF_ERROR_INPUT, "%s: more than 1 MB in a line is no log", path);
+        else if (read_line(text, &line, room + 5 * ROOM, room + 6 * ROOM) &&
+                 !keep_line(resume, &line))
+            status = gf_fail_memory(error);
+    }
+    if (!status && ferror(file))
+        status = gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+    free(text);
+    return status;
+}
+
+enum gf_status gf_resume_read(const char *path, struct gf_resume **resume, struct gf_error *error)
+{
+    struct gf_resume *const read = calloc(1, sizeof *read);
+    if (!read || !grow(read)) {
+        free(read);
+        return gf_fail_memory(error);
+    }
+    FILE *const file = fopen(path, "re");
+    enum gf_status status = GF_OK;
+    if (file)
+        status = read_lines(read, file, path, error);
+    else if (errno != ENOENT)
+        status = gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+    if (file)
+        fclose(file);
+    if (status) {
+        gf_resume_free(read);
+        return status;
+    }
+    *resume = read;
+    return GF_OK;
+}
+
+void gf_resume_free(struct gf_resume *resume)
+{
+    if (!resume)
+        return;
+    free(resume->record);
+    free(resume);
+}
+
+static bool is_same_input(const struct record *record, const struct gf_input_identity *input,
+                          const struct stat *output)
+{
+    if (input->is_gone)
+        return true;
+    if (!*input->text)
+        return false;
+    return record->is_old ? !gf_is_earlier(&output->st_mtim, &input->changed)
+                          : record->identity == hash_text(input->text);
+}
+
+bool gf_resume_done(const struct gf_resume *resume, const char *input,
+                    const struct gf_input_identity *identity, const char *output,
+                    uint64_t fingerprint)
+{
+    const struct record *const record = find_record(resume, hash_text(output));
+    struct stat file;
+    return record->key && record->done && record->input == hash_text(input) &&
+           record->fingerprint == fingerprint && !stat(output, &file) && S_ISREG(file.st_mode) &&
+           file.st_size == record->bytes_out && is_same_input(record, identity, &file);
+}

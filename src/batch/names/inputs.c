@@ -1,0 +1,332 @@
+#include "batch/names/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/line.h"
+#include "codec/codec.h"
+
+struct search {
+    const struct gf_inputs_request *request;
+    struct gf_inputs *inputs;
+    struct gf_error *error;
+};
+
+/* Adds a path from malloc(), which the list then owns. */
+static enum gf_status add_to(struct search *search, struct gf_inputs *inputs, char *path,
+                             size_t below)
+{
+    if (!path)
+        return gf_fail_memory(search->error);
+    if (inputs->count == inputs->capacity) {
+        const size_t capacity = inputs->capacity ? 2 * inputs->capacity : 16;
+        struct gf_input_name *const grown = realloc(inputs->item, capacity * sizeof *grown);
+        if (!grown) {
+            free(path);
+            return gf_fail_memory(search->error);
+        }
+        inputs->item = grown;
+        inputs->capacity = capacity;
+    }
+    inputs->item[inputs->count++] = (struct gf_input_name){.path = path, .below = below};
+    return GF_OK;
+}
+
+static enum gf_status add(struct search *search, char *path, size_t below)
+{
+    return add_to(search, search->inputs, path, below);
+}
+
+/* Leaves out a path from malloc() that by its name is no picture. */
+static enum gf_status leave_out(struct search *search, char *path)
+{
+    struct gf_inputs *const names = search->request->left_out;
+    search->inputs->left_out++;
+    if (names)
+        return add_to(search, names, path, 0);
+    free(path);
+    return GF_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct gf_input_name *)a)->path, ((const struct gf_input_name *)b)->path);
+}
+
+static void sort_from(struct gf_inputs *inputs, size_t first)
+{
+    if (inputs->count > first)
+        qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item, compare);
+}
+
+/* ---- folders ---- */
+
+static enum gf_status search_folder(struct search *search, const char *folder, size_t below);
+
+static bool is_output_folder(const struct search *search, const struct stat *file)
+{
+    const struct gf_inputs_request *const request = search->request;
+    bool is = false;
+    for (int i = 0; !is && i < request->outputs_count; i++) {
+        struct stat folder;
+        is = *request->outputs[i] && !stat(request->outputs[i], &folder) &&
+             file->st_dev == folder.st_dev && file->st_ino == folder.st_ino;
+    }
+    return is;
+}
+
+/* The kind of a file. A link counts as the file that it leads to, and where it leads nowhere as a
+ * file that cannot be opened. S_IFLNK: the link leads to a folder. */
+static mode_t kind_of(const struct dirent *entry, const char *path)
+{
+    struct stat file;
+    if (entry->d_type == DT_REG || entry->d_type == DT_DIR)
+        return entry->d_type == DT_REG ? S_IFREG : S_IFDIR;
+    if (!lstat(path, &file) && !S_ISLNK(file.st_mode))
+        return file.st_mode & S_IFMT;
+    if (stat(path, &file))
+        return S_IFREG;
+    return S_ISDIR(file.st_mode) ? S_IFLNK : file.st_mode & S_IFMT;
+}
+
+/* Takes an entry with its path from malloc(), which the search then owns. */
+static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
+                                 size_t below)
+{
+    if (!path)
+        return gf_fail_memory(search->error);
+    const bool recursive = search->request->recursive;
+    const mode_t kind = kind_of(entry, path);
+    struct stat file;
+    enum gf_status status = GF_OK;
+    if (kind == S_IFREG && gf_file_format_named(path) != GF_FILE_AUTO)
+        return add(search, path, below);
+    if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
+        return leave_out(search, path);
+    /* A folder that cannot be searched becomes an input that fails, as an unreadable file does. */
+    if (kind == S_IFDIR && recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
+        return add(search, path, below);
+    if (kind == S_IFDIR && recursive && !stat(path, &file) && !is_output_folder(search, &file))
+        status = search_folder(search, path, below);
+    free(path);
+    return status;
+}
+
+/* Searches a folder. below: the length of the part of the path that the user gave, with its
+ * slash. */
+static enum gf_status search_folder(struct search *search, const char *folder, size_t below)
+{
+    DIR *const listing = opendir(*folder ? folder : ".");
+    const size_t length = strlen(folder);
+    const char *const slash = length && folder[length - 1] != '/' ? "/" : "";
+    enum gf_status status = GF_OK;
+    if (!listing)
+        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", *folder ? folder : ".",
+                       strerror(errno));
+    errno = 0;
+    for (const struct dirent *entry; !status && (entry = readdir(listing)); errno = 0) {
+        char *path = NULL;
+        if (entry->d_name[0] == '.')
+            continue;
+        if (asprintf(&path, "%s%s%s", folder, slash, entry->d_name) < 0)
+            path = NULL;
+        status = take_entry(search, entry, path, below);
+    }
+    if (!status && errno)
+        status = gf_fail(search->error, GF_ERROR_READ, "%s: %s", folder, strerror(errno));
+    closedir(listing);
+    return status;
+}
+
+static enum gf_status take_folder(struct search *search, const char *folder)
+{
+    const size_t first = search->inputs->count, length = strlen(folder);
+    const size_t left_out = search->inputs->left_out;
+    char others[60] = "";
+    const bool here = !strcmp(folder, ".");
+    const size_t below = here ? 0 : length + (folder[length - 1] != '/');
+    const enum gf_status status = search_folder(search, here ? "" : folder, below);
+    if (status)
+        return status;
+    sort_from(search->inputs, first);
+    if (search->inputs->left_out > left_out)
+        snprintf(others, sizeof others, ", but %zu other file%s",
+                 search->inputs->left_out - left_out,
+                 search->inputs->left_out - left_out == 1 ? "" : "s");
+    if (search->inputs->count == first)
+        return gf_fail(
+            search->error, GF_ERROR_INPUT, "%s: holds no picture of a known format%s%s", folder,
+            others,
+            search->request->recursive ? "" : " (--recursive searches the folders in it, too)");
+    return GF_OK;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat file;
+    return !stat(path, &file) && S_ISDIR(file.st_mode);
+}
+
+static enum gf_status take_path(struct search *search, const char *path)
+{
+    return is_folder(path) ? take_folder(search, path) : add(search, strdup(path), 0);
+}
+
+/* ---- patterns ---- */
+
+/* Whether the text is a pattern. The bracket of a page, as in a.tif[2], does not make it one. */
+static bool is_pattern(const char *text)
+{
+    struct stat file;
+    int page;
+    const size_t length = gf_input_split_page(text, &page);
+    const size_t special = strcspn(text, "*?[");
+    const bool is_page = length && special == length;
+    return text[special] && !is_page && lstat(text, &file);
+}
+
+static enum gf_status take_pattern(struct search *search, const char *pattern)
+{
+    const size_t first = search->inputs->count;
+    glob_t found = {0};
+    enum gf_status status = GF_OK;
+    const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
+    if (failed)
+        return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_READ,
+                       failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);
+    for (size_t i = 0; !status && i < found.gl_pathc; i++) {
+        if (!is_folder(found.gl_pathv[i]))
+            status = add(search, strdup(found.gl_pathv[i]), 0);
+    }
+    sort_from(search->inputs, first);
+    for (size_t i = 0; !status && search->request->recursive && i < found.gl_pathc; i++) {
+        if (is_folder(found.gl_pathv[i]))
+            status = take_folder(search, found.gl_pathv[i]);
+    }
+    globfree(&found);
+    if (!status && search->inputs->count == first)
+        return gf_fail(search->error, GF_ERROR_INPUT,
+                       "%s: only folders (--recursive searches them)", pattern);
+    return status;
+}
+
+/* ---- lists ---- */
+
+static bool is_there(const char *path)
+{
+    struct stat file;
+    return !lstat(path, &file);
+}
+
+/* The most bytes of a list: a longer one is a device or a mistake. */
+static const size_t list_most = (size_t)1 << 30;
+
+/* Takes a byte order mark off the first line of a list, unless a file has that name. */
+static enum gf_status skip_mark(const struct search *search, const char *name, char *line,
+                                size_t *length)
+{
+    size_t mark;
+    struct gf_error detail;
+    if (is_there(line))
+        return GF_OK;
+    const enum gf_status status = gf_text_mark(line, *length, GF_ERROR_USAGE, &mark, &detail);
+    if (status)
+        return gf_fail(search->error, status, "%s: %s", name, detail.text);
+    *length -= mark;
+    memmove(line, line + mark, *length + 1);
+    return GF_OK;
+}
+
+static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
+{
+    const int end = search->request->nul_separated ? '\0' : '\n';
+    char *const line = malloc(GF_LINE_MOST + 1);
+    enum gf_status status = line ? GF_OK : gf_fail_memory(search->error);
+    size_t bytes = 0, length;
+    errno = 0;
+    while (!status && (length = gf_line_read(file, end, line))) {
+        const bool is_long = length == GF_LINE_MOST, is_first = !bytes;
+        bytes += length;
+        if (line[length - 1] == end)
+            line[--length] = '\0';
+        if (is_first && (status = skip_mark(search, name, line, &length)))
+            break;
+        if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
+            line[--length] = '\0'; /* a list from Windows */
+        if (is_long || bytes > list_most)
+            status = gf_fail(search->error, GF_ERROR_INPUT, "%s: more than 1 %s is no list", name,
+                             is_long ? "MB in a line" : "GB");
+        else if (strlen(line) != length)
+            status = gf_fail(search->error, GF_ERROR_INPUT,
+                             "%s: holds NUL bytes: -0 reads such a list", name);
+        else if (length)
+            status = take_path(search, line);
+    }
+    if (!status && ferror(file))
+        status = gf_fail(search->error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
+    free(line);
+    return status;
+}
+
+static enum gf_status take_list(struct search *search, const char *path)
+{
+    const bool standard = !strcmp(path, "-");
+    const size_t first = search->inputs->count;
+    FILE *const file = standard ? stdin : fopen(path, "re");
+    if (!file)
+        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+    enum gf_status status = take_lines(search, file, standard ? "stdin" : path);
+    if (!standard)
+        fclose(file);
+    if (!status && search->inputs->count == first)
+        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: the list names no file",
+                         standard ? "stdin" : path);
+    return status;
+}
+
+/* ---- all arguments ---- */
+
+bool gf_inputs_is_group(const char *argument)
+{
+    return (argument[0] == '@' && argument[1]) || is_pattern(argument) || is_folder(argument);
+}
+
+enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
+                                struct gf_error *error)
+{
+    struct search search = {.request = request, .inputs = inputs, .error = error};
+    enum gf_status status = GF_OK;
+    *inputs = (struct gf_inputs){0};
+    for (int i = 0; !status && i < request->count; i++) {
+        const char *const argument = request->argument[i];
+        if (argument[0] == '@' && argument[1])
+            status = take_list(&search, argument + 1);
+        else if (!strcmp(argument, "-"))
+            status = add(&search, strdup(argument), 0);
+        else if (is_pattern(argument))
+            status = take_pattern(&search, argument);
+        else
+            status = take_path(&search, argument);
+    }
+    if (request->left_out)
+        sort_from(request->left_out, 0);
+    if (status)
+        gf_inputs_free(inputs);
+    return status;
+}
+
+void gf_inputs_free(struct gf_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        free(inputs->item[i].path);
+    free(inputs->item);
+    *inputs = (struct gf_inputs){0};
+}

@@ -1,0 +1,342 @@
+#include "batch/names/output_template.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "batch/archives/archive.h"
+#include "codec/codec.h"
+
+/* ---- templates ---- */
+
+static const struct {
+    const char *name;
+    enum gf_template_field field;
+    struct gf_key_help key;
+} fields[] = {
+    {"dir",
+     GF_FIELD_DIR,
+     {"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."}},
+    {"stem", GF_FIELD_STEM, {"{stem}", "the input's name without the extension"}},
+    {"ext", GF_FIELD_EXT, {"{ext}", "the input's extension; that of --format where it is given"}},
+    {"n",
+     GF_FIELD_NUMBER,
+     {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a "
+                    "single input the number of the picture in it"}},
+    {"w", GF_FIELD_WIDTH, {"{w}", "the width of the result"}},
+    {"h", GF_FIELD_HEIGHT, {"{h}", "the height of the result"}},
+};
+
+const struct gf_key_help *gf_template_field_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof fields / sizeof *fields) ? &fields[index].key : NULL;
+}
+
+static enum gf_status add_part(struct gf_template *template, struct gf_template_part part,
+                               struct gf_error *error)
+{
+    if (template->parts == GF_TEMPLATE_PARTS_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "--output: more than %d parts",
+                       GF_TEMPLATE_PARTS_MAX);
+    template->part[template->parts++] = part;
+    template->has_number |= part.field == GF_FIELD_NUMBER;
+    template->has_size |= part.field == GF_FIELD_WIDTH || part.field == GF_FIELD_HEIGHT;
+    template->is_pattern |= part.field != GF_FIELD_TEXT;
+    return GF_OK;
+}
+
+/* Reads a field behind its brace: "stem}..." or "n:4}...". */
+static enum gf_status read_field(const char *text, struct gf_template_part *part,
+                                 struct gf_error *error)
+{
+    const size_t length = strcspn(text, "}"), name = strcspn(text, ":}");
+    for (size_t i = 0; text[length] && i < sizeof fields / sizeof *fields; i++) {
+        if (strncmp(fields[i].name, text, name) || fields[i].name[name])
+            continue;
+        *part = (struct gf_template_part){.field = fields[i].field};
+        if (name == length)
+            return GF_OK;
+        part->digits = isdigit((unsigned char)text[name + 1]) ? text[name + 1] - '0' : 0;
+        if (part->field == GF_FIELD_NUMBER && part->digits && name + 2 == length)
+            return GF_OK;
+    }
+    return gf_fail(
+        error, GF_ERROR_USAGE,
+        "--output: '{%.*s' is none of {dir}, {stem}, {ext}, {n}, {n:1}..{n:9}, {w}, {h}; a brace "
+        "itself is {{ or }}",
+        (int)(length < 40 ? length + (text[length] == '}') : 40), text);
+}
+
+/* Reads text up to a field, and makes doubled braces single, in place. */
+static enum gf_status read_text(struct gf_template *template, const char **from,
+                                struct gf_error *error)
+{
+    char *const begin = template->text + (*from - template->text), *to = begin;
+    const char *at = *from;
+    while (*at && (*at != '{' || at[1] == '{')) {
+        at += (*at == '{' || *at == '}') && at[1] == *at;
+        *to++ = *at++;
+    }
+    *from = at;
+    return add_part(template,
+                    (struct gf_template_part){
+                        .field = GF_FIELD_TEXT, .text = begin, .length = (size_t)(to - begin)},
+                    error);
+}
+
+static enum gf_status read_parts(struct gf_template *template, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (const char *at = template->text; !status && *at;) {
+        if (*at == '{' && at[1] != '{') {
+            struct gf_template_part part = {0};
+            status = read_field(at + 1, &part, error);
+            if (!status)
+                status = add_part(template, part, error);
+            at += strcspn(at, "}") + (strchr(at, '}') != NULL);
+        } else {
+            status = read_text(template, &at, error);
+        }
+    }
+    return status;
+}
+
+static bool is_folder(const char *path, bool several)
+{
+    struct stat file;
+    const char *const slash = strrchr(path, '/');
+    if (slash && !slash[1])
+        return true;
+    if (!stat(path, &file))
+        return S_ISDIR(file.st_mode);
+    return several && strcmp(path, "-") && !strpbrk(slash ? slash : path, ".{}");
+}
+
+/* Whether the name may mean a folder: it is the name of one file without a format, and nothing of
+ * that name exists but a regular file. */
+static bool may_be_folder(const struct gf_template *template)
+{
+    struct stat file;
+    return !template->is_stdout && !template->is_pattern &&
+           gf_file_format_named(template->text) == GF_FILE_AUTO &&
+           (stat(template->text, &file) || S_ISREG(file.st_mode));
+}
+
+/* FOLDER is FOLDER/{below}/{stem}.{ext}. */
+static enum gf_status read_folder(struct gf_template *template, const char *folder,
+                                  struct gf_error *error)
+{
+    static const enum gf_template_field rest[] = {GF_FIELD_TEXT, GF_FIELD_BELOW, GF_FIELD_TEXT,
+                                                  GF_FIELD_STEM, GF_FIELD_TEXT,  GF_FIELD_EXT};
+    static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
+    enum gf_status status = add_part(
+        template, (struct gf_template_part){.text = folder, .length = strlen(folder)}, error);
+    for (size_t i = 0; !status && i < sizeof rest / sizeof *rest; i++)
+        status = add_part(
+            template,
+            (struct gf_template_part){.field = rest[i], .text = text[i], .length = text[i] ? 1 : 0},
+            error);
+    return status;
+}
+
+enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
+                                 struct gf_template *template, struct gf_error *error)
+{
+    *template = (struct gf_template){
+        .text = strdup(output), .is_stdout = !strcmp(output, "-"), .format = format};
+    if (!template->text)
+        return gf_fail_memory(error);
+    const bool folder = is_folder(output, several);
+    enum gf_status status =
+        folder ? read_folder(template, template->text, error) : read_parts(template, error);
+    if (!status && several && !folder && may_be_folder(template))
+        status =
+            gf_fail(error, GF_ERROR_USAGE,
+                    "%s: the extension says no format; a folder ends in / or is there", output);
+    if (status)
+        gf_template_free(template);
+    return status;
+}
+
+enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
+                                      struct gf_template *template, struct gf_error *error)
+{
+    if (strpbrk(output, "{}"))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: an archive has one name, without fields in braces", output);
+    *template = (struct gf_template){.text = strdup(output), .format = format};
+    if (!template->text)
+        return gf_fail_memory(error);
+    const enum gf_status status = read_folder(template, gf_archive_path(template->text), error);
+    if (status)
+        gf_template_free(template);
+    return status;
+}
+
+void gf_template_free(struct gf_template *template)
+{
+    free(template->text);
+    *template = (struct gf_template){0};
+}
+
+char *gf_template_folder(const struct gf_template *template)
+{
+    const struct gf_template_part *const first = &template->part[0];
+    if (!template->parts || first->field != GF_FIELD_TEXT || template->is_stdout)
+        return strdup("");
+    size_t length = first->length;
+    while (length && first->text[length - 1] != '/')
+        length--;
+    /* For a folder the first part is its name, without a slash. */
+    if (template->parts > 1 && template->part[1].field == GF_FIELD_TEXT)
+        length = first->length;
+    return strndup(first->text, length);
+}
+
+/* ---- expansion ---- */
+
+/* Appends the folders of `path` without "." and "..", which would lead out of the output's folder.
+ */
+static void put_folders(FILE *file, const char *path, size_t length)
+{
+    bool first = true;
+    for (size_t at = 0; at < length;) {
+        const size_t name =
+            strcspn(path + at, "/") < length - at ? strcspn(path + at, "/") : length - at;
+        const bool dots =
+            (name == 1 && path[at] == '.') || (name == 2 && !strncmp(path + at, "..", 2));
+        if (name && !dots) {
+            fprintf(file, "%s%.*s", first ? "" : "/", (int)name, path + at);
+            first = false;
+        }
+        at += name + 1;
+    }
+}
+
+static void put_extension(FILE *file, const struct gf_template *template,
+                          const struct gf_template_values *values)
+{
+    const enum gf_file_format named = gf_file_format_named(values->input->path);
+    const char *const dot = strrchr(values->input->path, '.');
+    if (template->format != GF_FILE_AUTO)
+        fputs(gf_file_format_extension(template->format), file);
+    else if (gf_file_format_keeps_extension(values->input->path))
+        fputs(dot + 1, file);
+    else
+        fputs(gf_file_format_extension(named != GF_FILE_AUTO ? named : values->content), file);
+}
+
+/* Dots alone become underscores: "...png" must not lead out of the output's folder. */
+static void put_stem(FILE *file, const char *stem, size_t length)
+{
+    const bool dots = strspn(stem, ".") >= length;
+    for (size_t i = 0; i < length; i++)
+        putc(dots ? '_' : stem[i], file);
+}
+
+static void put_part(FILE *file, const struct gf_template *template,
+                     const struct gf_template_part *part, const struct gf_template_values *values)
+{
+    const char *const path = strcmp(values->input->path, "-") ? values->input->path : "stdin";
+    const size_t below = values->input->below;
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash ? slash + 1 : path;
+    const char *const last = strrchr(name, '.');
+    const char *const dot = last && last != name ? last : name + strlen(name);
+    const size_t folder = (size_t)(name - path);
+    switch (part->field) {
+    case GF_FIELD_TEXT:
+        fwrite(part->text, 1, part->length, file);
+        break;
+    case GF_FIELD_DIR:
+    case GF_FIELD_BELOW:
+        if (part->field == GF_FIELD_DIR || values->input->below)
+            put_folders(file, path + below, folder - below);
+        break;
+    case GF_FIELD_STEM:
+        put_stem(file, name, (size_t)(dot - name));
+        break;
+    case GF_FIELD_EXT:
+        put_extension(file, template, values);
+        break;
+    case GF_FIELD_NUMBER:
+        fprintf(file, "%0*zu", part->digits, values->number);
+        break;
+    case GF_FIELD_WIDTH:
+        fprintf(file, "%d", values->width);
+        break;
+    case GF_FIELD_HEIGHT:
+        fprintf(file, "%d", values->height);
+        break;
+    }
+}
+
+/* An empty field leaves two slashes. */
+static void squeeze_slashes(char *path)
+{
+    char *to = path;
+    for (const char *from = path; *from; from++) {
+        if (from[0] != '/' || from[1] != '/')
+            *to++ = *from;
+    }
+    *to = '\0';
+}
+
+enum gf_status gf_template_expand(const struct gf_template *template,
+                                  const struct gf_template_values *values, char **path,
+                                  struct gf_error *error)
+{
+    size_t size = 0;
+    *path = NULL;
+    FILE *const file = open_memstream(path, &size);
+    if (!file)
+        return gf_fail_memory(error);
+    for (int i = 0; i < template->parts; i++)
+        put_part(file, template, &template->part[i], values);
+    /* A stream whose buffer cannot be allocated may close without an error, and leave no text. */
+    if (fclose(file) || !*path) {
+        free(*path);
+        *path = NULL;
+        return gf_fail_memory(error);
+    }
+    /* An empty {dir} in "{dir}/{stem}" does not mean the root folder. */
+    const bool rooted = template->part[0].field == GF_FIELD_TEXT;
+    if (template->is_pattern) {
+        squeeze_slashes(*path);
+        if (!rooted && **path == '/')
+            memmove(*path, *path + 1, strlen(*path));
+    }
+    return GF_OK;
+}
+
+/* ---- folders ---- */
+
+enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
+{
+    char *const folder = strdup(path);
+    char *const end = folder ? strrchr(folder, '/') : NULL;
+    enum gf_status status = GF_OK;
+    if (!folder)
+        return gf_fail_memory(error);
+    struct stat file;
+    if (end && end != folder) {
+        *end = '\0';
+        bool made = !stat(folder, &file);
+        for (char *at = folder + 1; !status && !made;) {
+            at = strchr(at, '/');
+            made = !at;
+            if (at)
+                *at = '\0';
+            if (mkdir(folder, 0777) && errno != EEXIST)
+                status = gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", folder, strerror(errno));
+            if (at)
+                *at++ = '/';
+        }
+    }
+    free(folder);
+    return status;
+}

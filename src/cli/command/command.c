@@ -1,0 +1,280 @@
+/* Reads argv. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/suggest.h"
+#include "base/value.h"
+#include "chain/token.h"
+#include "cli/command/command.h"
+#include "cli/help/synonyms.h"
+#include "codec/codec.h"
+
+/* The arguments being read. */
+struct reader {
+    int argc;
+    char *const *argv;
+    int next;
+    struct gf_command *command;
+    struct gf_error *error;
+    bool in_environment;
+    bool given[128]; /* by the index of the option */
+    struct gf_command_outputs outputs;
+};
+
+static bool takes_value(const struct gf_option *option)
+{
+    return option->type != GF_OPTION_SWITCH;
+}
+
+static const struct gf_option *find_name(const char *name, size_t length)
+{
+    const struct gf_option *option;
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        if (!strncmp(option->name, name, length) && !option->name[length])
+            return option;
+    }
+    return NULL;
+}
+
+static const struct gf_option *find_letter(char letter)
+{
+    const struct gf_option *option;
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        if (option->letter && option->letter == letter)
+            return option;
+    }
+    return NULL;
+}
+
+/* Whether the text is an option, such as "-i", "--strip" or "--quality=90", and so no value. */
+static bool is_option(const char *text)
+{
+    if (text[0] != '-' || !text[1])
+        return false;
+    return text[1] == '-' ? find_name(text + 2, strcspn(text + 2, "=")) != NULL
+                          : !text[2] && find_letter(text[1]);
+}
+
+/* Suggests an option that begins like the text, or that differs from it by a few letters. */
+static enum gf_status unknown_option(const char *text, struct gf_error *error)
+{
+    const char *const name = text + strspn(text, "-");
+    char word[32];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "="), name);
+    if (gf_filter_find(word))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "unknown option '%.60s'; %s is a filter, written without dashes: %.60s",
+                       text, word, name);
+    const char *best = gf_option_synonym(word);
+    int distance = 0;
+    const struct gf_option *option;
+    for (int i = 0; !best && (option = gf_option_at(i)); i++) {
+        if (strlen(word) > 2 && !strncmp(option->name, word, strlen(word)))
+            return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s'; did you mean '--%s'?",
+                           text, option->name);
+        gf_suggest_consider(word, option->name, &best, &distance);
+    }
+    if (best)
+        return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s'; did you mean '--%s'?", text,
+                       best);
+    if ((best = gf_filter_suggest(word)))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "unknown option '%.60s'; did you mean the filter '%s'?", text, best);
+    return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s' (--help lists them)", text);
+}
+
+static enum gf_status begin_output(struct reader *reader, const char *name)
+{
+    const struct gf_option *option;
+    if (reader->in_environment) {
+        reader->command->output = name;
+        return GF_OK;
+    }
+    for (int i = 0; (option = gf_option_at(i)); i++)
+        reader->given[i] &= !option->of_output;
+    return gf_command_begin_output(reader->command, &reader->outputs, name, reader->error);
+}
+
+static enum gf_status set(struct reader *reader, const struct gf_option *option, const char *value)
+{
+    const char *const *const member = (const void *)((char *)reader->command + option->offset);
+    int index = 0;
+    while (gf_option_at(index) != option)
+        index++;
+    /* A file named in the environment is overridden silently. */
+    if (value && option->type == GF_OPTION_FILE && reader->given[index])
+        return gf_fail(reader->error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
+                       option->name, *member, value);
+    if (option->type == GF_OPTION_OUTPUT && *value)
+        return begin_output(reader, value);
+    reader->given[index] = true;
+    if (option->of_output && !reader->in_environment)
+        reader->command->given |= (uint64_t)1 << index;
+    return gf_option_set(option, value, reader->command, reader->error);
+}
+
+/* Takes the next argument as the value; NULL if the value is left out. */
+static enum gf_status next_value(struct reader *reader, const struct gf_option *option,
+                                 const char **value)
+{
+    const char *const text = reader->next < reader->argc ? reader->argv[reader->next] : NULL;
+    /* After an option with an optional value comes the chain, except after --help and --lab. */
+    const bool wanted = option->optional ? gf_option_takes_next(option) && text && text[0] != '-'
+                                         : takes_value(option);
+    *value = NULL;
+    if (!wanted)
+        return GF_OK;
+    if (!text || is_option(text)) {
+        char usage[120];
+        gf_option_usage(option, usage, sizeof usage);
+        return gf_fail(reader->error, GF_ERROR_USAGE, "--%s needs a value: %s", option->name,
+                       usage);
+    }
+    *value = text;
+    reader->next++;
+    return GF_OK;
+}
+
+static enum gf_status read_long(struct reader *reader, const char *text)
+{
+    const size_t length = strcspn(text + 2, "=:"); /* --devices:measure, too */
+    const struct gf_option *const option = find_name(text + 2, length);
+    if (!option)
+        return unknown_option(text, reader->error);
+    const char *value = text[2 + length] ? text + 2 + length + 1 : NULL;
+    if (!value) {
+        const enum gf_status status = next_value(reader, option, &value);
+        if (status)
+            return status;
+    }
+    return set(reader, option, value);
+}
+
+/* Reads "-i", "-iFILE" or "-vq". "-rotate" is what other programs call a filter. */
+static enum gf_status read_short(struct reader *reader, const char *text)
+{
+    if (text[2] && gf_filter_find(text + 1))
+        return unknown_option(text, reader->error);
+    for (const char *at = text + 1; *at; at++) {
+        const struct gf_option *const option = find_letter(*at);
+        if (!option)
+            return unknown_option(text, reader->error);
+        const char *value = NULL;
+        enum gf_status status = GF_OK;
+        const bool attached = at[1] && takes_value(option) && !option->optional;
+        if (attached)
+            value = at + 1;
+        else if (!at[1])
+            status = next_value(reader, option, &value);
+        status = status ? status : set(reader, option, value);
+        if (status || attached)
+            return status;
+    }
+    return GF_OK;
+}
+
+/* What --report and --compare read. */
+static enum gf_status add_file(struct reader *reader, const char *text)
+{
+    struct gf_command *const command = reader->command;
+    if (command->inputs == GF_COMMAND_INPUTS_MAX)
+        return gf_fail(reader->error, GF_ERROR_USAGE, "more than %d files are named",
+                       GF_COMMAND_INPUTS_MAX);
+    command->input[command->inputs++] = text;
+    return GF_OK;
+}
+
+/* "-q 80", "--strip 1" */
+static enum gf_status check_number(const struct reader *reader, const char *text)
+{
+    const char *const before = reader->next > 2 ? reader->argv[reader->next - 2] : "", *end;
+    const bool is_quality = !strcmp(before, "-q");
+    double number;
+    if (!is_option(before) || !gf_value_number(text, &number, &end) || *end)
+        return GF_OK;
+    return gf_fail(reader->error, GF_ERROR_USAGE,
+                   "%.60s takes no value, and '%.60s' is no filter%s%s", before, text,
+                   is_quality ? "; did you mean --quality=" : "", is_quality ? text : "");
+}
+
+/* Options among the names of filters. */
+static enum gf_status check_names(const struct reader *reader, const char *chain)
+{
+    char token[GF_TOKEN_MAX];
+    bool is_name = true;
+    for (const char *at = chain; at && (at = gf_token_next(at, "=:,", token));) {
+        const char *const word = gf_token_trim(token);
+        if (is_name && find_name(word, strlen(word)) && !gf_filter_find(word))
+            return gf_fail(reader->error, GF_ERROR_USAGE, "'%s' is an option, not a filter: --%s",
+                           word, word);
+        is_name = *at == ',';
+        at = *at ? at + 1 : NULL;
+    }
+    return GF_OK;
+}
+
+static enum gf_status read_operand(struct reader *reader, const char *text)
+{
+    const char **const chain = &reader->command->chain;
+    const enum gf_action action = reader->command->action;
+    if ((action == GF_ACTION_REPORT || action == GF_ACTION_COMPARE) && !reader->in_environment)
+        return add_file(reader, text);
+    /* A shell expands -i *.jpg so that all but the first name look like chains. */
+    if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
+        return gf_fail(reader->error, GF_ERROR_USAGE,
+                       "'%.80s' is a file, where a chain was expected: quote the pattern, or give "
+                       "each file an -i",
+                       text);
+    if (reader->in_environment)
+        return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
+    if (*chain)
+        return gf_command_fail_chains(*chain, text, reader->error);
+    *chain = text;
+    const enum gf_status status = check_number(reader, text);
+    return status ? status : check_names(reader, text);
+}
+
+static enum gf_status read_arguments(struct reader *reader)
+{
+    enum gf_status status = GF_OK;
+    bool options_ended = false;
+    while (!status && reader->next < reader->argc) {
+        const char *const text = reader->argv[reader->next++];
+        if (options_ended || text[0] != '-' || !text[1])
+            status = read_operand(reader, text);
+        else if (!strcmp(text, "--"))
+            options_ended = true;
+        else
+            status = text[1] == '-' ? read_long(reader, text) : read_short(reader, text);
+    }
+    return status;
+}
+
+enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,
+                                      char *const *argv, struct gf_command *command,
+                                      struct gf_error *error)
+{
+    struct gf_error detail;
+    struct reader before = {.argc = count,
+                            .argv = environment,
+                            .command = command,
+                            .error = &detail,
+                            .in_environment = true};
+    struct reader reader = {
+        .argc = argc, .argv = argv, .next = 1, .command = command, .error = error};
+    *command = gf_command_default();
+    enum gf_status status = read_arguments(&before);
+    if (status)
+        return gf_fail(error, status, "GPUFILTER_OPTS: %.300s", detail.text);
+    status = read_arguments(&reader);
+    if (!status)
+        status = gf_command_end_outputs(command, &reader.outputs, error);
+    return status ? status : gf_command_check(command, error);
+}
+
+enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
+                                struct gf_error *error)
+{
+    return gf_command_parse_after(0, NULL, argc, argv, command, error);
+}

@@ -1,0 +1,203 @@
+/* The command line. The table of options (options.c) declares each option's name, value, range and
+ * meaning; parsing, --help, the man page and the shell completion all read it. */
+#ifndef GF_CLI_COMMAND_COMMAND_H
+#define GF_CLI_COMMAND_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/pipeline_internal.h"
+
+enum gf_action {
+    GF_ACTION_RUN,
+    GF_ACTION_EXPLAIN,
+    GF_ACTION_HELP,
+    GF_ACTION_LIST,
+    GF_ACTION_DEVICES,
+    GF_ACTION_CALIBRATE,
+    GF_ACTION_VERSION,
+    GF_ACTION_SELFTEST,
+    GF_ACTION_LAB,
+    GF_ACTION_REPORT,
+    GF_ACTION_COMPARE,
+    GF_ACTION_MAN,
+    GF_ACTION_COMPLETION,
+    GF_ACTION_SERVE,
+};
+
+/* The forms of --profile, --list, --devices, --selftest and --serve. */
+enum gf_profile_form {
+    GF_PROFILE_OFF,
+    GF_PROFILE_TABLE,
+    GF_PROFILE_JSON,
+    GF_PROFILE_HTML,
+    GF_PROFILE_COMPARE, /* this and the forms below compare variants, and need no -o */
+    GF_PROFILE_COMPARE_JSON,
+    GF_PROFILE_COMPARE_CSV,
+    GF_PROFILE_COMPARE_HTML,
+};
+enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
+enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
+enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
+
+enum gf_serve_form { GF_SERVE_BEGIN, GF_SERVE_STOP };
+
+enum gf_shell { GF_SHELL_BASH, GF_SHELL_ZSH, GF_SHELL_FISH };
+enum gf_progress_form {
+    GF_PROGRESS_AUTO,
+    GF_PROGRESS_BAR,
+    GF_PROGRESS_LINES,
+    GF_PROGRESS_JSON,
+    GF_PROGRESS_NONE
+};
+
+enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
+
+/* One of several outputs. */
+struct gf_command_output {
+    const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
+    uint64_t given;                                   /* as the command's */
+    struct gf_options options;                        /* for all, and its own */
+    char *made;                                       /* the chain, where it is put together */
+};
+
+/* A command line after parsing. The strings belong to argv. */
+struct gf_command {
+    enum gf_action action;
+    int form;             /* of the action: what was chosen for --list, --devices ... */
+    const char *topic;    /* the filter given to --help; or NULL */
+    const char *lab;      /* the value of --lab; or NULL */
+    const char *likeness; /* the value of --compare; or NULL */
+    const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
+    int inputs;
+    const char *trace, *log, *resume; /* NULL: not given */
+    /* Of the only output, or of the first of several. */
+    const char *output, *chain, *chain_file, *to_icc;
+    /* What is said of all outputs, before the first of several; and the outputs beside the first.
+     */
+    struct gf_command_output all, more[GF_PIPELINE_OUTPUTS_MAX - 1];
+    int more_outputs;
+    char *made; /* the first output's chain, where it is put together */
+    bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
+    int shard, shards; /* 0: not given */
+    int progress;      /* enum gf_progress_form */
+    int device[GF_COMMAND_DEVICES_MAX];
+    int devices;      /* how many were named, as by --device=cuda:0,1 */
+    bool all_devices; /* --device=cuda:all */
+    int server;       /* enum gf_server_use */
+    int idle_s;       /* 0: not given */
+    int profile;      /* enum gf_profile_form */
+    const char *page; /* the file of --profile=html:FILE and the like, and of --report; or NULL */
+    bool verbose, quiet;
+    uint64_t given; /* options of the output, not from the environment: bits by their index */
+    struct gf_options options;
+};
+
+enum gf_option_type {
+    GF_OPTION_SWITCH, /* no value */
+    GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
+    GF_OPTION_INPUT,  /* as a file, but may be given several times */
+    GF_OPTION_OUTPUT, /* likewise: begins an output */
+    GF_OPTION_SHARD,  /* shard and shards: "K/N" */
+    GF_OPTION_FILTER, /* const char *, a filter's name */
+    GF_OPTION_LAB,    /* const char *, a lab and its parameters */
+    GF_OPTION_INT,    /* int, least..greatest */
+    GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
+    GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
+    GF_OPTION_CHOICE, /* int */
+    GF_OPTION_DEVICE, /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
+};
+
+struct gf_choice {
+    const char *name; /* a second name of the same value is an alias, which help leaves out */
+    int value;
+};
+/* The end of a choice that takes the name of a file: "html:FILE". */
+#define GF_CHOICE_FILE ":FILE"
+
+struct gf_option {
+    const char *group; /* the heading above the first option of a group, else NULL */
+    const char *name;
+    char letter; /* of the short form, or 0 */
+    const char
+        *argument; /* what help calls the value; NULL: there is none, or help names the choices */
+    enum gf_option_type type;
+    bool optional;         /* the value may be left out */
+    bool of_output;        /* behind one of several -o it holds for that output */
+    enum gf_action action; /* what the program does instead of filtering a picture */
+    int implied;           /* stored by a switch, or if the value is left out */
+    double least, greatest;
+    const struct gf_choice *choices; /* ends with a NULL name */
+    size_t offset;                   /* of the member of struct gf_command that is set */
+    size_t file_offset;              /* of the one that a choice's file is stored in */
+    const char *help;
+};
+
+/* The outputs, at least one; the first is a copy of what the command has. */
+static inline int gf_command_outputs(const struct gf_command *command)
+{
+    return 1 + command->more_outputs;
+}
+struct gf_command_output gf_command_output_at(const struct gf_command *command, int index);
+
+/* The outputs of a command line that is being read. */
+struct gf_command_outputs {
+    int begun;                      /* by -o */
+    struct gf_command_output first; /* once there is a second */
+};
+/* -o: what stands before the first is of all outputs; the options of each begin with that. */
+enum gf_status gf_command_begin_output(struct gf_command *command,
+                                       struct gf_command_outputs *outputs, const char *name,
+                                       struct gf_error *error) GF_CHECKED;
+/* Behind the last argument: of a single output it does not matter what stands before -o. */
+enum gf_status gf_command_end_outputs(struct gf_command *command,
+                                      const struct gf_command_outputs *outputs,
+                                      struct gf_error *error) GF_CHECKED;
+enum gf_status gf_command_fail_chains(const char *first, const char *second,
+                                      struct gf_error *error) GF_CHECKED;
+
+/* Puts the chains of all outputs together: that of all outputs, the output's own, each perhaps from
+ * a file, and --to-icc. gf_command_free() frees them. */
+enum gf_status gf_command_settle_chains(struct gf_command *command,
+                                        struct gf_error *error) GF_CHECKED;
+void gf_command_free(struct gf_command *command);
+
+/* The options in the order of --help; NULL past the last one. */
+const struct gf_option *gf_option_at(int index);
+
+struct gf_command gf_command_default(void);
+/* Stores the value of an option, or what the option implies if value is NULL (option_value.c). */
+enum gf_status gf_option_set(const struct gf_option *option, const char *value,
+                             struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* Checks options that depend on each other (command_check.c). */
+enum gf_status gf_command_check(const struct gf_command *command,
+                                struct gf_error *error) GF_CHECKED;
+
+/* Reads argv[1] and on. Every error is GF_ERROR_USAGE. */
+enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
+                                struct gf_error *error) GF_CHECKED;
+/* Reads options from the environment first, which the command line then overrides. */
+enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,
+                                      char *const *argv, struct gf_command *command,
+                                      struct gf_error *error) GF_CHECKED;
+
+/* "--device=auto|cpu|cuda[:N]", "--profile[=table|json|...]", without the short form. */
+void gf_option_usage(const struct gf_option *option, char *text, size_t size);
+/* "1..100; default 90"; empty if the option has neither a range nor a default. */
+void gf_option_limits(const struct gf_option *option, char *text, size_t size);
+/* "png, jpeg, pnm, pam" without aliases, then `more`. */
+void gf_option_choices(const struct gf_choice *choices, const char *separator, const char *more,
+                       char *text, size_t size);
+/* A value of that type as a user writes it: "1G". */
+void gf_option_number(double value, enum gf_option_type type, char *text, size_t size);
+/* Whether the value is the name of a file. */
+static inline bool gf_option_takes_file(const struct gf_option *option)
+{
+    return option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT ||
+           option->type == GF_OPTION_OUTPUT;
+}
+/* Whether a value that may be left out can be the next argument: "--help blur". */
+bool gf_option_takes_next(const struct gf_option *option);
+
+#endif

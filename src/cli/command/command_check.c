@@ -1,0 +1,161 @@
+/* Checks what involves several options. */
+#include <string.h>
+
+#include "batch/archives/archive.h"
+#include "batch/names/inputs.h"
+#include "cli/command/command.h"
+
+/* Without -o only reports are possible. */
+static enum gf_status check_without_output(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->trace)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--trace needs a run that writes a picture: -o FILE is missing");
+    if (command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
+}
+
+/* --explain and --profile=compare look at one picture on one device. */
+static enum gf_status check_single(const struct gf_command *command, struct gf_error *error)
+{
+    static const char reports[] = "--explain and --profile=compare work on one",
+                      twice[] = "--profile=compare with -o reads the picture twice";
+    const char *const input = command->input[0];
+    if (command->inputs > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s picture, not on %d", reports, command->inputs);
+    if (gf_inputs_is_group(input))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s picture, not on a folder, a pattern or a list: '%.100s'", reports,
+                       input);
+    if (gf_archive_named(input))
+        return gf_fail(error, GF_ERROR_USAGE, "%s picture, not on an archive: '%.100s'", reports,
+                       input);
+    if (command->all_devices || command->devices > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s GPU, not on several", reports);
+    if (command->more_outputs && command->profile >= GF_PROFILE_COMPARE)
+        return gf_fail(error, GF_ERROR_USAGE, "--profile=compare works on one output, not on %d",
+                       gf_command_outputs(command));
+    if (command->action == GF_ACTION_EXPLAIN || !command->output)
+        return GF_OK;
+    if (!strcmp(input, "-"))
+        return gf_fail(error, GF_ERROR_USAGE, "%s, which standard input does not allow", twice);
+    if (!strcmp(input, command->output))
+        return gf_fail(error, GF_ERROR_USAGE, "%s, so that -o must be another file", twice);
+    return GF_OK;
+}
+
+/* Refuses a chain that would be ignored, as in "--devices measure". */
+static enum gf_status check_no_chain(const struct gf_command *command, struct gf_error *error)
+{
+    int i = 0;
+    const enum gf_action action = command->action;
+    if (!command->chain || (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES &&
+                            action != GF_ACTION_LIST && action != GF_ACTION_SERVE))
+        return GF_OK;
+    while (gf_option_at(i)->action != action)
+        i++;
+    return gf_fail(error, GF_ERROR_USAGE, "--%s takes no chain: '%.80s'", gf_option_at(i)->name,
+                   command->chain);
+}
+
+static bool is_output(const struct gf_command *command, const char *file)
+{
+    bool is = false;
+    for (int i = 0; i < gf_command_outputs(command); i++) {
+        const char *const output = gf_command_output_at(command, i).output;
+        is |= output && !strcmp(file, output);
+    }
+    return is;
+}
+
+/* Refuses a page that would take the place of another file. */
+static enum gf_status check_page(const struct gf_command *command, struct gf_error *error)
+{
+    const char *const page = command->page;
+    if (page && is_output(command, page))
+        return gf_fail(error, GF_ERROR_USAGE, "the page and --output are the same file");
+    if (page && command->trace && !strcmp(page, command->trace))
+        return gf_fail(error, GF_ERROR_USAGE, "the page and --trace are the same file");
+    for (int i = 0; page && i < command->inputs; i++) {
+        if (!strcmp(page, command->input[i]) && strcmp(page, "-"))
+            return gf_fail(error, GF_ERROR_USAGE, "the page and --input are the same file");
+    }
+    return GF_OK;
+}
+
+/* Refuses one file for two purposes. */
+static enum gf_status check_files(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->resume && command->log && strcmp(command->resume, command->log))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--log and --resume name different files, but --resume continues its log");
+    const char *const log = command->log ? command->log : command->resume;
+    if (log && is_output(command, log))
+        return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
+    if (command->trace && is_output(command, command->trace))
+        return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
+    for (int i = 0; command->trace && i < command->inputs; i++) {
+        if (!strcmp(command->trace, command->input[i]))
+            return gf_fail(error, GF_ERROR_USAGE, "--trace and --input are the same file");
+    }
+    return GF_OK;
+}
+
+/* --report reads files, and writes one that is none of them. */
+static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->chain)
+        return gf_fail(error, GF_ERROR_USAGE, "--report=FILE comes before what it reads, '%.80s'",
+                       command->chain);
+    if (!command->inputs)
+        return gf_fail(
+            error, GF_ERROR_USAGE,
+            "--report: what it reads is missing: saved profiles, comparisons, labs, logs");
+    for (int i = 0; i < command->inputs; i++) {
+        if (!strcmp(command->page, command->input[i]) && strcmp(command->page, "-"))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "the page and a report are the same file: '%.100s'", command->page);
+    }
+    return GF_OK;
+}
+
+/* --compare reads two pictures, and draws one. */
+static enum gf_status check_compare(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->inputs != 1 || command->chain)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--compare=FILE takes one other picture behind it: --compare=a.png b.png");
+    if (command->more_outputs)
+        return gf_fail(error, GF_ERROR_USAGE, "--compare has one output, not %d",
+                       gf_command_outputs(command));
+    return GF_OK;
+}
+
+enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)
+{
+    if (command->action == GF_ACTION_COMPARE)
+        return check_compare(command, error);
+    if (command->action == GF_ACTION_REPORT)
+        return check_report(command, error);
+    if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
+        return check_no_chain(command, error);
+    if (!command->inputs)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "-i FILE is missing: the picture to read (--help explains)");
+    for (int i = -1; i < gf_command_outputs(command); i++) {
+        const struct gf_command_output output =
+            i < 0 ? command->all : gf_command_output_at(command, i);
+        if (output.chain && output.chain_file)
+            return gf_fail(error, GF_ERROR_USAGE, "two chains: '%.80s', and --chain-file",
+                           output.chain);
+    }
+    const bool report =
+        command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
+    enum gf_status status = report ? check_single(command, error) : GF_OK;
+    if (!status)
+        status = check_page(command, error);
+    if (status || !command->output)
+        return status ? status : check_without_output(command, error);
+    return check_files(command, error);
+}

@@ -1,0 +1,236 @@
+/* The values of options: reads one from its text and stores it in the command. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "base/value.h"
+#include "cli/command/command.h"
+#include "cli/help/synonyms.h"
+#include "gpufilter/filter.h"
+
+/* Reads "2G", "1.5M", "512MiB". The suffix is K, M, G or T in either case. */
+static bool parse_scaled(const char *text, enum gf_option_type type, double *value)
+{
+    const double base = type == GF_OPTION_SIZE ? 1024 : 1000;
+    const char *end;
+    if (!gf_value_number(text, value, &end))
+        return false;
+    if (!*end)
+        return true;
+    const char *const suffix = strchr("KMGT", toupper((unsigned char)*end));
+    if (!suffix)
+        return false;
+    *value *= pow(base, (double)(suffix - "KMGT") + 1);
+    return !end[1] || (type == GF_OPTION_SIZE && (!strcmp(end + 1, "B") || !strcmp(end + 1, "iB")));
+}
+
+static enum gf_status set_number(const struct gf_option *option, const char *text, void *member,
+                                 struct gf_error *error)
+{
+    double value;
+    const bool whole = option->type == GF_OPTION_INT;
+    if (whole ? !gf_value_whole_number(text, &value) : !parse_scaled(text, option->type, &value))
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not a %s", option->name, text,
+                       whole ? "number" : "number with or without a suffix K, M, G");
+    if (value != floor(value) && whole)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not a whole number", option->name,
+                       text);
+    if (value < option->least || value > option->greatest) {
+        char least[32], greatest[32];
+        gf_option_number(option->least, option->type, least, sizeof least);
+        gf_option_number(option->greatest, option->type, greatest, sizeof greatest);
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is outside %s..%s", option->name, text,
+                       least, greatest);
+    }
+    if (whole)
+        *(int *)member = (int)value;
+    else
+        *(uint64_t *)member = (uint64_t)value;
+    return GF_OK;
+}
+
+static enum gf_status fail_empty_name(const struct gf_option *option, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_USAGE, "--%s: the name of the file is empty", option->name);
+}
+
+static enum gf_status fail_choice(const struct gf_option *option, const char *text,
+                                  struct gf_error *error)
+{
+    const bool device = option->type == GF_OPTION_DEVICE;
+    const char *const meant = gf_value_synonym(text), *best = NULL;
+    int distance = 0;
+    for (int i = 0; option->choices[i].name; i++)
+        gf_suggest_consider(text, option->choices[i].name, &best, &distance);
+    for (int i = 0; meant && option->choices[i].name; i++)
+        best = strcmp(meant, option->choices[i].name) ? best : option->choices[i].name;
+    char choices[160];
+    gf_option_choices(option->choices, ", ", device ? ", cuda:N" : "", choices, sizeof choices);
+    return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is none of %s%s%s%s", option->name, text,
+                   choices, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+}
+
+/* Whether the text is the choice. *file: what stands for the FILE of "html:FILE"; else NULL. */
+static bool is_choice(const char *choice, const char *text, const char **file)
+{
+    const size_t end = strlen(GF_CHOICE_FILE), length = strlen(choice);
+    const size_t begin = length > end ? length - end : 0; /* where the name ends */
+    *file = NULL;
+    if (strcmp(choice + begin, GF_CHOICE_FILE))
+        return !strcmp(choice, text);
+    *file = text + begin + 1;
+    return !strncmp(choice, text, begin + 1);
+}
+
+static enum gf_status set_choice(const struct gf_option *option, const char *text,
+                                 struct gf_command *command, struct gf_error *error)
+{
+    const char *file;
+    for (int i = 0; option->choices[i].name; i++) {
+        if (!is_choice(option->choices[i].name, text, &file))
+            continue;
+        if (file && !*file)
+            return fail_empty_name(option, error);
+        *(int *)((char *)command + option->offset) = option->choices[i].value;
+        if (option->file_offset)
+            *(const char **)((char *)command + option->file_offset) = file;
+        return GF_OK;
+    }
+    return fail_choice(option, text, error);
+}
+
+/* Reads the "0,2,3" of "cuda:0,2,3". */
+static bool read_devices(const struct gf_option *option, const char *text,
+                         struct gf_command *command)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        const long index = strtol(at, &end, 10);
+        if (!isdigit((unsigned char)*at) || index > option->greatest ||
+            command->devices == GF_COMMAND_DEVICES_MAX)
+            return false;
+        for (int i = 0; i < command->devices; i++) {
+            if (command->device[i] == index)
+                return false;
+        }
+        command->device[command->devices++] = (int)index;
+        if (!*end)
+            return true;
+        if (*end != ',')
+            return false;
+        at = end;
+    }
+}
+
+static enum gf_status set_device(const struct gf_option *option, const char *text,
+                                 struct gf_command *command, struct gf_error *error)
+{
+    static const char prefix[] = "cuda:";
+    command->options.device_index = command->devices = 0;
+    command->all_devices = false;
+    if (strncmp(text, prefix, strlen(prefix)))
+        return set_choice(option, text, command, error);
+    command->options.device = GF_DEVICE_CUDA;
+    command->all_devices = !strcmp(text + strlen(prefix), "all");
+    if (command->all_devices)
+        return GF_OK;
+    if (!read_devices(option, text + strlen(prefix), command))
+        return fail_choice(option, text, error);
+    command->options.device_index = command->device[0];
+    return GF_OK;
+}
+
+static enum gf_status add_input(const struct gf_option *option, const char *text,
+                                struct gf_command *command, struct gf_error *error)
+{
+    if (!*text)
+        return fail_empty_name(option, error);
+    if (command->inputs == GF_COMMAND_INPUTS_MAX)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--%s is given more than %d times: name a folder, or a list by @FILE",
+                       option->name, GF_COMMAND_INPUTS_MAX);
+    command->input[command->inputs++] = text;
+    return GF_OK;
+}
+
+/* K counts from 1. The message helps a caller whose index counts from 0. */
+static enum gf_status set_shard(const struct gf_option *option, const char *text,
+                                struct gf_command *command, struct gf_error *error)
+{
+    int part, of, end = 0;
+    if (sscanf(text, "%9d/%9d%n", &part, &of, &end) != 2 || text[end] || of < 1)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not K/N, the K-th of N parts",
+                       option->name, text);
+    if (part < 1 || part > of)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--%s=%.60s: K is outside 1..%d; with an index that counts from 0: "
+                       "--%s=$((INDEX + 1))/%d",
+                       option->name, text, of, option->name, of);
+    command->shard = part;
+    command->shards = of;
+    return GF_OK;
+}
+
+static enum gf_status set_filter(const char *text, const char **member, struct gf_error *error)
+{
+    if (!gf_filter_find(text)) {
+        const char *const best = gf_filter_suggest(text);
+        return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'%s%s%s", text,
+                       best ? "; did you mean '" : " (--list shows them)", best ? best : "",
+                       best ? "'?" : "");
+    }
+    *member = text;
+    return GF_OK;
+}
+
+/* Stores what the option implies without a value. */
+static void set_implied(const struct gf_option *option, void *member)
+{
+    if (option->type == GF_OPTION_SWITCH && !option->action)
+        *(bool *)member = option->implied;
+    else if (option->type == GF_OPTION_CHOICE)
+        *(int *)member = option->implied;
+}
+
+enum gf_status gf_option_set(const struct gf_option *option, const char *value,
+                             struct gf_command *command, struct gf_error *error)
+{
+    void *const member = (char *)command + option->offset;
+    if (option->action && !command->action)
+        command->action = option->action;
+    if (!value) {
+        set_implied(option, member);
+        return GF_OK;
+    }
+    switch (option->type) {
+    case GF_OPTION_SWITCH:
+        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value", option->name);
+    case GF_OPTION_FILE:
+    case GF_OPTION_OUTPUT:
+        if (!*value)
+            return fail_empty_name(option, error);
+        *(const char **)member = value;
+        return GF_OK;
+    case GF_OPTION_LAB:
+        *(const char **)member = value;
+        return GF_OK;
+    case GF_OPTION_INPUT:
+        return add_input(option, value, command, error);
+    case GF_OPTION_SHARD:
+        return set_shard(option, value, command, error);
+    case GF_OPTION_FILTER:
+        return set_filter(value, member, error);
+    case GF_OPTION_CHOICE:
+        return set_choice(option, value, command, error);
+    case GF_OPTION_DEVICE:
+        return set_device(option, value, command, error);
+    case GF_OPTION_INT:
+    case GF_OPTION_COUNT:
+    case GF_OPTION_SIZE:
+        return set_number(option, value, member, error);
+    }
+    return GF_OK;
+}

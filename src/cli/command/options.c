@@ -1,0 +1,323 @@
+/* The table of options, and how help writes one. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "batch/batch.h"
+#include "cli/command/command.h"
+
+/* The member of the command that an option sets. */
+#define AT(member) offsetof(struct gf_command, member)
+#define KI 1024.0
+#define MEMORY_LEAST (KI * KI)
+#define MEMORY_GREATEST (KI * KI * KI * KI)
+
+/* clang-format off */
+static const struct gf_choice formats[] = {
+#define GF_FORMAT_READ_WRITE(id, choice, ...) {choice, GF_FILE_##id},
+#include "codec/formats.def"
+    {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {0},
+};
+static const struct gf_choice subsamplings[] = {
+    {"auto", GF_SUBSAMPLING_AUTO}, {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
+};
+static const struct gf_choice tiff_compressions[] = {
+    {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {0},
+};
+static const struct gf_choice devices[] = {
+    {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
+};
+static const struct gf_choice host_memories[] = {
+    {"pinned", GF_HOST_PINNED}, {"pageable", GF_HOST_PAGEABLE}, {0},
+};
+static const struct gf_choice codecs[] = {
+    {"auto", GF_CODEC_AUTO}, {"cpu", GF_CODEC_CPU}, {"gpu", GF_CODEC_GPU}, {0},
+};
+static const struct gf_choice transfers[] = {
+    {"copy", GF_TRANSFER_COPY}, {"zero-copy", GF_TRANSFER_ZERO_COPY}, {0},
+};
+static const struct gf_choice profiles[] = {
+    {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {"html" GF_CHOICE_FILE, GF_PROFILE_HTML},
+    {"compare", GF_PROFILE_COMPARE}, {"compare:json", GF_PROFILE_COMPARE_JSON},
+    {"compare:csv", GF_PROFILE_COMPARE_CSV}, {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML}, {0},
+};
+static const struct gf_choice lists[] = {
+    {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
+};
+static const struct gf_choice extents[] = {
+    {"small", GF_SELFTEST_SMALL}, {"full", GF_SELFTEST_FULL}, {0},
+};
+static const struct gf_choice device_forms[] = {{"measure", GF_DEVICES_MEASURE}, {0}};
+static const struct gf_choice serve_forms[] = {{"stop", GF_SERVE_STOP}, {0}};
+static const struct gf_choice server_uses[] = {
+    {"auto", GF_SERVER_AUTO}, {"start", GF_SERVER_START}, {"off", GF_SERVER_OFF}, {0},
+};
+static const struct gf_choice progresses[] = {
+    {"auto", GF_PROGRESS_AUTO}, {"bar", GF_PROGRESS_BAR}, {"lines", GF_PROGRESS_LINES},
+    {"json", GF_PROGRESS_JSON}, {"none", GF_PROGRESS_NONE}, {0},
+};
+static const struct gf_choice shells[] = {
+    {"bash", GF_SHELL_BASH}, {"zsh", GF_SHELL_ZSH}, {"fish", GF_SHELL_FISH}, {0},
+};
+
+static const struct gf_option options[] = {
+    {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
+     .help = "the picture to read: "
+#define GF_FORMAT_READ_WRITE(id, choice, name, ...) name ", "
+#define GF_FORMAT_READ(id, choice, name, ...) name ", "
+#include "codec/formats.def"
+             "known by content; FILE[2] is the third picture in it; - is standard "
+             "input. CMYK becomes RGB. Also a folder, a quoted pattern, @LIST with a name a line (@-: from standard input); as "
+             "often as wanted. Or one archive: FILE.tar, packed or not, tar:- from standard input"},
+    {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,
+     .offset = AT(output),
+     .help = "the picture to write, complete or not at all, in the format of its extension; - is "
+             "standard output. A folder, which ends in / or is there, or a template with {dir}, {stem}, {ext}, {n}, {w}, {h} for several. Several -o: several outputs of one decoding; "
+             "the chain and what says how to encode then hold for the -o before them. An archive, "
+             "of files or of another one: FILE.tar, FILE.tar.gz, .xz, .zst, tar:- to standard output"},
+    {.name = "chain-file", .of_output = true, .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(chain_file),
+     .help = "the chain from a file: filters on one or more lines, # begins a comment"},
+    {.name = "format", .of_output = true, .type = GF_OPTION_CHOICE, .choices = formats, .offset = AT(options.format),
+     .help = "the output's format, whatever its extension"},
+    {.name = "quality", .of_output = true, .argument = "N", .type = GF_OPTION_INT, .least = 1, .greatest = GF_QUALITY_MAX,
+     .offset = AT(options.quality),
+     .help = "quality of lossy formats"},
+    {.name = "lossless", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.lossless),
+     .help = "the same pixels again from the file, or a refusal"},
+    {.name = "subsampling", .of_output = true, .type = GF_OPTION_CHOICE, .choices = subsamplings,
+     .offset = AT(options.subsampling),
+     .help = "of colours in JPEG and AVIF; auto is 444 above quality 90, else 420"},
+    {.name = "progressive", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true,
+     .offset = AT(options.progressive),
+     .help = "write a progressive JPEG"},
+    {.name = "optimize", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.optimize),
+     .help = "write a smaller JPEG, by codes made for the picture"},
+    {.name = "png-level", .of_output = true, .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_PNG_LEVEL_MAX,
+     .offset = AT(options.png_level),
+     .help = "PNG compression; 1 is quick"},
+    {.name = "png-palette", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.png_palette),
+     .help = "a PNG of up to 256 colours gets a palette, as one keeps it that was not filtered"},
+    {.name = "tiff-compression", .of_output = true, .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
+     .offset = AT(options.tiff_compression),
+     .help = "what packs a TIFF"},
+    {.name = "to-icc", .of_output = true, .argument = "PROFILE", .type = GF_OPTION_FILE, .offset = AT(to_icc),
+     .help = "convert the colours last of all: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
+    {.name = "cmyk-profile", .argument = "FILE", .type = GF_OPTION_FILE,
+     .offset = AT(options.cmyk_profile),
+     .help = "the ICC profile of CMYK pictures that carry none, such as the press's; without it "
+             "they become RGB by (1 - ink)(1 - black), with a warning"},
+    {.name = "strip", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
+     .help = "leave out ICC, EXIF, XMP, IPTC, texts and density"},
+    {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
+     .offset = AT(options.autorotate),
+     .help = "leave the orientation unapplied that EXIF, TIFF, AVIF or JPEG XL states, and keep "
+             "it; libheif has turned a HEIC upright already"},
+    {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
+     .offset = AT(options.allow_truncated),
+     .help = "keep what a truncated PNG or JPEG still gives"},
+    {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
+     .offset = AT(options.max_pixels),
+     .help = "refuse a larger input, or what a filter would make larger; suffixes k, M, G"},
+
+    {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
+     .offset = AT(recursive),
+     .help = "search the folders in a folder, too"},
+    {.name = "null", .letter = '0', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(nul_separated),
+     .help = "names in a list end with NUL"},
+    {.name = "log", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(log),
+     .help = "append a line of JSON for every picture"},
+    {.name = "resume", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(resume),
+     .help = "do what that log does not say is done, and go on in it"},
+    {.name = "skip-existing", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(skip_existing),
+     .help = "leave outputs that are there; not with {n}, which numbers one run's inputs"},
+    {.name = "update", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(update),
+     .help = "leave outputs that are no older than their input; likewise not with {n}"},
+    {.name = "no-clobber", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_clobber),
+     .help = "an output that is there is an error"},
+    {.name = "fail-fast", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(fail_fast),
+     .help = "begin no file after the first that failed"},
+    {.name = "sync", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.sync),
+     .help = "flush every output to the disk"},
+    {.name = "dry-run", .letter = 'n', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(dry_run),
+     .help = "print what would be done"},
+    {.name = "shard", .argument = "K/N", .type = GF_OPTION_SHARD,
+     .help = "only the K-th of N parts of the inputs, K from 1"},
+    {.name = "progress", .type = GF_OPTION_CHOICE, .choices = progresses, .offset = AT(progress),
+     .help = "auto is a bar on a terminal, else lines"},
+
+    {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
+     .greatest = GF_DEVICE_INDEX_MAX, .offset = AT(options.device),
+     .help = "where to run; auto takes the one that is done sooner. Several GPUs: cuda:0,1 or cuda:all"},
+    {.name = "server", .type = GF_OPTION_CHOICE, .choices = server_uses, .offset = AT(server),
+     .help = "whether a server, whose GPU is awake, does single pictures; start starts one for the next"},
+    {.name = "serve", .type = GF_OPTION_CHOICE, .optional = true, .choices = serve_forms,
+     .implied = GF_SERVE_BEGIN, .action = GF_ACTION_SERVE, .offset = AT(form),
+     .help = "be that server, or stop it"},
+    {.name = "idle", .argument = "SECONDS", .type = GF_OPTION_INT, .least = 1, .greatest = 1e9,
+     .offset = AT(idle_s),
+     .help = "ends a server without work; one that was started after 300"},
+    {.name = "lanes", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_LANES_MAX,
+     .offset = AT(options.lanes),
+     .help = "bands in flight; 0 chooses"},
+    {.name = "band-rows", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_BAND_ROWS_MAX,
+     .offset = AT(options.band_rows),
+     .help = "rows of a band; 0 chooses"},
+    {.name = "threads", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_THREADS_MAX,
+     .offset = AT(options.threads),
+     .help = "threads of the CPU, of PNG and of JPEG; 0 is one for each processor"},
+    {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
+     .greatest = MEMORY_GREATEST, .offset = AT(options.memory_bytes),
+     .help = "budget of host memory for buffers and codecs, where a picture that takes more is refused; suffixes K, M, G"},
+    {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
+     .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
+     .help = "budget of device memory; without it, what is free"},
+    {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
+     .help = "where JPEGs, and PNGs of level 1, are decoded and encoded, with the same result; auto is the GPU where one runs, for what it can take"},
+    {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
+     .offset = AT(options.host_memory),
+     .help = "pageable shows what copies to a GPU cost from memory that is not pinned"},
+    {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
+     .help = "zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
+    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_fuse),
+     .help = "run every filter by itself, rounding after each; histograms too are counted by kernels of their own"},
+
+    {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
+     .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile), .file_offset = AT(page),
+     .argument = "FORM",
+     .help = "what each stage took: table, json, or html:FILE, a page to look at; compare, compare:json, "
+             "compare:csv, compare:html:FILE: every variant and setting, -o not needed; on standard error "
+             "if the picture goes to standard output"},
+    {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
+     .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
+    {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
+     .help = "write a timeline for Perfetto or chrome://tracing"},
+    {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
+     .offset = AT(page),
+     .help = "a page of saved JSON and logs, named behind it; with what ncu --csv counted, a roofline"},
+    {.name = "compare", .argument = "FILE[:LIMIT...]", .type = GF_OPTION_FILE,
+     .action = GF_ACTION_COMPARE, .offset = AT(likeness),
+     .help = "how like that picture is to the one named behind it: the largest and the mean difference, PSNR, SSIM, "
+             "MS-SSIM; -o draws the differences. A limit sets the exit status: max-largest, max-mean, min-psnr, "
+             "min-ssim, min-ms-ssim, as in a.png:min-ssim=0.98"},
+    {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
+     .offset = AT(verbose),
+     .help = "say which device ran and why, what its start took, sizes, bands and time, and what libraries print"},
+    {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(quiet),
+     .help = "no warnings, no progress"},
+
+    {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
+     .type = GF_OPTION_FILTER, .optional = true, .action = GF_ACTION_HELP, .offset = AT(topic),
+     .help = "this text, or a filter's definition, parameters and an example"},
+    {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
+     .implied = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(form),
+     .help = "the filters with their parameters"},
+    {.name = "devices", .type = GF_OPTION_CHOICE, .optional = true, .choices = device_forms,
+     .implied = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(form),
+     .help = "the GPUs of this machine, or why there is none; with their bandwidths measured"},
+    {.name = "calibrate", .type = GF_OPTION_SWITCH, .action = GF_ACTION_CALIBRATE,
+     .help = "measure what --device=auto decides by, in 10 s"},
+    {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
+     .implied = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(form),
+     .help = "run every filter and variant on every device against the CPU; or those named, between commas"},
+    {.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
+     .action = GF_ACTION_LAB, .offset = AT(lab),
+     .help = "the microbenchmarks of single techniques, one of them run, or all"},
+    {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
+     .help = "the version"},
+    {.name = "man", .type = GF_OPTION_SWITCH, .action = GF_ACTION_MAN,
+     .help = "the manual page in roff"},
+    {.name = "completion", .type = GF_OPTION_CHOICE, .choices = shells,
+     .action = GF_ACTION_COMPLETION, .offset = AT(form),
+     .help = "print a script that completes command lines"},
+};
+/* clang-format on */
+enum { OPTION_COUNT = sizeof options / sizeof *options };
+
+const struct gf_option *gf_option_at(int index)
+{
+    return index >= 0 && index < OPTION_COUNT ? &options[index] : NULL;
+}
+
+struct gf_command gf_command_default(void)
+{
+    return (struct gf_command){.options = gf_options_default()};
+}
+
+bool gf_option_takes_next(const struct gf_option *option)
+{
+    return option->optional && (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
+}
+
+/* Whether a choice repeats the value of an earlier one. */
+static bool is_alias(const struct gf_choice *choices, int index)
+{
+    for (int i = 0; i < index; i++) {
+        if (choices[i].value == choices[index].value)
+            return true;
+    }
+    return false;
+}
+
+void gf_option_number(double value, enum gf_option_type type, char *text, size_t size)
+{
+    const double base = type == GF_OPTION_SIZE ? KI : 1000;
+    const char *const suffix[] = {"", type == GF_OPTION_SIZE ? "K" : "k", "M", "G", "T"};
+    int step = 0;
+    for (; type != GF_OPTION_INT && step < 4 && value >= base && fmod(value, base) == 0; step++)
+        value /= base;
+    snprintf(text, size, "%.15g%s", value, suffix[step]);
+}
+
+void gf_option_choices(const struct gf_choice *choices, const char *separator, const char *more,
+                       char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; choices[i].name && length < size; i++) {
+        if (!is_alias(choices, i))
+            length += (size_t)snprintf(text + length, size - length, "%s%s", i ? separator : "",
+                                       choices[i].name);
+    }
+    if (length < size)
+        snprintf(text + length, size - length, "%s", more);
+}
+
+void gf_option_usage(const struct gf_option *option, char *text, size_t size)
+{
+    char value[120] = "";
+    if (option->argument)
+        snprintf(value, sizeof value, "%s", option->argument);
+    else if (option->choices)
+        gf_option_choices(option->choices, "|", option->type == GF_OPTION_DEVICE ? "[:N]" : "",
+                          value, sizeof value);
+    const char *const open = !option->optional ? "=" : gf_option_takes_next(option) ? " [" : "[=";
+    snprintf(text, size, "--%s%s%s%s", option->name, *value ? open : "", value,
+             option->optional ? "]" : "");
+}
+
+void gf_option_limits(const struct gf_option *option, char *text, size_t size)
+{
+    const struct gf_command defaults = gf_command_default();
+    const void *const member = (const char *)&defaults + option->offset;
+    char least[32], greatest[32], value[32];
+    text[0] = '\0';
+    if (option->type == GF_OPTION_CHOICE && !option->action && !option->optional) {
+        for (const struct gf_choice *choice = option->choices; choice->name; choice++) {
+            if (choice->value == *(const int *)member) {
+                snprintf(text, size, "default %s", choice->name);
+                return;
+            }
+        }
+    }
+    if (option->type != GF_OPTION_INT && option->type != GF_OPTION_COUNT &&
+        option->type != GF_OPTION_SIZE)
+        return;
+    gf_option_number(option->least, option->type, least, sizeof least);
+    gf_option_number(option->greatest, option->type, greatest, sizeof greatest);
+    const double number =
+        option->type == GF_OPTION_INT ? *(const int *)member : (double)*(const uint64_t *)member;
+    gf_option_number(number, option->type, value, sizeof value);
+    const bool automatic = number == 0; /* the run chooses */
+    snprintf(text, size, "%s..%s%s%s", least, greatest, automatic ? "" : "; default ",
+             automatic ? "" : value);
+}

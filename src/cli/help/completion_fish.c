@@ -1,0 +1,110 @@
+/* The completion of command lines for fish. */
+#include <string.h>
+
+#include "cli/help/completion.h"
+#include "cli/help/help.h"
+
+static void put_fish_text(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        fprintf(file, "%s%c", *text == '\'' || *text == '\\' ? "\\" : "", *text);
+}
+
+static void put_fish_option(FILE *file, const struct gf_option *option)
+{
+    char choices[200];
+    fputs("complete -c gpufilter ", file);
+    if (option->letter)
+        fprintf(file, "-s %c ", option->letter);
+    fprintf(file, "-l %s ", option->name);
+    if (gf_option_takes_file(option)) {
+        fputs("-r -F ", file);
+    } else if (option->type == GF_OPTION_FILTER) {
+        fputs("-a \"$_gpufilter_filters\" ", file);
+    } else if (option->type == GF_OPTION_LAB) {
+        fputs("-a '", file);
+        gf_completion_lab_names(file);
+        fputs("' ", file);
+    } else if (option->choices) {
+        gf_completion_choices(option->choices, choices, sizeof choices);
+        fprintf(file, "%s-a '%s' ", option->optional ? "" : "-x ", choices);
+    } else if (option->type != GF_OPTION_SWITCH && !option->optional) {
+        fputs("-x ", file);
+    }
+    fputs("-d '", file);
+    put_fish_text(file, option->help);
+    fputs("'\n", file);
+}
+
+/* A line for each parameter of the filter with its values, which the shell's functions look up. */
+static void put_fish_filter(FILE *file, const struct gf_filter *filter)
+{
+    const char *const alias = gf_filter_alias(filter), *name, *summary;
+    fprintf(file, "        case %s%s%s\n", gf_filter_name(filter), alias ? " " : "",
+            alias ? alias : "");
+    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
+        fprintf(file, "            echo %s", param->name);
+        for (int k = 0; param->choices && param->choices[k]; k++)
+            fprintf(file, " %s", param->choices[k]);
+        putc('\n', file);
+    }
+    fputs("            echo variant", file);
+    for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++)
+        fprintf(file, " %s", name);
+    putc('\n', file);
+}
+
+/* clang-format off */
+static const char fish_grammar[] =
+    "# What may stand for the end of the chain under the cursor, with what is before it.\n"
+    "function _gpufilter_chain\n"
+    "    set -l token (commandline -ct)\n"
+    "    set -l item (string replace -r '.*,' '' -- $token)\n"
+    "    set -l head (string sub -l (math (string length -- \"$token\") - (string length -- \"$item\")) -- \"$token\")\n"
+    "    if not string match -q '*=*' -- $item\n"
+    "        printf '%s\\n' $head(string split ' ' -- $_gpufilter_filters)\n"
+    "        return\n"
+    "    end\n"
+    "    set -l name (string replace -r '=.*' '' -- $item)\n"
+    "    set -l given (string replace -r '^[^=]*=' '' -- $item)\n"
+    "    set -l piece (string replace -r '.*:' '' -- $given)\n"
+    "    set head $head(string sub -l (math (string length -- \"$item\") - (string length -- \"$piece\")) -- \"$item\")\n"
+    "    set -l position (count (string split : -- $given))\n"
+    "    set -l place 0\n"
+    "    _gpufilter_params $name | while read -l line\n"
+    "        set -l parameter (string split ' ' -- $line)\n"
+    "        set place (math $place + 1)\n"
+    "        if string match -q '*=*' -- $piece\n"
+    "            test $parameter[1] = (string replace -r '=.*' '' -- $piece); or continue\n"
+    "            printf '%s\\n' $head$parameter[1]=$parameter[2..-1]\n"
+    "        else\n"
+    "            printf '%s\\n' $head$parameter[1]=\n"
+    "            if test $place = $position; and not string match -q '*=*' -- $given\n"
+    "                printf '%s\\n' $head$parameter[2..-1]\n"
+    "            end\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "complete -c gpufilter -f -a '(_gpufilter_chain)'\n";
+/* clang-format on */
+
+void gf_completion_fish(FILE *file)
+{
+    const struct gf_option *option;
+    const struct gf_filter *filter;
+    fputs("# fish completion for gpufilter, made by gpufilter --completion=fish\nset -g "
+          "_gpufilter_filters '",
+          file);
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        const char *const alias = gf_filter_alias(filter);
+        fprintf(file, "%s%s%s%s", i ? " " : "", gf_filter_name(filter), alias ? " " : "",
+                alias ? alias : "");
+    }
+    fputs("'\nfunction _gpufilter_params\n    switch $argv[1]\n", file);
+    for (int i = 0; (filter = gf_filter_at(i)); i++)
+        put_fish_filter(file, filter);
+    fputs("    end\nend\n", file);
+    fputs(fish_grammar, file);
+    for (int i = 0; (option = gf_option_at(i)); i++)
+        put_fish_option(file, option);
+}

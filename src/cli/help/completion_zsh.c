@@ -1,0 +1,113 @@
+/* The completion of command lines for zsh. */
+#include <string.h>
+
+#include "cli/help/completion.h"
+#include "cli/help/help.h"
+
+/* Escapes text within single quotes, and brackets and colons for _arguments. */
+static void put_zsh_text(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", file);
+        else
+            fprintf(file, "%s%c", strchr("[]:\\", *text) ? "\\" : "", *text);
+    }
+}
+
+/* What the option's value can be; follows its name and description. */
+static void put_zsh_value(FILE *file, const struct gf_option *option)
+{
+    char choices[200];
+    if (option->type == GF_OPTION_SWITCH)
+        return;
+    fprintf(file, "%svalue:", option->optional ? "::" : ":");
+    if (gf_option_takes_file(option)) {
+        fputs("_files", file);
+    } else if (option->type == GF_OPTION_FILTER) {
+        fputs("(${=_gpufilter_filters})", file);
+    } else if (option->type == GF_OPTION_LAB) {
+        putc('(', file);
+        gf_completion_lab_names(file);
+        putc(')', file);
+    } else if (option->choices) {
+        gf_completion_choices(option->choices, choices, sizeof choices);
+        fprintf(file, "(%s)", choices);
+    }
+}
+
+static void put_zsh_option(FILE *file, const struct gf_option *option)
+{
+    const bool again =
+        option->type == GF_OPTION_INPUT || option->type == GF_OPTION_OUTPUT || option->of_output;
+    const char *const joint = option->type == GF_OPTION_SWITCH ? "" : option->optional ? "=-" : "=";
+    fputs("        ", file);
+    if (again)
+        fputs("\\*", file);
+    else if (option->letter)
+        fprintf(file, "'(-%c --%s)'", option->letter, option->name);
+    if (option->letter)
+        fprintf(file, "{-%c%s,--%s%s}", option->letter,
+                option->type == GF_OPTION_SWITCH || option->optional ? "" : "+", option->name,
+                joint);
+    else
+        fprintf(file, "--%s%s", option->name, joint);
+    fputs("'[", file);
+    put_zsh_text(file, option->help);
+    fputs("]", file);
+    put_zsh_value(file, option);
+    fputs("' \\\n", file);
+}
+
+/* clang-format off */
+static const char zsh_grammar[] =
+    "# The chain under the cursor: filters, their parameters, what those take.\n"
+    "_gpufilter_chain()\n"
+    "{\n"
+    "    local offers= name given last\n"
+    "    local -a names\n"
+    "    compset -P '*,'\n"
+    "    if [[ $PREFIX != *=* ]]; then\n"
+    "        compadd -S '' -- ${=_gpufilter_filters}\n"
+    "        return\n"
+    "    fi\n"
+    "    name=${PREFIX%%=*} given=${PREFIX#*=} last=${PREFIX##*[=:]}\n"
+    "    if [[ ${given##*:} == *=* ]]; then\n"
+    "        _gpufilter_values $name.${${given##*:}%%=*}\n"
+    "        compset -P '*[=:]'\n"
+    "        compadd -S '' -- ${=offers}\n"
+    "        return\n"
+    "    fi\n"
+    "    _gpufilter_params $name\n"
+    "    names=(${=offers})\n"
+    "    offers=\n"
+    "    if [[ $given != *=* ]]; then\n"
+    "        _gpufilter_values $name.${names[${#${given//[^:]/}}+1]}\n"
+    "    fi\n"
+    "    compset -P '*[=:]'\n"
+    "    compadd -S '' -- ${=offers}\n"
+    "    compadd -S = -- $names\n"
+    "}\n"
+    "\n"
+    "_gpufilter()\n"
+    "{\n"
+    "    _arguments -s -S : \\\n";
+/* clang-format on */
+
+void gf_completion_zsh(FILE *file)
+{
+    const struct gf_option *option;
+    fputs(
+        "#compdef gpufilter\n# zsh completion for gpufilter, made by gpufilter --completion=zsh\n",
+        file);
+    gf_completion_filter_names(file);
+    gf_completion_params(file);
+    gf_completion_param_values(file);
+    fputs(zsh_grammar, file);
+    for (int i = 0; (option = gf_option_at(i)); i++)
+        put_zsh_option(file, option);
+    fputs("        '*:chain:_gpufilter_chain'\n}\n"
+          "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n    _gpufilter \"$@\"\nelse\n"
+          "    compdef _gpufilter gpufilter\nfi\n",
+          file);
+}

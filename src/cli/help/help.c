@@ -1,0 +1,211 @@
+/* --help and --version. */
+#include "cli/help/help.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "batch/archives/archive.h"
+#include "codec/formats.h"
+#include "icc/icc_build.h"
+#include "report/text.h"
+#include "text/text.h"
+
+enum { OPTION_COLUMN = 34 };
+
+static const struct gf_example examples[] = {
+    {"gpufilter -i in.png -o out.png blur,equalize", "two filters, one after the other"},
+    {"gpufilter -i photo.jpg -o photo.png", "no chain: convert"},
+    {"gpufilter -i photo.jpg -o small.jpg 'resize=w=1600,unsharp=sigma=1:amount=0.8'",
+     "parameters by name"},
+    {"gpufilter -i photo.jpg -o web.jpg resize=w=1600 -o small.webp thumbnail=200",
+     "two outputs of one decoding"},
+    {"cat in.png | gpufilter -i - -o - 'blur=2,sobel' | next-tool", "in a pipe"},
+    {"gpufilter --profile -i big.jpg -o out.png blur=sigma=3,equalize=mode=lightness",
+     "where the time goes"},
+};
+
+const struct gf_example *gf_example_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof examples / sizeof *examples) ? &examples[index]
+                                                                           : NULL;
+}
+
+static void print_option(FILE *file, const struct gf_option *option)
+{
+    char usage[120], limits[80], text[700];
+    gf_option_usage(option, usage, sizeof usage);
+    gf_option_limits(option, limits, sizeof limits);
+    snprintf(text, sizeof text, "%s%s%s%s", option->help, *limits ? " (" : "", limits,
+             *limits ? ")" : "");
+    const char letter[] = {'-', option->letter, ',', '\0'};
+    int column = fprintf(file, "  %3s %s", option->letter ? letter : "", usage);
+    if (column + 1 >= OPTION_COLUMN) {
+        putc('\n', file);
+        column = 0;
+    }
+    fprintf(file, "%*s", OPTION_COLUMN - column, "");
+    gf_text_wrap(file, text, OPTION_COLUMN, OPTION_COLUMN);
+}
+
+static void print_filter_names(FILE *file)
+{
+    char text[1024] = "";
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "",
+                 gf_filter_name(filter));
+    fprintf(file, "\nFilters:\n  ");
+    gf_text_wrap(file, text, 2, 2);
+}
+
+void gf_help_print(FILE *file)
+{
+    fputs("Usage: gpufilter -i FILE -o FILE [OPTION]... [CHAIN]\n"
+          "Filters a picture on an NVIDIA GPU, or on the CPU with the same result.\n"
+          "CHAIN is FILTER[=VALUE:NAME=VALUE...][,FILTER...]; without it the file is only\n"
+          "converted.\n"
+          "\nExamples:\n",
+          file);
+    for (int i = 0; gf_example_at(i); i++)
+        fprintf(file, "  %s\n", gf_example_at(i)->command);
+    print_filter_names(file);
+    const struct gf_option *option;
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        if (option->group)
+            fprintf(file, "\n%s:\n", option->group);
+        print_option(file, option);
+    }
+    fputs("\nGPUFILTER_OPTS in the environment holds options that stand before those of the\n"
+          "command line: GPUFILTER_OPTS='--threads=4 --quiet'.\n"
+          "\nExit status: 0 done; 1 pictures differ; 2 usage; 3 not on this machine;\n"
+          "4 bad inputs; 75 another try may do it.\n",
+          file);
+}
+
+/* A value that the parameter accepts: its default, if it has one. */
+static void example_value(const struct gf_param *param, char *text, size_t size)
+{
+    gf_param_default(param, text, size);
+    if (!*text)
+        snprintf(text, size, "%s",
+                 param->type == GF_TYPE_LENGTH   ? "50%"
+                 : param->type == GF_TYPE_MATRIX ? "0 -1 0/-1 5 -1/0 -1 0"
+                 : param->type == GF_TYPE_CHOICE ? param->choices[0]
+                                                 : "");
+    if (!*text)
+        snprintf(text, size, "%.9g", param->least);
+}
+
+void gf_help_example(const struct gf_filter *filter, char *text, size_t size)
+{
+    const char *const example = gf_filter_example(filter);
+    snprintf(text, size, "%s", example ? example : gf_filter_name(filter));
+    if (example)
+        return;
+    const struct gf_param *const params = gf_filter_params(filter);
+    for (int i = 0; i < 2 && params[i].name; i++) {
+        char value[80];
+        example_value(&params[i], value, sizeof value);
+        gf_text_append(text, size, i ? ":" : "=");
+        if (i) {
+            gf_text_append(text, size, params[i].name);
+            gf_text_append(text, size, "=");
+        }
+        gf_text_append(text, size, value);
+    }
+}
+
+/* Whether the text mentions M as a word. */
+static bool names_full_scale(const char *text)
+{
+    for (const char *at = text; (at = strchr(at, 'M')); at++) {
+        if ((at == text || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[1]))
+            return true;
+    }
+    return false;
+}
+
+static void print_variants(FILE *file, const struct gf_filter *filter)
+{
+    const char *name, *summary;
+    if (!gf_filter_variant(filter, 1, &summary))
+        return;
+    fputs("\nVariants of its CUDA kernels, variant=NAME: the default, the naive one (also\n"
+          "variant=naive), and from there up; the picture is the same:\n",
+          file);
+    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
+        const int column = fprintf(file, "  %-12s ", name);
+        gf_text_wrap(file, summary ? summary : "", column, 15);
+    }
+}
+
+void gf_help_filter(FILE *file, const struct gf_filter *filter)
+{
+    const struct gf_param *const params = gf_filter_params(filter);
+    char example[160];
+    fprintf(file, "%s: %s\n", gf_filter_name(filter), gf_filter_summary(filter));
+    if (gf_filter_alias(filter))
+        fprintf(file, "Also called %s.\n", gf_filter_alias(filter));
+    if (gf_filter_definition(filter)) {
+        fputs("\n  ", file);
+        gf_text_wrap(file, gf_filter_definition(filter), 2, 2);
+        if (names_full_scale(gf_filter_definition(filter)))
+            fputs("  v is a sample, M the full scale: 255, or 65535 in 16 bits.\n", file);
+    }
+    fprintf(file, "\n%s\n",
+            params->name ? "Parameters, in their order by position:" : "No parameters.");
+    for (const struct gf_param *param = params; param->name; param++)
+        gf_param_print(file, param);
+    gf_help_example(filter, example, sizeof example);
+    fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
+    print_variants(file, filter);
+}
+
+/* The formats, with what those need that are not here. */
+static void print_formats(FILE *file)
+{
+    const struct gf_file_type *type;
+    struct gf_error error;
+    fputs("formats:", file);
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        if (type->open && (!type->library || !gf_library_load(type->library, type->name,
+                                                              GF_ERROR_UNAVAILABLE, &error)))
+            fprintf(file, "%s %s%s", i ? "," : "", type->name, type->create ? "" : " (read only)");
+    }
+    fputc('\n', file);
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        if (!type->open)
+            fprintf(file, "without %s (built without %s)\n", type->name, type->package);
+        else if (type->library &&
+                 gf_library_load(type->library, type->name, GF_ERROR_UNAVAILABLE, &error))
+            fprintf(file, "without %s\n", error.text);
+    }
+}
+
+void gf_help_version(FILE *file)
+{
+    fprintf(file, "gpufilter %s\n", gf_version());
+#ifdef GF_WITH_CUDA
+    fputs("backends: cuda, cpu\n", file);
+#else
+    fputs("backends: cpu (built without CUDA)\n", file);
+#endif
+    print_formats(file);
+    if (gf_icc_available())
+        fprintf(file, "colours: Little CMS %s\n", gf_icc_library_version());
+    else
+        fputs("without colours: built without liblcms2-dev\n", file);
+    struct gf_error error;
+    char libraries[80];
+    if (gf_text_available(&error)) {
+        fprintf(file, "without text: %s\n", error.text);
+    } else {
+        gf_text_libraries(libraries, sizeof libraries);
+        fprintf(file, "text: %s\n", libraries);
+    }
+    if (gf_archive_load("archives", &error))
+        fprintf(file, "without %s\n", error.text);
+    else
+        fputs("archives: tar\n", file);
+}

@@ -1,0 +1,140 @@
+/* --profile=compare and --explain. */
+#include <string.h>
+
+#include "batch/devices/figures_cache.h"
+#include "study/compare/compare.h"
+#include "study/explain/explain.h"
+#include "cli/messages.h"
+#include "cli/report_file.h"
+#include "cli/run.h"
+#include "study/report/compare_html.h"
+#include "study/report/compare_report.h"
+#include "study/report/explain_report.h"
+#include "report/page/html.h"
+#include "report/page/picture_html.h"
+
+static enum gf_status check_input(const struct gf_command *command, struct gf_error *error)
+{
+    return strcmp(command->input[0], "-") ? GF_OK : gf_check_stdin(error);
+}
+
+/* What the page of a comparison shows. */
+struct compare_page {
+    const struct gf_command *command;
+    const struct gf_comparison *comparison;
+};
+
+static enum gf_status put_page(FILE *file, const void *context, struct gf_error *error)
+{
+    const struct compare_page *const page = context;
+    (void)error;
+    const struct gf_options *const options = &page->command->options;
+    struct gf_page_picture before = gf_page_picture_make(page->command->input[0], NULL, options),
+                           after = gf_page_picture_make(page->command->input[0],
+                                                        page->command->chain, options);
+    gf_html_begin(file, page->command->chain ? page->command->chain : "no filter",
+                  page->command->input[0]);
+    gf_compare_html(file, page->comparison, "comparison", "");
+    gf_pictures_html(file, &before, &after);
+    gf_page_picture_free(&before);
+    gf_page_picture_free(&after);
+    gf_html_end(file);
+    return GF_OK;
+}
+
+/* page: of --profile=compare:html:FILE; else NULL. */
+static enum gf_status print_comparison(const struct gf_command *command, struct gf_output *page,
+                                       const struct gf_comparison *comparison,
+                                       struct gf_error *error)
+{
+    const struct compare_page context = {command, comparison};
+    FILE *const file = gf_report_file(command);
+    if (page)
+        return gf_report_write(page, put_page, &context, error);
+    if (command->profile == GF_PROFILE_COMPARE_JSON)
+        gf_compare_json(comparison, file);
+    else if (command->profile == GF_PROFILE_COMPARE_CSV)
+        gf_compare_csv(comparison, file);
+    else
+        gf_compare_table(comparison, file);
+    return gf_flush_stdout(error);
+}
+
+/* Compares, and writes the report also where a result is wrong. */
+static enum gf_status compare(struct gf_command *command, struct gf_output *page,
+                              struct gf_error *error)
+{
+    struct gf_comparison comparison;
+    enum gf_status status =
+        gf_compare_file(command->input[0], command->chain, &command->options, &comparison, error);
+    if (status)
+        return status;
+    status = print_comparison(command, page, &comparison, error);
+    if (!status)
+        status = gf_compare_judge(&comparison, error);
+    gf_comparison_free(&comparison);
+    return status;
+}
+
+enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error)
+{
+    struct gf_output *page = NULL;
+    /* If a picture was written as well, that run has given the warnings. */
+    command->options.warn = command->quiet || command->output ? NULL : gf_message_warn;
+    enum gf_status status = check_input(command, error);
+    if (!status && command->profile == GF_PROFILE_COMPARE_HTML)
+        status = gf_output_open(command->page, &page, error);
+    if (!status)
+        status = compare(command, page, error);
+    if (page)
+        gf_output_close(page);
+    return status;
+}
+
+/* Says what an output has in common with one before it. */
+static enum gf_status explain_sharing(const struct gf_command *command, int index,
+                                      struct gf_error *error)
+{
+    const char *chain[GF_PIPELINE_OUTPUTS_MAX], *const name =
+                                                    gf_command_output_at(command, index).output;
+    struct gf_sharing sharing;
+    for (int i = 0; i <= index; i++)
+        chain[i] = gf_command_output_at(command, i).chain;
+    const enum gf_status status =
+        gf_explain_sharing(command->input[0], chain, index, &command->options, &sharing, error);
+    if (status)
+        return status;
+    printf("%soutput %d: %s\n", index ? "\n" : "", index + 1, name ? name : "-");
+    if (sharing.with < 0 && index)
+        printf("decodes for itself: another fraction of the picture's size\n");
+    else if (sharing.stages)
+        printf("has the decoding and %d stage%s in common with output %d\n", sharing.stages,
+               sharing.stages == 1 ? "" : "s", sharing.with + 1);
+    else if (index)
+        printf("has the decoding in common with output %d\n", sharing.with + 1);
+    return GF_OK;
+}
+
+enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error)
+{
+    struct gf_explanation explanation;
+    struct gf_figures figures;
+    command->options.warn = command->quiet ? NULL : gf_message_warn;
+    gf_figures_load(&figures);
+    enum gf_status status = check_input(command, error);
+    for (int i = 0; !status && i < gf_command_outputs(command); i++) {
+        const struct gf_command_output output = gf_command_output_at(command, i);
+        struct gf_options options = command->options;
+        gf_options_of_output(&options, &output.options);
+        options.warn = i ? NULL : options.warn;
+        status = gf_explain_file(command->input[0], output.output, output.chain, &options, &figures,
+                                 &explanation, error);
+        if (!status && command->more_outputs)
+            status = explain_sharing(command, i, error);
+        if (status)
+            return status;
+        gf_explain_print(&explanation, stdout);
+        gf_explain_free(&explanation);
+    }
+    return status;
+}

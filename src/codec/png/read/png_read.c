@@ -1,0 +1,370 @@
+/* Reads PNG files of every colour type, depth and interlacing. libpng interprets the critical
+ * chunks and tRNS, and hands over the other chunks as they are. Pixels that need no conversion are
+ * read by png_pixels.c, which takes a third of libpng's time. */
+#include <stdlib.h>
+#include <string.h>
+#include <png.h>
+
+#include "base/pages.h"
+#include "codec/common/checks.h"
+#include "codec/common/metadata.h"
+#include "codec/common/opening.h"
+#include "codec/common/samples.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/png/read/png_libpng.h"
+
+enum { DEFLATE_RATIO_MAX = 1032 }; /* the most that deflate can: 258 bytes from two bits */
+
+/* ---- what runs under setjmp: none of it has locals that must survive ---- */
+
+static bool little_endian(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one;
+}
+
+/* Whether the zlib stream may refer to any byte of its last 32 KB. Its head can state a smaller
+ * window; inflate.h does not see to that. */
+static bool has_whole_window(const struct gf_png_source *source)
+{
+    enum { LARGEST_WINDOW = 7 };
+    const uint64_t raw = (uint64_t)(png_get_rowbytes(source->png, source->info) + 1) *
+                         png_get_image_height(source->png, source->info);
+    unsigned char first;
+    size_t got;
+    if (!gf_png_get_be32(source->chunk_head) ||
+        gf_input_peek(source->input, &first, 1, &got, NULL) || !got)
+        return false;
+    return first >> 4 >= LARGEST_WINDOW || raw <= 256u << (first >> 4);
+}
+
+/* Whether the file's rows need no conversion but that of the byte order. */
+static bool is_plain(struct gf_png_source *source)
+{
+    return png_get_interlace_type(source->png, source->info) == PNG_INTERLACE_NONE &&
+           png_get_bit_depth(source->png, source->info) >= 8 &&
+           png_get_color_type(source->png, source->info) != PNG_COLOR_TYPE_PALETTE &&
+           !png_get_valid(source->png, source->info, PNG_INFO_tRNS) &&
+           !memcmp(source->chunk_head + 4, "IDAT", 4) && has_whole_window(source);
+}
+
+static enum gf_status start_plain(struct gf_png_source *source, struct gf_error *error)
+{
+    source->base.format.bits = png_get_bit_depth(source->png, source->info);
+    source->base.format.channels = png_get_channels(source->png, source->info);
+    source->base.for_device_codec = source->stripe_rows > 0;
+    return gf_png_pixels_open(source->input, source->base.format,
+                              png_get_uint_32(source->chunk_head), source->stripe_rows,
+                              &source->options, &source->pixels, error);
+}
+
+/* Keeps the palette, for the pixels and for a PNG that is made of the same ones. */
+static void keep_palette(struct gf_png_source *source)
+{
+    png_colorp colours;
+    png_bytep alpha = NULL;
+    int clear = 0;
+    (void)png_get_PLTE(source->png, source->info, &colours, &source->colours);
+    (void)png_get_tRNS(source->png, source->info, &alpha, &clear, NULL);
+    for (int i = 0; i < 256; i++) {
+        unsigned char *const entry = source->palette + 4 * i;
+        entry[3] = alpha && i < clear ? alpha[i] : 255;
+        if (i >= source->colours)
+            continue;
+        entry[0] = colours[i].red;
+        entry[1] = colours[i].green;
+        entry[2] = colours[i].blue;
+    }
+    source->base.format.channels = clear ? 4 : 3;
+    /* Without memory the output has no palette. */
+    (void)gf_blob_set(&source->base.metadata.palette, source->palette, 4 * (size_t)source->colours);
+}
+
+/* Asks libpng for an index a byte. */
+static void start_indices(struct gf_png_source *source)
+{
+    source->indices = malloc((size_t)source->base.format.width);
+    if (!source->indices) {
+        source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
+        png_error(source->png, source->error->text);
+    }
+    png_set_packing(source->png);
+    png_set_check_for_invalid_index(source->png, -1); /* read_row() does */
+    keep_palette(source);
+}
+
+/* Asks libpng for whole samples, and an alpha channel where the file has any transparency. */
+static void start(struct gf_png_source *source)
+{
+    const bool palette = png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE;
+    if (palette)
+        start_indices(source);
+    else
+        png_set_expand(source->png);
+    if (little_endian())
+        png_set_swap(source->png);
+    (void)png_set_interlace_handling(source->png);
+    png_read_update_info(source->png, source->info);
+    struct gf_format *const format = &source->base.format;
+    format->bits = png_get_bit_depth(source->png, source->info);
+    if (!palette)
+        format->channels = png_get_channels(source->png, source->info);
+    if (png_get_rowbytes(source->png, source->info) !=
+        (palette ? (size_t)format->width : gf_row_bytes(*format)))
+        png_error(source->png, "unexpected format of rows");
+}
+
+/* Reads a row; of a picture with a palette every `step`-th pixel from the `first` on. */
+static void read_row(struct gf_png_source *source, unsigned char *row, int first, int step)
+{
+    const int width = source->indices ? source->base.format.width : 0;
+    const int channels = source->base.format.channels;
+    int most = 0;
+    png_read_row(source->png, source->indices ? source->indices : row, NULL);
+    for (int x = first; x < width; x += step) {
+        const int index = source->indices[x];
+        const unsigned char *const entry = source->palette + 4 * index;
+        unsigned char *const to = row + (ptrdiff_t)x * channels;
+        most = index > most ? index : most;
+        to[0] = entry[0];
+        to[1] = entry[1];
+        to[2] = entry[2];
+        if (channels == 4)
+            to[3] = entry[3];
+    }
+    source->beyond |= width && most >= source->colours;
+}
+
+static void read_rows(struct gf_png_source *source)
+{
+    for (; source->rows; source->rows--, source->row++, source->dst += source->pitch)
+        read_row(source, source->dst, 0, 1);
+}
+
+static void read_whole(struct gf_png_source *source)
+{
+    const size_t row_bytes = gf_row_bytes(source->base.format);
+    const int width = source->base.format.width;
+    for (source->pass = 1; source->pass <= GF_PNG_ADAM7_PASSES; source->pass++)
+        for (int y = 0, p = source->pass - 1; y < source->base.format.height; y++)
+            read_row(source, source->whole + (size_t)y * row_bytes,
+                     PNG_ROW_IN_INTERLACE_PASS(y, p) ? PNG_PASS_START_COL(p) : width,
+                     PNG_PASS_COL_OFFSET(p));
+}
+
+static void finish(struct gf_png_source *source)
+{
+    png_read_end(source->png, source->info); /* without info it would accept any chunk */
+}
+
+/* Under allow_truncated damage becomes one warning, and nothing more is decoded. */
+static enum gf_status forgive(struct gf_png_source *source, enum gf_status status,
+                              const struct gf_error *failure, struct gf_error *error)
+{
+    if (status && source->damaged && source->options.allow_truncated) {
+        source->given_up = true;
+        gf_warn(&source->options, "%s", failure->text);
+        return GF_OK;
+    }
+    return status ? gf_fail(error, status, "%s", failure->text) : GF_OK;
+}
+
+static enum gf_status attempt_or_forgive(struct gf_png_source *source,
+                                         void (*work)(struct gf_png_source *source),
+                                         struct gf_error *error)
+{
+    struct gf_error failure = {0};
+    if (source->given_up)
+        return GF_OK;
+    return forgive(source, gf_png_attempt(source, work, &failure), &failure, error);
+}
+
+/* Rows of the usual length do not count. */
+static void count_memory(struct gf_png_source *source)
+{
+    enum { LARGE_BYTES = 8 << 20, LIBPNG_ROWS = 3 };
+    const struct gf_format format = source->base.format;
+    struct gf_codec_memory *const memory = &source->base.memory;
+    if (source->pixels)
+        memory->bytes = gf_png_pixels_memory(source->pixels);
+    else
+        memory->bytes = (uint64_t)gf_row_bytes(format) * LIBPNG_ROWS;
+    memory->bytes = memory->bytes > LARGE_BYTES ? memory->bytes : 0;
+    memory->why = "several of its long rows are in memory at once";
+    if (source->pass) {
+        memory->bytes += (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
+        memory->why = "an interlaced PNG is decoded as a whole";
+    }
+}
+
+/* ---- the source ---- */
+
+static enum gf_status read_plain(struct gf_png_source *source, struct gf_error *error)
+{
+    struct gf_png_fault fault;
+    struct gf_error failure = {0};
+    const size_t row_bytes = gf_row_bytes(source->base.format);
+    if (!source->given_up) {
+        const int done =
+            gf_png_pixels_read(source->pixels, source->rows, source->dst, source->pitch, &fault);
+        source->row += done;
+        source->rows -= done;
+        source->dst += (size_t)done * source->pitch;
+        if (source->rows && forgive(source, gf_png_fail(source, &fault, &failure), &failure, error))
+            return error->status;
+    }
+    gf_rows_clear(source->dst, source->pitch, source->rows, row_bytes);
+    return GF_OK;
+}
+
+static enum gf_status finish_plain(struct gf_png_source *source, bool *in_idat,
+                                   struct gf_error *failure)
+{
+    struct gf_png_fault fault = {0};
+    if (gf_png_pixels_finish(source->pixels, &source->trailer, &fault))
+        return GF_OK;
+    *in_idat = fault.in_idat;
+    return gf_png_fail(source, &fault, failure);
+}
+
+/* Whether libpng failed in a chunk of packed pixels. Where the head of the next chunk is cut,
+ * libpng still has the name of the last. */
+static bool is_in_idat(const struct gf_png_source *source)
+{
+    enum { IDAT_TYPE = 0x49444154 };
+    return png_get_io_chunk_type(source->png) == IDAT_TYPE &&
+           !(source->ended && (png_get_io_state(source->png) & PNG_IO_CHUNK_HDR));
+}
+
+static enum gf_status read_progressive(struct gf_png_source *source, struct gf_error *error)
+{
+    const enum gf_status status = attempt_or_forgive(source, read_rows, error);
+    if (!status)
+        gf_rows_clear(source->dst, source->pitch, source->rows, gf_row_bytes(source->base.format));
+    return status;
+}
+
+/* Decodes all passes at the first call; the rows are handed out from memory. */
+static enum gf_status read_interlaced(struct gf_png_source *source, struct gf_error *error)
+{
+    const size_t row_bytes = gf_row_bytes(source->base.format);
+    if (!source->whole) {
+        source->whole = gf_pages_alloc(row_bytes * (size_t)source->base.format.height);
+        if (!source->whole)
+            return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory for an interlaced picture",
+                           gf_png_name(source));
+        const enum gf_status status = attempt_or_forgive(source, read_whole, error);
+        if (status)
+            return status;
+    }
+    for (; source->rows; source->rows--, source->row++, source->dst += source->pitch)
+        memcpy(source->dst, source->whole + (size_t)source->row * row_bytes, row_bytes);
+    return GF_OK;
+}
+
+static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
+                               struct gf_error *error)
+{
+    struct gf_png_source *const source = (struct gf_png_source *)base;
+    source->dst = dst;
+    source->pitch = pitch;
+    source->rows = rows;
+    if (source->pixels)
+        return read_plain(source, error);
+    return source->pass ? read_interlaced(source, error) : read_progressive(source, error);
+}
+
+/* The pixels are complete: damage behind them only leads to a warning. Damage in a chunk of packed
+ * pixels that holds more than they need is damage all the same. */
+static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
+{
+    struct gf_png_source *const source = (struct gf_png_source *)base;
+    struct gf_error failure = {0};
+    enum gf_status status = GF_OK;
+    bool in_idat = false;
+    if (!source->given_up && source->pixels) {
+        status = finish_plain(source, &in_idat, &failure);
+    } else if (!source->given_up) {
+        status = gf_png_attempt(source, finish, &failure);
+        in_idat = status && is_in_idat(source);
+    }
+    if (status && (!source->damaged || (in_idat && !source->options.allow_truncated)))
+        return gf_fail(error, status, "%s", failure.text);
+    if (status)
+        gf_warn(&source->options, "%s", failure.text);
+    gf_png_warn_of_late_metadata(source);
+    if (source->beyond)
+        gf_warn(&source->options,
+                "%s: some of its pixels have an index beyond its palette of %d: they are black",
+                gf_png_name(source), source->colours);
+    return GF_OK;
+}
+
+static enum gf_status png_leave(struct gf_source *base, int64_t end, struct gf_error *error)
+{
+    (void)error;
+    gf_input_go_to(((struct gf_png_source *)base)->input, end);
+    return GF_OK;
+}
+
+static void png_close(struct gf_source *base)
+{
+    struct gf_png_source *const source = (struct gf_png_source *)base;
+    gf_png_pixels_close(source->pixels);
+    png_destroy_read_struct(&source->png, &source->info, NULL);
+    free(source->indices);
+    gf_pages_free(source->whole, gf_row_bytes(base->format) * (size_t)base->format.height);
+    gf_metadata_free(&base->metadata);
+    free(source);
+}
+
+static enum gf_status check_size(struct gf_png_source *source, struct gf_error *error)
+{
+    const uint32_t width = png_get_image_width(source->png, source->info);
+    const uint32_t height = png_get_image_height(source->png, source->info);
+    const enum gf_status status =
+        gf_size_check(gf_png_name(source), width, height, &source->options, error);
+    if (status)
+        return status;
+    source->base.format.width = (int)width;
+    source->base.format.height = (int)height;
+    source->pass = png_get_interlace_type(source->png, source->info) != PNG_INTERLACE_NONE;
+    const int64_t size = gf_input_size(source->input);
+    const uint64_t raw = (uint64_t)png_get_rowbytes(source->png, source->info) * height;
+    if (size < 0 || raw / DEFLATE_RATIO_MAX <= (uint64_t)size)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT, "%s: truncated: %ux%u pixels cannot be in %lld bytes",
+                   gf_png_name(source), width, height, (long long)size);
+}
+
+enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_source **source, struct gf_error *error)
+{
+    struct gf_png_source *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    opened->base = (struct gf_source){.metadata = {.orientation = 1},
+                                      .read = png_read,
+                                      .finish = png_finish,
+                                      .leave = png_leave,
+                                      .close = png_close};
+    opened->input = input;
+    opened->options = *options;
+    enum gf_status status = gf_png_attempt(opened, gf_png_read_header, error);
+    if (!status)
+        status = check_size(opened, error);
+    if (!status)
+        status = gf_png_read_late_metadata(opened, error);
+    if (!status)
+        status =
+            is_plain(opened) ? start_plain(opened, error) : gf_png_attempt(opened, start, error);
+    if (status) {
+        png_close(&opened->base);
+        return status;
+    }
+    gf_png_warn_of_frames(opened);
+    count_memory(opened);
+    *source = &opened->base;
+    return GF_OK;
+}

@@ -1,0 +1,284 @@
+#include "codec/png/read/png_stripes_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/pages.h"
+#include "codec/common/checks.h"
+#include "codec/common/ordered_work.h"
+#include "codec/common/samples.h"
+#include "codec/png/inflate/inflate.h"
+#include "codec/png/inflate/inflate_stripe.h"
+#include "codec/png/png_chunk.h"
+#include "codec/png/png_filter.h"
+
+enum {
+    TYPE_BYTES = 4,
+    ZLIB_HEAD_BYTES = 2,
+    ADLER_BYTES = 4,
+    CHUNK_REST = TYPE_BYTES + GF_PNG_CRC_BYTES, /* of a chunk, beside its length and its data */
+    CHUNK_MORE = CHUNK_REST + GF_INFLATE_STRIPE_MARGIN,
+    STRIPE_MOST = 4 << 20, /* bytes of a stripe; level 1 makes larger ones of very long rows only */
+    MEMORY_BYTES = 64 << 20,
+    MEMORY_SHARE = 4 /* the reader's part of options->memory_bytes */
+};
+
+/* Where a stripe's chunk begins. */
+struct place {
+    int64_t at;
+    uint32_t length;
+};
+
+struct slot {
+    uint8_t *rows;
+    uint32_t adler;
+    bool read; /* and all is as it should be */
+};
+
+/* Stripe k is unpacked in slot k % slots by any thread, and its rows are read in order. */
+struct gf_png_stripes_reader {
+    struct gf_input *input;
+    struct gf_format format;
+    size_t row_bytes, slot_bytes, chunk_bytes;
+    int stripe_rows, stripes, threads, slots;
+    struct place *place;
+    int64_t end;
+    struct slot *slot;
+    uint8_t **chunk; /* one for each thread */
+    const struct gf_png_filters *filters;
+    struct gf_ordered_work *work;
+    int submitted, stripe, row; /* the next row, within the stripe that was taken back last */
+    uint32_t adler, stated_adler;
+    bool failed;
+};
+
+static int rows_of(const struct gf_png_stripes_reader *reader, int stripe)
+{
+    const int rest = reader->format.height - stripe * reader->stripe_rows;
+    return rest < reader->stripe_rows ? rest : reader->stripe_rows;
+}
+
+/* ---- a stripe ---- */
+
+/* Reads a chunk from its type to its checksum, and checks that. */
+static bool read_chunk(struct gf_png_stripes_reader *reader, const struct place *place,
+                       uint8_t *chunk)
+{
+    const size_t size = (size_t)place->length + CHUNK_REST;
+    size_t got;
+    return !gf_input_read_at(reader->input, place->at + TYPE_BYTES, chunk, size, &got, NULL) &&
+           got == size &&
+           gf_png_get_be32(chunk + size - GF_PNG_CRC_BYTES) ==
+               gf_crc32(0, chunk, size - GF_PNG_CRC_BYTES);
+}
+
+/* Undoes the filters of a stripe, whose first row refers to none above. */
+static bool undo_filters(const struct gf_png_stripes_reader *reader, uint8_t *rows, int count)
+{
+    const int bpp = reader->format.channels * reader->format.bits / 8;
+    return rows[0] <= GF_PNG_SUB && gf_png_undo_rows(reader->filters, rows, count, rows + 1,
+                                                     reader->row_bytes, bpp) == count;
+}
+
+static bool read_stripe(void *context, int thread, int stripe)
+{
+    struct gf_png_stripes_reader *const reader = context;
+    struct slot *const slot = &reader->slot[stripe % reader->slots];
+    const struct place *const place = &reader->place[stripe];
+    uint8_t *const chunk = reader->chunk[thread];
+    const bool last = stripe + 1 == reader->stripes;
+    const size_t before = stripe ? 0 : ZLIB_HEAD_BYTES, behind = last ? ADLER_BYTES : 0;
+    const size_t size = (size_t)rows_of(reader, stripe) * (reader->row_bytes + 1);
+    slot->read = place->length >= before + behind && read_chunk(reader, place, chunk) &&
+                 gf_inflate_stripe(chunk + TYPE_BYTES + before, place->length - before - behind,
+                                   last, slot->rows, size);
+    if (!slot->read)
+        return true;
+    if (last)
+        reader->stated_adler = gf_png_get_be32(chunk + TYPE_BYTES + place->length - ADLER_BYTES);
+    slot->adler = gf_adler32(slot->rows, size);
+    slot->read = undo_filters(reader, slot->rows, rows_of(reader, stripe));
+    return true;
+}
+
+/* ---- the chunks ---- */
+
+/* Notes where the chunks are: as many IDATs as stripes, and not one more. A stripe that does not
+ * pack is stored; a chunk of more than `most` bytes was not written by level 1. */
+static bool find_chunks(struct gf_png_stripes_reader *reader, uint32_t length, size_t most)
+{
+    unsigned char head[GF_PNG_HEAD_BYTES];
+    size_t got;
+    int64_t at = gf_input_position(reader->input) - GF_PNG_HEAD_BYTES;
+    const int64_t size = gf_input_size(reader->input);
+    for (int k = 0; k < reader->stripes; k++) {
+        if (gf_input_read_at(reader->input, at, head, sizeof head, &got, NULL) ||
+            got < sizeof head || memcmp(head + TYPE_BYTES, "IDAT", 4) != 0)
+            return false;
+        reader->place[k] = (struct place){at, gf_png_get_be32(head)};
+        at += (int64_t)GF_PNG_HEAD_BYTES + reader->place[k].length + GF_PNG_CRC_BYTES;
+        if (at > size || reader->place[k].length > most)
+            return false;
+        if (reader->chunk_bytes < reader->place[k].length + (size_t)CHUNK_MORE)
+            reader->chunk_bytes = reader->place[k].length + (size_t)CHUNK_MORE;
+    }
+    reader->end = at;
+    return reader->place[0].length == length &&
+           !gf_input_read_at(reader->input, at, head, sizeof head, &got, NULL) &&
+           got == sizeof head && memcmp(head + TYPE_BYTES, "IDAT", 4) != 0;
+}
+
+/* Level 1 begins the zlib stream with these bytes. */
+static bool head_is_right(const struct gf_png_stripes_reader *reader)
+{
+    unsigned char head[ZLIB_HEAD_BYTES];
+    size_t got;
+    return !gf_input_read_at(reader->input, reader->place[0].at + GF_PNG_HEAD_BYTES, head,
+                             sizeof head, &got, NULL) &&
+           got == sizeof head && head[0] == 0x78 && head[1] == 0x01;
+}
+
+/* ---- opening and closing ---- */
+
+/* At most one thread for each stripe, and as many as the memory allows. One slot is being read, and
+ * for every two that are being unpacked one more is ready. False: it does not suffice for one. */
+static bool choose_threads(struct gf_png_stripes_reader *reader, const struct gf_options *options)
+{
+    const uint64_t budget =
+        options->memory_bytes ? options->memory_bytes / MEMORY_SHARE : MEMORY_BYTES;
+    const uint64_t slot = reader->slot_bytes, chunk = reader->chunk_bytes;
+    int threads = gf_codec_threads(options);
+    threads = threads < reader->stripes ? threads : reader->stripes;
+    while (threads > 1 &&
+           (uint64_t)(threads + threads / 2 + 1) * slot + (uint64_t)threads * chunk > budget)
+        threads--;
+    reader->threads = threads > 1 ? threads : 1;
+    reader->slots = threads > 1 ? threads + threads / 2 + 1 : 1;
+    reader->slots = reader->slots < reader->stripes ? reader->slots : reader->stripes;
+    return threads > 1 || slot + chunk <= budget;
+}
+
+static bool alloc_buffers(struct gf_png_stripes_reader *reader)
+{
+    reader->slot = calloc((size_t)reader->slots, sizeof *reader->slot);
+    reader->chunk = calloc((size_t)reader->threads, sizeof *reader->chunk);
+    bool there = reader->slot && reader->chunk;
+    for (int i = 0; there && i < reader->slots; i++) {
+        reader->slot[i].rows = gf_pages_alloc(reader->slot_bytes);
+        there = reader->slot[i].rows;
+    }
+    for (int i = 0; there && i < reader->threads; i++) {
+        reader->chunk[i] = gf_pages_alloc(reader->chunk_bytes);
+        there = reader->chunk[i];
+    }
+    return there;
+}
+
+static bool open_reader(struct gf_png_stripes_reader *reader, uint32_t length,
+                        const struct gf_options *options)
+{
+    enum { CHUNK_LEAST = GF_PNG_HEAD_BYTES + GF_PNG_CRC_BYTES };
+    const int64_t size = gf_input_size(reader->input);
+    const size_t stripe = (size_t)reader->stripe_rows * (reader->row_bytes + 1);
+    if (size < 0 || reader->stripes > size / CHUNK_LEAST || stripe > STRIPE_MOST)
+        return false;
+    reader->slot_bytes = stripe + GF_PNG_MARGIN;
+    reader->place = calloc((size_t)reader->stripes, sizeof *reader->place);
+    return reader->place && find_chunks(reader, length, stripe + stripe / 1024 + 64) &&
+           head_is_right(reader) && choose_threads(reader, options) && alloc_buffers(reader);
+}
+
+void gf_png_stripes_read_open(struct gf_input *input, struct gf_format format, uint32_t length,
+                              int stripe_rows, const struct gf_options *options,
+                              struct gf_png_stripes_reader **reader)
+{
+    *reader = NULL;
+    if (stripe_rows < 1 || stripe_rows > format.height || gf_input_is_stream(input))
+        return;
+    struct gf_png_stripes_reader *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return;
+    opened->input = input;
+    opened->format = format;
+    opened->row_bytes = gf_row_bytes(format);
+    opened->stripe_rows = stripe_rows;
+    opened->stripes = (format.height - 1) / stripe_rows + 1;
+    opened->filters = gf_png_filters();
+    opened->adler = 1;
+    opened->stripe = -1;
+    if (open_reader(opened, length, options))
+        *reader = opened;
+    else
+        gf_png_stripes_read_close(opened);
+}
+
+void gf_png_stripes_read_close(struct gf_png_stripes_reader *reader)
+{
+    if (!reader)
+        return;
+    gf_ordered_work_close(reader->work);
+    for (int i = 0; reader->slot && i < reader->slots; i++)
+        gf_pages_free(reader->slot[i].rows, reader->slot_bytes);
+    for (int i = 0; reader->chunk && i < reader->threads; i++)
+        gf_pages_free(reader->chunk[i], reader->chunk_bytes);
+    free(reader->slot);
+    free(reader->chunk);
+    free(reader->place);
+    free(reader);
+}
+
+uint64_t gf_png_stripes_read_memory(const struct gf_png_stripes_reader *reader)
+{
+    return (uint64_t)reader->slots * reader->slot_bytes +
+           (uint64_t)reader->threads * reader->chunk_bytes;
+}
+
+int64_t gf_png_stripes_read_end(const struct gf_png_stripes_reader *reader)
+{
+    return reader->end;
+}
+
+/* ---- rows ---- */
+
+/* Takes back the next stripe, whose slot the one before it has left. The threads start with the
+ * first one. */
+static bool next_stripe(struct gf_png_stripes_reader *reader)
+{
+    bool failed = false;
+    if (!reader->work && gf_ordered_work_open(reader->threads, reader->slots, read_stripe, reader,
+                                              &reader->work, NULL))
+        return false;
+    reader->stripe++;
+    reader->row = 0;
+    while (reader->submitted < reader->stripes &&
+           reader->submitted < reader->stripe + reader->slots) {
+        gf_ordered_work_submit(reader->work);
+        reader->submitted++;
+    }
+    const struct slot *const slot = &reader->slot[reader->stripe % reader->slots];
+    if (!gf_ordered_work_take(reader->work, true, &failed) || failed || !slot->read)
+        return false;
+    reader->adler = (uint32_t)adler32_combine(
+        reader->adler, slot->adler,
+        (z_off_t)((size_t)rows_of(reader, reader->stripe) * (reader->row_bytes + 1)));
+    return reader->stripe + 1 < reader->stripes || reader->adler == reader->stated_adler;
+}
+
+int gf_png_stripes_read(struct gf_png_stripes_reader *reader, int rows, unsigned char *dst,
+                        size_t pitch)
+{
+    for (int y = 0; y < rows; y++, dst += pitch, reader->row++) {
+        if (reader->stripe < 0 || reader->row == rows_of(reader, reader->stripe))
+            reader->failed |= reader->failed || !next_stripe(reader);
+        if (reader->failed)
+            return y;
+        const uint8_t *const row = reader->slot[reader->stripe % reader->slots].rows +
+                                   (reader->row_bytes + 1) * (size_t)reader->row + 1;
+        if (reader->format.bits == 16)
+            gf_samples_big_endian(row, dst, reader->row_bytes / 2);
+        else
+            memcpy(dst, row, reader->row_bytes);
+    }
+    return rows;
+}

@@ -1,0 +1,283 @@
+#include "codec/png/write/png_palette.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/png/png_chunk.h"
+#include "codec/png/png_metadata.h"
+#include "codec/png/write/png_stripes.h"
+
+enum { COLOURS_MOST = 256, TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS, PALETTE_TYPE = 3 };
+enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held although nobody counts them */
+
+struct palette_sink {
+    struct gf_sink base;
+    struct gf_output *output;
+    struct gf_options options;
+    struct gf_format format;
+    unsigned char colour[COLOURS_MOST][4]; /* RGBA */
+    int colours;
+    int16_t table[TABLE_SIZE]; /* of colours by their hash, -1: empty */
+    bool fixed;                /* the palette is the input's, and grows no more */
+    int bits;                  /* of an index, once all colours are known */
+    int row;                   /* that comes next */
+    unsigned char *indices;    /* of the rows so far, or of one row where the palette is fixed */
+    unsigned char *packed;     /* a row as the file has it */
+    struct gf_png_stripes *stripes; /* NULL: the colours are still being counted */
+    bool plain;                     /* there were too many: the rows are written as they are */
+};
+
+/* ---- colours ---- */
+
+static void rgba_of(const unsigned char *pixel, int channels, unsigned char rgba[4])
+{
+    const bool gray = channels < 3;
+    rgba[0] = pixel[0];
+    rgba[1] = pixel[gray ? 0 : 1];
+    rgba[2] = pixel[gray ? 0 : 2];
+    rgba[3] = channels % 2 ? 255 : pixel[channels - 1];
+}
+
+/* The index of a colour; one that is new gets the next, unless the palette is fixed or full: -1. */
+static int index_of(struct palette_sink *sink, const unsigned char rgba[4])
+{
+    uint32_t key;
+    memcpy(&key, rgba, sizeof key);
+    uint32_t at = key * 2654435761u >> (32 - TABLE_BITS);
+    for (; sink->table[at] >= 0; at = (at + 1) % TABLE_SIZE) {
+        if (!memcmp(sink->colour[sink->table[at]], rgba, 4))
+            return sink->table[at];
+    }
+    if (sink->fixed || sink->colours == COLOURS_MOST)
+        return -1;
+    memcpy(sink->colour[sink->colours], rgba, 4);
+    sink->table[at] = (int16_t)sink->colours;
+    return sink->colours++;
+}
+
+/* False: there are too many colours. A row that a damaged file lacks may have one that a fixed
+ * palette lacks: it gets the first. */
+static bool index_row(struct palette_sink *sink, const unsigned char *row, unsigned char *indices)
+{
+    const int channels = sink->format.channels;
+    for (int x = 0; x < sink->format.width; x++) {
+        unsigned char rgba[4];
+        rgba_of(row + (size_t)x * (size_t)channels, channels, rgba);
+        const int index = index_of(sink, rgba);
+        if (index < 0 && !sink->fixed)
+            return false;
+        indices[x] = (unsigned char)(index < 0 ? 0 : index);
+    }
+    return true;
+}
+
+/* ---- the file ---- */
+
+static enum gf_status write_palette(const struct palette_sink *sink, struct gf_error *error)
+{
+    unsigned char plte[3 * COLOURS_MOST] = {0}, alpha[COLOURS_MOST];
+    size_t clear = 0;
+    for (int i = 0; i < sink->colours; i++) {
+        memcpy(plte + 3 * i, sink->colour[i], 3);
+        alpha[i] = sink->colour[i][3];
+        clear = alpha[i] < 255 ? (size_t)i + 1 : clear;
+    }
+    const enum gf_status status =
+        gf_png_chunk_write(sink->output, "PLTE", plte, 3 * (size_t)sink->colours, error);
+    return status || !clear ? status
+                            : gf_png_chunk_write(sink->output, "tRNS", alpha, clear, error);
+}
+
+/* All colours are known: what follows is the palette and the packed indices. */
+static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *error)
+{
+    struct gf_format packed = {.height = sink->format.height, .channels = 1, .bits = 8};
+    packed.width = (sink->format.width * sink->bits + 7) / 8;
+    enum gf_status status = write_palette(sink, error);
+    if (!status)
+        status =
+            gf_png_stripes_open(sink->output, packed, true, &sink->options, &sink->stripes, error);
+    return status;
+}
+
+static int bits_for(int colours)
+{
+    return colours <= 2 ? 1 : colours <= 4 ? 2 : colours <= 16 ? 4 : 8;
+}
+
+static enum gf_status write_indices(struct palette_sink *sink, const unsigned char *indices,
+                                    struct gf_error *error)
+{
+    const size_t bytes = ((size_t)sink->format.width * (size_t)sink->bits + 7) / 8;
+    memset(sink->packed, 0, bytes);
+    for (size_t x = 0; x < (size_t)sink->format.width; x++) {
+        const size_t bit = x * (size_t)sink->bits;
+        sink->packed[bit / 8] |= (unsigned char)(indices[x] << (8 - (size_t)sink->bits - bit % 8));
+    }
+    return gf_png_stripes_write(sink->stripes, 1, sink->packed, bytes, error);
+}
+
+/* Rewrites the header, which stands behind the signature. */
+static enum gf_status set_header(const struct palette_sink *sink, int bits, int type,
+                                 struct gf_error *error)
+{
+    unsigned char header[GF_PNG_HEADER_BYTES];
+    gf_png_make_header(header, sink->format, bits, type);
+    return gf_output_write_at(sink->output, GF_PNG_SIGNATURE_BYTES, header, sizeof header, error);
+}
+
+/* Too many colours: the rows so far are made of their indices again. */
+static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
+{
+    const struct gf_format format = sink->format;
+    const int channels = format.channels;
+    gf_warn(&sink->options, "%s: has more than %d colours: it is written without a palette",
+            gf_output_name(sink->output), COLOURS_MOST);
+    enum gf_status status = set_header(sink, 8, gf_png_colour_type(format), error);
+    if (!status)
+        status =
+            gf_png_stripes_open(sink->output, format, false, &sink->options, &sink->stripes, error);
+    for (int y = 0; !status && y < sink->row; y++) {
+        const unsigned char *const indices = sink->indices + (size_t)y * (size_t)format.width;
+        for (int x = 0; x < format.width; x++) {
+            const unsigned char *const rgba = sink->colour[indices[x]];
+            unsigned char *const to = sink->packed + (size_t)x * (size_t)channels;
+            memcpy(to, rgba, (size_t)gf_colour_channels(format));
+            if (gf_has_alpha(format))
+                to[channels - 1] = rgba[3];
+        }
+        status = gf_png_stripes_write(sink->stripes, 1, sink->packed, gf_row_bytes(format), error);
+    }
+    sink->plain = true;
+    free(sink->indices);
+    sink->indices = NULL;
+    return status;
+}
+
+/* ---- the sink ---- */
+
+static enum gf_status palette_write(struct gf_sink *base, int rows, const unsigned char *src,
+                                    size_t pitch, struct gf_error *error)
+{
+    struct palette_sink *const sink = (struct palette_sink *)base;
+    const size_t width = (size_t)sink->format.width;
+    enum gf_status status = GF_OK;
+    for (int y = 0; !status && y < rows; y++, sink->row++) {
+        const unsigned char *const row = src + (size_t)y * pitch;
+        /* Of a plain picture there are no indices; a fixed palette needs those of one row. */
+        unsigned char *const indices =
+            sink->plain || sink->fixed ? sink->indices : sink->indices + (size_t)sink->row * width;
+        if (!sink->plain && !index_row(sink, row, indices))
+            status = give_up(sink, error);
+        if (!status && sink->plain)
+            status = gf_png_stripes_write(sink->stripes, 1, row, pitch, error);
+        else if (!status && sink->fixed)
+            status = write_indices(sink, indices, error);
+    }
+    return status;
+}
+
+static enum gf_status write_counted(struct palette_sink *sink, struct gf_error *error)
+{
+    sink->bits = bits_for(sink->colours);
+    enum gf_status status = set_header(sink, sink->bits, PALETTE_TYPE, error);
+    if (!status)
+        status = begin_indices(sink, error);
+    for (int y = 0; !status && y < sink->format.height; y++)
+        status = write_indices(sink, sink->indices + (size_t)y * (size_t)sink->format.width, error);
+    return status;
+}
+
+static enum gf_status palette_finish(struct gf_sink *base, struct gf_error *error)
+{
+    struct palette_sink *const sink = (struct palette_sink *)base;
+    enum gf_status status = sink->stripes ? GF_OK : write_counted(sink, error);
+    if (!status)
+        status = gf_png_stripes_finish(sink->stripes, error);
+    return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+}
+
+static void palette_close(struct gf_sink *base)
+{
+    struct palette_sink *const sink = (struct palette_sink *)base;
+    gf_png_stripes_close(sink->stripes);
+    free(sink->indices);
+    free(sink->packed);
+    free(sink);
+}
+
+bool gf_png_wants_palette(const struct gf_output *output, struct gf_format format,
+                          const struct gf_metadata *metadata, const struct gf_options *options)
+{
+    if (options->png_palette && format.bits != 8)
+        gf_warn(options, "%s: a palette has 8 bits: a picture of 16 is written without one",
+                gf_output_name(output));
+    return format.bits == 8 && (metadata->palette.size || options->png_palette);
+}
+
+uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options *options)
+{
+    return options->png_palette && format.bits == 8
+               ? (uint64_t)format.width * (uint64_t)format.height
+               : 0;
+}
+
+/* A pixel of the input may have an index beyond the palette, which is black. If the palette lacks
+ * black and has room, a picture's indices are held until all are known; to the palette of a large
+ * picture black is added in any case. */
+static void fix_palette(struct palette_sink *sink)
+{
+    static const unsigned char black[4] = {[3] = 255};
+    sink->fixed = sink->colours > 0;
+    if (!sink->fixed || sink->colours == COLOURS_MOST || index_of(sink, black) >= 0)
+        return;
+    sink->fixed = false;
+    if ((int64_t)sink->format.width * sink->format.height > HELD_MOST)
+        sink->fixed = index_of(sink, black) >= 0;
+}
+
+static enum gf_status start(struct palette_sink *sink, const struct gf_metadata *metadata,
+                            struct gf_error *error)
+{
+    const size_t width = (size_t)sink->format.width;
+    memset(sink->table, -1, sizeof sink->table);
+    for (size_t i = 0; i + 4 <= metadata->palette.size; i += 4)
+        (void)index_of(sink, metadata->palette.data + i);
+    fix_palette(sink);
+    sink->bits = sink->fixed ? bits_for(sink->colours) : 8;
+    sink->indices = malloc(sink->fixed ? width : width * (size_t)sink->format.height);
+    sink->packed = malloc(width * 4);
+    if (!sink->indices || !sink->packed)
+        return gf_fail_memory(error);
+    enum gf_status status =
+        gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error);
+    if (!status)
+        status = gf_png_write_metadata(sink->output, metadata, error);
+    if (!status && sink->fixed)
+        status = begin_indices(sink, error);
+    return status;
+}
+
+enum gf_status gf_png_palette_sink_open(struct gf_output *output, struct gf_format format,
+                                        const struct gf_metadata *metadata,
+                                        const struct gf_options *options, struct gf_sink **sink,
+                                        struct gf_error *error)
+{
+    struct palette_sink *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    opened->base =
+        (struct gf_sink){.write = palette_write, .finish = palette_finish, .close = palette_close};
+    opened->output = output;
+    opened->options = *options;
+    opened->format = format;
+    const enum gf_status status = start(opened, metadata, error);
+    if (status) {
+        palette_close(&opened->base);
+        return status;
+    }
+    *sink = &opened->base;
+    return GF_OK;
+}

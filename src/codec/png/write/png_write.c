@@ -1,0 +1,98 @@
+/* Writes PNG files: gray and RGB, with and without alpha, of 8 and 16 bits. The header and the
+ * end are written here, metadata by png_metadata_write.c, the pixels by png_stripes.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/common/metadata.h"
+#include "codec/common/opening.h"
+#include "codec/common/source.h"
+#include "codec/io/output.h"
+#include "codec/png/png_chunk.h"
+#include "codec/png/png_mark.h"
+#include "codec/png/png_metadata.h"
+#include "codec/png/write/png_pack.h"
+#include "codec/png/write/png_palette.h"
+#include "codec/png/write/png_stripes.h"
+
+struct png_sink {
+    struct gf_sink base;
+    struct gf_output *output;
+    struct gf_format format;
+    struct gf_options options;
+    struct gf_png_stripes *stripes; /* NULL until the first row: a device may code them all */
+};
+
+/* ---- the sink ---- */
+
+static enum gf_status png_write(struct gf_sink *base, int rows, const unsigned char *src,
+                                size_t pitch, struct gf_error *error)
+{
+    struct png_sink *const sink = (struct png_sink *)base;
+    enum gf_status status = GF_OK;
+    if (!sink->stripes)
+        status = gf_png_stripes_open(sink->output, sink->format, false, &sink->options,
+                                     &sink->stripes, error);
+    return status ? status : gf_png_stripes_write(sink->stripes, rows, src, pitch, error);
+}
+
+static enum gf_status png_finish(struct gf_sink *base, struct gf_error *error)
+{
+    struct png_sink *const sink = (struct png_sink *)base;
+    const enum gf_status status = gf_png_stripes_finish(sink->stripes, error);
+    return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+}
+
+/* The coded bytes are whole IDAT chunks. */
+static enum gf_status png_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
+                                 bool last, struct gf_error *error)
+{
+    struct png_sink *const sink = (struct png_sink *)base;
+    const enum gf_status status = gf_output_write(sink->output, coded, size, error);
+    return status || !last ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+}
+
+static void png_close(struct gf_sink *base)
+{
+    struct png_sink *const sink = (struct png_sink *)base;
+    gf_png_stripes_close(sink->stripes);
+    free(sink);
+}
+
+struct gf_codec_memory gf_png_sink_memory(struct gf_format format, const struct gf_options *options)
+{
+    enum { USUAL_BYTES = 8 << 20 };
+    const uint64_t counted = gf_png_palette_memory(format, options),
+                   bytes = gf_png_stripes_memory(format, options) + counted;
+    return (struct gf_codec_memory){bytes > USUAL_BYTES ? bytes : 0,
+                                    counted ? "its colours are counted before it is written"
+                                            : "several of its long rows are packed at once"};
+}
+
+enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format format,
+                                const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    if (gf_png_wants_palette(output, format, metadata, options))
+        return gf_png_palette_sink_open(output, format, metadata, options, sink, error);
+    struct png_sink *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    opened->base = (struct gf_sink){png_write, png_finish, png_close, png_splice};
+    opened->output = output;
+    opened->format = format;
+    opened->options = *options;
+    enum gf_status status =
+        gf_png_write_header(output, format, format.bits, gf_png_colour_type(format), error);
+    if (!status)
+        status = gf_png_write_metadata(output, metadata, error);
+    if (!status && options->png_level == GF_PNG_FAST_LEVEL)
+        status =
+            gf_png_mark_write(output, gf_png_mark_rows(gf_row_bytes(format), format.height), error);
+    if (status) {
+        png_close(&opened->base);
+        return status;
+    }
+    *sink = &opened->base;
+    return GF_OK;
+}

@@ -1,0 +1,344 @@
+/* bilateral: smooths, and keeps edges. */
+#include "filters/bilateral/bilateral.h"
+
+#include <string.h>
+
+#include "base/elementary.h"
+#include "base/target_clones.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "stage/border.h"
+
+struct bilateral {
+    double sigma_s, sigma_r;
+    int border;
+};
+
+static const struct gf_param bilateral_params[] = {
+    GF_PARAM(struct bilateral, sigma_s, 2, 0.1, 50, "standard deviation in space, in pixels"),
+    GF_PARAM(struct bilateral, sigma_r, 0.1, 0.001, 10,
+             "standard deviation in colour, as a part of the full scale"),
+    GF_PARAM_BORDER(struct bilateral),
+    {0},
+};
+
+static int bilateral_radius(const void *params)
+{
+    return (int)ceil(2 * ((const struct bilateral *)params)->sigma_s);
+}
+
+/* How far the mean that a kernel computes from sums near the CPU's
+ * (cuda/filters/bilateral/bilateral_near.cuh) can be from the CPU's mean, for samples of 8 bits.
+ * With n terms in a chain of sums, which add row by row, a sum of weights errs by at most n units
+ * of 2^-24, and one of weights times values by as much of the sum of their magnitudes (Higham,
+ * Accuracy and Stability of Numerical Algorithms, chapter 3). The CPU's values are differences from
+ * the centre: their mean magnitude is at most `far`, since the weight of a difference d is at most
+ * S 2^(colour d^2) for all taps together, beside the centre's 1. The kernel's are samples less 128.
+ * Its weights are within WEIGHT of the CPU's: 2.9e-6 for the polynomial of gf_exp2_coarse(), 2^-22
+ * for the GPU's power, the rest for exponents that are rounded differently. Where they are below
+ * -16 these differ by more, but then the weights are below 2^-16, which SMALL accounts for. Each of
+ * the two roundings at the end is below 2^-15. */
+static float margin_of(const struct gf_bilateral_weights *weights)
+{
+    const double WEIGHT = 5e-6, SMALL = 1e-5, unit = 0x1p-24, ends = 0x1p-15;
+    double side = 0, far = 0;
+    for (int i = -weights->radius; i <= weights->radius; i++)
+        side += exp2(weights->space[i < 0 ? -i : i]);
+    const double others = side * side - 1;
+    for (int d = 1; d <= 255; d++) {
+        const double sum = others * exp2((double)weights->colour * d * d);
+        far = fmax(far, d * sum / (1 + sum));
+    }
+    const double sums = (2 * (2 * weights->radius + 1) + 4) * unit;
+    const double apart = fmin(2 * far, 127.5); /* of samples from their mean, on average */
+    const double cpu = 2 * sums * far + ends, kernel = 2 * sums * 128 + 128 * 0x1p-22 + ends;
+    return (float)(1.1 * (cpu + kernel + WEIGHT * apart + SMALL));
+}
+
+static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct bilateral *const bilateral = stage->params;
+    const enum gf_status status =
+        gf_stage_constants(stage, sizeof(struct gf_bilateral_weights), error);
+    if (status)
+        return status;
+    struct gf_bilateral_weights *const weights = stage->constants;
+    const double log2_e = 1.4426950408889634, max = gf_sample_max(stage->in);
+    weights->radius = gf_stage_radius(stage);
+    weights->border = bilateral->border;
+    const double range = bilateral->sigma_r * max;
+    weights->colour = (float)(-log2_e / (2 * range * range));
+    for (int i = 0; i <= weights->radius; i++)
+        weights->space[i] =
+            (float)(-log2_e * i * i / (2 * bilateral->sigma_s * bilateral->sigma_s));
+    if (stage->in.bits == 8 && weights->radius <= GF_BILATERAL_NEAR_MAX) {
+        for (int i = 0; i <= weights->radius; i++)
+            weights->factor[i] = (float)exp2(weights->space[i]);
+        weights->margin = margin_of(weights);
+    }
+    return GF_OK;
+}
+
+/* The picture goes through in strips of COLUMNS columns: their rows are held as floats, a plane for
+ * each channel, in a ring of as many rows as the window has. RUN results of a row are computed at
+ * once. */
+enum { COLUMNS = 1024, RUN = 64 };
+
+struct work {
+    const struct gf_bilateral_weights *weights;
+    struct gf_format format;
+    int sides;          /* 2 radius + 1 */
+    size_t plane, slot; /* floats of a channel's row, and of a row */
+    float *slots;
+};
+
+static size_t carve(struct work *work, void *base, const struct gf_stage *stage, int radius)
+{
+    struct gf_carver carver = {.base = base};
+    *work =
+        (struct work){.weights = stage->constants, .format = stage->in, .sides = 2 * radius + 1};
+    work->plane = ((size_t)COLUMNS + RUN + 2 * (size_t)radius + 15) / 16 * 16;
+    work->slot = work->plane * (size_t)work->format.channels;
+    work->slots = gf_carve(&carver, work->slot * (size_t)work->sides * sizeof(float));
+    return carver.used;
+}
+
+static size_t bilateral_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    return carve(&work, NULL, stage, gf_stage_radius(stage));
+}
+
+static float *slot(const struct work *work, int row)
+{
+    return work->slots + (size_t)((row + work->weights->radius) % work->sides) * work->slot;
+}
+
+static inline float sample(const unsigned char *row, size_t at, int bits)
+{
+    return bits == 8 ? row[at] : ((const gf_u16_any *)row)[at];
+}
+
+GF_TARGET_CLONES static void convert(const unsigned char *row, int bits, int channels, size_t first,
+                                     int count, float *restrict plane)
+{
+    if (bits == 8) {
+        for (int i = 0; i < count; i++)
+            plane[i] = row[first + (size_t)i * (size_t)channels];
+    } else {
+        for (int i = 0; i < count; i++)
+            plane[i] = ((const gf_u16_any *)row)[first + (size_t)i * (size_t)channels];
+    }
+}
+
+/* Copies columns x0 - radius .. x0 + count + radius - 1 of a row into its slot. */
+static void fill_slot(const struct work *work, const struct gf_view *in, int row, int x0, int count)
+{
+    const struct gf_format format = work->format;
+    const int radius = work->weights->radius, border = work->weights->border;
+    const int from = gf_border_index(row, format.height, border);
+    const int left = x0 < radius ? radius - x0 : 0; /* columns beyond the left edge */
+    const int right = x0 + count + radius > format.width ? x0 + count + radius - format.width : 0;
+    const int total = count + 2 * radius;
+    for (int c = 0; c < format.channels; c++) {
+        float *const plane = slot(work, row) + (size_t)c * work->plane;
+        memset(plane, 0, work->plane * sizeof *plane);
+        if (from < 0)
+            continue;
+        const unsigned char *const samples = gf_view_row(in, from);
+        const size_t first = (size_t)(x0 - radius + left) * (size_t)format.channels + (size_t)c;
+        convert(samples, format.bits, format.channels, first, total - left - right, plane + left);
+        for (int i = 0; i < total; i++) {
+            if (i == left)
+                i = total - right;
+            const int x = i < total ? gf_border_index(x0 - radius + i, format.width, border) : -1;
+            if (x >= 0)
+                plane[i] =
+                    sample(samples, (size_t)x * (size_t)format.channels + (size_t)c, format.bits);
+        }
+    }
+}
+
+/* Weights, and sums of weights times differences from the centre: differences, since they lose
+ * less. */
+struct sums {
+    float weight[RUN], colour[4][RUN];
+};
+
+/* One tap for RUN pixels; colours and channels are constants where this is inlined. */
+GF_INLINE void add_tap(int colours, int channels, float space, float colour, const float *centre,
+                       const float *tap, size_t plane, struct sums *restrict sums)
+{
+    for (int i = 0; i < RUN; i++) {
+        float difference[4], distance = 0.0f;
+#pragma GCC unroll 4
+        for (int c = 0; c < channels; c++)
+            difference[c] =
+                tap[(size_t)c * plane + (size_t)i] - centre[(size_t)c * plane + (size_t)i];
+#pragma GCC unroll 4
+        for (int c = 0; c < colours; c++)
+            distance = fmaf(difference[c], difference[c], distance);
+        const float weight = gf_exp2_coarse(fmaf(distance, colour, space));
+        sums->weight[i] += weight;
+#pragma GCC unroll 4
+        for (int c = 0; c < channels; c++)
+            sums->colour[c][i] = fmaf(weight, difference[c], sums->colour[c][i]);
+    }
+}
+
+#define GF_BILATERAL_ROW(colours, channels) \
+    GF_TARGET_CLONES static void add_row_##channels(const struct gf_bilateral_weights *weights, \
+                                                    int dy, const float *centre, const float *row, \
+                                                    size_t plane, struct sums *restrict sums) \
+    { \
+        const int radius = weights->radius; \
+        for (int dx = -radius; dx <= radius; dx++) \
+            add_tap(colours, channels, weights->space[dx < 0 ? -dx : dx] + weights->space[dy], \
+                    weights->colour, centre, row + radius + dx, plane, sums); \
+    }
+GF_BILATERAL_ROW(1, 1)
+GF_BILATERAL_ROW(1, 2)
+GF_BILATERAL_ROW(3, 3)
+GF_BILATERAL_ROW(3, 4)
+
+/* Adds the sums of a row of the window to the total. Adding row by row keeps rounding errors of
+ * floats smaller than one long sum. */
+static void add_sums(struct sums *restrict total, struct sums *restrict row, int channels)
+{
+    for (int i = 0; i < RUN; i++)
+        total->weight[i] += row->weight[i];
+    for (int c = 0; c < channels; c++) {
+        for (int i = 0; i < RUN; i++)
+            total->colour[c][i] += row->colour[c][i];
+    }
+}
+
+/* The sums of RUN results of row y from column x of the strip on. */
+static void run(const struct work *work, int y, int x, struct sums *total)
+{
+    static void (*const add_row[])(const struct gf_bilateral_weights *, int, const float *,
+                                   const float *, size_t, struct sums *restrict) = {
+        add_row_1, add_row_2, add_row_3, add_row_4};
+    const int radius = work->weights->radius, channels = work->format.channels;
+    const float *const centre = slot(work, y) + radius + x;
+    memset(total, 0, sizeof *total);
+    for (int dy = -radius; dy <= radius; dy++) {
+        struct sums sums = {0};
+        add_row[channels - 1](work->weights, dy < 0 ? -dy : dy, centre, slot(work, y + dy) + x,
+                              work->plane, &sums);
+        add_sums(total, &sums, channels);
+    }
+}
+
+/* The means of a channel as samples. */
+GF_TARGET_CLONES static void round_means(const float *restrict centre, const float *restrict colour,
+                                         const float *restrict weight, float max,
+                                         uint16_t *restrict to)
+{
+    for (int i = 0; i < RUN; i++)
+        to[i] = (uint16_t)gf_round_flat(centre[i] + colour[i] / weight[i], max);
+}
+
+static void strip_row(const struct work *work, const struct gf_view *out, int y, int x0, int count)
+{
+    const int channels = work->format.channels, bits = work->format.bits;
+    const float max = (float)gf_sample_max(work->format);
+    const float *const centre = slot(work, y) + work->weights->radius;
+    unsigned char *const row = gf_view_row(out, y);
+    for (int x = 0; x < count; x += RUN) {
+        const int made = count - x < RUN ? count - x : RUN;
+        struct sums total;
+        uint16_t mean[4][RUN];
+        run(work, y, x, &total);
+        for (int c = 0; c < channels; c++)
+            round_means(centre + (size_t)c * work->plane + x, total.colour[c], total.weight, max,
+                        mean[c]);
+        const size_t at = (size_t)(x0 + x) * (size_t)channels;
+        GF_BY_CHANNELS(
+            channels, CHANNELS, for (int i = 0; i < made * CHANNELS; i++) {
+                if (bits == 8)
+                    row[at + (size_t)i] = (unsigned char)mean[i % CHANNELS][i / CHANNELS];
+                else
+                    ((gf_u16_any *)row)[at + (size_t)i] = mean[i % CHANNELS][i / CHANNELS];
+            });
+    }
+}
+
+static void bilateral_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                          const struct gf_view *out, void *scratch)
+{
+    struct work work;
+    carve(&work, scratch, stage, gf_stage_radius(stage));
+    const int radius = work.weights->radius, width = out->format.width;
+    for (int x0 = 0; x0 < width; x0 += COLUMNS) {
+        const int count = width - x0 < COLUMNS ? width - x0 : COLUMNS;
+        for (int row = out->y - radius; row < out->y + radius; row++)
+            fill_slot(&work, in, row, x0, count);
+        for (int y = out->y; y < out->y + out->rows; y++) {
+            fill_slot(&work, in, y + radius, x0, count);
+            strip_row(&work, out, y, x0, count);
+        }
+    }
+}
+
+/* ---- variants ---- */
+
+static const char *refuses_tile(const struct gf_stage *stage)
+{
+    return gf_stage_radius(stage) > GF_BILATERAL_TILE_MAX
+               ? "takes sigma_s up to 8: what the window reaches has to fit into shared memory"
+               : NULL;
+}
+
+const char *gf_bilateral_near_refuses(const struct gf_stage *stage)
+{
+    return stage->in.bits != 8 || gf_has_alpha(stage->in) ||
+                   gf_stage_radius(stage) > GF_BILATERAL_NEAR_MAX
+               ? "takes pictures of 8 bits without alpha, and sigma_s up to 3"
+               : NULL;
+}
+
+extern gf_launcher gf_bilateral_cuda, gf_bilateral_near_cuda, gf_bilateral_tiled_cuda,
+    gf_bilateral_global_cuda, gf_bilateral_intrinsic_cuda, gf_bilateral_shared_cuda;
+
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("best", gf_bilateral_cuda, "near where it takes the picture, else tiled")},
+    {GF_VARIANT("near", gf_bilateral_near_cuda,
+                "weights by the GPU's power of two, distances by dot products of bytes, four "
+                "pixels a thread; pixels whose rounding is in doubt are done again as tiled does"),
+     .refuses = gf_bilateral_near_refuses},
+    {GF_VARIANT("tiled", gf_bilateral_tiled_cuda,
+                "powers of two by a polynomial, exponents from tables, two pixels a thread, the "
+                "window in shared memory")},
+    {GF_VARIANT("global", gf_bilateral_global_cuda,
+                "a thread a pixel, window from global memory, weights by expf (Best Practices "
+                "9.2.1)"),
+     .tolerance = 1, .tolerance_16 = 8},
+    {GF_VARIANT("intrinsic", gf_bilateral_intrinsic_cuda,
+                "the same, weights by __expf (Best Practices 11.1.6)"),
+     .tolerance = 1, .tolerance_16 = 8},
+    {GF_VARIANT("shared", gf_bilateral_shared_cuda,
+                "the same, window from a tile in shared memory (Best Practices 9.2.3)"),
+     .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_tile},
+    {0},
+};
+
+const struct gf_filter gf_bilateral_filter = {
+    .name = "bilateral",
+    .synonyms = "denoise smooth",
+    .summary = "smoothing that keeps edges",
+    .definition =
+        "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
+        "- |dc|^2 / 2 sigma_r^2),\ndc the Euclidean difference of the colours in 0..1; alpha is "
+        "averaged with the same weights.",
+    .params = bilateral_params,
+    .params_size = sizeof(struct bilateral),
+    .kind = GF_STENCIL,
+    .within_alpha = true,
+    .cost = {.pixel = 7, .row = 1.4, .tap = 0.6},
+    .radius = bilateral_radius,
+    .prepare = bilateral_prepare,
+    .cpu_scratch = bilateral_scratch,
+    .cpu = bilateral_cpu,
+    .cuda = kernels,
+};

@@ -1,0 +1,182 @@
+/* blur: the Gaussian. */
+#include "filters/blur/blur.h"
+
+#include "base/target_clones.h"
+#include "pixel/gauss/gauss_rows.h"
+#include "pixel/stencil.h"
+
+struct blur {
+    double sigma;
+    int border;
+};
+
+static const struct gf_param blur_params[] = {
+    GF_PARAM(struct blur, sigma, 1.5, 0.1, 250, "standard deviation, in pixels"),
+    GF_PARAM_BORDER(struct blur),
+    {0},
+};
+
+static int blur_radius(const void *params)
+{
+    return gf_gauss_radius(((const struct blur *)params)->sigma);
+}
+
+static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct blur *const blur = stage->params;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_blur), error);
+    if (status)
+        return status;
+    struct gf_blur *const constants = stage->constants;
+    gf_gauss_init(&constants->gauss, blur->sigma);
+    constants->border = blur->border;
+    return GF_OK;
+}
+
+GF_TARGET_CLONES static void round_sums(unsigned char *restrict row, const uint32_t *sums,
+                                        size_t count, int shift)
+{
+    const uint32_t half = 1u << (shift - 1);
+    for (size_t i = 0; i < count; i++)
+        row[i] = (unsigned char)((sums[i] + half) >> shift);
+}
+
+static void finish8(const struct gf_gauss_request *request, int row, size_t first, size_t count,
+                    const uint32_t *sums)
+{
+    round_sums(gf_view_row(request->out, row) + first, sums, count,
+               request->gauss->shift + GF_GAUSS_FRACTION);
+}
+
+static void finish16(const struct gf_gauss_request *request, int row, size_t first, size_t count,
+                     const float *blurred)
+{
+    gf_floats_to_samples(blurred, 16, count, gf_view_row(request->out, row) + 2 * first);
+}
+
+static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                     const struct gf_view *out, void *scratch)
+{
+    const struct gf_blur *const constants = stage->constants;
+    gf_gauss_run(&(struct gf_gauss_request){
+        .gauss = &constants->gauss,
+        .border = constants->border,
+        .in = in,
+        .out = out,
+        .scratch = scratch,
+        .finish8 = finish8,
+        .finish16 = finish16,
+    });
+}
+
+/* ---- variants ---- */
+
+static const char *refuses_window(const struct gf_stage *stage)
+{
+    return gf_stage_radius(stage) > GF_WINDOW_REACH_MAX
+               ? "takes sigma up to 20: its work grows with the square"
+               : NULL;
+}
+
+static const char *refuses_tile(const struct gf_stage *stage)
+{
+    return gf_stage_radius(stage) > GF_WINDOW_TILE_REACH_MAX
+               ? "takes sigma up to 5.33: what the taps reach has to fit into shared memory"
+               : NULL;
+}
+
+static const char *refuses_words(const struct gf_stage *stage)
+{
+    return stage->in.bits != 8 ? "takes pictures of 8 bits without alpha" : refuses_tile(stage);
+}
+
+static const char *refuses_tensor(const struct gf_stage *stage)
+{
+    return gf_gauss_tensor_refuses(stage, ((const struct blur *)stage->params)->sigma);
+}
+
+static size_t separable_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
+}
+
+/* Beyond this radius a tile has so many more rows than results that applying the table to all of
+ * them takes as long as a pass of its own. */
+static enum gf_fusing blur_fuses(const void *params)
+{
+    const int radius = blur_radius(params);
+    const int tables = radius <= GF_GAUSS_FUSED_MAX ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+    return (enum gf_fusing)(tables | (radius <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : 0));
+}
+
+extern gf_launcher gf_blur_cuda, gf_blur_fused_cuda, gf_blur_global_cuda, gf_blur_constant_cuda,
+    gf_blur_separable_cuda, gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda,
+    gf_blur_vector_cuda, gf_blur_tiled_cuda, gf_blur_strip_cuda, gf_blur_tensor_cuda;
+
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("best", gf_blur_cuda,
+                "strip where it takes the picture; tensor where that does and is known to be "
+                "faster: on compute capability 9.0; else tiled")},
+    {GF_VARIANT("global", gf_blur_global_cuda,
+                "a thread a sample, all n x n taps, picture and taps from global memory (Best "
+                "Practices 9.2.1)"),
+     .refuses = refuses_window},
+    {GF_VARIANT("constant", gf_blur_constant_cuda,
+                "the same, the taps in constant memory (Best Practices 9.2.6)"),
+     .refuses = refuses_window},
+    {GF_VARIANT("separable", gf_blur_separable_cuda,
+                "columns, then rows, 2 n taps: two kernels through global memory (Best "
+                "Practices 9.2.1)"),
+     .scratch = separable_scratch},
+    {GF_VARIANT("shared", gf_blur_shared_cuda,
+                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
+                "9.2.3)"),
+     .refuses = refuses_tile},
+    {GF_VARIANT("padded", gf_blur_padded_cuda,
+                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
+     .refuses = refuses_tile},
+    {GF_VARIANT("async", gf_blur_async_cuda,
+                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+                "9.2.3.4)"),
+     .refuses = refuses_tile, .architecture = 80},
+    {GF_VARIANT("vector", gf_blur_vector_cuda,
+                "padded, four samples an access and eight results a thread in registers (Best "
+                "Practices 9.2.7)"),
+     .refuses = refuses_words},
+    {GF_VARIANT("tiled", gf_blur_tiled_cuda,
+                "columns in registers, rows through shared memory, in one kernel up to sigma "
+                "5.33; 8 bits in fixed point by dot products, two rows in a word")},
+    {GF_VARIANT("strip", gf_blur_strip_cuda,
+                "16 bits: down a strip of the picture, the rows of the taps in registers, so that "
+                "each sample is read and converted once"),
+     .refuses = gf_gauss_strip_refuses},
+    {GF_VARIANT("tensor", gf_blur_tensor_cuda,
+                "both passes as products of matrices of bytes on tensor cores, exact: taps and "
+                "the intermediate are split into bytes"),
+     .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90},
+    {0},
+};
+
+const struct gf_filter gf_blur_filter = {
+    .name = "blur",
+    .synonyms = "gaussian gauss gaussianblur smooth",
+    .summary = "Gaussian blur",
+    .definition =
+        "Taps exp(-i^2 / 2 sigma^2), i = -r..r with r = ceil(3 sigma), normalised; columns "
+        "first, then rows.\n8 bits: fixed point, the same bits on every machine; 16 bits: "
+        "float.",
+    .params = blur_params,
+    .params_size = sizeof(struct blur),
+    .kind = GF_STENCIL,
+    .within_alpha = true,
+    .cost = {.pixel = 0.8, .row = 0.15},
+    .radius = blur_radius,
+    .prepare = blur_prepare,
+    .cpu_scratch = gf_gauss_cpu_scratch,
+    .cuda_scratch = gf_gauss_cuda_scratch,
+    .cpu = blur_cpu,
+    .cpu_intrinsics = true,
+    .cuda = kernels,
+    .fuses = blur_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_blur_fused_cuda),
+};

@@ -1,0 +1,12 @@
+/* The constants of blur, as its prepare() leaves them for both backends. */
+#ifndef GF_FILTERS_BLUR_BLUR_H
+#define GF_FILTERS_BLUR_BLUR_H
+
+#include "pixel/gauss/gauss.h"
+
+struct gf_blur {
+    struct gf_gauss gauss;
+    int border;
+};
+
+#endif

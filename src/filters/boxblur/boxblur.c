@@ -1,0 +1,252 @@
+/* boxblur: the mean of a square window. */
+#include "filters/boxblur/boxblur.h"
+
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
+
+struct boxblur {
+    int radius, border;
+};
+
+static const struct gf_param boxblur_params[] = {
+    GF_PARAM_INT(struct boxblur, radius, 1, 0, 500,
+                 "in pixels: the window is 2 radius + 1 on a side"),
+    GF_PARAM_BORDER(struct boxblur),
+    {0},
+};
+
+static int boxblur_radius(const void *params)
+{
+    return ((const struct boxblur *)params)->radius;
+}
+
+static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct boxblur *const params = stage->params;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_box), error);
+    if (status)
+        return status;
+    const uint32_t n = (uint32_t)((2 * params->radius + 1) * (2 * params->radius + 1));
+    int shift = 0;
+    while (n >> (shift + 1))
+        shift++;
+    /* 2^(63 + shift) / n by two steps of long division in base 2^32. */
+    const uint64_t high = (UINT64_C(1) << (31 + shift)) / n;
+    const uint64_t rest = (UINT64_C(1) << (31 + shift)) % n;
+    struct gf_box *const box = stage->constants;
+    *box = (struct gf_box){
+        .radius = params->radius,
+        .border = params->border,
+        .mean = {.half = n / 2,
+                 .multiplier = (uint32_t)high + 1,
+                 .shift = shift,
+                 .multiplier16 = (high << 32) + (rest << 32) / n + 1,
+                 .reciprocal = 1.0 / n,
+                 .multiplier_small = ((1u << (16 + (shift & 15))) + n - 1) / n},
+    };
+    return GF_OK;
+}
+
+/* Sums down each column of the window's rows, updated as the window moves down; the windows' sums
+ * are made of these along the row. */
+struct work {
+    unsigned char *zeros;
+    uint32_t *columns; /* a sum for each sample of a row, with room for the border on either side */
+    void *sums;        /* the sums of windows: uint32_t for 8 bits, double (exact) for 16 */
+};
+
+static size_t carve(struct work *work, void *base, struct gf_format format, int radius)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t samples = gf_samples(format);
+    const size_t halo = (size_t)radius * (size_t)format.channels;
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    work->columns = gf_carve(&carver, (samples + 2 * halo) * sizeof *work->columns);
+    work->sums =
+        gf_carve(&carver, samples * (format.bits == 8 ? sizeof(uint32_t) : sizeof(double)));
+    return carver.used;
+}
+
+static size_t boxblur_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    return carve(&work, NULL, stage->in, gf_stage_radius(stage));
+}
+
+GF_TARGET_CLONES static void add_difference(uint32_t *restrict columns, const void *enter,
+                                            const void *leave, int bits, size_t count)
+{
+    if (bits == 8) {
+        for (size_t i = 0; i < count; i++)
+            columns[i] += (uint32_t)((const uint8_t *)enter)[i] - ((const uint8_t *)leave)[i];
+    } else {
+        for (size_t i = 0; i < count; i++)
+            columns[i] += (uint32_t)((const gf_u16_any *)enter)[i] - ((const gf_u16_any *)leave)[i];
+    }
+}
+
+static void move_columns(const struct work *work, const struct gf_box *box,
+                         const struct gf_view *in, int enter, int leave)
+{
+    const struct gf_format format = in->format;
+    const unsigned char *rows[2] = {work->zeros, work->zeros};
+    gf_stencil_rows(in, enter, 1, box->border, work->zeros, &rows[0]);
+    if (leave < enter)
+        gf_stencil_rows(in, leave, 1, box->border, work->zeros, &rows[1]);
+    add_difference(work->columns + (size_t)box->radius * (size_t)format.channels, rows[0], rows[1],
+                   format.bits, gf_samples(format));
+}
+
+/* The number of channels is a constant wherever this is inlined, so that the sums stay in
+ * registers. */
+#define SLIDE(name, type) \
+    static inline void name(const uint32_t *columns, type *restrict sums, size_t width, \
+                            int radius, size_t channels) \
+    { \
+        type sum[4] = {0}; \
+        const size_t window = (2 * (size_t)radius + 1) * channels; \
+        for (size_t i = 0; i < window; i += channels) \
+            for (size_t c = 0; c < channels; c++) \
+                sum[c] += (type)columns[i + c]; \
+        for (size_t c = 0; c < channels; c++) \
+            sums[c] = sum[c]; \
+        for (size_t i = channels; i < width * channels; i += channels) \
+            for (size_t c = 0; c < channels; c++) \
+                sums[i + c] = sum[c] += \
+                    (type)columns[i + c + window - channels] - (type)columns[i + c - channels]; \
+    } \
+    static void name##_any(const uint32_t *columns, type *sums, size_t width, int radius, \
+                           int channels) \
+    { \
+        GF_BY_CHANNELS(channels, CHANNELS, name(columns, sums, width, radius, CHANNELS)); \
+    }
+SLIDE(slide8, uint32_t)
+SLIDE(slide16, double)
+
+GF_TARGET_CLONES static void divide8(const struct gf_box_mean *mean, const uint32_t *sums,
+                                     unsigned char *restrict row, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = (unsigned char)gf_box_mean8(mean, sums[i]);
+}
+
+GF_TARGET_CLONES static void divide16(const struct gf_box_mean *mean, const double *sums,
+                                      gf_u16_any *restrict row, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = (uint16_t)gf_box_mean_double(mean, sums[i]);
+}
+
+static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                        const struct gf_view *out, void *scratch)
+{
+    const struct gf_box *const box = stage->constants;
+    const struct gf_format format = in->format;
+    const size_t samples = gf_samples(format);
+    const size_t width = (size_t)format.width;
+    struct work work;
+    carve(&work, scratch, format, box->radius);
+    memset(work.zeros, 0, gf_row_bytes(format));
+    if (gf_box_narrow(format, box->radius) && box->radius &&
+        (box->radius <= GF_BOX_SMALL_MAX || gf_cpu_has(GF_CPU_AVX512))) {
+        gf_box_small_cpu(box, in, out, work.zeros, (uint16_t *)(void *)work.columns);
+        return;
+    }
+    uint32_t *const columns = work.columns + (size_t)box->radius * (size_t)format.channels;
+    memset(columns, 0, samples * sizeof *columns);
+    for (int y = out->y - box->radius; y < out->y + box->radius; y++)
+        move_columns(&work, box, in, y, y);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const int leave = y - box->radius - 1;
+        move_columns(&work, box, in, y + box->radius, y > out->y ? leave : y + box->radius);
+        gf_stencil_pad(columns, format.width, box->radius,
+                       (size_t)format.channels * sizeof *columns, box->border);
+        if (format.bits == 8) {
+            slide8_any(work.columns, work.sums, width, box->radius, format.channels);
+            divide8(&box->mean, work.sums, gf_view_row(out, y), samples);
+        } else {
+            slide16_any(work.columns, work.sums, width, box->radius, format.channels);
+            divide16(&box->mean, work.sums, (gf_u16_any *)gf_view_row(out, y), samples);
+        }
+    }
+}
+
+/* Room for the column sums of a band, which the first kernel makes and the second reads. */
+static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
+{
+    const int radius = gf_stage_radius(stage);
+    const bool is_one_kernel = gf_box_small(stage->in, radius) || gf_box_prefix(stage->in, radius);
+    return is_one_kernel ? 0 : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
+}
+
+/* ---- variants ---- */
+
+static const char *refuses_window(const struct gf_stage *stage)
+{
+    return gf_stage_radius(stage) > GF_WINDOW_REACH_MAX
+               ? "takes a radius up to 60: its work grows with the square"
+               : NULL;
+}
+
+static const char *refuses_tile(const struct gf_stage *stage)
+{
+    return gf_stage_radius(stage) > GF_WINDOW_TILE_REACH_MAX
+               ? "takes a radius up to 16: what the window reaches has to fit into shared memory"
+               : NULL;
+}
+
+static size_t separable_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_box_wide_pitch(stage->in) * (size_t)rows;
+}
+
+extern gf_launcher gf_boxblur_cuda, gf_boxblur_global_cuda, gf_boxblur_separable_cuda,
+    gf_boxblur_shared_cuda, gf_boxblur_padded_cuda, gf_boxblur_async_cuda;
+
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("running", gf_boxblur_cuda,
+                "running sums of columns in registers, then rows: at 8 bits up to radius 7 by "
+                "shuffles, up to 127 by prefix sums, else by running sums in shared memory")},
+    {GF_VARIANT("global", gf_boxblur_global_cuda,
+                "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
+     .refuses = refuses_window},
+    {GF_VARIANT("separable", gf_boxblur_separable_cuda,
+                "columns, then rows: two kernels through global memory (Best Practices 9.2.1)"),
+     .scratch = separable_scratch},
+    {GF_VARIANT("shared", gf_boxblur_shared_cuda,
+                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
+                "9.2.3)"),
+     .refuses = refuses_tile},
+    {GF_VARIANT("padded", gf_boxblur_padded_cuda,
+                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
+     .refuses = refuses_tile},
+    {GF_VARIANT("async", gf_boxblur_async_cuda,
+                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+                "9.2.3.4)"),
+     .refuses = refuses_tile, .architecture = 80},
+    {0},
+};
+
+const struct gf_filter gf_boxblur_filter = {
+    .name = "boxblur",
+    .synonyms = "mean average",
+    .summary = "mean of a square window",
+    .example = "boxblur=3",
+    .definition =
+        "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
+        "the radius.",
+    .params = boxblur_params,
+    .params_size = sizeof(struct boxblur),
+    .kind = GF_STENCIL,
+    .within_alpha = true,
+    .cost = {.pixel = 1.0, .row = 0.01},
+    .radius = boxblur_radius,
+    .prepare = boxblur_prepare,
+    .cpu_scratch = boxblur_scratch,
+    .cuda_scratch = boxblur_device_scratch,
+    .cpu = boxblur_cpu,
+    .cpu_intrinsics = true,
+    .cuda = kernels,
+};

@@ -1,0 +1,111 @@
+/* The constants of boxblur, its division, and its scratch memory on the device. */
+#ifndef GF_FILTERS_BOXBLUR_BOXBLUR_H
+#define GF_FILTERS_BOXBLUR_BOXBLUR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "base/host_device.h"
+#include "gpufilter/image.h"
+
+/* The mean of n samples from their sum, rounded half up: (sum + n / 2) / n in integers, for odd n
+ * up to 1001 x 1001, by a multiplication. With m = floor(2^(31 + shift) / n) + 1, shift =
+ * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30.
+ * Doubling num leaves 32 bits to shift out, which costs nothing. */
+struct gf_box_mean {
+    uint32_t half; /* n / 2 */
+    uint32_t multiplier;
+    int shift;
+    uint64_t multiplier16; /* the same with 2^(63 + shift), for sums of 16-bit samples */
+    double reciprocal;     /* 1 / n */
+    /* 2^(16 + shift) / n, rounded up: for all sums of 8-bit samples up to radius 7, the upper half
+     * of its product with the sum, shifted, is the quotient. 0: the radius is larger. */
+    uint32_t multiplier_small;
+};
+
+GF_HOST_DEVICE int gf_box_mean8(const struct gf_box_mean *mean, uint32_t sum)
+{
+    const uint32_t num = 2 * (sum + mean->half);
+#ifdef __CUDA_ARCH__
+    return (int)(__umulhi(num, mean->multiplier) >> mean->shift);
+#else
+    return (int)((uint64_t)num * mean->multiplier >> (32 + mean->shift));
+#endif
+}
+
+#if defined(__CUDA_ARCH__) || defined(__SIZEOF_INT128__)
+GF_HOST_DEVICE int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
+{
+    const uint64_t num = 2 * (sum + mean->half);
+#ifdef __CUDA_ARCH__
+    return (int)(__umul64hi(num, mean->multiplier16) >> mean->shift);
+#else
+    return (int)((uint64_t)((unsigned __int128)num * mean->multiplier16 >> 64) >> mean->shift);
+#endif
+}
+#endif
+
+/* The mean of gf_box_mean16() in doubles, which hold the sums exactly, for vectors on the CPU: the
+ * added half of a unit outweighs the rounding errors of the reciprocal and the product, and is too
+ * small to reach the next integer. */
+GF_HOST_DEVICE int gf_box_mean_double(const struct gf_box_mean *mean, double sum)
+{
+    return (int)((sum + ((double)mean->half + 0.5)) * mean->reciprocal);
+}
+
+struct gf_box {
+    struct gf_box_mean mean;
+    int radius, border;
+};
+
+/* Means rows of 8 bits on the CPU where column sums fit 16 bits: with a radius of
+ * 1..GF_BOX_SMALL_MAX or, by gf_box_slide_simd(), with any radius. zeros: a row of zeros; columns:
+ * room for a padded row and a vector behind it. */
+struct gf_view;
+void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
+                      const unsigned char *zeros, uint16_t *columns);
+
+/* `count` means of a row from its padded column sums. Up to 32 bytes behind the sums are read.
+ * GF_CPU_AVX512. */
+GF_X86_ONLY void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
+                                   const struct gf_box_mean *mean, unsigned char *row);
+
+/* Whether the device needs one kernel and no scratch memory: sums of whole windows fit 16 bits. */
+enum { GF_BOX_SMALL_MAX = 7 };
+static inline int gf_box_small(struct gf_format format, int radius)
+{
+    return format.bits == 8 && format.channels % 2 == 1 && radius >= 1 &&
+           radius <= GF_BOX_SMALL_MAX;
+}
+
+/* Whether the device can use the kernel for larger radii: column sums fit 16 bits, and shared
+ * memory holds rows of them. */
+enum { GF_BOX_PREFIX_MAX = 127 };
+static inline int gf_box_prefix(struct gf_format format, int radius)
+{
+    return format.bits == 8 && format.channels % 2 == 1 && radius > GF_BOX_SMALL_MAX &&
+           radius <= GF_BOX_PREFIX_MAX;
+}
+
+/* Whether the sum of a window's column fits 16 bits, as the device then stores it. */
+static inline int gf_box_narrow(struct gf_format format, int radius)
+{
+    return format.bits == 8 && (2 * radius + 1) * 255 <= 65535;
+}
+
+/* Bytes from one row of column sums to the next in the device's scratch memory. */
+static inline size_t gf_box_device_pitch(struct gf_format format, int radius)
+{
+    const size_t samples = (size_t)format.width * (size_t)format.channels;
+    return (samples * (gf_box_narrow(format, radius) ? 2 : 4) + 255) / 256 * 256;
+}
+
+/* The same for sums of 32 bits. */
+static inline size_t gf_box_wide_pitch(struct gf_format format)
+{
+    const size_t samples = (size_t)format.width * (size_t)format.channels;
+    return (samples * 4 + 255) / 256 * 256;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* Thin edges: the pixels where the gradient is larger than beside them, across the edge. After
+ * J. Canny, A Computational Approach to Edge Detection, 1986, in the integers of OpenCV's
+ * Canny(..., apertureSize=3, L2gradient=true). */
+#ifndef GF_FILTERS_CANNY_EDGES_H
+#define GF_FILTERS_CANNY_EDGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/host_device.h"
+#include "stage/view.h"
+
+/* Squares of the gradient above which a pixel is weak, and strong. */
+struct gf_edge_limits {
+    int64_t low, high;
+};
+
+/* With which neighbours a pixel's gradient is compared. */
+enum {
+    GF_EDGE_ACROSS, /* left and right */
+    GF_EDGE_DOWN,   /* above and below */
+    GF_EDGE_FALL,   /* above left and below right */
+    GF_EDGE_RISE    /* above right and below left */
+};
+
+/* The tangent of 22.5 degrees with 15 binary digits; that of 67.5 degrees is by 2 larger. */
+enum { GF_EDGE_TANGENT = 13573 };
+
+#define GF_EDGE_DIRECTION(name, type) \
+    GF_HOST_DEVICE int name(type dx, type dy) \
+    { \
+        const type x = dx < 0 ? -dx : dx, y = (dy < 0 ? -dy : dy) * 32768; \
+        const type low = x * GF_EDGE_TANGENT, high = low + x * 65536; \
+        return y < low         ? GF_EDGE_ACROSS \
+               : y > high      ? GF_EDGE_DOWN \
+               : (dx ^ dy) < 0 ? GF_EDGE_RISE \
+                               : GF_EDGE_FALL; \
+    }
+GF_EDGE_DIRECTION(gf_edge_direction, int32_t)      /* of 8-bit samples: |dx|, |dy| <= 1020 */
+GF_EDGE_DIRECTION(gf_edge_direction_wide, int64_t) /* of 16-bit samples */
+#undef GF_EDGE_DIRECTION
+
+/* A sample over black, rounded half up. */
+GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned max)
+{
+    return (v * alpha + max / 2) / max;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The reach of a pixel's result in rows and columns. */
+enum { GF_EDGE_REACH = 2 };
+
+/* The rows of `out` as planes of weak and strong pixels (pixel/hysteresis.h), which are not
+ * connected yet. scratch: gf_edge_scratch() bytes. */
+void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
+                  const struct gf_view *out, void *scratch);
+size_t gf_edge_scratch(struct gf_format in);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,306 @@
+/* clahe: levels out the histogram of each place, with a limit. */
+#include "filters/clahe/clahe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/target_clones.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "stage/stage.h"
+
+struct clahe {
+    double clip;
+    int columns, rows;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct clahe, clip, 2, 0, 1000,
+             "how often a level may be counted, times the mean of all levels: what is beyond it is "
+             "shared out; 0: as often as it occurs"),
+    GF_PARAM_INT(struct clahe, columns, 8, 1, GF_TILES_MAX, "tiles across"),
+    GF_PARAM_INT(struct clahe, rows, 8, 1, GF_TILES_MAX, "tiles down"),
+    {0},
+};
+
+static enum gf_statistic statistic(const void *params_)
+{
+    const struct clahe *const clahe = params_;
+    return gf_statistic_of_tiles(clahe->columns, clahe->rows);
+}
+
+/* Cuts the counts off at the limit, and shares the excess out among all levels, as OpenCV does. */
+static void limit_counts(uint64_t *count, int bins, uint64_t limit)
+{
+    uint64_t cut = 0;
+    for (int v = 0; v < bins; v++) {
+        if (count[v] > limit) {
+            cut += count[v] - limit;
+            count[v] = limit;
+        }
+    }
+    const uint64_t each = cut / (uint64_t)bins;
+    uint64_t rest = cut % (uint64_t)bins;
+    const uint64_t step = rest && (uint64_t)bins / rest > 1 ? (uint64_t)bins / rest : 1;
+    for (int v = 0; v < bins; v++)
+        count[v] += each;
+    for (uint64_t v = 0; v < (uint64_t)bins && rest; v += step, rest--)
+        count[v]++;
+}
+
+/* The table of a tile; the identity where no pixel was counted. count: [bins], a copy. */
+static void fill_table(uint64_t *count, int bins, double clip, uint16_t *table)
+{
+    uint64_t total = 0, sum = 0;
+    for (int v = 0; v < bins; v++)
+        total += count[v];
+    const double limit = clip * (double)total / bins;
+    if (clip > 0)
+        limit_counts(count, bins, limit > 1 ? (uint64_t)limit : 1);
+    const float scale = (float)(bins - 1) / (float)total;
+    for (int v = 0; v < bins; v++) {
+        sum += count[v];
+        const float level = rintf((float)sum * scale); /* a half to even */
+        table[v] = (uint16_t)(!total ? (float)v : level < (float)bins ? level : (float)(bins - 1));
+    }
+}
+
+static uint16_t *make_tables(const struct gf_histogram *histogram, double clip)
+{
+    const size_t bins = (size_t)histogram->bins, tiles = (size_t)histogram->channels;
+    uint64_t *const count = malloc(bins * sizeof *count);
+    uint16_t *const tables = count ? malloc(tiles * bins * sizeof *tables) : NULL;
+    for (size_t i = 0; tables && i < tiles; i++) {
+        memcpy(count, histogram->count + i * bins, bins * sizeof *count);
+        fill_table(count, histogram->bins, clip, tables + i * bins);
+    }
+    free(count);
+    return tables;
+}
+
+static size_t tables_bytes(struct gf_format format, const struct gf_tiles *tiles)
+{
+    return format.bits == 8
+               ? (size_t)(tiles->columns + 1) * (size_t)(tiles->rows + 1) * 256 * sizeof(uint32_t)
+               : (size_t)tiles->columns * (size_t)tiles->rows * 65536 * sizeof(uint16_t);
+}
+
+/* Where the table of one of the four tiles around a place begins. */
+static size_t tile_at(const struct gf_tiles *tiles, int cell_x, int cell_y, int right, int below)
+{
+    int x = cell_x - 1 + right, y = cell_y - 1 + below;
+    x = x < 0 ? 0 : x < tiles->columns ? x : tiles->columns - 1;
+    y = y < 0 ? 0 : y < tiles->rows ? y : tiles->rows - 1;
+    return (size_t)(y * tiles->columns + x);
+}
+
+static void join_tables(const struct gf_tiles *tiles, const uint16_t *tables, uint32_t *joined)
+{
+    for (int y = 0; y <= tiles->rows; y++) {
+        for (int x = 0; x <= tiles->columns; x++) {
+            for (int v = 0; v < 256; v++) {
+                uint32_t four = 0;
+                for (int i = 0; i < 4; i++)
+                    four |= (uint32_t)tables[tile_at(tiles, x, y, i % 2, i / 2) * 256 + (size_t)v]
+                            << 8 * i;
+                *joined++ = four;
+            }
+        }
+    }
+}
+
+static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct clahe *const params_ = stage->params;
+    const struct gf_tiles tiles = gf_tiles_of(statistic(params_), stage->in);
+    uint16_t *const tables = make_tables(stage->histogram, params_->clip);
+    if (!tables)
+        return gf_fail_memory(error);
+    const size_t bytes = tables_bytes(stage->in, &tiles);
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_clahe) + bytes, error);
+    if (!status) {
+        struct gf_clahe *const clahe = stage->constants;
+        *clahe = (struct gf_clahe){.tiles = tiles,
+                                   .inverse_width = 1.0f / (float)tiles.width,
+                                   .inverse_height = 1.0f / (float)tiles.height};
+        if (stage->in.bits == 8)
+            join_tables(&tiles, tables, (uint32_t *)(clahe + 1));
+        else
+            memcpy(clahe + 1, tables, bytes);
+    }
+    free(tables);
+    return status;
+}
+
+/* ---- the CPU ---- */
+
+/* Work on one row: numbers that each column needs, and results for its pixels. */
+struct work {
+    int *cell;     /* of the column, times the bins */
+    float *part;   /* of the column */
+    uint32_t *bin; /* the luma */
+    int *change;   /* the new luma less the old one; for a gray picture the new luma itself */
+};
+
+static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t width = (size_t)stage->in.width;
+    work->cell = gf_carve(&carver, width * sizeof *work->cell);
+    work->part = gf_carve(&carver, width * sizeof *work->part);
+    work->bin = gf_carve(&carver, width * sizeof *work->bin);
+    work->change = gf_carve(&carver, width * sizeof *work->change);
+    return carver.used;
+}
+
+static size_t scratch_bytes(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    return carve(&work, NULL, stage);
+}
+
+GF_INLINE void find_luma(const void *in, int width, const int bits, const int channels,
+                         uint32_t *restrict bin)
+{
+    for (int x = 0; x < width; x++) {
+        int v[3] = {0, 0, 0};
+        for (int c = 0; c < (channels >= 3 ? 3 : 1); c++) {
+            const size_t at = (size_t)x * (size_t)channels + (size_t)c;
+            v[c] = bits == 8 ? ((const uint8_t *)in)[at] : ((const gf_u16_any *)in)[at];
+        }
+        bin[x] = (uint32_t)(channels >= 3 ? gf_luma601(bits, v[0], v[1], v[2]) : v[0]);
+    }
+}
+
+/* table: of the row of cells */
+GF_TARGET_CLONES static void change_8(const struct work *work, const uint32_t *restrict table,
+                                      float below, int width, int *restrict to)
+{
+    const int *restrict const cell = work->cell;
+    const float *restrict const part = work->part;
+    const uint32_t *restrict const bin = work->bin;
+    for (int x = 0; x < width; x++) {
+        const uint32_t four = table[cell[x] + (int)bin[x]];
+        to[x] =
+            gf_clahe_mix((float)(int)(four & 255), (float)(int)(four >> 8 & 255),
+                         (float)(int)(four >> 16 & 255), (float)(int)(four >> 24), part[x], below);
+    }
+}
+
+static void change_16(const struct gf_clahe *clahe, const struct work *work, int cell_y,
+                      float below, int width)
+{
+    const uint16_t *const tables = (const uint16_t *)(clahe + 1);
+    for (int x = 0; x < width; x++) {
+        float v[4];
+        for (int i = 0; i < 4; i++)
+            v[i] = tables[tile_at(&clahe->tiles, work->cell[x], cell_y, i % 2, i / 2) * 65536 +
+                          work->bin[x]];
+        work->change[x] = gf_clahe_mix(v[0], v[1], v[2], v[3], work->part[x], below);
+    }
+}
+
+static inline int limited(int v, int max)
+{
+    return v < 0 ? 0 : v < max ? v : max;
+}
+
+/* Colour: the change of the luma is added to every channel. Alpha stays. */
+GF_INLINE void put_row(const struct work *work, const void *in, void *out, int width,
+                       const int bits, const int channels)
+{
+    const int colours = channels >= 3 ? 3 : 1, max = bits == 8 ? 255 : 65535;
+    for (int x = 0; x < width; x++) {
+        const int change = colours == 1 ? 0 : work->change[x] - (int)work->bin[x];
+        for (int c = 0; c < channels; c++) {
+            const size_t at = (size_t)x * (size_t)channels + (size_t)c;
+            const int v = bits == 8 ? ((const uint8_t *)in)[at] : ((const gf_u16_any *)in)[at];
+            const int to = c >= colours   ? v
+                           : colours == 1 ? work->change[x]
+                                          : limited(v + change, max);
+            if (bits == 8)
+                ((uint8_t *)out)[at] = (uint8_t)to;
+            else
+                ((gf_u16_any *)out)[at] = (uint16_t)to;
+        }
+    }
+}
+
+/* Runs one row: with `first` it finds the luma, otherwise it makes the changes. */
+#define GF_CLAHE_ROW(bits, channels) \
+    GF_TARGET_CLONES static void row_##bits##_##channels(const struct work *work, bool first, \
+                                                         const void *in, void *out, int width) \
+    { \
+        if (first) \
+            find_luma(in, width, bits, channels, work->bin); \
+        else \
+            put_row(work, in, out, width, bits, channels); \
+    }
+GF_CLAHE_ROW(8, 1)
+GF_CLAHE_ROW(8, 2)
+GF_CLAHE_ROW(8, 3)
+GF_CLAHE_ROW(8, 4)
+GF_CLAHE_ROW(16, 1)
+GF_CLAHE_ROW(16, 2)
+GF_CLAHE_ROW(16, 3)
+GF_CLAHE_ROW(16, 4)
+
+typedef void row_call(const struct work *work, bool first, const void *in, void *out, int width);
+static row_call *const row_calls[2][4] = {{row_8_1, row_8_2, row_8_3, row_8_4},
+                                          {row_16_1, row_16_2, row_16_3, row_16_4}};
+
+static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                void *scratch)
+{
+    const struct gf_clahe *const clahe = stage->constants;
+    const int width = stage->in.width;
+    row_call *const row = row_calls[stage->in.bits == 16][stage->in.channels - 1];
+    struct work work;
+    carve(&work, scratch, stage);
+    const int bins = stage->in.bits == 8 ? 256 : 1;
+    for (int x = 0; x < width; x++) {
+        const struct gf_clahe_place place = gf_clahe_place_of(x, clahe->inverse_width);
+        work.cell[x] = place.cell * bins;
+        work.part[x] = place.part;
+    }
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const struct gf_clahe_place place = gf_clahe_place_of(y, clahe->inverse_height);
+        const unsigned char *const from = gf_view_row(in, y);
+        unsigned char *const to = gf_view_row(out, y);
+        row(&work, true, from, NULL, width);
+        if (stage->in.bits == 8) {
+            const uint32_t *const table =
+                (const uint32_t *)(clahe + 1) + place.cell * (clahe->tiles.columns + 1) * 256;
+            change_8(&work, table, place.part, width, work.change);
+        } else {
+            change_16(clahe, &work, place.cell, place.part, width);
+        }
+        row(&work, false, from, to, width);
+    }
+}
+
+extern gf_launcher gf_clahe_cuda;
+
+const struct gf_filter gf_clahe_filter = {
+    .name = "clahe",
+    .synonyms = "adaptive local-contrast adapthist",
+    .summary = "histogram equalisation by place",
+    .definition =
+        "Contrast-limited adaptive histogram equalisation (K. Zuiderveld, Graphics Gems IV, 1994) "
+        "in the arithmetic of\n"
+        "OpenCV's createCLAHE: between the tables of the four tiles around a pixel. Of colours the "
+        "luma Y becomes Y'; Y' - Y\n"
+        "is added to R, G and B, which keeps Cb and Cr. Pixels of zero alpha are not counted.",
+    .params = params,
+    .params_size = sizeof(struct clahe),
+    .kind = GF_STRAIGHT,
+    .cost = {.pixel = 2.5},
+    .statistic = statistic,
+    .prepare = prepare,
+    .cpu_scratch = scratch_bytes,
+    .cpu = cpu,
+    .cuda = GF_CUDA({GF_VARIANT("tiles", gf_clahe_cuda,
+                                "a tile of a row a warp; the tables of a row of cells in shared "
+                                "memory, those of four tiles in a word")}),
+};

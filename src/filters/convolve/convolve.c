@@ -1,0 +1,377 @@
+/* convolve: correlation with a kernel of the user. */
+#include "filters/convolve/convolve_bytes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/target_clones.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "stage/border.h"
+#include "stage/texture_layout.h"
+
+static const struct gf_param convolve_params[] = {
+    GF_PARAM_MATRIX(
+        struct gf_convolve_params, kernel,
+        "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; sides odd, up to 31"),
+    GF_PARAM(struct gf_convolve_params, divisor, 0, -1e9, 1e9,
+             "divides the sum; 0: the sum of the weights, or 1 where that is 0"),
+    GF_PARAM(struct gf_convolve_params, bias, 0, -255, 255,
+             "added to the result, in steps of 8 bits whatever the depth: 128 is middle gray"),
+    GF_PARAM_BORDER(struct gf_convolve_params),
+    {0},
+};
+
+static enum gf_status convolve_check(const void *params, struct gf_error *error)
+{
+    const struct gf_matrix *const kernel = &((const struct gf_convolve_params *)params)->kernel;
+    if (kernel->width % 2 && kernel->height % 2)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "kernel is %dx%d; both sides must be odd", kernel->width,
+                   kernel->height);
+}
+
+static int convolve_radius(const void *params)
+{
+    return ((const struct gf_convolve_params *)params)->kernel.height / 2;
+}
+
+static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_convolve_params *const params = stage->params;
+    const struct gf_matrix *const kernel = &params->kernel;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_convolve), error);
+    if (status)
+        return status;
+    struct gf_convolve *const convolve = stage->constants;
+    double sum = 0;
+    for (int i = 0; i < kernel->width * kernel->height; i++) {
+        convolve->weight[i] = kernel->value[i];
+        sum += (double)kernel->value[i];
+    }
+    if (fabs(sum) < 1e-6) /* weights with decimals cancel, except for their rounding errors */
+        sum = 0;
+    const double divisor = params->divisor != 0 ? params->divisor : sum != 0 ? sum : 1;
+    convolve->width = kernel->width;
+    convolve->height = kernel->height;
+    convolve->border = params->border;
+    convolve->divisor = (float)divisor;
+    convolve->bias = (float)(params->bias * (stage->in.bits == 8 ? 1 : 257));
+    convolve->keep_alpha = gf_has_alpha(stage->in) && fabs(sum / divisor - 1) > 1e-3;
+    return GF_OK;
+}
+
+/* The picture goes through in strips of columns, so that the ring does not grow with its width. */
+enum {
+    RUN = 768, /* samples at once: whole pixels and whole vectors */
+    STRIP = 8192
+};
+
+struct strip {
+    int first, columns;
+};
+
+/* A ring of rows of a strip as floats, each with room for the border on either side. */
+struct work {
+    unsigned char *zeros;
+    float *ring;
+    size_t ring_pitch;  /* floats */
+    const float **taps; /* where each weight other than 0 finds its samples */
+    float *weights;
+    float *sums;
+};
+
+static size_t carve(struct work *work, void *base, struct gf_format format,
+                    const struct gf_matrix *kernel)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t count = (size_t)(kernel->width * kernel->height);
+    const int columns = format.width < STRIP ? format.width : STRIP;
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    work->ring_pitch = (size_t)(columns + kernel->width - 1) * (size_t)format.channels;
+    work->ring = gf_carve(&carver, (size_t)kernel->height * work->ring_pitch * sizeof(float));
+    work->taps = gf_carve(&carver, count * sizeof *work->taps);
+    work->weights = gf_carve(&carver, count * sizeof *work->weights);
+    work->sums = gf_carve(&carver, RUN * sizeof *work->sums);
+    return carver.used;
+}
+
+static size_t convolve_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    const size_t plain =
+        carve(&work, NULL, stage->in, &((const struct gf_convolve_params *)stage->params)->kernel);
+    const size_t bytes = gf_convolve_bytes_scratch(stage);
+    return plain > bytes ? plain : bytes;
+}
+
+/* `count` columns of a row from `first` on, all of them within the picture. */
+static void widen(const unsigned char *row, struct gf_format format, int first, int count,
+                  float *to)
+{
+    const size_t pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    gf_samples_to_floats(row + (size_t)first * pixel_bytes, format.bits,
+                         (size_t)count * (size_t)format.channels, to);
+}
+
+/* Copies the columns of a row that the strip needs, with the border on either side, into a slot of
+ * the ring. */
+static void fetch(const struct gf_convolve *convolve, const struct work *work,
+                  const struct gf_view *in, struct strip strip, int row, int slot)
+{
+    const struct gf_format format = in->format;
+    const int pad = convolve->width / 2, begin = strip.first - pad;
+    const int end = strip.first + strip.columns + pad;
+    const int first = begin < 0 ? 0 : begin, last = end < format.width ? end : format.width;
+    const size_t channels = (size_t)format.channels;
+    const unsigned char *from;
+    gf_stencil_rows(in, row, 1, convolve->border, work->zeros, &from);
+    float *const to = work->ring + (size_t)slot * work->ring_pitch;
+    widen(from, format, first, last - first, to + (size_t)(first - begin) * channels);
+    for (int x = begin; x < end; x++) {
+        if (x == first)
+            x = last;
+        if (x == end)
+            break;
+        const int inside = gf_border_index(x, format.width, convolve->border);
+        float *const pixel = to + (size_t)(x - begin) * channels;
+        if (inside < 0)
+            memset(pixel, 0, channels * sizeof *pixel);
+        else
+            widen(from, format, inside, 1, pixel);
+    }
+}
+
+/* Adds the taps one after the other, four in a pass. */
+GF_TARGET_CLONES static void correlate(const float *const *taps, const float *weights, int count,
+                                       size_t first, float *restrict sums, size_t run)
+{
+    for (size_t i = 0; i < run; i++)
+        sums[i] = 0;
+    int k = 0;
+    for (; k + 3 < count; k += 4) {
+        const float *const a = taps[k] + first, *const b = taps[k + 1] + first;
+        const float *const c = taps[k + 2] + first, *const d = taps[k + 3] + first;
+        for (size_t i = 0; i < run; i++) {
+            float sum = sums[i];
+            sum = sum + weights[k] * a[i];
+            sum = sum + weights[k + 1] * b[i];
+            sum = sum + weights[k + 2] * c[i];
+            sum = sum + weights[k + 3] * d[i];
+            sums[i] = sum;
+        }
+    }
+    for (; k < count; k++) {
+        const float *const a = taps[k] + first;
+        for (size_t i = 0; i < run; i++)
+            sums[i] = sums[i] + weights[k] * a[i];
+    }
+}
+
+GF_TARGET_CLONES static void round_sums(const float *sums, int bits, unsigned char *restrict out,
+                                        size_t count, float divisor, float bias)
+{
+    if (bits == 8) {
+        for (size_t i = 0; i < count; i++)
+            out[i] =
+                (unsigned char)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 255.0f);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            ((gf_u16_any *)out)[i] =
+                (uint16_t)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 65535.0f);
+    }
+}
+
+/* Where there is alpha the colour is premultiplied, so the bias is weighted by the pixel's own
+ * alpha. */
+static void add_bias(float bias, float *sums, const unsigned char *in, size_t count,
+                     struct gf_format format)
+{
+    const size_t channels = (size_t)format.channels;
+    for (size_t i = 0; i < count; i += channels) {
+        const size_t at = i + channels - 1;
+        const float alpha = format.bits == 8 ? (float)in[at] / 255.0f
+                                             : (float)((const gf_u16_any *)in)[at] / 65535.0f;
+        for (size_t c = i; c < at; c++)
+            sums[c] = sums[c] + bias * alpha;
+    }
+}
+
+static void finish(const struct gf_convolve *convolve, const struct work *work,
+                   const struct gf_view *in, const struct gf_view *out, int y, size_t first,
+                   size_t count)
+{
+    const struct gf_format format = in->format;
+    const size_t offset = first * (size_t)(format.bits / 8);
+    const unsigned char *const from = gf_view_row(in, y) + offset;
+    unsigned char *const to = gf_view_row(out, y) + offset;
+    float bias = convolve->bias, divisor = convolve->divisor;
+    if (gf_has_alpha(format) && bias != 0.0f) {
+        for (size_t i = 0; i < count; i++)
+            work->sums[i] = gf_convolve_finish(work->sums[i], divisor, 0.0f);
+        add_bias(bias, work->sums, from, count, format);
+        bias = 0.0f;
+        divisor = 1.0f;
+    }
+    round_sums(work->sums, format.bits, to, count, divisor, bias);
+    if (convolve->keep_alpha)
+        gf_keep_alpha(from, to, format, count * (size_t)(format.bits / 8));
+}
+
+static int list_taps(const struct gf_convolve *convolve, const struct work *work, int top_slot,
+                     int channels)
+{
+    int count = 0;
+    for (int j = 0; j < convolve->height; j++) {
+        const float *const row =
+            work->ring + (size_t)((top_slot + j) % convolve->height) * work->ring_pitch;
+        for (int i = 0; i < convolve->width; i++) {
+            const float weight = convolve->weight[j * convolve->width + i];
+            if (weight == 0)
+                continue;
+            work->weights[count] = weight;
+            work->taps[count++] = row + i * channels;
+        }
+    }
+    return count;
+}
+
+static void convolve_strip(const struct gf_convolve *convolve, const struct work *work,
+                           const struct gf_view *in, const struct gf_view *out, struct strip strip)
+{
+    const size_t channels = (size_t)in->format.channels;
+    const size_t start = (size_t)strip.first * channels, samples = (size_t)strip.columns * channels;
+    const int reach = convolve->height / 2;
+    int slot = 0;
+    for (int row = out->y - reach; row < out->y + reach; row++)
+        fetch(convolve, work, in, strip, row, slot++);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        slot %= convolve->height;
+        fetch(convolve, work, in, strip, y + reach, slot++);
+        const int count = list_taps(convolve, work, slot, in->format.channels);
+        for (size_t x = 0; x < samples; x += RUN) {
+            const size_t n = samples - x < RUN ? samples - x : RUN;
+            correlate(work->taps, work->weights, count, x, work->sums, n);
+            finish(convolve, work, in, out, y, start + x, n);
+        }
+    }
+}
+
+static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch)
+{
+    const int width = in->format.width;
+    struct gf_convolve_bytes bytes;
+    struct work work;
+    if (in->format.bits == 8 && !gf_has_alpha(in->format) && gf_cpu_has(GF_CPU_VNNI) &&
+        gf_convolve_bytes_of(stage->constants, &bytes)) {
+        gf_convolve_bytes_cpu(stage->constants, &bytes, in, out, scratch);
+        return;
+    }
+    carve(&work, scratch, in->format, &((const struct gf_convolve_params *)stage->params)->kernel);
+    memset(work.zeros, 0, gf_row_bytes(in->format));
+    for (int x = 0; x < width; x += STRIP) {
+        const struct strip strip = {x, width - x < STRIP ? width - x : STRIP};
+        convolve_strip(stage->constants, &work, in, out, strip);
+    }
+}
+
+/* ---- variants ---- */
+
+static const char *refuses_texture(const struct gf_stage *stage)
+{
+    return gf_samples(stage->in) > GF_TEXTURE_WIDTH_MAX || stage->in.height > GF_TEXTURE_HEIGHT_MAX
+               ? "takes rows of up to 131072 samples, and 65000 of them: textures are no larger"
+               : NULL;
+}
+
+static const char *refuses_tensor(const struct gf_stage *stage)
+{
+    const struct gf_matrix *const kernel =
+        &((const struct gf_convolve_params *)stage->params)->kernel;
+    int most;
+    if (stage->in.bits != 8 || gf_has_alpha(stage->in))
+        return "takes pictures of 8 bits without alpha";
+    return gf_convolve_whole(kernel->value, kernel->width * kernel->height, &most)
+               ? NULL
+               : "takes weights that are whole numbers, or halves, quarters .. of them, and sums "
+                 "below 2^24";
+}
+
+static size_t texture_scratch(const struct gf_stage *stage, int rows)
+{
+    const int height = ((const struct gf_convolve_params *)stage->params)->kernel.height;
+    return gf_texture_scratch(stage->in,
+                              gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
+}
+
+/* The kernels for small matrices do. */
+static enum gf_fusing convolve_fuses(const void *params)
+{
+    const struct gf_matrix *const kernel = &((const struct gf_convolve_params *)params)->kernel;
+    return kernel->width <= 5 && kernel->height <= 5 ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+}
+
+extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda, gf_convolve_global_cuda,
+    gf_convolve_shared_taps_cuda, gf_convolve_constant_cuda, gf_convolve_texture_cuda,
+    gf_convolve_shared_cuda, gf_convolve_async_cuda, gf_convolve_tiled_cuda,
+    gf_convolve_tensor_cuda;
+
+static const struct gf_variant kernels[] = {
+    {GF_VARIANT("best", gf_convolve_cuda,
+                "tensor where it takes the picture and is known to be faster: on compute "
+                "capability 9.0; 5x5 fractions there by whole numbers near them; else tiled")},
+    {GF_VARIANT("global", gf_convolve_global_cuda,
+                "a thread a sample, picture and weights from global memory (Best Practices "
+                "9.2.1)")},
+    {GF_VARIANT("shared-taps", gf_convolve_shared_taps_cuda,
+                "the same, the weights copied to shared memory (Best Practices 9.2.3)")},
+    {GF_VARIANT("constant", gf_convolve_constant_cuda,
+                "the same, the weights in constant memory (Best Practices 9.2.6)")},
+    {GF_VARIANT("texture", gf_convolve_texture_cuda,
+                "the same, the picture fetched as a texture, which applies the border (Best "
+                "Practices 9.2.5)"),
+     .refuses = refuses_texture, .scratch = texture_scratch},
+    {GF_VARIANT("shared", gf_convolve_shared_cuda,
+                "weights in constant memory, the picture from a tile in shared memory (Best "
+                "Practices 9.2.3)")},
+    {GF_VARIANT("async", gf_convolve_async_cuda,
+                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
+                "9.2.3.4)"),
+     .architecture = 80},
+    {GF_VARIANT(
+        "tiled", gf_convolve_tiled_cuda,
+        "up to 5x5 at 8 bits: rows roll through registers, whole numbers by dot products of "
+        "bytes; else eight results a thread from a tile of floats; 8-bit sums are fused, "
+        "and made again where their rounding is in doubt")},
+    {GF_VARIANT("tensor", gf_convolve_tensor_cuda,
+                "a product of matrices of bytes on tensor cores for each of the kernel's columns, "
+                "exact in whole numbers"),
+     .refuses = refuses_tensor, .architecture = 90},
+    {0},
+};
+
+const struct gf_filter gf_convolve_filter = {
+    .name = "convolve",
+    .synonyms = "kernel conv filter2d",
+    .summary = "correlation with a kernel of your own",
+    .definition =
+        "Sum of weight * sample over the kernel laid over the pixel, not flipped, divided by "
+        "divisor, plus bias.\nAlpha is filtered with the colour where the weights sum to the "
+        "divisor (smoothing, sharpening), else kept.",
+    .example = "convolve=0 -1 0/-1 5 -1/0 -1 0",
+    .params = convolve_params,
+    .params_size = sizeof(struct gf_convolve_params),
+    .kind = GF_STENCIL,
+    .cost = {.pixel = 0.5, .tap = 0.08},
+    .check = convolve_check,
+    .radius = convolve_radius,
+    .prepare = convolve_prepare,
+    .cpu_scratch = convolve_scratch,
+    .cpu = convolve_cpu,
+    .cpu_intrinsics = true,
+    .cuda = kernels,
+    .fuses = convolve_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_convolve_fused_cuda),
+};

@@ -1,0 +1,174 @@
+/* The parameters and constants of convolve, and the end of its sums, for both backends. */
+#ifndef GF_FILTERS_CONVOLVE_CONVOLVE_H
+#define GF_FILTERS_CONVOLVE_CONVOLVE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/host_device.h"
+#include "gpufilter/filter.h"
+
+/* The parameters, which lensblur and motionblur fill in too. */
+struct gf_convolve_params {
+    struct gf_matrix kernel;
+    double divisor, bias;
+    int border;
+};
+
+struct gf_convolve {
+    int width, height; /* of the kernel */
+    int border;
+    int keep_alpha;                                        /* the alpha channel is passed through */
+    float divisor, bias;                                   /* bias in steps of the sample format */
+    float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, tightly */
+};
+
+/* The result in steps of the sample format. */
+GF_HOST_DEVICE float gf_convolve_finish(float sum, float divisor, float bias)
+{
+    return (divisor == 1.0f ? sum : sum / divisor) + bias;
+}
+
+/* The least power of 2 that makes all weights whole numbers of 15 bits and a sign (two balanced
+ * bytes), whose sums over 8-bit samples floats hold exactly in any order; 0 if there is none.
+ * *most: the largest of the whole numbers. */
+static inline int gf_convolve_whole(const float *weight, int count, int *most)
+{
+    for (int whole = 1; whole <= 1 << 14; whole *= 2) {
+        float sum = 0, largest = 0;
+        int i = 0;
+        for (; i < count; i++) {
+            const float scaled = fabsf(weight[i]) * (float)whole;
+            if (!(scaled <= 32639.0f) || scaled != (float)(int)scaled)
+                break;
+            sum += scaled;
+            largest = scaled > largest ? scaled : largest;
+        }
+        *most = (int)largest;
+        if (i == count)
+            return sum * 255.0f < 16777216.0f ? whole : 0;
+    }
+    return 0;
+}
+
+/* How far, in steps, a result of 8 bits before it is rounded may be from the CPU's if its sum is
+ * made by fused operations, row by row and from left to right too, and if it is divided and shifted
+ * by one more of them, in parts of 255.
+ *
+ * Every operation rounds by at most u = 2^-24 of its result. With A_k = 255 (|w_1| + .. + |w_k|),
+ * which no partial sum exceeds, the CPU's products and sums are off by u (A_n + A_1 + .. + A_n) at
+ * most, the fused ones by u (A_1 + .. + A_n). The CPU then rounds q = s / d, q + b and the sum with
+ * a half; the fused way has rounded 1 / d, b and the sum of both. One per cent more covers what is
+ * of the order of u^2, as long as no number leaves the range of normal floats (see
+ * gf_convolve_is_normal()). */
+static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
+{
+    const double u = 1.0 / 16777216, d = fabs((double)convolve->divisor);
+    const double b = fabs((double)convolve->bias);
+    double reach = 0, reaches = 0;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        reach += 255 * fabs((double)convolve->weight[i]);
+        reaches += convolve->weight[i] != 0 ? reach : 0;
+    }
+    const double sums = u * (reach + 2 * reaches), q = (reach + sums) / d;
+    return 1.01 * (sums / d + u * (4 * q + 3 * b + 258));
+}
+
+/* The interval in which the CPU's result lies, in parts of 255: it reaches from a fused sum times
+ * scale plus low to the same plus high. */
+struct gf_convolve_near {
+    float scale, low, high;
+};
+
+static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convolve *convolve)
+{
+    const double doubt = gf_convolve_doubt(convolve) / 255, bias = (double)convolve->bias / 255;
+    struct gf_convolve_near near;
+    near.scale = (float)(1 / (255 * (double)convolve->divisor));
+    near.low = (float)(bias - doubt);
+    near.high = (float)(bias + doubt);
+    return near;
+}
+
+/* Sums of whole numbers that are near the weights, times a scale: of bytes, or of two balanced
+ * bytes, whose sums are added up apart, `first` those of the upper. They begin at
+ * GF_CONVOLVE_START as floats, so that (first * high + last * scale) + shift is the lower end of
+ * the interval in which the CPU's result lies, in parts of 255. Clamped, times 255 and a half more
+ * it is rounded down to 1/256: there is no doubt about its whole part unless all bits of the
+ * fraction are set, but for those of `zone`. */
+struct gf_convolve_digits {
+    float scale, high, shift;
+    uint32_t zone; /* the same in each byte */
+};
+
+#define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: floats from here on are whole numbers */
+
+/* Whole numbers up to `most` near the weights times a scale, which makes the largest weight one of
+ * them: the scale, of the `tries` largest ones, whose numbers are nearest. Decimals become whole
+ * numbers, all but exactly. */
+static inline double gf_convolve_scale(const struct gf_convolve *convolve, int most, int tries)
+{
+    const int count = convolve->width * convolve->height;
+    double largest = 0, least = HUGE_VAL, best = 0;
+    for (int i = 0; i < count; i++)
+        largest = fmax(largest, fabs((double)convolve->weight[i]));
+    for (int k = most; k > 0 && k > most - tries && largest > 0; k--) {
+        const double scale = k / largest, step = largest / k, magic = 3 * 2251799813685248.0;
+        double off = 0;
+        for (int i = 0; i < count; i++) {
+            const double weight = (double)convolve->weight[i];
+            off += fabs(weight - (weight * scale + magic - magic) * step);
+        }
+        if (off < 0.999 * least) {
+            least = off;
+            best = scale;
+        }
+    }
+    return best;
+}
+
+/* Whole numbers of 1 or 2 digits, and the end of their sums. The share of samples that are in
+ * doubt, or 1 where that is too many. `off` are the errors that the weights make, `own` those of
+ * the three operations in float: each rounds by at most 2^-24 of what is at most the sums' start,
+ * scaled, or 1. */
+static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, int digits,
+                                           short *number, struct gf_convolve_digits *end)
+{
+    const double scale = digits == 1 ? gf_convolve_scale(convolve, 127, 127)
+                                     : gf_convolve_scale(convolve, 32639, 32);
+    const double divisor = (double)convolve->divisor, doubt = gf_convolve_doubt(convolve);
+    double low = 0, high = 0;
+    if (scale == 0)
+        return 1;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        const double whole = rint((double)convolve->weight[i] * scale);
+        const double off = ((double)convolve->weight[i] - whole / scale) * 255 / divisor;
+        number[i] = (short)whole;
+        *(off > 0 ? &high : &low) += off;
+    }
+    end->scale = (float)(1 / (255 * scale * divisor));
+    end->high = 256 * end->scale;
+    const double start = GF_CONVOLVE_START * (double)end->scale * (digits == 1 ? 1 : 257);
+    const double own = 255 * (2 * fabs(start) + 4) / 16777216;
+    end->shift = (float)(((double)convolve->bias + low - doubt - own) / 255 - start);
+    int zone = 1;
+    while (zone < 256 && zone < 256 * (high - low + 2 * doubt + 2 * own) + 0.01)
+        zone *= 2;
+    end->zone = 0x01010101u * (uint32_t)(zone - 1);
+    return zone / 256.0;
+}
+
+/* Whether no weight and no divisor is so large or so small that a product with a sample, scaled by
+ * 2^24, or a quotient would leave the range of normal floats. */
+static inline int gf_convolve_is_normal(const struct gf_convolve *convolve)
+{
+    const float divisor = fabsf(convolve->divisor);
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        const float weight = fabsf(convolve->weight[i]);
+        if (weight != 0.0f && !(weight > 1e-9f && weight < 1e9f))
+            return 0;
+    }
+    return divisor > 1e-9f && divisor < 1e10f;
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* Convolves 8-bit samples by sums of products of bytes: finds out which kernels allow it, and turns
+ * strips of the picture into words that hold the samples of four rows. */
+#include "filters/convolve/convolve_bytes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "stage/border.h"
+
+enum {
+    LINES = GF_CONVOLVE_LINES,
+    RUN = 768, /* samples: whole pixels and whole vectors */
+    VECTOR = 64
+};
+
+/* ---- the kernel ---- */
+
+static void set_quads(struct gf_convolve_bytes *bytes, const short *number)
+{
+    bytes->groups = (bytes->height + 2 * LINES - 2) / LINES;
+    bytes->count = 0;
+    for (int group = 0; group < bytes->groups; group++) {
+        for (int column = 0; column < bytes->width; column++) {
+            struct gf_convolve_quad quad = {.group = group, .column = column};
+            int32_t any = 0;
+            for (int line = 0; line < LINES; line++) {
+                uint32_t word = 0;
+                for (int j = 0; j < LINES; j++) {
+                    const int row = LINES * group + j - line;
+                    const int tap =
+                        row < 0 || row >= bytes->height ? 0 : number[row * bytes->width + column];
+                    word |= ((uint32_t)tap & 255) << 8 * j;
+                }
+                quad.tap[line] = (int32_t)word;
+                any |= quad.tap[line];
+            }
+            if (any)
+                bytes->quad[bytes->count++] = quad;
+        }
+    }
+}
+
+/* Whether the sum of whole numbers becomes the result by a shift: then the CPU's divisor and bias
+ * are exact. No sum exceeds `reach`, in parts of `whole`. */
+static bool ends_with_shift(const struct gf_convolve *convolve, int whole, double reach,
+                            struct gf_convolve_bytes *bytes)
+{
+    int power;
+    const double parts = (double)convolve->divisor * whole, bias = (double)convolve->bias;
+    if (parts < 1 || frexp(parts, &power) != 0.5 || bias != floor(bias) ||
+        reach + 256 * parts >= 1 << 23)
+        return false;
+    bytes->end = GF_CONVOLVE_SHIFT;
+    bytes->shift = power - 1;
+    bytes->start = (int)(bias * parts) + (int)(parts / 2);
+    return true;
+}
+
+static bool is_whole(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes,
+                     short *number)
+{
+    const int count = convolve->width * convolve->height;
+    double reach = 0;
+    int most;
+    const int whole = gf_convolve_whole(convolve->weight, count, &most);
+    if (!whole || most > INT8_MAX)
+        return false;
+    for (int i = 0; i < count; i++) {
+        number[i] = (short)(convolve->weight[i] * (float)whole);
+        reach += 255 * fabs((double)number[i]);
+    }
+    bytes->end = GF_CONVOLVE_EXACT;
+    bytes->start = 0;
+    bytes->scale = 1 / (float)whole;
+    bytes->divisor = convolve->divisor;
+    bytes->bias = convolve->bias;
+    (void)ends_with_shift(convolve, whole, reach, bytes);
+    return true;
+}
+
+/* Tries whole numbers that are near the weights. The doubt about the result is made up of the doubt
+ * about the CPU's sums, of how far the weights are off, and of the rounding of scale, low, high and
+ * the fused end. */
+static bool is_near(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes,
+                    short *number)
+{
+    enum { TAPS_MOST = 49 };
+    const int count = convolve->width * convolve->height;
+    const double zone_most = 0.01, divisor = (double)convolve->divisor;
+    if (count > TAPS_MOST || !gf_convolve_is_normal(convolve))
+        return false;
+    const double scale = gf_convolve_scale(convolve, INT8_MAX, INT8_MAX);
+    double low = 0, high = 0, reach = 0;
+    if (scale == 0)
+        return false;
+    for (int i = 0; i < count; i++) {
+        const double weight = (double)convolve->weight[i], whole = rint(weight * scale);
+        const double off = (weight - whole / scale) * 255 / divisor;
+        number[i] = (short)whole;
+        *(off > 0 ? &high : &low) += off;
+        reach += 255 * fabs(whole / scale / divisor);
+    }
+    const double bias = (double)convolve->bias;
+    const double doubt = gf_convolve_doubt(convolve) + 4 * (reach + fabs(bias) + 2) / 16777216;
+    if (high - low + 2 * doubt > zone_most)
+        return false;
+    bytes->end = GF_CONVOLVE_NEAR;
+    bytes->start = 0;
+    bytes->scale = (float)(1 / (scale * divisor));
+    bytes->low = (float)(bias + 0.5 + low - doubt);
+    bytes->high = (float)(bias + 0.5 + high + doubt);
+    return true;
+}
+
+bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes)
+{
+    short number[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
+    bytes->width = convolve->width;
+    bytes->height = convolve->height;
+    bytes->end = GF_CONVOLVE_NO_END;
+    if (!is_whole(convolve, bytes, number) && !is_near(convolve, bytes, number))
+        return false;
+    set_quads(bytes, number);
+    return true;
+}
+
+/* ---- strips ---- */
+
+/* The groups of rows that four rows of the result need, as words in a ring, and buffers for making
+ * one group. */
+struct work {
+    const struct gf_convolve *convolve;
+    const struct gf_convolve_bytes *bytes;
+    const struct gf_view *in, *out;
+    int first, columns; /* of the strip */
+    size_t pitch;       /* of a group, in words */
+    uint32_t *words;
+    unsigned char *rows, *lost, *zeros;
+    uint64_t *doubt;
+};
+
+/* The samples of a strip with their neighbours on either side, up to a whole vector. */
+static size_t strip_room(struct gf_format format, int width, int columns)
+{
+    const size_t samples = (size_t)(columns + width - 1) * (size_t)format.channels;
+    return (samples + VECTOR - 1) / VECTOR * VECTOR + VECTOR;
+}
+
+/* The columns of a strip: a few rows of a wide strip, or many rows of a narrow one, fit the
+ * first-level cache. */
+static int strip_columns(struct gf_format format, int groups)
+{
+    const int runs = groups < 4 ? 4 : groups < 8 ? 2 : 1;
+    const int columns = runs * RUN / format.channels;
+    return columns < format.width ? columns : format.width;
+}
+
+static size_t carve(struct work *work, void *base, struct gf_format format, int width, int height)
+{
+    struct gf_carver carver = {.base = base};
+    const int groups = (height + 2 * LINES - 2) / LINES;
+    work->columns = strip_columns(format, groups);
+    work->pitch = strip_room(format, width, work->columns);
+    work->words = gf_carve(&carver, (size_t)groups * work->pitch * sizeof(uint32_t));
+    work->rows = gf_carve(&carver, LINES * work->pitch);
+    work->lost = gf_carve(&carver, LINES * work->pitch);
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    work->doubt = gf_carve(&carver, LINES * (work->pitch / VECTOR + 1) * sizeof *work->doubt);
+    return carver.used;
+}
+
+size_t gf_convolve_bytes_scratch(const struct gf_stage *stage)
+{
+    const struct gf_matrix *const kernel =
+        &((const struct gf_convolve_params *)stage->params)->kernel;
+    struct work work;
+    return carve(&work, NULL, stage->in, kernel->width, kernel->height);
+}
+
+/* Copies the columns of a row that the strip needs, with the border on either side. */
+static void fetch(const struct work *work, int row, unsigned char *to)
+{
+    const struct gf_format format = work->in->format;
+    const int border = work->convolve->border, pad = work->convolve->width / 2;
+    const int begin = work->first - pad, end = work->first + work->columns + pad;
+    const int first = begin < 0 ? 0 : begin, last = end < format.width ? end : format.width;
+    const size_t channels = (size_t)format.channels;
+    const int index = gf_border_index(row, format.height, border);
+    /* Rows that are not in the view are needed only for rows behind the last one of the result. */
+    const bool is_there = index >= work->in->y && index < work->in->y + work->in->rows;
+    const unsigned char *const from = is_there ? gf_view_row(work->in, index) : work->zeros;
+    memcpy(to + (size_t)(first - begin) * channels, from + (size_t)first * channels,
+           (size_t)(last - first) * channels);
+    for (int x = begin; x < end; x++) {
+        if (x == first)
+            x = last;
+        if (x == end)
+            break;
+        const int inside = gf_border_index(x, format.width, border);
+        memcpy(to + (size_t)(x - begin) * channels,
+               inside < 0 ? work->zeros : from + (size_t)inside * channels, channels);
+    }
+}
+
+static void fill_group(const struct work *work, int row, uint32_t *to)
+{
+    const unsigned char *rows[LINES];
+    for (int i = 0; i < LINES; i++) {
+        unsigned char *const copy = work->rows + (size_t)i * work->pitch;
+        fetch(work, row + i, copy);
+        rows[i] = copy;
+    }
+    gf_convolve_bytes_words(rows, work->pitch - VECTOR, to);
+}
+
+/* Adds up one result as the CPU's sums of floats do. */
+static unsigned char sample_of(const struct work *work, const uint32_t *const *group, int line,
+                               size_t at)
+{
+    const struct gf_convolve *const convolve = work->convolve;
+    const size_t step = (size_t)work->in->format.channels;
+    float sum = 0;
+    for (int j = 0; j < convolve->height; j++) {
+        const int row = line + j;
+        for (int i = 0; i < convolve->width; i++) {
+            const float weight = convolve->weight[j * convolve->width + i];
+            const uint32_t word = group[row / LINES][at + (size_t)i * step];
+            if (weight != 0)
+                sum = sum + weight * (float)(word >> 8 * (row % LINES) & 255);
+        }
+    }
+    return (unsigned char)gf_round_flat(gf_convolve_finish(sum, convolve->divisor, convolve->bias),
+                                        255.0f);
+}
+
+static void settle(const struct work *work, const uint32_t *const *group, size_t count,
+                   unsigned char *const *out, uint64_t *const *doubt)
+{
+    for (int line = 0; line < LINES; line++) {
+        for (size_t x = 0; x < count; x++) {
+            if (doubt[line][x / VECTOR] >> x % VECTOR & 1)
+                out[line][x] = sample_of(work, group, line, x);
+        }
+    }
+}
+
+static void convolve_strip(const struct work *work)
+{
+    const struct gf_view *const out = work->out;
+    const int groups = work->bytes->groups, reach = work->convolve->height / 2;
+    const size_t channels = (size_t)work->in->format.channels;
+    const size_t count = (size_t)work->columns * channels;
+    const int end = out->y + out->rows;
+    int filled = 0;
+    for (int y = out->y, turn = 0; y < end; y += LINES, turn++) {
+        const uint32_t *group[GF_CONVOLVE_GROUPS_MAX];
+        unsigned char *line[LINES];
+        uint64_t *doubt[LINES];
+        for (; filled < turn + groups; filled++)
+            fill_group(work, out->y - reach + LINES * filled,
+                       work->words + (size_t)(filled % groups) * work->pitch);
+        for (int g = 0; g < groups; g++)
+            group[g] = work->words + (size_t)((turn + g) % groups) * work->pitch;
+        for (int i = 0; i < LINES; i++) {
+            line[i] = y + i < end ? gf_view_row(out, y + i) + (size_t)work->first * channels
+                                  : work->lost + (size_t)i * work->pitch;
+            doubt[i] = work->doubt + (size_t)i * (work->pitch / VECTOR + 1);
+        }
+        if (gf_convolve_bytes_lines(work->bytes, group, (int)channels, count, line, doubt))
+            settle(work, group, count, line, doubt);
+    }
+}
+
+void gf_convolve_bytes_cpu(const struct gf_convolve *convolve,
+                           const struct gf_convolve_bytes *bytes, const struct gf_view *in,
+                           const struct gf_view *out, void *scratch)
+{
+    const struct gf_format format = in->format;
+    struct work work = {.convolve = convolve, .bytes = bytes, .in = in, .out = out};
+    carve(&work, scratch, format, convolve->width, convolve->height);
+    const int columns = work.columns;
+    memset(work.zeros, 0, gf_row_bytes(format));
+    memset(work.rows, 0, LINES * work.pitch);
+    for (; work.first < format.width; work.first += columns) {
+        const int rest = format.width - work.first;
+        work.columns = rest < columns ? rest : columns;
+        convolve_strip(&work);
+    }
+}

@@ -1,0 +1,139 @@
+/* crop: a rectangle of the picture. */
+#include "filters/crop/crop.h"
+
+#include <string.h>
+
+#include "stage/stage.h"
+
+static const struct gf_param crop_params[] = {
+    GF_PARAM_LENGTH(struct gf_crop_params, w, 0, 1e9, "columns to keep; all where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, h, 0, 1e9, "rows to keep; all where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, x, 0, 1e9,
+                    "first column; by gravity where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, y, 0, 1e9,
+                    "first row; by gravity where it is not given"),
+    GF_PARAM_GRAVITY(struct gf_crop_params, "where the rectangle lies if x or y is not given"),
+    {0},
+};
+
+/* One side of the rectangle, which may lie beyond the picture. */
+struct side {
+    double first, count;
+};
+
+static double pixels(struct gf_length length, int whole)
+{
+    return length.unit == GF_PERCENT ? length.value * whole / 100 : length.value;
+}
+
+/* Offsets are rounded down and sizes to the nearest, so that 50 % at 50 % never leaves the picture.
+ */
+static struct side side_of(struct gf_length size, struct gf_length at, int whole,
+                           int (*placed)(int gravity, double room), int gravity)
+{
+    const double count = size.unit == GF_UNSET ? whole : floor(pixels(size, whole) + 0.5);
+    const double first = count < whole ? placed(gravity, whole - count) : 0;
+    return (struct side){.first = at.unit == GF_UNSET ? first : floor(pixels(at, whole)),
+                         .count = count};
+}
+
+static struct side columns_of(const struct gf_crop_params *crop, int width)
+{
+    return side_of(crop->w, crop->x, width, gf_gravity_x, crop->gravity);
+}
+
+static struct side rows_of(const struct gf_crop_params *crop, int height)
+{
+    return side_of(crop->h, crop->y, height, gf_gravity_y, crop->gravity);
+}
+
+static enum gf_status check_side(struct side side, int whole, const char *size, const char *at,
+                                 const char *what, struct gf_error *error)
+{
+    if (side.count < 1)
+        return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f leaves nothing of the picture's %d %s", size,
+                       side.count, whole, what);
+    if (side.first + side.count > whole)
+        return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f at %s=%.0f is outside the picture's %d %s",
+                       size, side.count, at, side.first, whole, what);
+    return GF_OK;
+}
+
+static enum gf_status crop_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                 struct gf_error *error)
+{
+    const struct gf_crop_params *const crop = params;
+    const struct side columns = columns_of(crop, in.width);
+    const struct side rows = rows_of(crop, in.height);
+    enum gf_status status = check_side(columns, in.width, "w", "x", "columns", error);
+    if (!status)
+        status = check_side(rows, in.height, "h", "y", "rows", error);
+    if (status)
+        return status;
+    out->width = (int)columns.count;
+    out->height = (int)rows.count;
+    return GF_OK;
+}
+
+static enum gf_status crop_check(const void *params, struct gf_error *error)
+{
+    const struct gf_crop_params *const crop = params;
+    if (crop->w.unit == GF_UNSET && crop->h.unit == GF_UNSET)
+        return gf_fail(error, GF_ERROR_USAGE, "neither w nor h is given: crop=WIDTH:HEIGHT");
+    return GF_OK;
+}
+
+static struct gf_crop_origin origin(const struct gf_stage *stage)
+{
+    const struct gf_crop_params *const crop = stage->params;
+    return (struct gf_crop_origin){.x = (int)columns_of(crop, stage->in.width).first,
+                                   .y = (int)rows_of(crop, stage->in.height).first};
+}
+
+static void crop_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const int y = origin(stage).y;
+    *first = y0 + y;
+    *end = y1 + y;
+}
+
+static enum gf_status crop_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_crop_origin at = origin(stage);
+    const enum gf_status status = gf_stage_constants(stage, sizeof at, error);
+    if (!status)
+        memcpy(stage->constants, &at, sizeof at);
+    return status;
+}
+
+static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                     const struct gf_view *out, void *scratch)
+{
+    const struct gf_crop_origin *const at = stage->constants;
+    const struct gf_format format = out->format;
+    const size_t skipped = (size_t)at->x * (size_t)(format.channels * format.bits / 8);
+    for (int y = out->y; y < out->y + out->rows; y++)
+        memcpy(gf_view_row(out, y), gf_view_row(in, y + at->y) + skipped, gf_row_bytes(format));
+}
+
+extern gf_launcher gf_crop_cuda;
+
+const struct gf_filter gf_crop_filter = {
+    .name = "crop",
+    .synonyms = "cut",
+    .summary = "a rectangle of the picture",
+    .definition =
+        "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
+        "offset that is not given follows\nfrom gravity. The rectangle must lie within the "
+        "picture.",
+    .example = "crop=w=50%:h=50%",
+    .params = crop_params,
+    .params_size = sizeof(struct gf_crop_params),
+    .kind = GF_GEOMETRY,
+    .check = crop_check,
+    .shape = crop_shape,
+    .input_rows = crop_input_rows,
+    .prepare = crop_prepare,
+    .cpu = crop_cpu,
+    .cuda = GF_CUDA({GF_VARIANT("funnel", gf_crop_cuda, "words joined by funnel shifts")}),
+};

@@ -1,0 +1,17 @@
+/* The parameters of crop, which resize fills in too, and what crop leaves in stage->constants. */
+#ifndef GF_FILTERS_CROP_CROP_H
+#define GF_FILTERS_CROP_CROP_H
+
+#include "gpufilter/filter.h"
+
+struct gf_crop_params {
+    struct gf_length w, h, x, y;
+    int gravity;
+};
+
+/* Where the rectangle starts in the picture. */
+struct gf_crop_origin {
+    int x, y;
+};
+
+#endif

@@ -1,0 +1,290 @@
+/* distance: how far it is to the nearest dark pixel. */
+#include "filters/distance/distance.h"
+#include "filters/distance/distance_simd.h"
+
+#include <math.h>
+
+#include "base/target_clones.h"
+#include "filters/threshold/threshold.h"
+#include "pixel/orient/orient.h"
+#include "pixel/stencil.h"
+#include "stage/stage.h"
+
+struct distance {
+    double scale, threshold;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct distance, scale, 1, 0.001, 65535,
+             "steps of a sample a pixel; a distance beyond the full scale becomes that"),
+    GF_PARAM(struct distance, threshold, 0.5, 0, 1,
+             "luma, as a part of the full scale, from which on a pixel is no background"),
+    {0},
+};
+
+/* ---- to the nearest background pixel of the same row ---- */
+
+static enum gf_status along_shape(const void *params_, struct gf_format in, struct gf_format *out,
+                                  struct gf_error *error)
+{
+    out->channels = 1;
+    out->bits = 16;
+    return GF_OK;
+}
+
+static bool is_dark(const unsigned char *row, struct gf_format format, int x)
+{
+    const int at = x * format.channels;
+    return format.bits == 8 ? !row[at] : !((const gf_u16_any *)row)[at];
+}
+
+static void along_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                      const struct gf_view *out, void *scratch)
+{
+    const struct gf_format format = in->format;
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const unsigned char *const from = gf_view_row(in, y);
+        gf_u16_any *const to = (gf_u16_any *)gf_view_row(out, y);
+        int far = GF_DISTANCE_NONE;
+        if (format.channels == 1 && gf_cpu_has(GF_CPU_AVX512)) {
+            gf_distance_along_simd(from, format.bits, format.width, to);
+            continue;
+        }
+        for (int x = 0; x < format.width; x++) {
+            far = is_dark(from, format, x) ? 0 : far < GF_DISTANCE_NONE ? far + 1 : far;
+            to[x] = (uint16_t)far;
+        }
+        far = GF_DISTANCE_NONE;
+        for (int x = format.width - 1; x >= 0; x--) {
+            far = far < GF_DISTANCE_NONE ? far + 1 : far;
+            far = to[x] < far ? to[x] : far;
+            to[x] = (uint16_t)far;
+        }
+    }
+}
+
+extern gf_launcher gf_distance_along_cuda, gf_distance_across_cuda;
+
+static const struct gf_filter along = {
+    .name = "distance-along",
+    .kind = GF_GEOMETRY,
+    .cost = {.pixel = 0.5},
+    .shape = along_shape,
+    .cpu = along_cpu,
+    .cpu_intrinsics = true,
+    .cuda = GF_CUDA({GF_VARIANT("scan", gf_distance_along_cuda,
+                                "a warp a row, which carries the nearest pixel either way")}),
+};
+
+/* ---- the least of the row's distances and those of its columns ---- */
+
+static enum gf_status across_shape(const void *params_, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    const struct gf_distance_across *const across = params_;
+    out->bits = across->bits;
+    return GF_OK;
+}
+
+/* How many pixels are done at once, and how many columns on either side they look at. */
+enum { BLOCK = 64, REACH = 128 };
+
+/* The parabolas (x - column)^2 + height^2, of those that are the lowest for some x, from left to
+ * right. */
+struct work {
+    int32_t *column, *first; /* the first pixel where it is the lowest */
+    float *samples;
+    uint32_t *squares; /* the squared heights, with REACH squares on either side that are too large
+                        * to count */
+};
+
+static size_t carve(struct work *work, void *base, int width)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t count = (size_t)width;
+    work->column = gf_carve(&carver, count * sizeof *work->column);
+    work->first = gf_carve(&carver, count * sizeof *work->first);
+    work->samples = gf_carve(&carver, (count + BLOCK) * sizeof *work->samples);
+    work->squares = gf_carve(&carver, (count + 2 * REACH + BLOCK) * sizeof *work->squares);
+    return carver.used;
+}
+
+static size_t across_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    return carve(&work, NULL, stage->in.width);
+}
+
+static int64_t squared_at(const gf_u16_any *height, int column, int x)
+{
+    return (int64_t)(x - column) * (x - column) + (int64_t)height[column] * height[column];
+}
+
+/* The first pixel where the parabola of column b lies below the parabola of a, which is to its
+ * left. The quotient's distance from the next whole number is at least 1 / (2 (b - a)), which
+ * doubles can tell from 0. */
+static double crossing(const gf_u16_any *height, int a, int b)
+{
+    const int64_t above = squared_at(height, b, 0) - squared_at(height, a, 0);
+    return floor((double)above / (double)(2 * (int64_t)(b - a))) + 1;
+}
+
+/* The square of a column that must not count: with any square up to REACH its sum still fits 32
+ * bits. */
+static const uint32_t NEVER = UINT32_MAX - REACH * REACH;
+
+GF_TARGET_CLONES static void fill_squares(const struct work *work, const gf_u16_any *height,
+                                          int width)
+{
+    uint32_t *const squares = work->squares + REACH;
+    for (int x = 0; x < width; x++) {
+        const uint32_t square = (uint32_t)height[x] * height[x];
+        squares[x] = square < NEVER ? square : NEVER;
+    }
+    for (int x = 0; x < REACH + BLOCK; x++)
+        squares[width + x] = NEVER;
+    for (int x = 0; x < REACH; x++)
+        work->squares[x] = NEVER;
+}
+
+/* Lets BLOCK pixels look at columns further and further away, until none can be nearer than the
+ * best that each has found. Returns false where that would go beyond REACH. */
+GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
+{
+    enum { STEPS = 4 };
+    uint32_t best[BLOCK], worst = 0;
+    for (int i = 0; i < BLOCK; i++) {
+        best[i] = at[i];
+        worst = best[i] > worst ? best[i] : worst;
+    }
+    for (int far = 1; (uint32_t)(far * far) < worst; far += STEPS) {
+        if (far + STEPS > REACH)
+            return false;
+        for (int step = far; step < far + STEPS; step++) {
+            const uint32_t square = (uint32_t)(step * step);
+            for (int i = 0; i < BLOCK; i++) {
+                const uint32_t left = at[i - step], right = at[i + step];
+                const uint32_t sum = (left < right ? left : right) + square;
+                best[i] = sum < best[i] ? sum : best[i];
+            }
+        }
+        worst = 0;
+        for (int i = 0; i < BLOCK; i++)
+            worst = best[i] > worst ? best[i] : worst;
+    }
+    for (int i = 0; i < BLOCK; i++)
+        samples[i] = gf_distance_squared(best[i], 0);
+    return true;
+}
+
+/* Returns false where a pixel's nearest column may lie beyond REACH. The last block overlaps the
+ * one before it. */
+static bool near_row(const struct work *work, const gf_u16_any *height, int width)
+{
+    fill_squares(work, height, width);
+    for (int x = 0; x < width; x += BLOCK) {
+        const int first = x + BLOCK <= width || width < BLOCK ? x : width - BLOCK;
+        if (!near_block(work->squares + REACH + first, work->samples + first))
+            return false;
+    }
+    return true;
+}
+
+/* A. Meijster, J. B. T. M. Roerdink, W. H. Hesselink: A general algorithm for computing distance
+ * transforms in linear time, 2000; its second phase. */
+static void across_row(const struct work *work, const gf_u16_any *height, int width)
+{
+    int last = -1;
+    for (int x = 0; x < width; x++) {
+        if (height[x] == GF_DISTANCE_NONE)
+            continue;
+        while (last >= 0 && squared_at(height, work->column[last], work->first[last]) >
+                                squared_at(height, x, work->first[last]))
+            last--;
+        const double first = last < 0 ? 0 : crossing(height, work->column[last], x);
+        if (first < width) {
+            work->column[++last] = x;
+            work->first[last] = (int32_t)first;
+        }
+    }
+    for (int x = width - 1; x >= 0; x--) {
+        const int64_t squared = last < 0 ? 0 : squared_at(height, work->column[last], x);
+        work->samples[x] = gf_distance_squared((uint64_t)squared, last < 0);
+        if (last >= 0 && x == work->first[last])
+            last--;
+    }
+}
+
+GF_TARGET_CLONES static void roots(float *samples, float scale, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        samples[i] = sqrtf(samples[i]) * scale;
+}
+
+static void across_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
+{
+    const struct gf_distance_across *const across = stage->params;
+    const int width = in->format.width;
+    struct work work;
+    carve(&work, scratch, width);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const gf_u16_any *const height = (const gf_u16_any *)gf_view_row(in, y);
+        if (!near_row(&work, height, width))
+            across_row(&work, height, width);
+        roots(work.samples, across->scale, (size_t)width);
+        gf_floats_to_samples(work.samples, across->bits, (size_t)width, gf_view_row(out, y));
+    }
+}
+
+/* Nearest columns of every GF_DISTANCE_STEP-th pixel. */
+static size_t across_device_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_distance_pitch(stage->in) * sizeof(uint32_t) * (size_t)rows;
+}
+
+static const struct gf_filter across = {
+    .name = "distance-across",
+    .kind = GF_GEOMETRY,
+    .cost = {.pixel = 8}, /* where it is far; 1 where all is near */
+    .shape = across_shape,
+    .cpu_scratch = across_scratch,
+    .cuda_scratch = across_device_scratch,
+    .cpu = across_cpu,
+    .cuda = GF_CUDA({GF_VARIANT("nearest", gf_distance_across_cuda,
+                                "a block a row: pixels further and further apart bound the columns "
+                                "that those between them look at")}),
+};
+
+/* ---- the whole ---- */
+
+extern const struct gf_filter gf_threshold_filter;
+
+/* Columns are worked on as rows of the transposed picture. */
+static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
+{
+    static const struct gf_orient transpose = {.transpose = true};
+    const struct distance *const distance = params_;
+    const struct gf_threshold threshold = {.value = distance->threshold};
+    const struct gf_distance_across last = {.scale = (float)distance->scale, .bits = extent->bits};
+    gf_parts_add(parts, &gf_threshold_filter, &threshold, sizeof threshold);
+    gf_parts_add(parts, &gf_orient, &transpose, sizeof transpose);
+    gf_parts_add(parts, &along, NULL, 0);
+    gf_parts_add(parts, &gf_orient, &transpose, sizeof transpose);
+    gf_parts_add(parts, &across, &last, sizeof last);
+}
+
+const struct gf_filter gf_distance_filter = {
+    .name = "distance",
+    .synonyms = "edt distancetransform euclidean",
+    .summary = "the distance to the nearest dark pixel",
+    .example = "distance=6:0.2",
+    .definition =
+        "scale * sqrt(dx^2 + dy^2) of the nearest pixel whose luma is below the threshold, exact, "
+        "in gray; M where there is\nnone. Pixels 65535 or more apart count as that. Alpha is "
+        "dropped. Two of its steps need the whole picture.",
+    .params = params,
+    .params_size = sizeof(struct distance),
+    .kind = GF_GEOMETRY,
+    .expand = expand,
+};

@@ -1,0 +1,12 @@
+#ifndef GF_FILTERS_DISTANCE_DISTANCE_SIMD_H
+#define GF_FILTERS_DISTANCE_DISTANCE_SIMD_H
+
+#include "base/cpu.h"
+#include "pixel/stencil.h"
+
+/* For each of `width` samples of 8 or 16 bits, the distance in pixels to the nearest sample of the
+ * row that is 0: at most 65535, which also means that there is none. GF_CPU_AVX512. */
+GF_X86_ONLY void gf_distance_along_simd(const unsigned char *row, int bits, int width,
+                                        gf_u16_any *to);
+
+#endif

@@ -1,0 +1,198 @@
+/* Colours from the picture's ICC profile to another. src/icc makes the numbers. */
+#include "filters/icc/icc.h"
+
+#include <stdlib.h>
+
+#include "icc/icc_build.h"
+#include "stage/stage.h"
+
+struct icc {
+    char to[GF_FILE_NAME_SIZE];
+    int intent, black_point;
+    char from[GF_FILE_NAME_SIZE];
+};
+
+static const char *const intents[] = {"perceptual", "relative", "saturation", "absolute", NULL};
+static const char *const switches[] = {"off", "on", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_FILE(struct icc, to, gf_icc_names,
+                  "the profile that the result is in and carries; srgb where it is not given"),
+    GF_PARAM_CHOICE(struct icc, intent, GF_ICC_RELATIVE, intents,
+                    "what becomes of colours that the profile cannot say"),
+    {.name = "bpc",
+     .type = GF_TYPE_CHOICE,
+     .offset = offsetof(struct icc, black_point),
+     .value = 1,
+     .choices = switches,
+     .help = "black point compensation: the darkest colour becomes the darkest"},
+    GF_PARAM_FILE(struct icc, from, gf_icc_names,
+                  "the profile that the picture is in, whatever it says; without it its own, or "
+                  "sRGB where it has none"),
+    {0},
+};
+
+static bool is_gray(struct gf_format format)
+{
+    return gf_colour_channels(format) == 1;
+}
+
+static enum gf_status check(const void *params_, struct gf_error *error)
+{
+    const struct icc *const icc = params_;
+    const char *const names[] = {icc->to, icc->from};
+    struct gf_icc found;
+    struct gf_error detail = {0};
+    for (int i = 0; i < 2; i++) {
+        const enum gf_status status =
+            *names[i] ? gf_icc_load(names[i], false, &found, &detail) : GF_OK;
+        if (status) /* a wrong name is a wrong command, as a wrong name of a filter is */
+            return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
+                           detail.text);
+        if (*names[i] && !gf_icc_is_sound(found))
+            return gf_fail(error, GF_ERROR_USAGE, "%s: Little CMS cannot read this profile",
+                           names[i]);
+    }
+    return GF_OK;
+}
+
+static enum gf_status target(const struct icc *icc, struct gf_format in, struct gf_icc *to,
+                             struct gf_error *error)
+{
+    return gf_icc_load(*icc->to ? icc->to : gf_icc_names[0], is_gray(in), to, error);
+}
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    struct gf_icc to;
+    const enum gf_status status = target(params_, in, &to, error);
+    if (!status)
+        out->channels = (gf_icc_fits(to, 1) ? 1 : 3) + gf_has_alpha(in);
+    return status;
+}
+
+/* The profile of the input: the one that from= names, where it fits. */
+static enum gf_status origin(const struct icc *icc, struct gf_format in, struct gf_icc given,
+                             struct gf_icc *from, struct gf_error *error)
+{
+    *from = given;
+    if (!*icc->from)
+        return GF_OK;
+    const enum gf_status status = gf_icc_load(icc->from, is_gray(in), from, error);
+    if (!status && !gf_icc_fits(*from, gf_colour_channels(in)))
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "icc: from=%s is no profile of %s, which the picture is", icc->from,
+                       is_gray(in) ? "gray" : "RGB");
+    return status;
+}
+
+static enum gf_status colours(const void *params_, struct gf_format in, struct gf_icc *from,
+                              struct gf_icc *to, struct gf_error *error)
+{
+    enum gf_status status = origin(params_, in, *from, from, error);
+    if (!status)
+        status = target(params_, in, to, error);
+    if (status)
+        return status;
+    if (!gf_icc_same(*from, *to) && !gf_icc_available())
+        return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                       "icc: this build converts no colours: it was made without Little CMS "
+                       "(liblcms2)");
+    return GF_OK;
+}
+
+static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struct gf_error *error)
+{
+    struct gf_icc_wish wish = {.from = stage->icc,
+                               .inputs = gf_colour_channels(stage->in),
+                               .outputs = gf_colour_channels(stage->out),
+                               .bits = stage->in.bits,
+                               .intent = icc->intent,
+                               .black_point = icc->black_point};
+    struct gf_icc_transform *transform;
+    struct gf_error detail = {0};
+    if (!gf_icc_fits(wish.from, wish.inputs)) /* a stage that no planner bound */
+        wish.from = gf_icc_named(gf_icc_names[0], wish.inputs == 1);
+    enum gf_status status = origin(icc, stage->in, wish.from, &wish.from, error);
+    if (!status)
+        status = target(icc, stage->in, &wish.to, error);
+    if (status)
+        return status;
+    status = gf_icc_build(&wish, &transform, &detail);
+    if (status)
+        return gf_fail(error, status, "icc: %s", detail.text);
+    stage->constants = transform;
+    stage->constants_size = transform->bytes;
+    return GF_OK;
+}
+
+static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return build(stage, stage->params, error);
+}
+
+static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                void *scratch)
+{
+    for (int y = out->y; y < out->y + out->rows; y++)
+        gf_icc_convert(stage->constants, gf_view_row(in, y), in->format.channels,
+                       gf_view_row(out, y), out->format.channels, out->format.width);
+}
+
+extern gf_launcher gf_icc_cuda;
+
+const struct gf_filter gf_icc_filter = {
+    .name = "icc",
+    .synonyms = "colour color profile colorspace colourspace srgb display-p3 icc_transform",
+    .summary = "the picture in the colours of another ICC profile",
+    .definition =
+        "From the picture's profile to the one named, which the output then carries, by curves, a "
+        "matrix and curves\nwhere the profiles are such, else by tetrahedra between the nodes of a "
+        "table of up to 49x49x49 colours. Little CMS\nreads the profiles. A picture without one is "
+        "sRGB. A gray picture stays gray with srgb and display-p3.",
+    .example = "icc=srgb:from=display-p3",
+    .params = params,
+    .params_size = sizeof(struct icc),
+    .kind = GF_COLOUR,
+    .cost = {.pixel = 3},
+    .check = check,
+    .colours = colours,
+    .shape = shape,
+    .prepare = prepare,
+    .cpu = cpu,
+    .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
+};
+
+/* ---- sRGB, where it can be had ---- */
+
+static const struct icc to_srgb = {.intent = GF_ICC_RELATIVE, .black_point = 1};
+
+static enum gf_status srgb_shape(const void *params_, struct gf_format in, struct gf_format *out,
+                                 struct gf_error *error)
+{
+    return shape(&to_srgb, in, out, error);
+}
+
+static enum gf_status srgb_colours(const void *params_, struct gf_format in, struct gf_icc *from,
+                                   struct gf_icc *to, struct gf_error *error)
+{
+    *to = *from;
+    return gf_icc_available() ? target(&to_srgb, in, to, error) : GF_OK;
+}
+
+static enum gf_status srgb_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return build(stage, &to_srgb, error);
+}
+
+const struct gf_filter gf_icc_to_srgb = {
+    .name = "icc",
+    .kind = GF_COLOUR,
+    .cost = {.pixel = 3},
+    .colours = srgb_colours,
+    .shape = srgb_shape,
+    .prepare = srgb_prepare,
+    .cpu = cpu,
+    .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
+};

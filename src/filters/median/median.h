@@ -1,0 +1,25 @@
+/* The median filter's parameters, for both backends. */
+#ifndef GF_FILTERS_MEDIAN_MEDIAN_H
+#define GF_FILTERS_MEDIAN_MEDIAN_H
+
+#include <stddef.h>
+
+enum {
+    GF_MEDIAN_RADIUS_MAX = 15,
+    GF_MEDIAN_NETWORK_MAX = 2, /* up to this radius there is a network */
+    GF_MEDIAN_LOCAL_MAX = 5,   /* up to this radius a variant sorts the window in local memory */
+};
+
+struct gf_median {
+    int radius, border;
+};
+
+struct gf_stage;
+struct gf_view;
+
+/* cpu() and cpu_scratch() for radii up to GF_MEDIAN_NETWORK_MAX (median_small.c). */
+void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch);
+size_t gf_median_small_scratch(const struct gf_stage *stage);
+
+#endif

@@ -1,0 +1,71 @@
+/* The 3x3 and 5x5 medians of one row, for one sample type. Before each inclusion define SAMPLE, its
+ * type in memory that may start anywhere (SAMPLE_ANY), and SAMPLE_NAME(name). Undefined again at
+ * the end. */
+
+#define NET GF_INLINE
+#define NET_TYPE SAMPLE
+#define NET_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define NET_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define NET_NAME(name) SAMPLE_NAME(name)
+#include "filters/median/median_net.h"
+
+/* rows[i] points at the first sample of the window's row i, `step` samples between its columns;
+ * each column is sorted once, into one plane of `room` samples a rank, for all windows that it lies
+ * in. */
+GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE_ANY *const *rows,
+                                                      SAMPLE *restrict plane, size_t room,
+                                                      SAMPLE_ANY *restrict out, size_t count,
+                                                      size_t step)
+{
+    SAMPLE *const low = plane, *const middle = plane + room, *const high = plane + 2 * room;
+    const SAMPLE_ANY *const top = rows[0], *const centre = rows[1], *const bottom = rows[2];
+    for (size_t i = 0; i < count + 2 * step; i++) {
+        SAMPLE v[3] = {top[i], centre[i], bottom[i]};
+        SAMPLE_NAME(net_sort3)(v);
+        low[i] = v[0];
+        middle[i] = v[1];
+        high[i] = v[2];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t j = i + step, k = j + step;
+        SAMPLE rank[3][3] = {
+            {low[i], low[j], low[k]},
+            {middle[i], middle[j], middle[k]},
+            {high[i], high[j], high[k]},
+        };
+        out[i] = SAMPLE_NAME(net_median3)(rank);
+    }
+}
+
+GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE_ANY *const *rows,
+                                                      SAMPLE *restrict plane, size_t room,
+                                                      SAMPLE_ANY *restrict out, size_t count,
+                                                      size_t step)
+{
+    const SAMPLE_ANY *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
+    const SAMPLE_ANY *const r3 = rows[3], *const r4 = rows[4];
+    SAMPLE *const p0 = plane, *const p1 = p0 + room, *const p2 = p1 + room;
+    SAMPLE *const p3 = p2 + room, *const p4 = p3 + room;
+    for (size_t i = 0; i < count + 4 * step; i++) {
+        SAMPLE v[5] = {r0[i], r1[i], r2[i], r3[i], r4[i]};
+        SAMPLE_NAME(net_sort5)(v);
+        p0[i] = v[0];
+        p1[i] = v[1];
+        p2[i] = v[2];
+        p3[i] = v[3];
+        p4[i] = v[4];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t j = i + step, k = j + step, l = k + step, m = l + step;
+        SAMPLE rank[5][5] = {
+            {p0[i], p0[j], p0[k], p0[l], p0[m]}, {p1[i], p1[j], p1[k], p1[l], p1[m]},
+            {p2[i], p2[j], p2[k], p2[l], p2[m]}, {p3[i], p3[j], p3[k], p3[l], p3[m]},
+            {p4[i], p4[j], p4[k], p4[l], p4[m]},
+        };
+        out[i] = SAMPLE_NAME(net_median5)(rank);
+    }
+}
+
+#undef SAMPLE
+#undef SAMPLE_ANY
+#undef SAMPLE_NAME

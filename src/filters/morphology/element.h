@@ -1,0 +1,152 @@
+/* Dilation and erosion: the largest and the smallest sample under a structuring element, and the
+ * operations that are made of the two (J. Serra, Image Analysis and Mathematical Morphology, 1982).
+ *
+ * Erosion takes the least of the samples at p + s for all s of the element, dilation the largest of
+ * those at p - s, so that an opening never exceeds the picture and a closing never falls below it.
+ *
+ * A rectangle is done by columns, then by rows. Other elements are cut into chords, runs of a row
+ * (E. R. Urbach and M. H. F. Wilkinson, Efficient 2-D grayscale morphological transformations with
+ * arbitrary flat structuring elements, 2008). The extreme of a chord of n samples is that of two
+ * runs of 2^level samples, level = floor(log2 n), one at either end. */
+#ifndef GF_FILTERS_MORPHOLOGY_ELEMENT_H
+#define GF_FILTERS_MORPHOLOGY_ELEMENT_H
+
+#include <stdint.h>
+
+#include "stage/stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    GF_MORPHOLOGY_RADIUS_MAX = 250,
+    GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1, /* a matrix of 31x31 has 31 * 16 at most */
+    GF_LEVELS_MAX = 9,                                /* 2^8 <= 501 */
+};
+
+/* What the filters' parameters say of the element. */
+struct gf_element {
+    int rx, ry;             /* ry < 0: as rx */
+    struct gf_matrix shape; /* width 0, or one of gf_element_shapes, or 1 where a sample counts */
+};
+
+extern const char *const gf_element_shapes[]; /* names: rectangle, ellipse, cross, diamond */
+extern const char *const gf_element_matrices[];
+
+/* The parameters of an element: `type_` has a member struct gf_element element. */
+#define GF_PARAM_ELEMENT(type_) \
+    {.name = "rx", \
+     .type = GF_TYPE_INT, \
+     .offset = offsetof(type_, element.rx), \
+     .value = 1, \
+     .greatest = GF_MORPHOLOGY_RADIUS_MAX, \
+     .help = "columns of the element on either side of its middle"}, \
+        {.name = "ry", \
+         .type = GF_TYPE_INT, \
+         .offset = offsetof(type_, element.ry), \
+         .value = -1, \
+         .least = -1, \
+         .greatest = GF_MORPHOLOGY_RADIUS_MAX, \
+         .help = "rows of it above and below; -1: as many as rx"}, \
+    { \
+        .name = "shape", .type = GF_TYPE_MATRIX, .offset = offsetof(type_, element.shape), \
+        .least = 0, .greatest = 4, .choices = gf_element_shapes, .matrices = gf_element_matrices, \
+        .help = \
+            "rectangle, where none is given; or rows of 0 and 1 as in 0 1 0/1 1 1/0 1 0, with " \
+            "odd sides up to 31, instead of rx and ry" \
+    }
+
+/* A run of the element's row dy, from column x on; both counted from the middle. */
+struct gf_chord {
+    int16_t dy, x;
+    int16_t last; /* column where the second of its two runs of 2^level begins */
+    int16_t level;
+};
+
+/* The element in full, for both backends. */
+struct gf_morphology {
+    int rx, ry, border;
+    int is_rectangle;
+    int levels; /* bit k: a chord has level k */
+    int chords;
+    struct gf_chord chord[GF_CHORDS_MAX];
+};
+
+/* Checks a matrix: odd sides, 0 and 1, not empty. */
+enum gf_status gf_element_check(const struct gf_element *element,
+                                struct gf_error *error) GF_CHECKED;
+/* Rows that the element reaches above and below. */
+int gf_element_radius(const struct gf_element *element);
+void gf_morphology_init(struct gf_morphology *morphology, const struct gf_element *element,
+                        int border);
+
+/* What is made of dilation and erosion. */
+enum gf_morphology_make {
+    GF_MORPHOLOGY_OPEN,
+    GF_MORPHOLOGY_CLOSE,
+    GF_MORPHOLOGY_TOPHAT,
+    GF_MORPHOLOGY_BLACKHAT,
+    GF_MORPHOLOGY_GRADIENT,
+};
+/* The rows of the first of two operations that `rows` rows of the second need, at most. */
+static inline int gf_morphology_rows(const struct gf_morphology *morphology,
+                                     struct gf_format format, int rows)
+{
+    const int most = rows + 2 * morphology->ry;
+    return morphology->border == GF_BORDER_WRAP || most > format.height ? format.height : most;
+}
+
+/* The same rows for rows y .. y + rows - 1. */
+static inline struct gf_rows gf_morphology_reach(const struct gf_morphology *morphology,
+                                                 struct gf_format format, int y, int rows)
+{
+    const int first = y - morphology->ry, end = y + rows + morphology->ry;
+    if (morphology->border == GF_BORDER_WRAP && (first < 0 || end > format.height))
+        return (struct gf_rows){0, format.height};
+    return (struct gf_rows){first < 0 ? 0 : first, end > format.height ? format.height : end};
+}
+
+/* Bytes of scratch memory for gf_morphology_cpu() of such a picture, for so many rows. */
+size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format format, int rows);
+/* Computes the rows of `out`; `in` holds those that they need. */
+void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
+                       const struct gf_view *in, const struct gf_view *out, void *scratch);
+
+/* Rectangles of 3 to 11 rows and columns and other elements of few samples on the CPU. rows: of the
+ * input, from ry above the first of `out` on; slots: GF_LEVELS_MAX with room for a padded row. */
+bool gf_morphology_is_small(const struct gf_morphology *morphology);
+void gf_morphology_small(const struct gf_morphology *morphology, bool dilates,
+                         const unsigned char *const *rows, const struct gf_view *out,
+                         unsigned char *const *slots);
+
+/* On the device: columns that a table of runs has on either side of the picture, the bytes of a row
+ * of one, and the scratch memory for `rows` rows of the result out of `in_rows` of the input. */
+/* Levels of tables: from 0 to the highest. */
+static inline int gf_morphology_levels(int levels)
+{
+    int count = 0;
+    while (levels >> count)
+        count++;
+    return count;
+}
+
+static inline size_t gf_morphology_pitch(struct gf_format format, int rx)
+{
+    const size_t pixel = (size_t)(format.channels * format.bits / 8);
+    return (((size_t)format.width + 2 * (size_t)rx) * pixel + 255) / 256 * 256;
+}
+
+static inline size_t gf_morphology_device_scratch(const struct gf_morphology *morphology,
+                                                  struct gf_format format, int rows, int in_rows)
+{
+    if (!morphology->is_rectangle)
+        return gf_morphology_pitch(format, morphology->rx) * (size_t)in_rows *
+               (size_t)gf_morphology_levels(morphology->levels);
+    return morphology->rx && morphology->ry ? gf_morphology_pitch(format, 0) * (size_t)rows : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

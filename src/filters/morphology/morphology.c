@@ -1,0 +1,214 @@
+/* morphology: opening, closing, and the differences that dilation and erosion leave. */
+#include "filters/morphology/morphology.h"
+
+#include "base/target_clones.h"
+#include "pixel/stencil.h"
+
+/* ---- what dilate and erode share ---- */
+
+const struct gf_param gf_element_params[] = {
+    GF_PARAM_ELEMENT(struct gf_element_params),
+    GF_PARAM_BORDER(struct gf_element_params),
+    {0},
+};
+
+enum gf_status gf_element_params_check(const void *params, struct gf_error *error)
+{
+    return gf_element_check(&((const struct gf_element_params *)params)->element, error);
+}
+
+int gf_element_params_radius(const void *params)
+{
+    return gf_element_radius(&((const struct gf_element_params *)params)->element);
+}
+
+static enum gf_status fill(struct gf_stage *stage, const struct gf_element *element, int border,
+                           struct gf_error *error)
+{
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_morphology), error);
+    if (!status)
+        gf_morphology_init(stage->constants, element, border);
+    return status;
+}
+
+enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_element_params *const params = stage->params;
+    return fill(stage, &params->element, params->border, error);
+}
+
+size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_element_params *const params = stage->params;
+    return gf_morphology_scratch(&params->element, stage->in, rows);
+}
+
+size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_element_params *const params = stage->params;
+    struct gf_morphology morphology;
+    gf_morphology_init(&morphology, &params->element, params->border);
+    return gf_morphology_device_scratch(&morphology, stage->in, rows,
+                                        gf_morphology_rows(&morphology, stage->in, rows));
+}
+
+/* ---- morphology ---- */
+
+struct morphology {
+    int make;
+    struct gf_element element;
+    int border;
+};
+
+static const char *const makes[] = {"open", "close", "tophat", "blackhat", "gradient", NULL};
+
+static const struct gf_param morphology_params[] = {
+    GF_PARAM_CHOICE(struct morphology, make, GF_MORPHOLOGY_OPEN, makes,
+                    "open: erode, dilate; close: dilate, erode; tophat: the picture - open; "
+                    "blackhat: close - the picture; gradient: dilate - erode"),
+    GF_PARAM_ELEMENT(struct morphology),
+    GF_PARAM_BORDER(struct morphology),
+    {0},
+};
+
+static enum gf_status check(const void *params, struct gf_error *error)
+{
+    return gf_element_check(&((const struct morphology *)params)->element, error);
+}
+
+/* The radius of tophat, blackhat and gradient; the other operations are done by other filters. */
+static int radius(const void *params)
+{
+    const struct morphology *const morphology = params;
+    const int reach = gf_element_radius(&morphology->element);
+    return morphology->make == GF_MORPHOLOGY_GRADIENT ? reach : 2 * reach;
+}
+
+static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct morphology *const params = stage->params;
+    return fill(stage, &params->element, params->border, error);
+}
+
+extern const struct gf_filter gf_dilate_filter, gf_erode_filter, gf_morphology_filter;
+
+static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
+{
+    const struct morphology *const morphology = params;
+    const struct gf_element_params element = {morphology->element, morphology->border};
+    const struct gf_filter *const both[] = {&gf_erode_filter, &gf_dilate_filter};
+    const int first = morphology->make == GF_MORPHOLOGY_CLOSE;
+    if (morphology->make == GF_MORPHOLOGY_OPEN || morphology->make == GF_MORPHOLOGY_CLOSE) {
+        gf_parts_add(parts, both[first], &element, sizeof element);
+        gf_parts_add(parts, both[!first], &element, sizeof element);
+    } else {
+        gf_parts_add(parts, &gf_morphology_filter, params, sizeof *morphology);
+    }
+}
+
+/* Lays out the rows of the first operation, then scratch memory for either. */
+static size_t carve(struct gf_carver *carver, const struct morphology *params,
+                    struct gf_format format, int rows, unsigned char **first, void **scratch)
+{
+    struct gf_morphology morphology;
+    gf_morphology_init(&morphology, &params->element, params->border);
+    const int most = gf_morphology_rows(&morphology, format, rows);
+    *first = gf_carve(carver, gf_row_bytes(format) * (size_t)most);
+    *scratch = gf_carve(carver, gf_morphology_scratch(&params->element, format, most));
+    return carver->used;
+}
+
+static size_t cpu_scratch(const struct gf_stage *stage, int rows)
+{
+    struct gf_carver carver = {0};
+    unsigned char *first;
+    void *scratch;
+    return carve(&carver, stage->params, stage->in, rows, &first, &scratch);
+}
+
+#define SUBTRACT(name, type) \
+    GF_TARGET_CLONES static void name(const void *from_, const void *what_, void *to_, \
+                                      size_t count) \
+    { \
+        const type *const from = from_, *const what = what_; \
+        type *const to = to_; \
+        GF_INDEPENDENT for (size_t i = 0; i < count; i++) to[i] = \
+            (type)(from[i] > what[i] ? from[i] - what[i] : 0); \
+    }
+SUBTRACT(subtract8, uint8_t)
+SUBTRACT(subtract16, gf_u16_any)
+
+static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                void *memory)
+{
+    const struct morphology *const params = stage->params;
+    const struct gf_morphology *const morphology = stage->constants;
+    const struct gf_format format = in->format;
+    const size_t row_bytes = gf_row_bytes(format);
+    const bool is_gradient = params->make == GF_MORPHOLOGY_GRADIENT;
+    const bool dilates_first = params->make == GF_MORPHOLOGY_BLACKHAT;
+    struct gf_carver carver = {.base = memory};
+    unsigned char *data;
+    void *scratch;
+    carve(&carver, params, format, out->rows, &data, &scratch);
+    const struct gf_rows rows = is_gradient
+                                    ? (struct gf_rows){out->y, out->y + out->rows}
+                                    : gf_morphology_reach(morphology, format, out->y, out->rows);
+    const struct gf_view first = gf_view_make(data, row_bytes, format, rows);
+    gf_morphology_cpu(morphology, dilates_first, in, &first, scratch);
+    gf_morphology_cpu(morphology, !dilates_first, is_gradient ? in : &first, out, scratch);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        unsigned char *const to = gf_view_row(out, y);
+        const unsigned char *const original = gf_view_row(in, y);
+        const bool is_tophat = params->make == GF_MORPHOLOGY_TOPHAT;
+        const unsigned char *const from = is_tophat ? original : to;
+        const unsigned char *const what = is_tophat     ? to
+                                          : is_gradient ? gf_view_row(&first, y)
+                                                        : original;
+        if (format.bits == 8)
+            subtract8(from, what, to, row_bytes);
+        else
+            subtract16(from, what, to, row_bytes / 2);
+        if (gf_has_alpha(format))
+            gf_keep_alpha(original, to, format, row_bytes);
+    }
+}
+
+/* The bytes of the first operation's rows at the device's pitch, and of scratch memory for either
+ * operation. */
+static size_t cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct morphology *const params = stage->params;
+    struct gf_morphology morphology;
+    gf_morphology_init(&morphology, &params->element, params->border);
+    const int most = gf_morphology_rows(&morphology, stage->in, rows);
+    return gf_morphology_pitch(stage->in, 0) * (size_t)most +
+           gf_morphology_device_scratch(&morphology, stage->in, most,
+                                        gf_morphology_rows(&morphology, stage->in, most));
+}
+
+extern gf_launcher gf_morphology_cuda;
+
+const struct gf_filter gf_morphology_filter = {
+    .name = "morphology",
+    .synonyms = "opening closing top-hat black-hat morphologyex morph",
+    .summary = "opening, closing, top-hat, black-hat, gradient",
+    .example = "morphology=gradient:2",
+    .definition =
+        "open = dilate(erode(v)), close = erode(dilate(v)), tophat = v - open, blackhat = close - "
+        "v, gradient = dilate(v) -\nerode(v), all by the same element and border. The differences "
+        "are clamped at 0 and keep alpha.",
+    .params = morphology_params,
+    .params_size = sizeof(struct morphology),
+    .kind = GF_STENCIL,
+    .cost = {.pixel = 1.4, .row = 0.012},
+    .check = check,
+    .expand = expand,
+    .radius = radius,
+    .prepare = prepare,
+    .cpu_scratch = cpu_scratch,
+    .cuda_scratch = cuda_scratch,
+    .cpu = cpu,
+    .cuda = GF_CUDA({GF_VARIANT("packed", gf_morphology_cuda,
+                                "dilation and erosion as of those filters, then the difference")}),
+};

@@ -1,0 +1,31 @@
+/* What the declarations of dilate and erode have in common. */
+#ifndef GF_FILTERS_MORPHOLOGY_MORPHOLOGY_H
+#define GF_FILTERS_MORPHOLOGY_MORPHOLOGY_H
+
+#include "filters/morphology/element.h"
+#include "stage/stage.h"
+
+struct gf_element_params {
+    struct gf_element element;
+    int border;
+};
+
+extern const struct gf_param gf_element_params[];
+enum gf_status gf_element_params_check(const void *params, struct gf_error *error) GF_CHECKED;
+int gf_element_params_radius(const void *params);
+enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
+size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows);
+size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
+
+#define GF_ELEMENT_KERNELS \
+    "rectangles by columns, then rows, in runs in registers and shared memory; other elements by " \
+    "chords of 2^n samples; four samples a word"
+
+#define GF_ELEMENT_FILTER \
+    .params = gf_element_params, .params_size = sizeof(struct gf_element_params), \
+    .kind = GF_STENCIL, .within_alpha = true, .cost = {.pixel = 0.6, .row = 0.006}, \
+    .check = gf_element_params_check, .radius = gf_element_params_radius, \
+    .prepare = gf_element_prepare, .cpu_scratch = gf_element_cpu_scratch, \
+    .cuda_scratch = gf_element_cuda_scratch
+
+#endif

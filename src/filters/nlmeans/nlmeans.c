@@ -1,0 +1,245 @@
+/* nlmeans: means of pixels whose surroundings are alike. */
+#include "filters/nlmeans/nlmeans.h"
+
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "stage/border.h"
+
+struct nlmeans {
+    double h;
+    int search, patch, border;
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM(struct nlmeans, h, 0.1, 0.001, 10,
+             "how far patches may differ, as a part of the full scale: about the noise's standard "
+             "deviation, or a little more"),
+    GF_PARAM_INT(struct nlmeans, search, 10, 1, GF_NLMEANS_SEARCH_MAX,
+                 "pixels so far away are looked at: 10 is a window of 21x21"),
+    GF_PARAM_INT(struct nlmeans, patch, 3, 1, GF_NLMEANS_PATCH_MAX,
+                 "radius of the patches that are compared: 3 is 7x7"),
+    GF_PARAM_BORDER(struct nlmeans),
+    {0},
+};
+
+static int reach(const void *params_)
+{
+    const struct nlmeans *const nlmeans = params_;
+    return nlmeans->search + nlmeans->patch;
+}
+
+static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct nlmeans *const asked = stage->params;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_nlmeans), error);
+    if (status)
+        return status;
+    struct gf_nlmeans *const nlmeans = stage->constants;
+    const double side = 2 * asked->patch + 1, samples = side * side * stage->in.channels;
+    const double scale = stage->in.bits == 8 ? 255 : 65535.0 / (1 << GF_NLMEANS_SHORTER);
+    const double width = asked->h * scale;
+    nlmeans->search = asked->search;
+    nlmeans->patch = asked->patch;
+    nlmeans->border = asked->border;
+    nlmeans->factor = (float)(-2 * 1.4426950408889634 / (width * width * samples));
+    return GF_OK;
+}
+
+/* ---- the CPU: in a tile each shift is compared for all pixels before the next shift ---- */
+
+enum {
+    COLUMNS = 256,
+    ROWS = 32,
+    REACH_MAX = GF_NLMEANS_SEARCH_MAX + GF_NLMEANS_PATCH_MAX,
+    SIDE_MAX = 2 * GF_NLMEANS_PATCH_MAX + 1,
+    PITCH = COLUMNS + 2 * REACH_MAX + 6,
+    LINES = ROWS + 2 * REACH_MAX,
+    COMPARED = COLUMNS + 2 * GF_NLMEANS_PATCH_MAX
+};
+
+/* The samples of a tile and of its surroundings, and sums for the tile's pixels. */
+struct tile {
+    uint16_t sample[4][LINES][PITCH];
+    uint64_t sum[4][ROWS][COLUMNS];
+    uint32_t weights[ROWS][COLUMNS];
+    /* For the shift at hand: squared differences in the rows of a patch, and their sums. */
+    uint32_t difference[SIDE_MAX][COMPARED], column[COMPARED], weight[COLUMNS];
+};
+
+static size_t scratch_bytes(const struct gf_stage *stage, int rows)
+{
+    return sizeof(struct tile);
+}
+
+/* x0, y0: the tile's first pixel. */
+static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const struct gf_view *in,
+                      int x0, int y0, int columns, int rows)
+{
+    const struct gf_format format = in->format;
+    const int reach = nlmeans->search + nlmeans->patch, channels = format.channels;
+    for (int i = 0; i < rows + 2 * reach; i++) {
+        const int y = gf_border_index(y0 - reach + i, format.height, nlmeans->border);
+        for (int k = 0; k < columns + 2 * reach; k++) {
+            const int x = gf_border_index(x0 - reach + k, format.width, nlmeans->border);
+            for (int c = 0; c < channels; c++) {
+                const size_t at = (size_t)x * (size_t)channels + (size_t)c;
+                tile->sample[c][i][k] = x < 0 || y < 0 ? 0
+                                        : format.bits == 8
+                                            ? gf_view_row(in, y)[at]
+                                            : ((const gf_u16_any *)gf_view_row(in, y))[at];
+            }
+        }
+    }
+    memset(tile->sum, 0, sizeof tile->sum);
+    memset(tile->weights, 0, sizeof tile->weights);
+}
+
+/* Compares a row with the same row shifted; the differences take the place of the oldest row's. */
+GF_INLINE void compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
+                           const int shorter, const int channels, int count,
+                           uint32_t *restrict difference, uint32_t *restrict column)
+{
+    for (int x = 0; x < count; x++) {
+        uint32_t sum = 0;
+        for (int c = 0; c < channels; c++) {
+            const uint16_t *const v = &a[c][0][0] + at + x;
+            const int d = (v[0] >> shorter) - (v[shift] >> shorter);
+            sum += (uint32_t)(d * d);
+        }
+        column[x] += sum - difference[x];
+        difference[x] = sum;
+    }
+}
+
+GF_INLINE void find_weights(const uint32_t *restrict column, const int side, int count,
+                            float factor, uint32_t *restrict weight)
+{
+    for (int x = 0; x < count; x++) {
+        uint32_t distance = 0;
+        for (int i = 0; i < side; i++)
+            distance += column[x + i];
+        weight[x] = gf_nlmeans_weight(distance, factor);
+    }
+}
+
+/* One shift: dx columns and dy rows. */
+GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, int dx, int dy,
+                         int columns, int rows, const int bits, const int channels)
+{
+    const int patch = nlmeans->patch, search = nlmeans->search, side = 2 * patch + 1;
+    const ptrdiff_t shift = (ptrdiff_t)dy * PITCH + dx;
+    memset(tile->column, 0, sizeof tile->column);
+    memset(tile->difference, 0, sizeof tile->difference);
+    for (int i = 0; i < rows + 2 * patch; i++) {
+        compare_row(tile->sample, shift, (ptrdiff_t)(search + i) * PITCH + search,
+                    bits == 8 ? 0 : GF_NLMEANS_SHORTER, channels, columns + 2 * patch,
+                    tile->difference[i % side], tile->column);
+        const int y = i - 2 * patch;
+        if (y < 0)
+            continue;
+        if (patch == 1)
+            find_weights(tile->column, 3, columns, nlmeans->factor, tile->weight);
+        else if (patch == 2)
+            find_weights(tile->column, 5, columns, nlmeans->factor, tile->weight);
+        else
+            find_weights(tile->column, 7, columns, nlmeans->factor, tile->weight);
+        const uint32_t *restrict const weight = tile->weight;
+        uint32_t *restrict const weights = tile->weights[y];
+        for (int x = 0; x < columns; x++)
+            weights[x] += weight[x];
+        for (int c = 0; c < channels; c++) {
+            const uint16_t *restrict const v =
+                &tile->sample[c][search + patch + y + dy][search + patch + dx];
+            uint64_t *restrict const sum = tile->sum[c][y];
+            for (int x = 0; x < columns; x++)
+                sum[x] += (uint64_t)(weight[x] * (uint32_t)v[x]);
+        }
+    }
+}
+
+#define GF_NLMEANS_SHIFTS(bits, channels) \
+    GF_TARGET_CLONES static void shifts_##bits##_##channels( \
+        struct tile *tile, const struct gf_nlmeans *nlmeans, int columns, int rows) \
+    { \
+        for (int dy = -nlmeans->search; dy <= nlmeans->search; dy++) { \
+            for (int dx = -nlmeans->search; dx <= nlmeans->search; dx++) \
+                add_shift(tile, nlmeans, dx, dy, columns, rows, bits, channels); \
+        } \
+    }
+GF_NLMEANS_SHIFTS(8, 1)
+GF_NLMEANS_SHIFTS(8, 2)
+GF_NLMEANS_SHIFTS(8, 3)
+GF_NLMEANS_SHIFTS(8, 4)
+GF_NLMEANS_SHIFTS(16, 1)
+GF_NLMEANS_SHIFTS(16, 2)
+GF_NLMEANS_SHIFTS(16, 3)
+GF_NLMEANS_SHIFTS(16, 4)
+
+static void put_tile(const struct tile *tile, const struct gf_view *out, int x0, int y0,
+                     int columns, int rows)
+{
+    const int channels = out->format.channels;
+    for (int y = 0; y < rows; y++) {
+        unsigned char *const row = gf_view_row(out, y0 + y);
+        for (int i = 0; i < columns * channels; i++) {
+            const int x = i / channels;
+            const int v = gf_nlmeans_mean((float)tile->sum[i % channels][y][x],
+                                          (float)(int32_t)tile->weights[y][x]);
+            const size_t at = (size_t)x0 * (size_t)channels + (size_t)i;
+            if (out->format.bits == 8)
+                row[at] = (unsigned char)v;
+            else
+                ((gf_u16_any *)row)[at] = (uint16_t)v;
+        }
+    }
+}
+
+static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                void *scratch)
+{
+    static void (*const add_shifts[2][4])(struct tile *, const struct gf_nlmeans *, int, int) = {
+        {shifts_8_1, shifts_8_2, shifts_8_3, shifts_8_4},
+        {shifts_16_1, shifts_16_2, shifts_16_3, shifts_16_4}};
+    const struct gf_nlmeans *const nlmeans = stage->constants;
+    struct tile *const tile = scratch;
+    const int width = stage->in.width, end = out->y + out->rows;
+    for (int y = out->y; y < end; y += ROWS) {
+        const int rows = end - y < ROWS ? end - y : ROWS;
+        for (int x = 0; x < width; x += COLUMNS) {
+            const int columns = width - x < COLUMNS ? width - x : COLUMNS;
+            fill_tile(tile, nlmeans, in, x, y, columns, rows);
+            add_shifts[stage->in.bits == 16][stage->in.channels - 1](tile, nlmeans, columns, rows);
+            put_tile(tile, out, x, y, columns, rows);
+        }
+    }
+}
+
+extern gf_launcher gf_nlmeans_cuda;
+
+const struct gf_filter gf_nlmeans_filter = {
+    .name = "nlmeans",
+    .synonyms = "denoise non-local-means nlm",
+    .summary = "removes noise by means of like places",
+    .definition =
+        "Non-local means (A. Buades, B. Coll and J.-M. Morel, 2005) with uniform patches (J. "
+        "Froment, 2014): the mean over a window\n"
+        "with weights exp(-d / h^2), d the mean squared difference of the patches' samples in "
+        "0..1, the channels together. Weights\n"
+        "are rounded to 2^-15; in 16 bits patches are compared by the upper 12.",
+    .example = "nlmeans=0.05",
+    .params = params,
+    .params_size = sizeof(struct nlmeans),
+    .kind = GF_STENCIL,
+    .within_alpha = true,
+    .cost = {.pixel = 1000},
+    .radius = reach,
+    .prepare = prepare,
+    .cpu_scratch = scratch_bytes,
+    .cpu = cpu,
+    .cuda = GF_CUDA({GF_VARIANT("columns", gf_nlmeans_cuda,
+                                "two columns of eight pixels a thread, patches by byte products, "
+                                "sums down columns in registers, along rows by shuffles")}),
+};

@@ -1,0 +1,234 @@
+/* normalmap: normals of the picture taken as a height field. */
+#include "filters/normalmap/normalmap.h"
+
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+
+struct normalmap {
+    double strength;
+    int border;
+};
+
+static const struct gf_param normalmap_params[] = {
+    GF_PARAM(struct normalmap, strength, 1, 0, 1000, "multiplies the slope"),
+    GF_PARAM_BORDER(struct normalmap),
+    {0},
+};
+
+static int normalmap_radius(const void *params)
+{
+    return 1;
+}
+
+static enum gf_status normalmap_shape(const void *params, struct gf_format in,
+                                      struct gf_format *out, struct gf_error *error)
+{
+    out->channels = gf_has_alpha(in) ? 4 : 3;
+    return GF_OK;
+}
+
+static enum gf_status normalmap_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct normalmap *const params = stage->params;
+    const double max = gf_sample_max(stage->in);
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_normalmap), error);
+    if (!status)
+        *(struct gf_normalmap *)stage->constants = (struct gf_normalmap){
+            .slope = (float)(params->strength / (8 * 256 * max)), .border = params->border};
+    return status;
+}
+
+/* Three rows of heights, each a pixel wider on either side, and three rows of results. */
+struct work {
+    unsigned char *zeros;
+    int32_t *height[3];
+    float *normal[3];
+};
+
+static size_t carve(struct work *work, void *base, struct gf_format format)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t width = (size_t)format.width;
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    for (int i = 0; i < 3; i++) {
+        work->height[i] = gf_carve(&carver, (width + 2) * sizeof **work->height);
+        work->normal[i] = gf_carve(&carver, width * sizeof **work->normal);
+    }
+    return carver.used;
+}
+
+static size_t normalmap_scratch(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    return carve(&work, NULL, stage->in);
+}
+
+GF_TARGET_CLONES static void heights8(const unsigned char *row, int channels,
+                                      int32_t *restrict height, int width)
+{
+    if (channels < 3) {
+        for (int x = 0; x < width; x++)
+            height[x] = 256 * row[(ptrdiff_t)x * channels];
+    } else if (channels == 3) {
+        for (ptrdiff_t x = 0; x < width; x++)
+            height[x] = gf_luma601_fine(row[3 * x], row[3 * x + 1], row[3 * x + 2]);
+    } else {
+        for (ptrdiff_t x = 0; x < width; x++)
+            height[x] = gf_luma601_fine(row[4 * x], row[4 * x + 1], row[4 * x + 2]);
+    }
+}
+
+GF_TARGET_CLONES static void heights16(const gf_u16_any *row, int channels,
+                                       int32_t *restrict height, int width)
+{
+    if (channels < 3) {
+        for (int x = 0; x < width; x++)
+            height[x] = 256 * row[(ptrdiff_t)x * channels];
+    } else {
+        for (ptrdiff_t x = 0; x < width; x++)
+            height[x] =
+                gf_luma601_fine(row[channels * x], row[channels * x + 1], row[channels * x + 2]);
+    }
+}
+
+static void fetch(const struct gf_normalmap *normalmap, const struct work *work,
+                  const struct gf_view *in, int row, int32_t *height)
+{
+    const struct gf_format format = in->format;
+    const unsigned char *from;
+    gf_stencil_rows(in, row, 1, normalmap->border, work->zeros, &from);
+    if (format.bits == 8)
+        heights8(from, format.channels, height + 1, format.width);
+    else
+        heights16((const gf_u16_any *)from, format.channels, height + 1, format.width);
+    gf_stencil_pad(height + 1, format.width, 1, sizeof *height, normalmap->border);
+}
+
+GF_TARGET_CLONES static void normals(const struct work *work, int width, float slope)
+{
+    const int32_t *const above = work->height[0], *const here = work->height[1];
+    const int32_t *const below = work->height[2];
+    float *restrict const red = work->normal[0];
+    float *restrict const green = work->normal[1];
+    float *restrict const blue = work->normal[2];
+    for (int i = 0; i < width; i++) {
+        const int gx =
+            above[i + 2] - above[i] + 2 * (here[i + 2] - here[i]) + below[i + 2] - below[i];
+        const int gy =
+            below[i] + 2 * below[i + 1] + below[i + 2] - above[i] - 2 * above[i + 1] - above[i + 2];
+        const float x = -(slope * (float)gx), y = -(slope * (float)gy);
+        const float reciprocal = 1.0f / sqrtf(gf_normal_square(x, y));
+        red[i] = x * reciprocal;
+        green[i] = y * reciprocal;
+        blue[i] = reciprocal;
+    }
+}
+
+GF_TARGET_CLONES static void store8(const struct work *work, unsigned char *restrict to, int width)
+{
+    const float *const red = work->normal[0], *const green = work->normal[1];
+    const float *const blue = work->normal[2];
+    for (ptrdiff_t x = 0; x < width; x++) {
+        to[3 * x] = (unsigned char)(int)gf_normal_rounded(red[x], 127.5f);
+        to[3 * x + 1] = (unsigned char)(int)gf_normal_rounded(green[x], 127.5f);
+        to[3 * x + 2] = (unsigned char)(int)gf_normal_rounded(blue[x], 127.5f);
+    }
+}
+
+GF_TARGET_CLONES static void store16(const struct work *work, gf_u16_any *restrict to, int width)
+{
+    const float *const red = work->normal[0], *const green = work->normal[1];
+    const float *const blue = work->normal[2];
+    for (ptrdiff_t x = 0; x < width; x++) {
+        to[3 * x] = (uint16_t)(int)gf_normal_rounded(red[x], 32767.5f);
+        to[3 * x + 1] = (uint16_t)(int)gf_normal_rounded(green[x], 32767.5f);
+        to[3 * x + 2] = (uint16_t)(int)gf_normal_rounded(blue[x], 32767.5f);
+    }
+}
+
+/* The result is premultiplied, as the input was. */
+GF_TARGET_CLONES static void store_alpha(const struct work *work, const struct gf_view *in,
+                                         const struct gf_view *out, int y)
+{
+    const int channels = in->format.channels;
+    const float max = (float)gf_sample_max(in->format);
+    const unsigned char *const from = gf_view_row(in, y);
+    unsigned char *const to = gf_view_row(out, y);
+    for (ptrdiff_t x = 0; x < in->format.width; x++) {
+        const ptrdiff_t at = x * channels + channels - 1;
+        const int alpha = in->format.bits == 8 ? from[at] : ((const gf_u16_any *)from)[at];
+        const float weight = (float)alpha / max;
+        for (int c = 0; c < 4; c++) {
+            const int v =
+                c == 3 ? alpha
+                       : gf_round_flat(gf_normal_unrounded(work->normal[c][x], 0.5f * max) * weight,
+                                       max);
+            if (in->format.bits == 8)
+                to[4 * x + c] = (unsigned char)v;
+            else
+                ((gf_u16_any *)to)[4 * x + c] = (uint16_t)v;
+        }
+    }
+}
+
+static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                          const struct gf_view *out, void *scratch)
+{
+    const struct gf_normalmap *const normalmap = stage->constants;
+    const int width = in->format.width;
+    struct work work;
+    carve(&work, scratch, in->format);
+    memset(work.zeros, 0, gf_row_bytes(in->format));
+    fetch(normalmap, &work, in, out->y - 1, work.height[1]);
+    fetch(normalmap, &work, in, out->y, work.height[2]);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        int32_t *const oldest = work.height[0];
+        work.height[0] = work.height[1];
+        work.height[1] = work.height[2];
+        work.height[2] = oldest;
+        fetch(normalmap, &work, in, y + 1, work.height[2]);
+        normals(&work, width, normalmap->slope);
+        if (gf_has_alpha(in->format))
+            store_alpha(&work, in, out, y);
+        else if (in->format.bits == 8)
+            store8(&work, gf_view_row(out, y), width);
+        else
+            store16(&work, (gf_u16_any *)gf_view_row(out, y), width);
+    }
+}
+
+extern gf_launcher gf_normalmap_cuda, gf_normalmap_global_cuda, gf_normalmap_sqrtf_cuda;
+
+const struct gf_filter gf_normalmap_filter = {
+    .name = "normalmap",
+    .synonyms = "bump",
+    .summary = "normals of the picture taken as a height field",
+    .example = "normalmap=8",
+    .definition =
+        "Unit normal (-s gx, -s gy, 1), out = (n / 2 + 1/2) M in R, G, B; gx (to the right) and gy "
+        "(downwards) are\nSobel differences / 8 of v / M, v the bt601 luma, not rounded. Alpha is "
+        "kept.",
+    .params = normalmap_params,
+    .params_size = sizeof(struct normalmap),
+    .kind = GF_STENCIL,
+    .within_alpha = true,
+    .cost = {.pixel = 0.8},
+    .shape = normalmap_shape,
+    .radius = normalmap_radius,
+    .prepare = normalmap_prepare,
+    .cpu_scratch = normalmap_scratch,
+    .cpu = normalmap_cpu,
+    .cuda = GF_CUDA(
+        {GF_VARIANT(
+            "tiled", gf_normalmap_cuda,
+            "each height once, in shared memory and registers, rsqrtf corrected (Best Practices "
+            "11.1.3)")},
+        {GF_VARIANT("global", gf_normalmap_global_cuda,
+                    "one thread a pixel, its neighbours from global memory (Best Practices "
+                    "9.2.1), rsqrtf")},
+        {GF_VARIANT("sqrtf", gf_normalmap_sqrtf_cuda,
+                    "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
+};

@@ -1,0 +1,191 @@
+/* resize: another size. */
+#include "filters/resize/resize.h"
+
+#include <string.h>
+
+#include "filters/pad/pad.h"
+#include "pixel/resample/resample.h"
+#include "pixel/stencil.h"
+#include "stage/texture_layout.h"
+
+enum { SIDE_MAX = 65535 };
+
+/* In the order of enum gf_resample_kernel and of the enums of resize.h. */
+static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
+static const char *const lights[] = {"srgb", "linear", NULL};
+const char *const gf_fit_names[] = {"fill", "inside", "cover", "contain", NULL};
+static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
+static const char *const loads[] = {"full", "reduced", NULL};
+
+static const struct gf_param resize_params[] = {
+    GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
+                    "columns, pixels or % (by h, keeping the shape)"),
+    GF_PARAM_LENGTH(struct gf_resize_params, h, 0.001, SIDE_MAX,
+                    "rows, pixels or % (by w, keeping the shape)"),
+    GF_PARAM_CHOICE(struct gf_resize_params, kernel, GF_RESAMPLE_LANCZOS3, kernels,
+                    "what a pixel is averaged with"),
+    GF_PARAM_CHOICE(struct gf_resize_params, light, 0, lights,
+                    "what is averaged: sRGB values or linear light"),
+    GF_PARAM_CHOICE(struct gf_resize_params, fit, GF_FIT_FILL, gf_fit_names,
+                    "with w and h: exactly that, the largest inside, cut to cover it, or inside "
+                    "with padding around"),
+    GF_PARAM_CHOICE(struct gf_resize_params, only, GF_RESIZE_ANY, onlies,
+                    "shrink never makes a side larger, enlarge none smaller"),
+    GF_PARAM_GRAVITY(struct gf_resize_params,
+                     "which part fit=cover keeps; where fit=contain places the picture"),
+    GF_PARAM_COLOUR(struct gf_resize_params, colour, 0xffffff, gf_pad_words,
+                    "of the padding, as of pad"),
+    GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, loads,
+                    "reduced, as the first filter of a chain: a JPEG is decoded at 1/2, 1/4 or 1/8 "
+                    "where that is at least twice the size"),
+    {0},
+};
+
+static enum gf_status resize_check(const void *params, struct gf_error *error)
+{
+    const struct gf_resize_params *const resize = params;
+    if (resize->w.unit == GF_UNSET && resize->h.unit == GF_UNSET)
+        return gf_fail(error, GF_ERROR_USAGE, "w or h is missing: pixels, or per cent as in 50%%");
+    return GF_OK;
+}
+
+static enum gf_status resize_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    const struct gf_resize_size size = gf_resize_size_of(params, in.width, in.height);
+    if (size.w > SIDE_MAX || size.h > SIDE_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "%.0fx%.0f is larger than %d pixels a side", size.w,
+                       size.h, SIDE_MAX);
+    if (size.full_w > 1e9 || size.full_h > 1e9)
+        return gf_fail(error, GF_ERROR_USAGE, "%dx%d is too narrow to cover %.0fx%.0f", in.width,
+                       in.height, size.w, size.h);
+    out->width = (int)size.w;
+    out->height = (int)size.h;
+    return GF_OK;
+}
+
+static struct gf_resample_axis column_axis(const struct gf_stage *stage)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
+    return (struct gf_resample_axis){.in = stage->in.width,
+                                     .out = (int)size.w,
+                                     .offset = gf_gravity_x(resize->gravity, size.full_w - size.w),
+                                     .scale = size.in_w / size.full_w};
+}
+
+static struct gf_resample_axis row_axis(const struct gf_stage *stage)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
+    return (struct gf_resample_axis){.in = stage->in.height,
+                                     .out = (int)size.h,
+                                     .offset = gf_gravity_y(resize->gravity, size.full_h - size.h),
+                                     .scale = size.in_h / size.full_h};
+}
+
+static void resize_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resample_axis axis = row_axis(stage);
+    gf_resample_inputs((enum gf_resample_kernel)resize->kernel, &axis, y0, y1, first, end);
+}
+
+static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resample_axis columns = column_axis(stage);
+    const struct gf_resample_axis rows = row_axis(stage);
+    return gf_resample_prepare(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
+                               &columns, &rows, error);
+}
+
+static size_t resize_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
+    return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
+                               &columns, &axis);
+}
+
+extern gf_launcher gf_resize_cuda, gf_resize_direct_cuda, gf_resize_texture_cuda,
+    gf_resize_separable_cuda, gf_resize_shared_cuda;
+
+static const char *refuses_nearest(const struct gf_stage *stage)
+{
+    return ((const struct gf_resize_params *)stage->params)->kernel == GF_RESAMPLE_NEAREST
+               ? "does not take kernel=nearest, which sums nothing"
+               : NULL;
+}
+
+static const char *refuses_texture(const struct gf_stage *stage)
+{
+    const bool is_small =
+        gf_samples(stage->in) <= GF_TEXTURE_WIDTH_MAX && stage->in.height <= GF_TEXTURE_HEIGHT_MAX;
+    return is_small ? refuses_nearest(stage) : "takes up to 131072 samples a row and 65000 rows";
+}
+
+/* The most rows of the input that `rows` rows of the result are made of, wherever they lie. */
+static int input_rows_most(const struct gf_stage *stage, int rows)
+{
+    const struct gf_resample_axis axis = row_axis(stage);
+    const double between = ceil((rows - 1) * axis.scale) + 1;
+    const double most =
+        gf_resample_taps_most(
+            (enum gf_resample_kernel)((const struct gf_resize_params *)stage->params)->kernel,
+            &axis) +
+        between;
+    return most < axis.in ? (int)most : axis.in;
+}
+
+static size_t separable_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_samples(stage->out) * sizeof(float) * (size_t)input_rows_most(stage, rows);
+}
+
+static size_t texture_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_texture_scratch(stage->in, input_rows_most(stage, rows));
+}
+
+const struct gf_filter gf_resize_filter = {
+    .name = "resize",
+    .synonyms = "scale size shrink enlarge fit contain cover",
+    .summary = "another size, by a weighted mean of pixels",
+    .definition =
+        "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
+        "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
+        "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
+        "linear light instead of sRGB values.",
+    .params = resize_params,
+    .params_size = sizeof(struct gf_resize_params),
+    .kind = GF_STENCIL,
+    .example = "resize=50%",
+    .cost = {.pixel = 1, .row = 1.1},
+    .check = resize_check,
+    .expand = gf_resize_expand,
+    .reduction = gf_resize_reduction,
+    .shape = resize_shape,
+    .input_rows = resize_input_rows,
+    .prepare = resize_prepare,
+    .cpu_scratch = resize_scratch,
+    .cpu = gf_resample_cpu,
+    .cpu_intrinsics = true,
+    .cuda = GF_CUDA(
+        {GF_VARIANT("tiled", gf_resize_cuda,
+                    "both passes at once, by threads that walk down through registers, or by tiles "
+                    "in shared memory")},
+        {GF_VARIANT("direct", gf_resize_direct_cuda,
+                    "one thread a pixel, which sums its whole window from global memory (Best "
+                    "Practices 9.2.1)"),
+         .refuses = refuses_nearest},
+        {GF_VARIANT("texture", gf_resize_texture_cuda,
+                    "the same by texture fetches (Best Practices 9.2.5)"),
+         .refuses = refuses_texture, .scratch = texture_scratch},
+        {GF_VARIANT("separable", gf_resize_separable_cuda,
+                    "columns, then rows, through global memory"),
+         .refuses = refuses_nearest, .scratch = separable_scratch},
+        {GF_VARIANT("shared", gf_resize_shared_cuda,
+                    "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
+         .refuses = refuses_nearest}),
+};

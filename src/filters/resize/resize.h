@@ -1,0 +1,37 @@
+/* The parameters of resize, which thumbnail fills in too. */
+#ifndef GF_FILTERS_RESIZE_RESIZE_H
+#define GF_FILTERS_RESIZE_RESIZE_H
+
+#include "gpufilter/filter.h"
+#include "stage/filter.h"
+
+enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
+enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
+enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
+
+extern const char *const gf_fit_names[];
+
+/* A picture of in_w x in_h pixels is scaled to full_w x full_h, of which w x h is made. */
+struct gf_resize_size {
+    double w, h, full_w, full_h, in_w, in_h;
+};
+
+struct gf_resize_params {
+    struct gf_length w, h;
+    int kernel, light, fit, only, gravity;
+    struct gf_colour colour;
+    int load;
+    struct gf_resize_size size; /* set where resize is a part of itself, and then the members above
+                                 * about sizes do not count; else 0 */
+};
+
+/* Of a picture of that size. */
+struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
+                                        int height);
+void gf_resize_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
+/* The padding of fit=contain. */
+void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                           struct gf_parts *parts);
+int gf_resize_reduction(const void *params, int width, int height);
+
+#endif

@@ -1,0 +1,153 @@
+/* threshold: black and white. */
+#include "filters/threshold/threshold.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "pixel/histogram/histogram_counters.h"
+#include "pixel/point/point.h"
+
+static const char *const words[] = {"otsu", NULL};
+
+static const struct gf_param params[] = {
+    GF_PARAM_WORD(struct gf_threshold, value, 0.5, 0, 1, words,
+                  "part of the full scale, or otsu: the split that separates best"),
+    {0},
+};
+
+static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    out->channels = gf_has_alpha(in) ? 2 : 1;
+    return GF_OK;
+}
+
+static enum gf_statistic statistic(const void *params_)
+{
+    const struct gf_threshold *const threshold = params_;
+    return isnan(threshold->value) ? GF_STATISTIC_LUMA : GF_STATISTIC_NONE;
+}
+
+/* The variance between the classes v..split and split + 1.., for each split. The arithmetic is
+ * scikit-image's, so that ties are decided in the same way: weights in single precision, summed
+ * from either end. */
+struct classes {
+    float *below, *above; /* pixels */
+    double *mean_below, *mean_above;
+};
+
+static int best_split(const uint64_t *count, int first, int last, const struct classes *classes)
+{
+    float weight = 0;
+    double sum = 0;
+    for (int v = first; v <= last; v++) {
+        weight += (float)count[v];
+        sum += (double)(float)count[v] * v;
+        classes->below[v] = weight;
+        classes->mean_below[v] = sum / (double)weight;
+    }
+    weight = 0;
+    sum = 0;
+    for (int v = last; v >= first; v--) {
+        weight += (float)count[v];
+        sum += (double)(float)count[v] * v;
+        classes->above[v] = weight;
+        classes->mean_above[v] = sum / (double)weight;
+    }
+    double best = -1;
+    int split = last;
+    for (int v = first; v < last; v++) {
+        const float weights = classes->below[v] * classes->above[v + 1];
+        const double distance = classes->mean_below[v] - classes->mean_above[v + 1];
+        const double variance = (double)weights * (distance * distance);
+        if (variance > best) {
+            best = variance;
+            split = v;
+        }
+    }
+    return split;
+}
+
+static enum gf_status find_otsu(const struct gf_histogram *histogram, int *split,
+                                struct gf_error *error)
+{
+    int first = 0, last = histogram->bins - 1;
+    while (first < last && !histogram->count[first])
+        first++;
+    while (last > first && !histogram->count[last])
+        last--;
+    const size_t bins = (size_t)histogram->bins;
+    double *const memory = malloc(3 * bins * sizeof *memory);
+    if (!memory)
+        return gf_fail_memory(error);
+    const struct classes classes = {.below = (float *)memory,
+                                    .above = (float *)memory + bins,
+                                    .mean_below = memory + bins,
+                                    .mean_above = memory + 2 * bins};
+    *split = best_split(histogram->count, first, last, &classes);
+    free(memory);
+    return GF_OK;
+}
+
+static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct gf_threshold *const threshold = stage->params;
+    double least = ceil(threshold->value * gf_sample_max(stage->in));
+    if (isnan(threshold->value)) {
+        int split = 0;
+        const enum gf_status status = find_otsu(stage->histogram, &split, error);
+        if (status)
+            return status;
+        least = split + 1;
+    }
+    gf_point_luma(builder);
+    gf_point_step(builder, least);
+    return GF_OK;
+}
+
+extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda,
+    gf_threshold_branch_free_cuda;
+/* refuses() of the variants that count. */
+static const char *only_otsu(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->params;
+    return statistic(run->item[0].params) ? NULL : "counts levels, which only value=otsu asks for";
+}
+
+static const char *only_otsu_of_8_bits(const struct gf_stage *stage)
+{
+    const char *const why = only_otsu(stage);
+    return why ? why : gf_counter_8_bits(stage);
+}
+
+static const char *only_otsu_of_16_bits(const struct gf_stage *stage)
+{
+    const char *const why = only_otsu(stage);
+    return why ? why : gf_counter_16_bits(stage);
+}
+
+const struct gf_filter gf_threshold_filter = {
+    .name = "threshold",
+    .synonyms = "binarize",
+    .summary = "black and white by a threshold",
+    .definition =
+        "M where the luma, rounded to a sample, is value M or more, else 0; in one channel. Alpha "
+        "is kept.\n"
+        "otsu: M above the level that makes the variance between the two classes largest.",
+    .params = params,
+    .params_size = sizeof(struct gf_threshold),
+    .kind = GF_POINT,
+    .cost = {.pixel = 0.7},
+    .shape = shape,
+    .statistic = statistic,
+    .point = point,
+    .cuda = GF_CUDA(
+        GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits),
+        {GF_VARIANT("branch", gf_threshold_branch_cuda,
+                    "one thread a pixel, two ways to go (Best Practices 12.1)")},
+        {GF_VARIANT("predicated", gf_threshold_predicated_cuda,
+                    "a condition so short that the compiler predicates it (Best Practices 12.2)")},
+        {GF_VARIANT("branch-free", gf_threshold_branch_free_cuda,
+                    "the sign of a difference as a mask, no condition (Best Practices 12.1)")}),
+};

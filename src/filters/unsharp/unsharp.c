@@ -1,0 +1,129 @@
+/* unsharp: sharpens by adding the difference between the picture and its blur. */
+#include "filters/unsharp/unsharp.h"
+
+#include "base/target_clones.h"
+#include "pixel/gauss/gauss_rows.h"
+#include "pixel/sample.h"
+#include "pixel/stencil.h"
+
+static const struct gf_param unsharp_params[] = {
+    GF_PARAM(struct gf_unsharp_params, sigma, 1, 0.1, 250,
+             "standard deviation of the blur, in pixels"),
+    GF_PARAM(struct gf_unsharp_params, amount, 1, 0, 10, "how much of the difference is added"),
+    GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 1,
+             "differences up to this are left alone, as a part of the full scale"),
+    GF_PARAM_BORDER(struct gf_unsharp_params),
+    {0},
+};
+
+static int unsharp_radius(const void *params)
+{
+    return gf_gauss_radius(((const struct gf_unsharp_params *)params)->sigma);
+}
+
+static enum gf_status unsharp_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_unsharp_params *const unsharp = stage->params;
+    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_unsharp), error);
+    if (status)
+        return status;
+    struct gf_unsharp *const constants = stage->constants;
+    gf_gauss_init(&constants->gauss, unsharp->sigma);
+    constants->border = unsharp->border;
+    constants->amount = (float)unsharp->amount;
+    constants->limit = (float)(unsharp->threshold * gf_sample_max(stage->in));
+    return GF_OK;
+}
+
+GF_TARGET_CLONES static void sharpen8(const struct gf_unsharp *constants, const unsigned char *in,
+                                      const uint32_t *sums, unsigned char *restrict out,
+                                      size_t count)
+{
+    const float amount = constants->amount, limit = constants->limit;
+    const int up = GF_GAUSS_SHIFT_MAX - constants->gauss.shift;
+    for (size_t i = 0; i < count; i++) {
+        const float blurred = gf_unsharp_blurred(sums[i] << up);
+        const float v = gf_unsharp_sample((float)in[i], blurred, amount, limit);
+        out[i] = (unsigned char)gf_round_flat(v, 255.0f);
+    }
+}
+
+GF_TARGET_CLONES static void sharpen16(const struct gf_unsharp *constants, const gf_u16_any *in,
+                                       const float *blurred, gf_u16_any *restrict out, size_t count)
+{
+    const float amount = constants->amount, limit = constants->limit;
+    for (size_t i = 0; i < count; i++) {
+        const float v = gf_unsharp_sample((float)in[i], blurred[i], amount, limit);
+        out[i] = (uint16_t)gf_round_flat(v, 65535.0f);
+    }
+}
+
+static void finish8(const struct gf_gauss_request *request, int row, size_t first, size_t count,
+                    const uint32_t *sums)
+{
+    sharpen8(request->context, gf_view_row(request->in, row) + first, sums,
+             gf_view_row(request->out, row) + first, count);
+}
+
+static void finish16(const struct gf_gauss_request *request, int row, size_t first, size_t count,
+                     const float *blurred)
+{
+    sharpen16(request->context, (const gf_u16_any *)gf_view_row(request->in, row) + first, blurred,
+              (gf_u16_any *)gf_view_row(request->out, row) + first, count);
+}
+
+static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                        const struct gf_view *out, void *scratch)
+{
+    const struct gf_unsharp *const constants = stage->constants;
+    gf_gauss_run(&(struct gf_gauss_request){
+        .gauss = &constants->gauss,
+        .border = constants->border,
+        .in = in,
+        .out = out,
+        .scratch = scratch,
+        .context = constants,
+        .finish8 = finish8,
+        .finish16 = finish16,
+    });
+}
+
+static const char *refuses_tensor(const struct gf_stage *stage)
+{
+    return gf_gauss_tensor_refuses(stage, ((const struct gf_unsharp_params *)stage->params)->sigma);
+}
+
+extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_strip_cuda,
+    gf_unsharp_tensor_cuda;
+
+const struct gf_filter gf_unsharp_filter = {
+    .name = "unsharp",
+    .synonyms = "sharpen sharp usm",
+    .summary = "sharpens by unsharp masking",
+    .definition =
+        "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "
+        "the filter of that name, not rounded.",
+    .params = unsharp_params,
+    .params_size = sizeof(struct gf_unsharp_params),
+    .kind = GF_STENCIL,
+    .cost = {.pixel = 1.2, .row = 0.15},
+    .radius = unsharp_radius,
+    .prepare = unsharp_prepare,
+    .cpu_scratch = gf_gauss_cpu_scratch,
+    .cuda_scratch = gf_gauss_cuda_scratch,
+    .cpu = unsharp_cpu,
+    .cpu_intrinsics = true,
+    .cuda = GF_CUDA(
+        {GF_VARIANT("best", gf_unsharp_cuda,
+                    "strip where it takes the picture; tensor where that does and is known to be "
+                    "faster: on compute capability 9.0; else tiled")},
+        {GF_VARIANT("tiled", gf_unsharp_tiled_cuda,
+                    "columns in registers, rows through shared memory")},
+        {GF_VARIANT("strip", gf_unsharp_strip_cuda,
+                    "as blur's: 16 bits, down a strip of the picture, the rows of the taps in "
+                    "registers"),
+         .refuses = gf_gauss_strip_refuses},
+        {GF_VARIANT("tensor", gf_unsharp_tensor_cuda,
+                    "as blur's: products of matrices of bytes on tensor cores, exact"),
+         .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90}),
+};

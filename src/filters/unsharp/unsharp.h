@@ -1,0 +1,38 @@
+/* The parameters, constants and arithmetic of unsharp, for both backends. */
+#ifndef GF_FILTERS_UNSHARP_UNSHARP_H
+#define GF_FILTERS_UNSHARP_UNSHARP_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/host_device.h"
+#include "pixel/gauss/gauss.h"
+
+struct gf_unsharp_params {
+    double sigma, amount, threshold;
+    int border;
+};
+
+/* stage->constants */
+struct gf_unsharp {
+    struct gf_gauss gauss;
+    int border;
+    float amount;
+    float limit; /* the threshold, in steps of the sample format */
+};
+
+GF_HOST_DEVICE float gf_unsharp_sample(float v, float blurred, float amount, float limit)
+{
+    const float difference = v - blurred;
+    return fabsf(difference) > limit ? v + amount * difference : v;
+}
+
+/* The sum of the fixed-point Gaussian, with 24 fraction bits, as a float: only its upper 23 bits,
+ * which convert exactly. */
+enum { GF_UNSHARP_DROP = 9 };
+GF_HOST_DEVICE float gf_unsharp_blurred(uint32_t sum)
+{
+    return (float)(int)(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
+}
+
+#endif

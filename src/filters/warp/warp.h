@@ -1,0 +1,52 @@
+/* What the filters that sample at fractional positions share: the names of their parameters, and
+ * the parts that they append. */
+#ifndef GF_FILTERS_WARP_WARP_H
+#define GF_FILTERS_WARP_WARP_H
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/image.h"
+#include "filters/pad/pad.h"
+#include "pixel/point/premultiply.h"
+#include "pixel/warp/warp.h"
+
+/* Needs members int kernel and struct gf_colour colour. */
+#define GF_WARP_PARAMS(type_) \
+    GF_PARAM_CHOICE(type_, kernel, GF_WARP_LINEAR, gf_warp_kernel_names, \
+                    "what a pixel is made of: 2x2, 4x4 or 6x6 pixels, or the nearest one"), \
+        GF_PARAM_COLOUR(type_, colour, 0xffffff, gf_pad_words, \
+                        "what lies beyond the picture: white, #ff8800; edge repeats the nearest " \
+                        "pixel; transparent adds an alpha channel where there is none")
+
+#define GF_WARP_DEFINITION \
+    "Pixel centres lie at half integers; weights are whole numbers, of 4096 positions between " \
+    "two " \
+    "pixels (linear), or 1024\n(cubic with a = -1/2, Lanczos of 3 lobes). Where the picture " \
+    "shrinks, a pixel is the mean of samples that lie evenly\nin it, up to 1.25 pixels apart. " \
+    "Colour counts by its alpha."
+
+/* Appends the warp as a filter of GF_WARP_STAGE(), whose members that depend on the picture's size
+ * it sets. Before it comes an alpha channel, if the surroundings are to be transparent. */
+static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_params *warp,
+                                 const struct gf_extent *extent, struct gf_parts *parts)
+{
+    gf_warp_plan(warp, extent->width, extent->height);
+    if (warp->colour.word == GF_WARP_TRANSPARENT)
+        gf_parts_add(parts, &gf_opaque, NULL, 0);
+    gf_parts_add(parts, filter, warp, sizeof *warp);
+}
+
+/* A side of the result that has room for `length` pixels; rounding errors do not enlarge it. A side
+ * that is too large stays so, and the warp's shape() refuses it. */
+static inline int gf_warp_side(double length)
+{
+    const double side = ceil(length - 1e-6);
+    return side < 1 ? 1 : side > GF_SIDE_MAX ? GF_SIDE_MAX + 1 : (int)side;
+}
+
+/* How large the result is. */
+enum gf_warp_fit { GF_WARP_GROW, GF_WARP_KEEP };
+extern const char *const gf_warp_fit_names[]; /* rotate.c */
+
+#endif

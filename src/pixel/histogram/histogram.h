@@ -1,0 +1,37 @@
+/* Counting histograms. */
+#ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_H
+#define GF_PIXEL_HISTOGRAM_HISTOGRAM_H
+
+#include "stage/histogram.h"
+#include "stage/variant.h"
+#include "stage/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Histogram of rows y0..y1-1 of view, added to histogram->count (CPU). */
+void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
+                      struct gf_histogram *histogram);
+/* Marks only the lowest and the highest level of each channel of these rows, by a count of 1.
+ * Returns false, and does nothing, where that is no faster: with alpha, or not of CHANNELS. */
+bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic statistic,
+                                struct gf_histogram *histogram);
+/* The default counter on the device. */
+extern gf_counter gf_histogram_cuda;
+/* A copy of the tables that LIGHTNESS needs for samples of that depth; the caller frees it. NULL:
+ * out of memory. */
+void *gf_lightness_tables(int bits, size_t *size);
+int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
+/* An empty histogram of a picture of that format; count is for free(). */
+enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
+                                  struct gf_format format, struct gf_error *error) GF_CHECKED;
+static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
+{
+    return (size_t)histogram->channels * (size_t)histogram->bins;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

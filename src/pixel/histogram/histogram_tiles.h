@@ -1,0 +1,13 @@
+/* Histograms of the tiles of a picture on the CPU. */
+#ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_TILES_H
+#define GF_PIXEL_HISTOGRAM_HISTOGRAM_TILES_H
+
+#include "pixel/histogram/histogram.h"
+
+/* The luma of n pixels; M + 1 where alpha is 0. */
+void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin);
+/* gf_histogram_add() of TILES. */
+void gf_histogram_add_tiles(const struct gf_view *view, enum gf_statistic statistic,
+                            struct gf_histogram *histogram);
+
+#endif

@@ -1,0 +1,195 @@
+#include "pixel/orient/orient.h"
+
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "pixel/orient/orient_simd.h"
+
+/* A tile of the result: lines of the cache are used whole, those of the input and of the result. */
+enum { TILE_COLUMNS = 256, TILE_ROWS = 32 };
+
+void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
+{
+    out->width = orient.transpose ? in.height : in.width;
+    out->height = orient.transpose ? in.width : in.height;
+}
+
+bool gf_orient_needs_whole(struct gf_orient orient)
+{
+    return orient.transpose || orient.mirror_y;
+}
+
+void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
+                          int *first, int *end)
+{
+    const int height = stage->in.height;
+    *first = orient.transpose ? 0 : orient.mirror_y ? height - y1 : y0;
+    *end = orient.transpose ? height : orient.mirror_y ? height - y0 : y1;
+}
+
+enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage,
+                                 struct gf_error *error)
+{
+    const enum gf_status status = gf_stage_constants(stage, sizeof orient, error);
+    if (!status)
+        memcpy(stage->constants, &orient, sizeof orient);
+    return status;
+}
+
+/* Inlined all the way up, so that the size of a pixel is a constant. */
+GF_INLINE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step,
+                           unsigned char *dst, int count)
+{
+    for (int x = 0; x < count; x++)
+        memcpy(dst + (size_t)x * size, src + x * step, size);
+}
+
+GF_INLINE void mirror_rows(size_t size, struct gf_orient orient, const struct gf_view *in,
+                           const struct gf_view *out)
+{
+    const int width = out->format.width, height = out->format.height;
+    const ptrdiff_t step = (ptrdiff_t)in->pitch;
+    int done = 0;
+    if (gf_cpu_has(GF_CPU_SSSE3))
+        done = gf_orient_mirror_simd(
+            size, gf_view_row(in, orient.mirror_y ? height - 1 - out->y : out->y),
+            orient.mirror_y ? -step : step, out->data, (ptrdiff_t)out->pitch, width, out->rows);
+    for (int y = out->y; done < width && y < out->y + out->rows; y++)
+        copy_pixels(size,
+                    gf_view_row(in, orient.mirror_y ? height - 1 - y : y) +
+                        (size_t)(width - 1 - done) * size,
+                    -(ptrdiff_t)size, gf_view_row(out, y) + (size_t)done * size, width - done);
+}
+
+/* The result's pixels in columns x0 .. x0 + columns - 1 of row y. */
+GF_INLINE void transpose_row(size_t size, struct gf_orient orient, const struct gf_view *in,
+                             const struct gf_view *out, int x0, int columns, int y)
+{
+    const int width = out->format.width, height = out->format.height;
+    const unsigned char *const top = gf_view_row(in, orient.mirror_x ? width - 1 - x0 : x0);
+    const ptrdiff_t step = orient.mirror_x ? -(ptrdiff_t)in->pitch : (ptrdiff_t)in->pitch;
+    const size_t column = (size_t)(orient.mirror_y ? height - 1 - y : y);
+    copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size, columns);
+}
+
+/* What vectors can turn of a tile: the first columns of rows *first .. *end - 1. Those of 3 bytes
+ * leave room for what is read and written beside them. Returns the number of columns. */
+GF_INLINE int turn_inside(size_t size, struct gf_orient orient, const struct gf_view *in,
+                          const struct gf_view *out, int x0, int columns, int *first, int *end)
+{
+    const int width = out->format.width, height = out->format.height, side = gf_orient_side(size);
+    const int beside = size == 3 ? 2 : 0;
+    if (!side || !gf_cpu_has(GF_CPU_SSSE3))
+        return 0;
+    const int most = width - beside - x0 < columns ? width - beside - x0 : columns;
+    const int turned = most > 0 ? most / side * side : 0;
+    if (orient.mirror_y)
+        *first = *first > beside ? *first : beside;
+    else
+        *end = *end < height - beside ? *end : height - beside;
+    const int rows = *end > *first ? (*end - *first) / side * side : 0;
+    *end = *first + rows;
+    if (!turned || !rows)
+        return 0;
+    const int y = orient.mirror_y ? *end - 1 : *first;
+    const int column = orient.mirror_y ? height - 1 - y : y;
+    const ptrdiff_t src_step = (ptrdiff_t)in->pitch, dst_step = (ptrdiff_t)out->pitch;
+    gf_orient_turn_simd(
+        size, gf_view_row(in, orient.mirror_x ? width - 1 - x0 : x0) + (size_t)column * size,
+        orient.mirror_x ? -src_step : src_step, gf_view_row(out, y) + (size_t)x0 * size,
+        orient.mirror_y ? -dst_step : dst_step, turned, rows);
+    return turned;
+}
+
+GF_INLINE void transpose_tile(size_t size, struct gf_orient orient, const struct gf_view *in,
+                              const struct gf_view *out, int x0, int y0)
+{
+    const int width = out->format.width;
+    const int columns = width - x0 < TILE_COLUMNS ? width - x0 : TILE_COLUMNS;
+    const int end = out->y + out->rows, y1 = end - y0 < TILE_ROWS ? end : y0 + TILE_ROWS;
+    int first = y0, last = y1;
+    const int turned = turn_inside(size, orient, in, out, x0, columns, &first, &last);
+    for (int y = y0; y < y1; y++) {
+        const int done = turned && y >= first && y < last ? turned : 0;
+        if (done < columns)
+            transpose_row(size, orient, in, out, x0 + done, columns - done, y);
+    }
+}
+
+GF_INLINE void permute(size_t size, struct gf_orient orient, const struct gf_view *in,
+                       const struct gf_view *out)
+{
+    if (!orient.transpose) {
+        mirror_rows(size, orient, in, out);
+        return;
+    }
+    for (int y = out->y; y < out->y + out->rows; y += TILE_ROWS) {
+        for (int x = 0; x < out->format.width; x += TILE_COLUMNS)
+            transpose_tile(size, orient, in, out, x, y);
+    }
+}
+
+/* Copies by blocks: memcpy() of rows longer than 8 KiB, each before the one that was copied last,
+ * takes a third more on AMD's Zen 4. */
+GF_TARGET_CLONES static void copy_row(const unsigned char *restrict from,
+                                      unsigned char *restrict to, size_t bytes)
+{
+    enum { BLOCK = 64 };
+    size_t i = 0;
+    for (; i + BLOCK <= bytes; i += BLOCK)
+        memcpy(to + i, from + i, BLOCK);
+    memcpy(to + i, from + i, bytes - i);
+}
+
+void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                   const struct gf_view *out, void *scratch)
+{
+    struct gf_orient orient;
+    (void)scratch;
+    memcpy(&orient, stage->constants, sizeof orient);
+    if (!orient.transpose && !orient.mirror_x) {
+        for (int y = out->y; y < out->y + out->rows; y++)
+            copy_row(gf_view_row(in, orient.mirror_y ? out->format.height - 1 - y : y),
+                     gf_view_row(out, y), gf_row_bytes(out->format));
+        return;
+    }
+    GF_BY_PIXEL_BYTES(out->format.channels * out->format.bits / 8, SIZE,
+                      permute(SIZE, orient, in, out));
+}
+
+static enum gf_status orient_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    (void)error;
+    gf_orient_shape(*(const struct gf_orient *)params, in, out);
+    return GF_OK;
+}
+
+static bool orient_needs_whole(const void *params)
+{
+    return gf_orient_needs_whole(*(const struct gf_orient *)params);
+}
+
+static void orient_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    gf_orient_input_rows(*(const struct gf_orient *)stage->params, stage, y0, y1, first, end);
+}
+
+static enum gf_status orient_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    return gf_orient_prepare(*(const struct gf_orient *)stage->params, stage, error);
+}
+
+const struct gf_filter gf_orient = {
+    .name = "orient",
+    .summary = "upright picture, by its EXIF orientation",
+    .params_size = sizeof(struct gf_orient),
+    .kind = GF_GEOMETRY,
+    .shape = orient_shape,
+    .needs_whole = orient_needs_whole,
+    .input_rows = orient_input_rows,
+    .prepare = orient_prepare,
+    .cpu = gf_orient_cpu,
+    .cpu_intrinsics = true,
+    .cuda = GF_CUDA({GF_VARIANT("tiled", gf_orient_cuda, "tile through padded shared memory")}),
+};

@@ -1,0 +1,62 @@
+/* The eight symmetries of the rectangle, behind transpose, rotate, hflip, vflip and the EXIF
+ * orientation. A filter passes its symmetry to the functions below; prepare() leaves it in
+ * stage->constants, where both backends find it. */
+#ifndef GF_PIXEL_ORIENT_ORIENT_H
+#define GF_PIXEL_ORIENT_ORIENT_H
+
+#include "stage/stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* First rows and columns are exchanged, then left and right, then top and bottom. */
+struct gf_orient {
+    bool transpose, mirror_x, mirror_y;
+};
+extern const struct gf_filter gf_orient; /* its params are a struct gf_orient */
+
+void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out);
+/* Whether rows come in reverse order, or are made of columns. */
+bool gf_orient_needs_whole(struct gf_orient orient);
+void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
+                          int *first, int *end);
+enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage,
+                                 struct gf_error *error) GF_CHECKED;
+
+void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                   const struct gf_view *out, void *scratch);
+extern gf_launcher gf_orient_cuda;
+/* These take transpositions only. */
+extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpose_narrow_cuda,
+    gf_transpose_shared_cuda, gf_transpose_padded_cuda;
+
+/* The kernels of a filter that transposes, for its .cuda; refuses_: why a stage of it does not. */
+#define GF_TRANSPOSE_KERNELS(refuses_) \
+    {GF_VARIANT("tiled", gf_orient_cuda, \
+                "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \
+                "registers (Best Practices 9.2.3.3)")}, \
+        {GF_VARIANT("naive", gf_transpose_naive_cuda, \
+                    "one thread a pixel along the rows, scattered writes (CME 213 1D)"), \
+         .refuses = refuses_}, \
+        {GF_VARIANT("blocks", gf_transpose_blocks_cuda, \
+                    "one thread a pixel in blocks of 32 x 32 (Programming Guide 2.2.4.1.1)"), \
+         .refuses = refuses_}, \
+        {GF_VARIANT("blocks-8x32", gf_transpose_narrow_cuda, \
+                    "one thread a pixel in blocks of 8 x 32 (CME 213 2D)"), \
+         .refuses = refuses_}, \
+        {GF_VARIANT("shared", gf_transpose_shared_cuda, \
+                    "tile of 32 x 32 in shared memory, unpadded (CME 213, Programming Guide " \
+                    "2.2.4.2.1)"), \
+         .refuses = refuses_}, \
+    { \
+        GF_VARIANT("padded", gf_transpose_padded_cuda, \
+                   "tile of 32 x 33, without bank conflicts (CME 213, Programming Guide " \
+                   "2.2.4.2.2)"), \
+            .refuses = refuses_ \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,153 @@
+#include "pixel/point/fused.h"
+
+#include <string.h>
+
+#include "pixel/point/point.h"
+
+enum { ALIGNMENT = 256 };
+
+static size_t aligned(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static const struct gf_stage *stencil_of(const void *params)
+{
+    return &((const struct gf_fused_run *)params)->part[GF_FUSED_STENCIL];
+}
+
+struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part part)
+{
+    struct gf_stage found = ((const struct gf_fused_run *)stage->params)->part[part];
+    found.constants =
+        (char *)stage->constants + ((const struct gf_fused *)stage->constants)->at[part];
+    return found;
+}
+
+static enum gf_status fused_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    struct gf_fused_run run = *(const struct gf_fused_run *)stage->params;
+    struct gf_fused header = {{0}};
+    size_t size = aligned(sizeof header);
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < GF_FUSED_PARTS; i++) {
+        if (run.part[i].filter)
+            status = gf_stage_prepare(&run.part[i], error);
+        header.at[i] = size;
+        size += aligned(run.part[i].constants_size);
+    }
+    if (!status)
+        status = gf_stage_constants(stage, size, error);
+    if (!status)
+        memcpy(stage->constants, &header, sizeof header);
+    for (int i = 0; i < GF_FUSED_PARTS; i++) {
+        if (!status && run.part[i].constants_size)
+            memcpy((char *)stage->constants + header.at[i], run.part[i].constants,
+                   run.part[i].constants_size);
+        gf_stage_release(&run.part[i]);
+    }
+    return status;
+}
+
+static void fused_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    gf_stage_input_rows(stencil_of(stage->params), y0, y1, first, end);
+}
+
+static bool fused_needs_whole(const void *params)
+{
+    return gf_stage_needs_whole(stencil_of(params));
+}
+
+/* The bytes of the rows that the stencil reads, for that many rows of the result. */
+static size_t read_bytes(const struct gf_stage *stage, int rows)
+{
+    const struct gf_fused_run *const run = stage->params;
+    const struct gf_stage *const stencil = &run->part[GF_FUSED_STENCIL];
+    const int reach = gf_stage_radius(stencil), height = stage->in.height;
+    const int most = rows < height - 2 * reach ? rows + 2 * reach : height;
+    return run->part[GF_FUSED_BEFORE].filter ? (size_t)most * aligned(gf_row_bytes(stencil->in))
+                                             : 0;
+}
+
+/* A part behind the stencil that keeps the format works in place. */
+static size_t written_bytes(const struct gf_stage *stage, int rows)
+{
+    const struct gf_format made = stencil_of(stage->params)->out;
+    return made.bits == stage->out.bits ? 0 : (size_t)rows * aligned(gf_row_bytes(made));
+}
+
+static size_t middle_bytes(const struct gf_stage *stage, int rows)
+{
+    return read_bytes(stage, rows) + written_bytes(stage, rows);
+}
+
+size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, void *scratch,
+                       struct gf_fused_middle *middle)
+{
+    const struct gf_format read = stencil_of(stage->params)->in;
+    const struct gf_format written = stencil_of(stage->params)->out;
+    const struct gf_rows made = {out->y, out->y + out->rows};
+    const size_t used = read_bytes(stage, out->rows);
+    struct gf_rows rows;
+    gf_stage_input_rows(stage, made.first, made.end, &rows.first, &rows.end);
+    middle->read = gf_view_make(scratch, aligned(gf_row_bytes(read)), read, rows);
+    middle->written = !written_bytes(stage, out->rows)
+                          ? *out
+                          : gf_view_make((unsigned char *)scratch + used,
+                                         aligned(gf_row_bytes(written)), written, made);
+    return middle_bytes(stage, out->rows);
+}
+
+static size_t fused_cpu_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_stage *const stencil = stencil_of(stage->params);
+    return middle_bytes(stage, rows) +
+           (stencil->filter->cpu_scratch ? stencil->filter->cpu_scratch(stencil, rows) : 0);
+}
+
+static size_t fused_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_stage *const stencil = stencil_of(stage->params);
+    return middle_bytes(stage, rows) +
+           (stencil->filter->cuda_scratch ? stencil->filter->cuda_scratch(stencil, rows) : 0);
+}
+
+static void fused_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                      const struct gf_view *out, void *scratch)
+{
+    const struct gf_stage before = gf_fused_part(stage, GF_FUSED_BEFORE);
+    const struct gf_stage stencil = gf_fused_part(stage, GF_FUSED_STENCIL);
+    const struct gf_stage after = gf_fused_part(stage, GF_FUSED_AFTER);
+    struct gf_fused_middle middle;
+    const size_t used = gf_fused_middle(stage, out, scratch, &middle);
+    if (before.filter)
+        before.filter->cpu(&before, in, &middle.read, NULL);
+    stencil.filter->cpu(&stencil, before.filter ? &middle.read : in, &middle.written,
+                        (char *)scratch + used);
+    if (after.filter)
+        after.filter->cpu(&after, &middle.written, out, NULL);
+}
+
+extern gf_launcher gf_fused_cuda, gf_fused_separate_cuda;
+
+const struct gf_filter gf_fused = {
+    .name = "fused",
+    .summary = "a stencil and the point filters beside it",
+    .params_size = sizeof(struct gf_fused_run),
+    .kind = GF_STENCIL,
+    .input_rows = fused_input_rows,
+    .needs_whole = fused_needs_whole,
+    .prepare = fused_prepare,
+    .cpu_scratch = fused_cpu_scratch,
+    .cuda_scratch = fused_cuda_scratch,
+    .cpu = fused_cpu,
+    .cpu_intrinsics = true,
+    .cuda = GF_CUDA({GF_VARIANT("fused", gf_fused_cuda,
+                                "tables in shared memory for what the stencil reads and writes, "
+                                "or colour times alpha in registers; where it has no such "
+                                "kernel, as separate")},
+                    {GF_VARIANT("separate", gf_fused_separate_cuda,
+                                "a kernel for each part, through global memory (Best Practices "
+                                "9.2.1)")}),
+};

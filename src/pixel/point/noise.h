@@ -1,0 +1,66 @@
+/* Random numbers of a pixel, which depend on its position and a seed alone: the same on both
+ * backends, whatever the bands. */
+#ifndef GF_PIXEL_POINT_NOISE_H
+#define GF_PIXEL_POINT_NOISE_H
+
+#include "base/elementary.h"
+
+struct gf_noise {
+    uint32_t word[3];
+};
+
+/* Three words of 32 random bits: pcg3d of M. Jarzynski and M. Olano, "Hash Functions for GPU
+ * Rendering", Journal of Computer Graphics Techniques 9(3), 2020. */
+GF_HOST_DEVICE struct gf_noise gf_noise_at(uint32_t x, uint32_t y, uint32_t seed)
+{
+    uint32_t a = x * 1664525u + 1013904223u;
+    uint32_t b = y * 1664525u + 1013904223u;
+    uint32_t c = seed * 1664525u + 1013904223u;
+    a += b * c;
+    b += c * a;
+    c += a * b;
+    a ^= a >> 16;
+    b ^= b >> 16;
+    c ^= c >> 16;
+    a += b * c;
+    b += c * a;
+    c += a * b;
+    const struct gf_noise noise = {{a, b, c}};
+    return noise;
+}
+
+/* Evenly spread in -1..1: an odd multiple of 2^-24, so that neither 0 nor an end is hit. */
+GF_HOST_DEVICE float gf_noise_even(uint32_t word)
+{
+    return (float)((int)(word >> 7 | 1) - (1 << 24)) * 5.9604645e-8f;
+}
+
+/* The standard normal number z for which a part (1 + x) / 2 of them lies below; relative error
+ * 4e-6. z / x is a smooth function of -log2(1 - x^2), here 0..23, as with the inverse of the error
+ * function by M. Giles (GPU Computing Gems, 2011); both polynomials are of least relative error. */
+GF_HOST_DEVICE float gf_noise_normal(float x)
+{
+    const float rest = fmaf(-x, x, 1.0f);
+    const uint32_t bits = gf_bits_of_float(rest);
+    const int k = (int)(bits - 0x3f3504f3u) >> 23; /* rest = 2^k (1 + f) */
+    const float f = gf_float_of_bits(bits - ((uint32_t)k << 23)) - 1.0f;
+    float log = fmaf(-0.20659174f, f, 0.32215479f);
+    log = fmaf(log, f, -0.367489994f);
+    log = fmaf(log, f, 0.479348004f);
+    log = fmaf(log, f, -0.721131861f);
+    log = fmaf(log, f, 1.4427135f);
+    log = fmaf(-log, f, -(float)k);
+    float p = fmaf(-7.68815025e-13f, log, 9.84258022e-11f);
+    p = fmaf(p, log, -5.40829648e-09f);
+    p = fmaf(p, log, 1.65047368e-07f);
+    p = fmaf(p, log, -2.98628902e-06f);
+    p = fmaf(p, log, 3.03344168e-05f);
+    p = fmaf(p, log, -0.000108137967f);
+    p = fmaf(p, log, -0.000980257988f);
+    p = fmaf(p, log, 0.00774982572f);
+    p = fmaf(p, log, 0.227453634f);
+    p = fmaf(p, log, 1.25331688f);
+    return p * x;
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* A run of point filters as one stage: its program, with the tables behind it. */
+#include "pixel/point/point.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "pixel/histogram/histogram.h"
+#include "pixel/point/point_builder.h"
+#include "pixel/point/point_words.h"
+
+/* Reserves bytes at the end of the block and returns where they begin. */
+static unsigned place(size_t *end, size_t size)
+{
+    const size_t at = *end;
+    *end = (at + size + 15) / 16 * 16;
+    return (unsigned)at;
+}
+
+/* Fills in the program without its tables, and returns the size of the block. */
+static size_t lay_out(const struct gf_point_builder *builder, struct gf_format in,
+                      struct gf_format out, struct gf_point_program *program)
+{
+    const size_t samples = (size_t)builder->tables * (size_t)builder->bins;
+    size_t end = 0;
+    place(&end, sizeof *program);
+    *program = (struct gf_point_program){.tables = builder->tables, .count = builder->count};
+    memcpy(program->op, builder->op, sizeof builder->op);
+    program->layers = builder->layers;
+    memcpy(program->layer, builder->layer, sizeof builder->layer);
+    if (!builder->count) {
+        program->table = GF_POINT_SAMPLES;
+        program->table_at = place(&end, in.bits == 8 ? 4 * 256 : samples * sizeof(uint16_t));
+        return end;
+    }
+    if (builder->changed) {
+        program->table = GF_POINT_FLOATS;
+        program->table_at = place(&end, samples * sizeof(float));
+    }
+    if (builder->lightness) {
+        program->curve_at = place(&end, sizeof builder->lightness->curve);
+        program->step_at = place(&end, sizeof builder->lightness->step);
+        program->level_at = place(&end, (size_t)builder->bins * sizeof(float));
+    }
+    program->field_bytes = (unsigned)(gf_point_field_floats(in) * sizeof(float));
+    program->fields = builder->fields;
+    program->field_is_part = !builder->field_beyond;
+    program->field_dithers = builder->field_dithers;
+    program->field_zero = -INFINITY;
+    for (int i = 0; builder->fields && i <= GF_POINT_CURVE_STEPS && builder->field[i] == 0; i++)
+        program->field_zero = (float)i / GF_POINT_CURVE_STEPS;
+    if (builder->fields)
+        program->field_at = place(&end, (size_t)builder->fields * program->field_bytes);
+    if (builder->words)
+        program->data_at = place(&end, builder->words * sizeof(uint32_t));
+    if (builder->count == 1 && builder->op->kind == GF_POINT_NOISE && builder->op->b != 0 &&
+        in.bits == 8)
+        program->cells_at = place(&end, GF_NOISE_CELLS * sizeof(uint32_t));
+    struct gf_point_op *const last = &program->op[builder->count - 1];
+    if (last->kind == GF_POINT_ENCODE && out.bits == 8) {
+        last->kind = GF_POINT_ENCODE_8;
+        program->encode_at = place(&end, GF_POINT_ENCODE_STEPS + 1);
+    }
+    return end;
+}
+
+static int rounded(double v)
+{
+    return (int)(v + 0.5); /* clamped already */
+}
+
+static void write_samples(const struct gf_point_builder *builder, struct gf_format in,
+                          struct gf_point_program *program, char *block)
+{
+    struct gf_point_op op;
+    uint8_t *const bytes = (uint8_t *)(block + program->table_at);
+    uint16_t *const words = (uint16_t *)(block + program->table_at);
+    if (in.bits == 16) {
+        for (int i = 0; i < builder->tables * builder->bins; i++)
+            words[i] = (uint16_t)rounded(builder->value[i]);
+        if (builder->tables == 1 && gf_words_recognise(words, &op))
+            program->op[0] = op;
+        return;
+    }
+    const int colours = gf_colour_channels(in);
+    for (int i = 0; i < 4 * 256; i++) {
+        const int channel = i / 256, v = i % 256;
+        const double *const table = builder->value + (builder->tables == 1 ? 0 : channel * 256);
+        bytes[i] = (uint8_t)(channel < colours ? rounded(table[v]) : v);
+    }
+}
+
+static void write_tables(const struct gf_point_builder *builder, struct gf_format in,
+                         struct gf_point_program *program, char *block)
+{
+    if (program->table == GF_POINT_SAMPLES)
+        write_samples(builder, in, program, block);
+    float *const floats = (float *)(block + program->table_at);
+    if (program->table == GF_POINT_FLOATS) {
+        for (int i = 0; i < builder->tables * builder->bins; i++)
+            floats[i] = (float)builder->value[i];
+    }
+    if (program->level_at) {
+        memcpy(block + program->curve_at, builder->lightness->curve,
+               sizeof builder->lightness->curve);
+        memcpy(block + program->step_at, builder->lightness->step, sizeof builder->lightness->step);
+        memcpy(block + program->level_at, builder->level, (size_t)builder->bins * sizeof(float));
+    }
+    if (program->fields)
+        memcpy(block + program->field_at, builder->field,
+               (size_t)program->fields * program->field_bytes);
+    if (builder->words)
+        memcpy(block + program->data_at, builder->data, builder->words * sizeof(uint32_t));
+    if (program->cells_at)
+        program->doubt_limit =
+            gf_noise_cells(program->op->a, (uint32_t *)(block + program->cells_at));
+    for (int i = 0; program->encode_at && i <= GF_POINT_ENCODE_STEPS; i++) {
+        const double x = gf_srgb_encode_exact((double)i / GF_POINT_ENCODE_STEPS);
+        block[program->encode_at + (unsigned)i] = (char)rounded(x * 255);
+    }
+}
+
+static enum gf_status build(const struct gf_stage *stage, struct gf_point_builder *builder,
+                            struct gf_error *error)
+{
+    const struct gf_point_run *const run = stage->params;
+    for (int i = 0; i < builder->bins; i++)
+        builder->value[i] = i;
+    for (int i = 0; i < run->count; i++) {
+        struct gf_stage item;
+        enum gf_status status =
+            gf_stage_bind(&item, run->item[i].filter, run->item[i].params, builder->format, error);
+        builder->left = 0;
+        item.histogram = i ? NULL : stage->histogram;
+        if (!status)
+            status = item.filter->point(&item, builder, error);
+        if (!status && builder->is_full)
+            status =
+                gf_fail(error, GF_ERROR_USAGE, "more operations than fit in one run of filters");
+        if (status)
+            return status;
+        builder->format = item.out;
+    }
+    return GF_OK;
+}
+
+static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    struct gf_point_builder builder = {
+        .format = stage->in, .bins = 1 << stage->in.bits, .tables = 1};
+    builder.value = malloc(3 * (size_t)builder.bins * sizeof *builder.value);
+    enum gf_status status = builder.value ? build(stage, &builder, error) : gf_fail_memory(error);
+    if (!status) {
+        struct gf_point_program program;
+        const size_t size = lay_out(&builder, stage->in, stage->out, &program);
+        status = gf_stage_constants(stage, size, error);
+        if (!status) {
+            memcpy(stage->constants, &program, sizeof program);
+            write_tables(&builder, stage->in, stage->constants, stage->constants);
+        }
+    }
+    free(builder.data);
+    free(builder.field);
+    free(builder.level);
+    free(builder.lightness);
+    free(builder.value);
+    return status;
+}
+
+static enum gf_status shape(const void *params, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    const struct gf_point_run *const run = params;
+    *out = in;
+    for (int i = 0; i < run->count; i++) {
+        struct gf_stage item;
+        const enum gf_status status =
+            gf_stage_bind(&item, run->item[i].filter, run->item[i].params, *out, error);
+        if (status)
+            return status;
+        *out = item.out;
+    }
+    return GF_OK;
+}
+
+static enum gf_statistic statistic(const void *params)
+{
+    const struct gf_point_run *const run = params;
+    if (!run->count || !run->item[0].filter->statistic)
+        return GF_STATISTIC_NONE;
+    return run->item[0].filter->statistic(run->item[0].params);
+}
+
+bool gf_point_is_table(const struct gf_stage *stage)
+{
+    struct gf_stage copy = *stage;
+    copy.constants = NULL;
+    if (stage->filter != &gf_point || stage->in.bits != 8 || stage->out.bits != 8 ||
+        stage->in.channels != stage->out.channels || gf_has_alpha(stage->in) ||
+        statistic(stage->params) || gf_stage_prepare(&copy, NULL))
+        return false;
+    const struct gf_point_program *const program = copy.constants;
+    const bool is_table = program->table == GF_POINT_SAMPLES && program->tables == 1;
+    gf_stage_release(&copy);
+    return is_table;
+}
+
+/* In the order in which build() adds them to the program. */
+static int pictures(const void *params, const struct gf_picture **list)
+{
+    const struct gf_point_run *const run = params;
+    int count = 0;
+    for (int i = 0; i < run->count; i++) {
+        const struct gf_filter *const filter = run->item[i].filter;
+        count += filter->pictures ? filter->pictures(run->item[i].params, list + count) : 0;
+    }
+    return count;
+}
+
+bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter)
+{
+    const struct gf_point_run *const run = stage->params;
+    return stage->filter == &gf_point && run->count == 1 && run->item[0].filter == filter;
+}
+
+const char *gf_point_refuses_gray(const struct gf_stage *stage)
+{
+    return gf_colour_channels(stage->in) == 1 ? "takes pictures with colour only" : NULL;
+}
+
+extern gf_launcher gf_point_cuda, gf_point_pixel_cuda, gf_point_grid_stride_cuda,
+    gf_point_bytes_cuda, gf_point_words_cuda, gf_point_counting_cuda;
+
+const struct gf_filter gf_point = {
+    .name = "point",
+    .summary = "a run of point filters",
+    .params_size = sizeof(struct gf_point_run),
+    .kind = GF_POINT,
+    .shape = shape,
+    .statistic = statistic,
+    .pictures = pictures,
+    .prepare = prepare,
+    .cpu = gf_point_cpu,
+    .cpu_intrinsics = true,
+    .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,
+                                "16 bytes a thread; one table, or a program, for the whole run")},
+                    {GF_VARIANT("pixel", gf_point_pixel_cuda,
+                                "one thread a pixel, its samples one by one (CUDA Performance "
+                                "Optimization, structures of 3 bytes)")},
+                    {GF_VARIANT("grid-stride", gf_point_grid_stride_cuda,
+                                "the same by as many blocks as the GPU holds, pixels a grid apart "
+                                "(Grid Size Heuristics)")},
+                    {GF_VARIANT("bytes", gf_point_bytes_cuda,
+                                "as vectors, but one sample a thread (Best Practices 9.2.1)")},
+                    {GF_VARIANT("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
+    .cuda_counting = GF_LAUNCHER(gf_point_counting_cuda),
+};

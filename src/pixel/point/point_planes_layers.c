@@ -1,0 +1,326 @@
+/* The operations on planes that read second pictures. */
+#include "pixel/point/point_planes.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/target_clones.h"
+#include "pixel/point/point_bytes.h"
+
+/* Moves the first `count` of a plane's values to index `at`; the others become 0. */
+static void place_plane(float *plane, int at, int count)
+{
+    if (at)
+        memmove(plane + at, plane, (size_t)count * sizeof *plane);
+    memset(plane, 0, (size_t)at * sizeof *plane);
+    memset(plane + at + count, 0, (size_t)(GF_PIECE - at - count) * sizeof *plane);
+}
+
+/* The pixels of a picture's row `y` from column x on, both any, as planes: gray is in all three;
+ * where there is no alpha it is `opaque`. Beyond the picture all is 0. */
+static void read_piece(const struct gf_image *image, int x, int y, float opaque,
+                       struct gf_planes *p)
+{
+    const struct gf_format format = image->format;
+    const int begin = x < 0 ? 0 : x, at = begin - x;
+    const int left = format.width - begin, room = GF_PIECE - at;
+    const int count = left < room ? left : room;
+    if (y < 0 || y >= format.height || count <= 0) {
+        memset(p, 0, sizeof *p);
+        return;
+    }
+    const size_t pixel_bytes = (size_t)format.channels * (size_t)format.bits / 8;
+    gf_planes_split(image->data + (size_t)y * image->pitch + (size_t)begin * pixel_bytes, format,
+                    count, p);
+    for (int i = 0; i < count && !gf_has_alpha(format); i++)
+        p->alpha[i] = opaque;
+    const int colours = gf_colour_channels(format);
+    if (count < GF_PIECE)
+        place_plane(p->alpha, at, count);
+    for (int c = 0; c < 3; c++) {
+        if (c >= colours)
+            memcpy(p->colour[c], p->colour[0], sizeof p->colour[0]);
+        else if (count < GF_PIECE)
+            place_plane(p->colour[c], at, count);
+    }
+}
+
+GF_TARGET_CLONES static void find_mask(const struct gf_layer layer,
+                                       const struct gf_planes *restrict mask, float scale,
+                                       float *restrict part)
+{
+    for (int i = 0; i < GF_PIECE; i++) {
+        const struct gf_rgb p = {mask->colour[0][i], mask->colour[1][i], mask->colour[2][i]};
+        part[i] = gf_layer_mask_of(&layer, p, mask->alpha[i] * scale);
+    }
+}
+
+/* part: what counts of the layer's mask, [GF_PIECE] */
+static void read_mask(const struct gf_layer *layer, const struct gf_picture *picture, int x, int y,
+                      float *part)
+{
+    struct gf_planes mask;
+    const bool has_alpha = gf_has_alpha(picture->image.format);
+    read_piece(&picture->image, x - layer->mask_x, y - layer->mask_y, 1.0f, &mask);
+    find_mask(*layer, &mask, has_alpha ? layer->mask_scale : 1.0f, part);
+}
+
+/* ---- blending ---- */
+
+GF_INLINE void blend_channel(const int mode, const struct gf_layer *layer, const float *restrict v,
+                             const float *restrict s, float *restrict blended)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        blended[i] = gf_layer_blend(mode, layer, v[i], s[i]);
+}
+
+GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
+                            const struct gf_planes *restrict v, const struct gf_planes *restrict s,
+                            struct gf_planes *restrict blended)
+{
+    for (int i = 0; i < GF_PIECE; i++) {
+        const struct gf_rgb b = {v->colour[0][i], v->colour[1][i], v->colour[2][i]};
+        const struct gf_rgb t = {s->colour[0][i], s->colour[1][i], s->colour[2][i]};
+        const struct gf_rgb mixed = gf_layer_blend_colour(mode, layer, b, t);
+        blended->colour[0][i] = mixed.r;
+        blended->colour[1][i] = mixed.g;
+        blended->colour[2][i] = mixed.b;
+    }
+}
+
+/* A function for each mode, so that its loop becomes vectors. */
+#define BLEND_CHANNELS(name) \
+    GF_TARGET_CLONES static void blend_##name(const struct gf_layer layer, int colours, \
+                                              const struct gf_planes *v, \
+                                              const struct gf_planes *s, struct gf_planes *to) \
+    { \
+        for (int c = 0; c < colours; c++) \
+            blend_channel(GF_BLEND_##name, &layer, v->colour[c], s->colour[c], to->colour[c]); \
+    }
+#define BLEND_COLOUR(name) \
+    GF_TARGET_CLONES static void blend_##name(const struct gf_layer layer, int colours, \
+                                              const struct gf_planes *v, \
+                                              const struct gf_planes *s, struct gf_planes *to) \
+    { \
+        (void)colours; \
+        blend_colour(GF_BLEND_##name, &layer, v, s, to); \
+    }
+GF_BLEND_SEPARABLE(BLEND_CHANNELS)
+GF_BLEND_JOINT(BLEND_COLOUR)
+
+#define BLEND_ENTRY(name) [GF_BLEND_##name] = blend_##name,
+static void (*const blend[])(const struct gf_layer layer, int colours, const struct gf_planes *v,
+                             const struct gf_planes *s, struct gf_planes *to) = {
+    GF_BLEND_SEPARABLE(BLEND_ENTRY) GF_BLEND_JOINT(BLEND_ENTRY)};
+
+/* ---- compositing ---- */
+
+GF_TARGET_CLONES static void scale_plane(float factor, float *v)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] *= factor;
+}
+
+GF_TARGET_CLONES static void multiply_planes(const float *restrict by, float *restrict v)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] *= by[i];
+}
+
+GF_TARGET_CLONES static void mix(const struct gf_layer layer, const float *restrict blended,
+                                 const float *restrict as, float *restrict v)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] = gf_layer_mix(&layer, v[i], blended[i], as[i]);
+}
+
+GF_TARGET_CLONES static void over(const struct gf_layer layer, const float *restrict s,
+                                  const float *restrict blended, const float *restrict as,
+                                  const float *restrict alpha, float *restrict v)
+{
+    for (int i = 0; i < GF_PIECE; i++) {
+        const float ab = alpha[i] * layer.least, ao = gf_layer_union(as[i], ab);
+        v[i] = gf_layer_over(&layer, v[i], s[i], blended[i], as[i], ab, ao);
+    }
+}
+
+GF_TARGET_CLONES static void unite_alpha(const struct gf_layer layer, const float *restrict as,
+                                         float *restrict alpha)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        alpha[i] =
+            gf_layer_alpha(&layer, alpha[i], gf_layer_union(as[i], alpha[i] * layer.least), as[i]);
+}
+
+static void lay(const struct gf_layer *layer, int colours, const struct gf_planes *s,
+                struct gf_planes *p)
+{
+    struct gf_planes made;
+    const struct gf_planes *blended = s;
+    if (layer->mode != GF_BLEND_NORMAL) {
+        for (int c = 1; c < 3 && colours == 1; c++)
+            memcpy(p->colour[c], p->colour[0], sizeof p->colour[0]);
+        blend[layer->mode](*layer, colours, p, s, &made);
+        blended = &made;
+    }
+    for (int c = 0; c < colours; c++) {
+        if (layer->over_alpha)
+            over(*layer, s->colour[c], blended->colour[c], s->alpha, p->alpha, p->colour[c]);
+        else
+            mix(*layer, blended->colour[c], s->alpha, p->colour[c]);
+    }
+    if (layer->over_alpha)
+        unite_alpha(*layer, s->alpha, p->alpha);
+}
+
+void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
+                     int colours, int x, int y, struct gf_planes *p)
+{
+    _Alignas(64) struct gf_planes source;
+    float part[GF_PIECE];
+    if (layer->mask >= 0)
+        read_mask(layer, pictures[layer->mask], x, y, part);
+    if (layer->source < 0) {
+        multiply_planes(part, p->alpha);
+        return;
+    }
+    const struct gf_image *const image = &pictures[layer->source]->image;
+    read_piece(image, x - layer->x, y - layer->y, layer->opacity, &source);
+    const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours; /* these take gray as three */
+    for (int c = 0; c < planes && layer->scale != 1.0f; c++)
+        scale_plane(layer->scale, source.colour[c]);
+    if (gf_has_alpha(image->format))
+        scale_plane(layer->alpha, source.alpha);
+    if (layer->mask >= 0)
+        multiply_planes(part, source.alpha);
+    lay(layer, colours, &source, p);
+}
+
+/* ---- the commonest of all ---- */
+
+GF_TARGET_CLONES static void mix_bytes(float as, const uint8_t *restrict s,
+                                       const uint8_t *restrict in, uint8_t *restrict out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float v = in[i];
+        out[i] = (uint8_t)(int)(fmaf(as, (float)s[i] - v, v) + 0.5f);
+    }
+}
+
+GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
+                                       const uint16_t *restrict in, uint16_t *restrict out,
+                                       size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float v = in[i];
+        out[i] = (uint16_t)(int)(fmaf(as, (float)s[i] - v, v) + 0.5f);
+    }
+}
+
+/* gf_layer_blend() and gf_layer_mix() of bytes, a function for each mode. */
+#define MIX_BYTES(name) \
+    GF_TARGET_CLONES static void mix_bytes_##name( \
+        const struct gf_layer layer, const uint8_t *restrict s, const uint8_t *restrict in, \
+        uint8_t *restrict out, size_t n) \
+    { \
+        for (size_t i = 0; i < n; i++) { \
+            const float v = in[i]; \
+            const float blended = gf_layer_blend(GF_BLEND_##name, &layer, v, s[i]); \
+            out[i] = (uint8_t)(int)(gf_layer_mix(&layer, v, blended, layer.opacity) + 0.5f); \
+        } \
+    }
+GF_BLEND_SEPARABLE(MIX_BYTES)
+
+/* v s / 255, rounded: of bytes it is the same. */
+GF_TARGET_CLONES static void multiply_bytes(const uint8_t *restrict s, const uint8_t *restrict in,
+                                            uint8_t *restrict out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t product = (uint16_t)(in[i] * s[i] + 128);
+        out[i] = (uint8_t)((uint16_t)(product + (product >> 8)) >> 8);
+    }
+}
+
+#define MIX_BYTES_ENTRY(name) [GF_BLEND_##name] = mix_bytes_##name,
+static void (*const mix_bytes_by[])(const struct gf_layer layer, const uint8_t *s,
+                                    const uint8_t *in, uint8_t *out,
+                                    size_t n) = {GF_BLEND_SEPARABLE(MIX_BYTES_ENTRY)};
+
+static int clamped(long long v, int most)
+{
+    return v < 0 ? 0 : v > most ? most : (int)v;
+}
+
+/* Whether the program does no more than to lay one picture on one of the same kind without alpha.
+ */
+static bool mixes_two(const struct gf_point_program *program, struct gf_format in,
+                      const struct gf_picture *const *pictures)
+{
+    const struct gf_layer *const layer = &program->layer[0];
+    if (program->table != GF_POINT_NO_TABLE || program->count != 1 ||
+        program->op[0].kind != GF_POINT_OVERLAY)
+        return false;
+    const struct gf_format source = pictures[layer->source]->image.format;
+    return layer->mask < 0 && !gf_has_alpha(in) && source.channels == in.channels &&
+           source.bits == in.bits;
+}
+
+bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
+                       const struct gf_picture *const *pictures)
+{
+    return mixes_two(program, in, pictures) && program->layer[0].mode == GF_BLEND_NORMAL;
+}
+
+struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
+                                      const struct gf_picture *const *pictures)
+{
+    const struct gf_point_program *const program = stage->constants;
+    const struct gf_layer *const layer = &program->layer[0];
+    const struct gf_format in = stage->in, out = stage->out;
+    if (program->table != GF_POINT_NO_TABLE || program->count != 1 ||
+        program->op[0].kind != GF_POINT_OVERLAY || in.channels != out.channels ||
+        in.bits != out.bits)
+        return (struct gf_layer_part){0, 0, INT_MAX, INT_MAX};
+    const struct gf_format source = pictures[layer->source]->image.format;
+    return (struct gf_layer_part){clamped(layer->x, in.width), clamped(layer->y, in.height),
+                                  clamped((long long)layer->x + source.width, in.width),
+                                  clamped((long long)layer->y + source.height, in.height)};
+}
+
+bool gf_layer_is_samplewise(const struct gf_point_program *program, struct gf_format in,
+                            const struct gf_picture *const *pictures)
+{
+    const int mode = program->layer[0].mode;
+    return mixes_two(program, in, pictures) &&
+           (mode == GF_BLEND_NORMAL || (mode < GF_BLEND_HUE && in.bits == 8));
+}
+
+void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
+                        struct gf_format in, const uint8_t *from, uint8_t *to)
+{
+    const size_t pixel_bytes = (size_t)in.channels * (size_t)in.bits / 8;
+    const int begin = layer->x > 0 ? layer->x : 0, last = layer->x + image->format.width;
+    const int end = last < in.width ? last : in.width, row = y - layer->y;
+    if (begin >= end || row < 0 || row >= image->format.height) {
+        memcpy(to, from, gf_row_bytes(in));
+        return;
+    }
+    const size_t first = (size_t)begin * pixel_bytes, behind = (size_t)end * pixel_bytes;
+    const uint8_t *const s =
+        image->data + (size_t)row * image->pitch + (size_t)(begin - layer->x) * pixel_bytes;
+    const size_t samples = (size_t)(end - begin) * (size_t)in.channels;
+    memcpy(to, from, first);
+    memcpy(to + behind, from + behind, gf_row_bytes(in) - behind);
+    if (layer->mode == GF_BLEND_MULTIPLY && layer->opacity == 1.0f)
+        multiply_bytes(s, from + first, to + first, samples);
+    else if (layer->mode != GF_BLEND_NORMAL)
+        mix_bytes_by[layer->mode](*layer, s, from + first, to + first, samples);
+    else if (in.bits == 8 && gf_cpu_has(GF_CPU_VBMI))
+        gf_bytes_mix(layer->opacity, s, from + first, to + first, samples);
+    else if (in.bits == 8)
+        mix_bytes(layer->opacity, s, from + first, to + first, samples);
+    else
+        mix_words(layer->opacity, (const uint16_t *)(const void *)s,
+                  (const uint16_t *)(const void *)(from + first), (uint16_t *)(void *)(to + first),
+                  samples);
+}

@@ -1,0 +1,99 @@
+#include "pixel/point/point.h"
+#include "pixel/point/premultiply.h"
+
+static enum gf_status premultiply_shape(const void *params, struct gf_format in,
+                                        struct gf_format *out, struct gf_error *error)
+{
+    (void)params;
+    (void)in;
+    (void)error;
+    out->bits = 16;
+    return GF_OK;
+}
+
+static enum gf_status premultiply_point(const struct gf_stage *stage,
+                                        struct gf_point_builder *builder, struct gf_error *error)
+{
+    (void)stage;
+    (void)error;
+    gf_point_premultiply(builder);
+    return GF_OK;
+}
+
+const struct gf_filter gf_premultiply = {
+    .name = "premultiply",
+    .summary = "colour times alpha",
+    .kind = GF_POINT,
+    .shape = premultiply_shape,
+    .point = premultiply_point,
+};
+
+static enum gf_status unpremultiply_shape(const void *params, struct gf_format in,
+                                          struct gf_format *out, struct gf_error *error)
+{
+    (void)in;
+    (void)error;
+    const struct gf_unpremultiply *const unpremultiply = params;
+    out->bits = unpremultiply->bits;
+    return GF_OK;
+}
+
+static enum gf_status unpremultiply_point(const struct gf_stage *stage,
+                                          struct gf_point_builder *builder, struct gf_error *error)
+{
+    (void)error;
+    const struct gf_unpremultiply *const unpremultiply = stage->params;
+    gf_point_unpremultiply(builder, unpremultiply->bits);
+    return GF_OK;
+}
+
+const struct gf_filter gf_unpremultiply = {
+    .name = "unpremultiply",
+    .summary = "colour divided by alpha",
+    .params_size = sizeof(struct gf_unpremultiply),
+    .kind = GF_POINT,
+    .shape = unpremultiply_shape,
+    .point = unpremultiply_point,
+};
+
+static enum gf_status limit_point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                                  struct gf_error *error)
+{
+    (void)stage;
+    (void)error;
+    gf_point_limit_to_alpha(builder);
+    return GF_OK;
+}
+
+const struct gf_filter gf_limit_to_alpha = {
+    .name = "limit",
+    .summary = "premultiplied colour limited to alpha",
+    .kind = GF_POINT,
+    .point = limit_point,
+};
+
+static enum gf_status opaque_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    (void)params;
+    (void)error;
+    out->channels += gf_has_alpha(in) ? 0 : 1;
+    return GF_OK;
+}
+
+static enum gf_status opaque_point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                                   struct gf_error *error)
+{
+    (void)stage;
+    (void)error;
+    gf_point_opaque(builder);
+    return GF_OK;
+}
+
+const struct gf_filter gf_opaque = {
+    .name = "opaque",
+    .summary = "an alpha channel where there is none",
+    .kind = GF_POINT,
+    .shape = opaque_shape,
+    .point = opaque_point,
+};

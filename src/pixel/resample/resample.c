@@ -1,0 +1,286 @@
+#include "pixel/resample/resample.h"
+
+#include "pixel/colour.h"
+
+static double sinc(double x)
+{
+    const double pi = 3.14159265358979323846;
+    return x == 0 ? 1 : gf_sin_pi_double(x) / (pi * x);
+}
+
+/* The kernels with their customary parameters: Lanczos of 3 lobes, Keys' cubic with a = -1/2, the
+ * triangle and the box, which is open on the left. */
+static double kernel_at(enum gf_resample_kernel kernel, double at)
+{
+    const double x = fabs(at);
+    switch (kernel) {
+    case GF_RESAMPLE_LANCZOS3:
+        return x < 3 ? sinc(x) * sinc(x / 3) : 0;
+    case GF_RESAMPLE_CUBIC:
+        if (x < 1)
+            return (1.5 * x - 2.5) * x * x + 1;
+        return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
+    case GF_RESAMPLE_LINEAR:
+        return x < 1 ? 1 - x : 0;
+    default:
+        return at > -0.5 && at <= 0.5;
+    }
+}
+
+static double kernel_radius(enum gf_resample_kernel kernel)
+{
+    switch (kernel) {
+    case GF_RESAMPLE_LANCZOS3:
+        return 3;
+    case GF_RESAMPLE_CUBIC:
+        return 2;
+    case GF_RESAMPLE_LINEAR:
+        return 1;
+    default:
+        return 0.5;
+    }
+}
+
+/* Inputs first .. end - 1 of output i: those whose centres lie under the kernel, widened when
+ * shrinking. */
+struct window {
+    double centre, widening;
+    int first, end;
+};
+
+static int at_most(double v, int most)
+{
+    return v < most ? (int)v : most;
+}
+
+static struct window window_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                               int i)
+{
+    struct window window = {.centre = ((double)i + axis->offset + 0.5) * axis->scale,
+                            .widening = axis->scale > 1 ? axis->scale : 1};
+    const double radius = kernel_radius(kernel) * window.widening;
+    const double first = window.centre - radius + 0.5;
+    window.first = first > 0 ? at_most(first, axis->in - 1) : 0;
+    window.end = at_most(window.centre + radius + 0.5, axis->in);
+    if (window.end <= window.first)
+        window.end = window.first + 1;
+    return window;
+}
+
+void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
+                        int i1, int *first, int *end)
+{
+    if (kernel != GF_RESAMPLE_NEAREST) {
+        const struct window window = window_of(kernel, axis, i0);
+        *first = window.first;
+        *end = i1 - i0 == 1 ? window.end : window_of(kernel, axis, i1 - 1).end;
+        return;
+    }
+    /* The steps add up to within one of the product. */
+    const double low = ((double)i0 + axis->offset + 0.5) * axis->scale - 1;
+    const double high = ((double)i1 - 1 + axis->offset + 0.5) * axis->scale + 2;
+    *first = low > 0 ? at_most(low, axis->in - 1) : 0;
+    *end = at_most(high, axis->in);
+}
+
+int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis)
+{
+    const double widening = axis->scale > 1 ? axis->scale : 1;
+    return at_most(ceil(2 * kernel_radius(kernel) * widening) + 1, axis->in);
+}
+
+static void fill_nearest(const struct gf_resample_axis *axis, int *start)
+{
+    /* By addition of steps, as Pillow does: the product would round to the other neighbour at
+     * times. */
+    double at = (axis->offset + 0.5) * axis->scale;
+    for (int i = 0; i < axis->out; i++, at += axis->scale)
+        start[i] = at_most(at, axis->in - 1);
+}
+
+/* The nearest number of 16 significant bits. */
+static float shortened(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    bits = (bits + 0x80) & ~(uint32_t)0xff;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* Rounds the weights to 16 bits. Each takes over what the rounding of the one before left, so that
+ * the sum stays, and flat areas with it. */
+static void shorten_weights(float *weight, int count)
+{
+    double owed = 0;
+    for (int k = 0; k < count; k++) {
+        const double whole = weight[k] + owed;
+        weight[k] = shortened((float)whole);
+        owed = whole - weight[k];
+    }
+}
+
+static void fill_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
+                         int *start, int *count, float *weight)
+{
+    const struct window window = window_of(kernel, axis, i);
+    double sum = 0;
+    for (int at = window.first; at < window.end; at++)
+        sum += kernel_at(kernel, (at - window.centre + 0.5) / window.widening);
+    for (int at = window.first; at < window.end; at++) {
+        const double w = kernel_at(kernel, (at - window.centre + 0.5) / window.widening);
+        weight[at - window.first] =
+            sum != 0 ? (float)(w / sum) : 1.0f / (float)(window.end - window.first);
+    }
+    *start = window.first;
+    *count = window.end - window.first;
+}
+
+/* The inputs of group g, first..end-1, widened to multiples of `step`. */
+static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int g,
+                       int step, int *first, int *end)
+{
+    const int i0 = g * GF_RESAMPLE_GROUP;
+    const int i1 = axis->out - i0 < GF_RESAMPLE_GROUP ? axis->out : i0 + GF_RESAMPLE_GROUP;
+    gf_resample_inputs(kernel, axis, i0, i1, first, end);
+    *first = *first / step * step;
+    *end = (*end + step - 1) / step * step;
+}
+
+static int groups_of(const struct gf_resample_axis *axis)
+{
+    return (axis->out + GF_RESAMPLE_GROUP - 1) / GF_RESAMPLE_GROUP;
+}
+
+static size_t take(size_t *used, size_t count, size_t size)
+{
+    const size_t at = *used;
+    *used += (count * size + 15) / 16 * 16;
+    return at;
+}
+
+static struct gf_resample_table lay_out(enum gf_resample_kernel kernel,
+                                        const struct gf_resample_axis *axis, size_t *used)
+{
+    struct gf_resample_table table = {0};
+    const size_t outputs = (size_t)axis->out;
+    table.start = take(used, outputs, sizeof(int));
+    if (kernel == GF_RESAMPLE_NEAREST)
+        return table;
+    for (int i = 0; i < axis->out; i++) {
+        const struct window window = window_of(kernel, axis, i);
+        if (window.end - window.first > table.taps)
+            table.taps = window.end - window.first;
+    }
+    table.count = take(used, outputs, sizeof(int));
+    table.weight = take(used, outputs * (size_t)table.taps, sizeof(float));
+    return table;
+}
+
+static void lay_out_groups(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                           int step, struct gf_resample_table *table, size_t *used)
+{
+    const size_t groups = (size_t)groups_of(axis);
+    for (int g = 0; g < groups_of(axis); g++) {
+        int first, end;
+        group_span(kernel, axis, g, step, &first, &end);
+        if (end - first > table->group_taps)
+            table->group_taps = end - first;
+    }
+    table->group_start = take(used, groups, sizeof(int));
+    table->group_count = take(used, groups, sizeof(int));
+    table->group_weight =
+        take(used, groups * (size_t)table->group_taps * GF_RESAMPLE_GROUP, sizeof(float));
+}
+
+static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                       bool is_short, const struct gf_resample_table *table, char *block)
+{
+    int *const start = (int *)(block + table->start);
+    if (kernel == GF_RESAMPLE_NEAREST) {
+        fill_nearest(axis, start);
+        return;
+    }
+    int *const count = (int *)(block + table->count);
+    /* Steps of whole numbers round nothing: windows that lie alike have the same weights. */
+    const bool repeats = axis->scale == floor(axis->scale) && axis->offset == 0;
+    for (int i = 0; i < axis->out; i++) {
+        float *const own = (float *)(block + table->weight) + (size_t)i * (size_t)table->taps;
+        const struct window window = window_of(kernel, axis, i);
+        const int size = window.end - window.first;
+        if (repeats && i > 0 && window.first - start[i - 1] == (int)axis->scale &&
+            size == count[i - 1]) {
+            start[i] = window.first;
+            count[i] = size;
+            memcpy(own, own - table->taps, (size_t)size * sizeof *own);
+            continue;
+        }
+        fill_weights(kernel, axis, i, &start[i], &count[i], own);
+        if (is_short)
+            shorten_weights(own, count[i]);
+    }
+}
+
+static void fill_groups(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                        int step, const struct gf_resample_table *table, char *block)
+{
+    const int *const start = gf_resample_ints(block, table->start);
+    const int *const count = gf_resample_ints(block, table->count);
+    int *const group_start = (int *)(block + table->group_start);
+    int *const group_count = (int *)(block + table->group_count);
+    float *const group_weight = (float *)(block + table->group_weight);
+    for (int i = 0; i < axis->out; i++) {
+        const float *const own =
+            gf_resample_floats(block, table->weight) + (size_t)i * (size_t)table->taps;
+        const int g = i / GF_RESAMPLE_GROUP;
+        int end;
+        group_span(kernel, axis, g, step, &group_start[g], &end);
+        group_count[g] = end - group_start[g];
+        float *const shared =
+            group_weight + (size_t)g * (size_t)table->group_taps * GF_RESAMPLE_GROUP;
+        for (int k = 0; k < count[i]; k++)
+            shared[(start[i] - group_start[g] + k) * GF_RESAMPLE_GROUP + i % GF_RESAMPLE_GROUP] =
+                own[k];
+    }
+}
+
+enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel,
+                                   bool linear, const struct gf_resample_axis *column_axis,
+                                   const struct gf_resample_axis *row_axis, struct gf_error *error)
+{
+    struct gf_resample resample = {.kernel = kernel,
+                                   .linear = linear && kernel != GF_RESAMPLE_NEAREST,
+                                   .column_axis = *column_axis,
+                                   .row_axis = *row_axis};
+    const int samples = 1 << stage->in.bits;
+    size_t used = (sizeof resample + 15) / 16 * 16;
+    resample.columns = lay_out(kernel, column_axis, &used);
+    resample.rows = lay_out(kernel, row_axis, &used);
+    resample.walk = gf_resample_walk_plan(&resample, stage->in, &used);
+    /* Where the default walks down the rows, a variant may need the groups. */
+    const bool has_groups =
+        kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
+    if (has_groups) {
+        lay_out_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, &used);
+        lay_out_groups(kernel, row_axis, 1, &resample.rows, &used);
+    }
+    if (resample.linear)
+        resample.decode = take(&used, (size_t)samples, sizeof(float));
+    const enum gf_status status = gf_stage_constants(stage, used, error);
+    if (status)
+        return status;
+    char *const block = stage->constants;
+    memcpy(block, &resample, sizeof resample);
+    fill_table(kernel, column_axis, stage->in.bits == 8 && !resample.linear, &resample.columns,
+               block);
+    fill_table(kernel, row_axis, false, &resample.rows, block);
+    if (has_groups) {
+        fill_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, block);
+        fill_groups(kernel, row_axis, 1, &resample.rows, block);
+    }
+    gf_resample_walk_fill(&resample, stage->in.bits, block);
+    for (int i = 0; resample.linear && i < samples; i++)
+        ((float *)(block + resample.decode))[i] =
+            (float)gf_srgb_decode_exact((double)i / (samples - 1));
+    return GF_OK;
+}

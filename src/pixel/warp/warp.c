@@ -1,0 +1,304 @@
+/* What a warp reads, and its constants: positions as integers, weights as tables. */
+#include "pixel/warp/warp.h"
+
+#include "base/elementary.h"
+#include "base/fail.h"
+#include "base/image.h"
+#include "pixel/fill.h"
+
+const char *const gf_warp_kernel_names[] = {"linear", "cubic", "lanczos3", "nearest", NULL};
+
+enum { WEIGHT_ONE = 1 << 14, GRID = 32 };
+
+/* Positions of the input's pixels have to fit in 31 bits. */
+static const double POSITION_MAX = 1 << 29, STEP_MAX = 1 << 20;
+
+static int taps_of(int kernel)
+{
+    static const int taps[] = {2, 4, 6, 1};
+    return taps[kernel];
+}
+
+/* ---- the rows that are read ---- */
+
+/* The lowest and the highest row of the input that the map gives for rows y0..y1 of the result,
+ * half a pixel around the centres included. */
+struct range {
+    double low, high;
+};
+
+static struct range everything(void)
+{
+    return (struct range){-GF_WARP_FAR, GF_WARP_FAR};
+}
+
+/* A straight map has its extremes in the corners. */
+static struct range corners_range(const struct gf_warp_params *params, double y0, double y1)
+{
+    const double x1 = params->width - 0.5;
+    const double corner[4][2] = {{-0.5, y0}, {x1, y0}, {-0.5, y1}, {x1, y1}};
+    struct range range = {GF_WARP_FAR, -GF_WARP_FAR};
+    for (int i = 0; i < 4; i++) {
+        double u, v;
+        gf_warp_source(&params->map, corner[i][0], corner[i][1], &u, &v);
+        if (fabs(v) >= GF_WARP_FAR)
+            return everything();
+        range.low = v < range.low ? v : range.low;
+        range.high = v > range.high ? v : range.high;
+    }
+    return range;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static struct range of_both(struct range a, struct range b)
+{
+    return (struct range){a.low < b.low ? a.low : b.low, larger(a.high, b.high)};
+}
+
+/* How far from the centre the columns lie, in the map's unit. */
+static double farthest(const struct gf_warp_params *params)
+{
+    const double *const c = params->map.c;
+    return larger((c[0] + 0.5) * c[6], (params->width - 0.5 - c[0]) * c[6]);
+}
+
+/* The stretch is a parabola over r^2, with its extremes at the ends or in its vertex. */
+static struct range lens_row_range(const struct gf_warp_params *params, double y)
+{
+    const double *const c = params->map.c;
+    const double far = farthest(params), dy = (y - c[1]) * c[6];
+    const double least = dy * dy * c[2], most = (dy * dy + far * far) * c[2];
+    const double vertex = c[8] == 0 ? least : -c[7] / (2 * c[8]);
+    const double r2[3] = {least, most, vertex > least && vertex < most ? vertex : least};
+    struct range range = {GF_WARP_FAR, -GF_WARP_FAR};
+    for (int i = 0; i < 3; i++) {
+        const double v = c[4] + dy * (1 + r2[i] * (c[7] + r2[i] * c[8]));
+        range.low = v < range.low ? v : range.low;
+        range.high = v > range.high ? v : range.high;
+    }
+    return range;
+}
+
+/* dy (1 + r2 (k1 + r2 k2)) at a fixed distance dx from the centre's column is a polynomial of dy,
+ * whose derivative is q0 + q1 s + q2 s^2, s = dy^2. Extends the range by the rows where it is 0. */
+static struct range with_turns(const struct gf_warp_params *params, double dx, double y0, double y1,
+                               struct range range)
+{
+    const double *const c = params->map.c;
+    const double r = dx * dx * c[2];
+    const double q0 = 1 + r * (c[7] + r * c[8]), q1 = 3 * c[2] * (c[7] + 2 * r * c[8]);
+    const double q2 = 5 * c[2] * c[2] * c[8], root = sqrt(larger(q1 * q1 - 4 * q0 * q2, 0));
+    const double other = -(q1 + (q1 < 0 ? -root : root)) / 2, s[2] = {other / q2, q0 / other};
+    for (int i = 0; i < 4; i++) {
+        if (!(s[i / 2] > 0)) /* NaN */
+            continue;
+        const double dy = (i % 2 ? -1 : 1) * sqrt(s[i / 2]), y = c[1] + dy / c[6];
+        if (y > y0 && y < y1)
+            range = of_both(range, lens_row_range(params, y));
+    }
+    return range;
+}
+
+/* In between, the extremes are those of the columns nearest to the centre and farthest from it, or
+ * of a vertex, which moves along a straight line from one of these to the other. */
+static struct range lens_range(const struct gf_warp_params *params, double y0, double y1)
+{
+    const struct range ends = of_both(lens_row_range(params, y0), lens_row_range(params, y1));
+    return with_turns(params, farthest(params), y0, y1, with_turns(params, 0, y0, y1, ends));
+}
+
+static struct range rows_range(const struct gf_warp_params *params, double y0, double y1)
+{
+    return params->map.kind == GF_WARP_LENS ? lens_range(params, y0 - 0.5, y1 - 0.5)
+                                            : corners_range(params, y0 - 0.5, y1 - 0.5);
+}
+
+static int bounded(double v, int least, int most)
+{
+    return v < least ? least : v > most ? most : (int)v;
+}
+
+/* The rows of a band: no row below it needs one before the first, and none above it one behind the
+ * end, so that both never decrease. A row more on either side stands for roundings. */
+static void rows_of(const struct gf_warp_params *params, int in_height, int y0, int y1, int *first,
+                    int *end)
+{
+    const int reach = taps_of(params->kernel) / 2 + 1;
+    *first = bounded(floor(rows_range(params, y0, params->height).low) - reach, 0, in_height - 1);
+    *end = bounded(floor(rows_range(params, 0, y1).high) + reach + 2, 1, in_height);
+    if (*end <= *first)
+        *end = *first + 1;
+}
+
+void gf_warp_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct gf_warp_params *const params = stage->params;
+    if (params->whole) {
+        *first = 0;
+        *end = stage->in.height;
+        return;
+    }
+    rows_of(params, stage->in.height, y0, y1, first, end);
+}
+
+bool gf_warp_needs_whole(const void *params)
+{
+    return ((const struct gf_warp_params *)params)->whole;
+}
+
+/* ---- what a picture's size decides ---- */
+
+/* The distance in the input of two points of the result, if a picture lies there; else 0. */
+static double step(const struct gf_warp_params *params, double x, double y, double dx, double dy,
+                   int in_width, int in_height)
+{
+    double u0, v0, u1, v1;
+    gf_warp_source(&params->map, x - dx / 2, y - dy / 2, &u0, &v0);
+    gf_warp_source(&params->map, x + dx / 2, y + dy / 2, &u1, &v1);
+    const double u = (u0 + u1) / 2, v = (v0 + v1) / 2;
+    const bool inside = u > -1 && v > -1 && u < in_width && v < in_height;
+    return inside ? sqrt((u1 - u0) * (u1 - u0) + (v1 - v0) * (v1 - v0)) : 0;
+}
+
+static int samples_for(double shrinkage)
+{
+    return bounded(ceil(shrinkage / 1.25 - 0.001), 1, GF_WARP_SAMPLES_MAX);
+}
+
+void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height)
+{
+    double across = 0, down = 0;
+    for (int i = 0; i <= GRID * GRID + 2 * GRID; i++) {
+        const double x = (double)(params->width - 1) * (i % (GRID + 1)) / GRID;
+        const double y = (double)(params->height - 1) * (i / (GRID + 1)) / GRID;
+        const double dx = step(params, x, y, 1, 0, in_width, in_height);
+        const double dy = step(params, x, y, 0, 1, in_width, in_height);
+        across = dx > across ? dx : across;
+        down = dy > down ? dy : down;
+    }
+    params->nx = params->kernel == GF_WARP_NEAREST ? 1 : samples_for(across);
+    params->ny = params->kernel == GF_WARP_NEAREST ? 1 : samples_for(down);
+    int most = 0;
+    for (int i = 0; i < 4; i++) {
+        const int y = (int)((int64_t)params->height * (2 * i + 1) / 8);
+        int first, end;
+        rows_of(params, in_height, y, y + 1, &first, &end);
+        most = end - first > most ? end - first : most;
+    }
+    params->whole = most > 32 && most > in_height / 4;
+}
+
+enum gf_status gf_warp_shape(const void *params_, struct gf_format in, struct gf_format *out,
+                             struct gf_error *error)
+{
+    const struct gf_warp_params *const params = params_;
+    (void)in;
+    if (params->width < 1 || params->height < 1 || params->width > GF_SIDE_MAX ||
+        params->height > GF_SIDE_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "%dx%d is larger than %d pixels a side",
+                       params->width, params->height, GF_SIDE_MAX);
+    const double *const c = params->map.c;
+    for (int axis = 0; params->map.kind == GF_WARP_AFFINE && axis < 6; axis += 3) {
+        const double reach =
+            fabs(c[axis]) * params->width + fabs(c[axis + 1]) * params->height + fabs(c[axis + 2]);
+        if (!(reach < POSITION_MAX) || fabs(c[axis]) > STEP_MAX || fabs(c[axis + 1]) > STEP_MAX)
+            return gf_fail(error, GF_ERROR_USAGE, "pixels are moved too far");
+    }
+    out->width = params->width;
+    out->height = params->height;
+    return GF_OK;
+}
+
+/* ---- constants ---- */
+
+static int64_t fixed(double v)
+{
+    return (int64_t)floor(v * 4294967296.0 + 0.5);
+}
+
+/* Keys' cubic with a = -1/2, and sinc windowed by sinc. */
+static double kernel_at(int kernel, double x)
+{
+    const double t = fabs(x);
+    if (kernel == GF_WARP_CUBIC)
+        return t < 1 ? (1.5 * t - 2.5) * t * t + 1 : t < 2 ? ((-0.5 * t + 2.5) * t - 4) * t + 2 : 0;
+    const double pi = 3.14159265358979323846;
+    if (t < 1e-9)
+        return 1;
+    return t < 3 ? 3 * gf_sin_pi_double(t) * gf_sin_pi_double(t / 3) / (pi * pi * t * t) : 0;
+}
+
+/* The weights of a phase: normalised, and rounded so that their sum is one; what is missing goes to
+ * the largest. */
+static void fill_phase(int kernel, int taps, int phase, int16_t *weight)
+{
+    const double at = (double)phase / GF_WARP_PHASES;
+    double value[GF_WARP_TAPS] = {0}, sum = 0;
+    int left = WEIGHT_ONE, largest = 0;
+    for (int i = 0; i < taps; i++)
+        sum += value[i] = kernel_at(kernel, i - (taps / 2 - 1) - at);
+    for (int i = 0; i < taps; i++) {
+        weight[i] = (int16_t)floor(value[i] / sum * WEIGHT_ONE + 0.5);
+        left -= weight[i];
+        largest = weight[i] > weight[largest] ? i : largest;
+    }
+    weight[largest] = (int16_t)(weight[largest] + left);
+}
+
+static void fill_affine(struct gf_warp *warp)
+{
+    const double *const c = warp->map.c;
+    warp->u = fixed(c[2] + warp->bias), warp->ux = fixed(c[0]), warp->uy = fixed(c[1]);
+    warp->v = fixed(c[5] + warp->bias), warp->vx = fixed(c[3]), warp->vy = fixed(c[4]);
+    warp->part_ux = warp->ux / (2 * warp->nx), warp->part_uy = warp->uy / (2 * warp->ny);
+    warp->part_vx = warp->vx / (2 * warp->nx), warp->part_vy = warp->vy / (2 * warp->ny);
+}
+
+static void fill_beyond(struct gf_warp *warp, const struct gf_warp_params *params,
+                        struct gf_format format)
+{
+    const int colours = gf_colour_channels(format), max = gf_sample_max(format);
+    int sample[3];
+    warp->edge = params->colour.word == GF_WARP_EDGE;
+    gf_fill_samples(&params->colour, format, sample);
+    for (int c = 0; c < format.channels && params->colour.word == GF_WARP_COLOUR; c++)
+        warp->beyond[c] = (uint16_t)(c < colours ? sample[c] : max);
+}
+
+enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_warp_params *const params = stage->params;
+    const size_t table = (sizeof(struct gf_warp) + 63) / 64 * 64;
+    const bool has_table = params->kernel == GF_WARP_CUBIC || params->kernel == GF_WARP_LANCZOS3;
+    const size_t weights = GF_WARP_PHASES * GF_WARP_TAPS * sizeof(int16_t);
+    const enum gf_status status =
+        gf_stage_constants(stage, table + (has_table ? weights : 0), error);
+    if (status)
+        return status;
+    struct gf_warp *const warp = stage->constants;
+    *warp = (struct gf_warp){
+        .map = params->map,
+        .kernel = params->kernel,
+        .taps = taps_of(params->kernel),
+        .nx = params->nx,
+        .ny = params->ny,
+        .one_of = 1 / (256.0 * params->nx * params->ny),
+        .in_width = stage->in.width,
+        .in_height = stage->in.height,
+        .bias = params->kernel == GF_WARP_NEAREST ? 0.5
+                : has_table                       ? 1.0 / 2048
+                                                  : 1.0 / 8192,
+        .table = table,
+    };
+    if (warp->map.kind == GF_WARP_AFFINE)
+        fill_affine(warp);
+    fill_beyond(warp, params, stage->out);
+    int16_t *const weight = (int16_t *)(void *)((char *)stage->constants + table);
+    for (int phase = 0; has_table && phase < GF_WARP_PHASES; phase++)
+        fill_phase(warp->kernel, warp->taps, phase, weight + (size_t)phase * GF_WARP_TAPS);
+    return GF_OK;
+}

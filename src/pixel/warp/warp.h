@@ -1,0 +1,261 @@
+/* Sampling a picture at real positions: what rotate, affine, perspective and lens are made of. A
+ * map says where in the input each pixel of the result lies; a kernel (nearest, linear, cubic,
+ * Lanczos of 3 lobes) makes its value of the pixels around that position. The picture goes on
+ * beyond its edges, as one colour, transparent, or as its edge. All arithmetic on samples is that
+ * of integers, and positions are made in one order, so that both backends make the same bits.
+ *
+ * Where the map shrinks, a pixel of the result covers more than one of the input: it is then the
+ * mean of nx x ny samples that lie evenly in it, so many that neighbours are 1.25 pixels of the
+ * input apart at most (64 x 64 samples at most): a box in the result's space, as in Heckbert,
+ * Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. */
+#ifndef GF_PIXEL_WARP_WARP_H
+#define GF_PIXEL_WARP_WARP_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "base/host_device.h"
+#include "stage/stage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gf_warp_kernel { GF_WARP_LINEAR, GF_WARP_CUBIC, GF_WARP_LANCZOS3, GF_WARP_NEAREST };
+extern const char *const gf_warp_kernel_names[];
+
+/* colour.word of struct gf_warp_params: in the order of the words that pad takes. */
+enum gf_warp_beyond { GF_WARP_COLOUR, GF_WARP_EDGE, GF_WARP_TRANSPARENT };
+
+/* Positions count pixels: the centre of column 0 is 0. From (x, y) of the result to (u, v) of the
+ * input:
+ * AFFINE       u = c0 x + c1 y + c2, v = c3 x + c4 y + c5
+ * PERSPECTIVE  w = c6 x + c7 y + c8, u = (c0 x + c1 y + c2) / w, v = (c3 x + c4 y + c5) / w;
+ *              where w <= 0 there is no picture
+ * LENS         d = (x - c0, y - c1) c6, r2 = |d|^2 c2, (u, v) = (c3, c4) + d (1 + r2 (k1 + r2 k2)),
+ *              k1 = c7, k2 = c8 */
+enum gf_warp_kind { GF_WARP_AFFINE, GF_WARP_PERSPECTIVE, GF_WARP_LENS };
+
+struct gf_warp_map {
+    int kind;
+    double c[9];
+};
+
+struct gf_warp_params {
+    struct gf_warp_map map;
+    int width, height; /* of the result */
+    int kernel;
+    int nx, ny;              /* samples a pixel: gf_warp_plan() sets them */
+    bool whole;              /* a band needs much of the input: gf_warp_plan() sets it */
+    struct gf_colour colour; /* with TRANSPARENT the input has alpha */
+};
+
+/* The kernels of a filter that becomes a warp, for its .cuda. */
+extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
+#define GF_WARP_KERNELS \
+    {GF_VARIANT("tiled", gf_warp_cuda, \
+                "a tile of the input in shared memory, of which a block makes 32 x 32 pixels, " \
+                "where the map is straight and does not shrink (Best Practices 9.2.3)")}, \
+    { \
+        GF_VARIANT("direct", gf_warp_direct_cuda, \
+                   "a thread a pixel, which reads its window from global memory (Best Practices " \
+                   "9.2.1)") \
+    }
+
+enum gf_status gf_warp_shape(const void *params, struct gf_format in, struct gf_format *out,
+                             struct gf_error *error) GF_CHECKED;
+void gf_warp_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
+bool gf_warp_needs_whole(const void *params);
+enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
+void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                 void *scratch);
+
+/* The filter whose params are a struct gf_warp_params, as a part of the filter of that name. */
+#define GF_WARP_STAGE(name_) \
+    { \
+        .name = name_, .params_size = sizeof(struct gf_warp_params), .kind = GF_STENCIL, \
+        .cost = {.pixel = 4}, .shape = gf_warp_shape, .input_rows = gf_warp_input_rows, \
+        .needs_whole = gf_warp_needs_whole, .prepare = gf_warp_prepare, .cpu = gf_warp_cpu, \
+        .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNELS), \
+    }
+
+/* Sets nx, ny and whole for an input of in_width x in_height pixels. */
+void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height);
+
+enum {
+    GF_WARP_PHASES = 1024, /* positions between two pixels, of the tables of weights */
+    GF_WARP_TAPS = 8,      /* weights of a phase in the table; those behind `taps` are 0 */
+    GF_WARP_SAMPLES_MAX = 64,
+};
+
+/* What prepare() leaves in stage->constants; the table of weights int16_t[PHASES][TAPS], 2^14 = 1,
+ * stands behind it, at `table` bytes. */
+struct gf_warp {
+    struct gf_warp_map map;
+    int kernel, taps, nx, ny;
+    int in_width, in_height;
+    bool edge;                    /* the nearest pixel instead of `beyond` */
+    uint16_t beyond[4];           /* the samples of a pixel there */
+    double bias;                  /* is added to positions, so that truncation rounds */
+    double one_of;                /* 1 / (256 nx ny) */
+    int64_t u, ux, uy, v, vx, vy; /* AFFINE: u + ux x + uy y in 2^-32 pixels, bias included */
+    int64_t part_ux, part_uy, part_vx, part_vy; /* half the way from a sample to the next */
+    size_t table;
+};
+
+/* Positions of a run of pixels: the pixel at or before each, and of 4096 parts of the way to the
+ * next. */
+enum { GF_WARP_RUN = 256 };
+struct gf_warp_run {
+    int32_t x[GF_WARP_RUN], y[GF_WARP_RUN];
+    uint16_t f[GF_WARP_RUN], g[GF_WARP_RUN];
+};
+/* RGB or gray of 8 bits by vector instructions: pixels first .. first + count - 1 of the run, all
+ * of whose windows lie in the picture, with GF_WARP_BESIDE columns more on the right, to `out`.
+ * Returns how many are done. GF_CPU_AVX2. */
+enum { GF_WARP_BESIDE = 2 };
+GF_X86_ONLY int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
+                                  const struct gf_warp_run *run, int first, int count,
+                                  uint8_t *out);
+GF_X86_ONLY int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
+                                   const struct gf_warp_run *run, int first, int count,
+                                   uint8_t *out);
+
+/* ---- positions ---- */
+
+/* A position in the input: whole pixels, and of 4096 parts of the way to the next. */
+struct gf_warp_at {
+    int x, y;
+    unsigned f, g;
+};
+
+/* Far outside every picture, yet windows around it have indices. */
+#define GF_WARP_FAR 1.0e9
+
+GF_HOST_DEVICE double gf_warp_bounded(double v)
+{
+    const double floored = v > -GF_WARP_FAR ? v : -GF_WARP_FAR; /* NaN: far */
+    return floored < GF_WARP_FAR ? floored : GF_WARP_FAR;
+}
+
+GF_HOST_DEVICE void gf_warp_source(const struct gf_warp_map *map, double x, double y, double *u,
+                                   double *v)
+{
+    const double *const c = map->c;
+    if (map->kind == GF_WARP_LENS) {
+        const double dx = (x - c[0]) * c[6], dy = (y - c[1]) * c[6];
+        const double r2 = (dx * dx + dy * dy) * c[2];
+        const double stretch = 1 + r2 * (c[7] + r2 * c[8]);
+        *u = gf_warp_bounded(c[3] + dx * stretch);
+        *v = gf_warp_bounded(c[4] + dy * stretch);
+        return;
+    }
+    const double top = c[0] * x + c[1] * y + c[2], left = c[3] * x + c[4] * y + c[5];
+    const double w = map->kind == GF_WARP_PERSPECTIVE ? c[6] * x + c[7] * y + c[8] : 1;
+    *u = w > 0 ? gf_warp_bounded(top / w) : -GF_WARP_FAR;
+    *v = w > 0 ? gf_warp_bounded(left / w) : -GF_WARP_FAR;
+}
+
+/* AFFINE: where sample (i, j) lies in the pixel, from its centre. */
+GF_HOST_DEVICE int64_t gf_warp_part_u(const struct gf_warp *warp, int i, int j)
+{
+    return (2 * i + 1 - warp->nx) * warp->part_ux + (2 * j + 1 - warp->ny) * warp->part_uy;
+}
+
+GF_HOST_DEVICE int64_t gf_warp_part_v(const struct gf_warp *warp, int i, int j)
+{
+    return (2 * i + 1 - warp->nx) * warp->part_vx + (2 * j + 1 - warp->ny) * warp->part_vy;
+}
+
+/* Where sample i of n lies in a pixel, from its centre. */
+GF_HOST_DEVICE double gf_warp_offset(int i, int n)
+{
+    return (2 * i + 1 - n) / (2.0 * n);
+}
+
+GF_HOST_DEVICE struct gf_warp_at gf_warp_split(double u, double v)
+{
+    const double column = floor(u), row = floor(v);
+    struct gf_warp_at at;
+    at.x = (int)column, at.y = (int)row;
+    at.f = (unsigned)(int)((u - column) * 4096), at.g = (unsigned)(int)((v - row) * 4096);
+    return at;
+}
+
+/* Sample (i, j) of the result's pixel (x, y). */
+GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, int y, int i, int j)
+{
+    struct gf_warp_at at;
+    if (warp->map.kind == GF_WARP_AFFINE) {
+        const int64_t u = warp->u + x * warp->ux + y * warp->uy + gf_warp_part_u(warp, i, j);
+        const int64_t v = warp->v + x * warp->vx + y * warp->vy + gf_warp_part_v(warp, i, j);
+        at.x = (int)(u >> 32), at.y = (int)(v >> 32);
+        at.f = (uint32_t)u >> 20, at.g = (uint32_t)v >> 20;
+        return at;
+    }
+    double u, v;
+    gf_warp_source(&warp->map, x + gf_warp_offset(i, warp->nx), y + gf_warp_offset(j, warp->ny), &u,
+                   &v);
+    return gf_warp_split(u + warp->bias, v + warp->bias);
+}
+
+/* ---- values: with so many fraction bits that a mean of them is rounded once ---- */
+
+/* Linear: the sum of two rows, and of both. 2^24 (8 bits), 2^16 (16 bits) = 1. */
+GF_HOST_DEVICE uint32_t gf_warp_linear8(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t f,
+                                        uint32_t g)
+{
+    const uint32_t top = 4096 * a + f * (b - a), bottom = 4096 * c + f * (d - c);
+    return 4096 * top + g * (bottom - top);
+}
+
+GF_HOST_DEVICE uint32_t gf_warp_linear16(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t f,
+                                         uint32_t g)
+{
+    const uint32_t top = (4096 * a + f * (b - a) + 128) >> 8;
+    const uint32_t bottom = (4096 * c + f * (d - c) + 128) >> 8;
+    return 4096 * top + g * (bottom - top);
+}
+
+/* Cubic and Lanczos: sums of rows, 2^14 = 1, are rounded to 2^6 = 1; those of columns have 2^20. */
+GF_HOST_DEVICE int gf_warp_round_row(int sum)
+{
+    return (sum + 128) >> 8;
+}
+
+/* A sum as a sample, or as one with 8 fraction bits. */
+GF_HOST_DEVICE int gf_warp_sample(int64_t sum, int fraction_bits, int max)
+{
+    const int64_t rounded = (sum + ((int64_t)1 << (fraction_bits - 1))) >> fraction_bits;
+    return rounded < 0 ? 0 : rounded > max ? max : (int)rounded;
+}
+
+GF_HOST_DEVICE int64_t gf_warp_fine(int64_t sum, int fraction_bits)
+{
+    return (sum + ((int64_t)1 << (fraction_bits - 9))) >> (fraction_bits - 8);
+}
+
+/* The mean of the pixel's samples, values with 8 fraction bits, as a sample. The quotient by a
+ * multiplication is off by one at most. */
+GF_HOST_DEVICE int gf_warp_mean(const struct gf_warp *warp, int64_t sum, int max)
+{
+    const int64_t divisor = 256 * (int64_t)(warp->nx * warp->ny);
+    const int64_t rounded = sum + divisor / 2;
+    if (rounded <= 0)
+        return 0;
+    int64_t mean = (int64_t)((double)rounded * warp->one_of);
+    mean -= mean * divisor > rounded;
+    mean += (mean + 1) * divisor <= rounded;
+    return mean > max ? max : (int)mean;
+}
+
+static inline const int16_t *gf_warp_weights(const struct gf_warp *warp)
+{
+    return (const int16_t *)((const char *)warp + warp->table);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,245 @@
+#include "report/batch/batch_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+const char *gf_batch_stage_name(int stage)
+{
+    static const char *const names[] = {"decode", "upload", "filter", "download", "encode"};
+    return names[stage];
+}
+
+static double stage_of(const struct gf_stage_times *ms, int stage)
+{
+    const double times[] = {ms->decode, ms->upload, ms->filter, ms->download, ms->encode};
+    return times[stage];
+}
+
+/* ---- adding ---- */
+
+/* Counts the text; returns its index, or -1 if memory runs out. */
+static int count_text(struct gf_batch_count **count, int *counts, const char *text)
+{
+    for (int i = 0; i < *counts; i++) {
+        if (!strcmp((*count)[i].text, text)) {
+            (*count)[i].pictures++;
+            return i;
+        }
+    }
+    struct gf_batch_count *const grown = realloc(*count, ((size_t)*counts + 1) * sizeof *grown);
+    if (!grown)
+        return -1;
+    *count = grown;
+    grown[*counts] = (struct gf_batch_count){strdup(text), 1};
+    return grown[*counts].text ? (*counts)++ : -1;
+}
+
+/* A failure's message without the name that it begins with, so that equal reasons are one. There
+ * are only so many kinds of them: further ones are counted together. */
+static int count_message(struct gf_batch_report *report, const struct gf_batch_log_entry *entry)
+{
+    enum { MESSAGES_MAX = 200 };
+    const char *message = entry->message ? entry->message : "";
+    const size_t length = strlen(entry->input);
+    if (length && !strncmp(message, entry->input, length) && !strncmp(message + length, ": ", 2))
+        message += length + 2;
+    if (report->messages >= MESSAGES_MAX)
+        message = "other reasons";
+    return count_text(&report->message, &report->messages, message);
+}
+
+static int count_way(struct gf_batch_report *report, const struct gf_batch_log_entry *entry)
+{
+    char way[300];
+    snprintf(way, sizeof way, "%.100s; decoder %.60s, encoder %.60s",
+             entry->device ? entry->device : "", entry->decoder ? entry->decoder : "",
+             entry->encoder ? entry->encoder : "");
+    return count_text(&report->way, &report->ways, way);
+}
+
+enum gf_status gf_batch_report_add(struct gf_batch_report *report,
+                                   const struct gf_batch_log_entry *entry, double finished_s,
+                                   struct gf_error *error)
+{
+    const size_t count = report->pictures;
+    if (!(count & (count - 1))) { /* the room is the next power of two */
+        struct gf_batch_picture *const grown =
+            realloc(report->picture, (count ? 2 * count : 1) * sizeof *grown);
+        if (!grown)
+            return gf_fail_memory(error);
+        report->picture = grown;
+    }
+    struct gf_batch_picture *const picture = &report->picture[count];
+    *picture = (struct gf_batch_picture){.input = strdup(entry->input),
+                                         .message = -1,
+                                         .way = -1,
+                                         .outcome = entry->outcome,
+                                         .width = entry->width,
+                                         .height = entry->height,
+                                         .finished_s = finished_s,
+                                         .ms = entry->ms};
+    if (!picture->input)
+        return gf_fail_memory(error);
+    report->pictures++;
+    if (entry->outcome == GF_OUTCOME_FAILED &&
+        (picture->message = count_message(report, entry)) < 0)
+        return gf_fail_memory(error);
+    if (entry->outcome == GF_OUTCOME_DONE && (picture->way = count_way(report, entry)) < 0)
+        return gf_fail_memory(error);
+    return GF_OK;
+}
+
+/* ---- figures ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct gf_batch_picture *const x = a, *const y = b;
+    return (x->finished_s > y->finished_s) - (x->finished_s < y->finished_s);
+}
+
+/* The median of sorted values, and the ends of their middle half. */
+static struct gf_timing quartiles(const double *ms, size_t count)
+{
+    if (!count)
+        return (struct gf_timing){0};
+    return (struct gf_timing){.runs = count < INT32_MAX ? (int)count : INT32_MAX,
+                              .median_s = (ms[(count - 1) / 2] + ms[count / 2]) / 2 * 1e-3,
+                              .least_s = ms[count / 4] * 1e-3,
+                              .most_s = ms[count - 1 - count / 4] * 1e-3};
+}
+
+/* stage: -1 for the whole picture. scratch: room for every picture. */
+static struct gf_timing timing_of(const struct gf_batch_report *report, int stage, double *scratch)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->pictures; i++) {
+        const struct gf_batch_picture *const picture = &report->picture[i];
+        if (picture->outcome == GF_OUTCOME_DONE)
+            scratch[count++] = stage < 0 ? picture->ms.total : stage_of(&picture->ms, stage);
+    }
+    qsort(scratch, count, sizeof *scratch, by_value);
+    return quartiles(scratch, count);
+}
+
+static void add_counts(struct gf_batch_report *report)
+{
+    report->begin_s = INFINITY;
+    report->end_s = -INFINITY;
+    for (size_t i = 0; i < report->pictures; i++) {
+        const struct gf_batch_picture *const picture = &report->picture[i];
+        report->done += picture->outcome == GF_OUTCOME_DONE;
+        report->failed += picture->outcome == GF_OUTCOME_FAILED;
+        report->skipped += picture->outcome == GF_OUTCOME_SKIPPED;
+        if (picture->outcome != GF_OUTCOME_DONE)
+            continue;
+        /* The batch began before its first picture ended. */
+        report->begin_s = fmin(report->begin_s, picture->finished_s - picture->ms.total * 1e-3);
+        report->end_s = fmax(report->end_s, picture->finished_s);
+        for (int stage = 0; stage < GF_BATCH_STAGES; stage++)
+            report->stage_ms[stage] += stage_of(&picture->ms, stage);
+    }
+    for (int stage = 0; stage < GF_BATCH_STAGES; stage++) {
+        report->work_ms += report->stage_ms[stage];
+        if (report->stage_ms[stage] > 0 &&
+            (report->most < 0 || report->stage_ms[stage] > report->stage_ms[report->most]))
+            report->most = stage;
+    }
+}
+
+/* The union of the pictures' times, from the last end to the first. */
+static void add_work(struct gf_batch_report *report)
+{
+    double begin_s = INFINITY; /* of the work so far */
+    for (size_t i = report->pictures; i-- > 0;) {
+        struct gf_batch_picture *const picture = &report->picture[i];
+        if (picture->outcome != GF_OUTCOME_DONE || !isfinite(picture->finished_s))
+            continue;
+        const double from_s = picture->finished_s - picture->ms.total * 1e-3;
+        picture->left_s = report->work_s - fmax(0, picture->finished_s - begin_s);
+        if (from_s < begin_s) {
+            report->work_s += fmin(begin_s, picture->finished_s) - from_s;
+            begin_s = from_s;
+        }
+    }
+}
+
+static void add_slices(struct gf_batch_report *report)
+{
+    if (!(report->work_s > 0) || !isfinite(report->work_s)) {
+        report->rate = report->begin_s = report->end_s = NAN;
+        return;
+    }
+    report->rate = (double)report->done / report->work_s;
+    for (size_t i = 0; i < report->pictures; i++) {
+        const struct gf_batch_picture *const picture = &report->picture[i];
+        const double at = (1 - picture->left_s / report->work_s) * GF_BATCH_SLICES;
+        if (picture->outcome == GF_OUTCOME_DONE && at >= 0)
+            report->slice[at < GF_BATCH_SLICES ? (int)at : GF_BATCH_SLICES - 1]++;
+    }
+}
+
+/* Tukey's outer fence: the middle half's end, and three times its length. Where most pictures take
+ * the same, twice the median. */
+static void add_outliers(struct gf_batch_report *report)
+{
+    const struct gf_timing *const total = &report->total;
+    report->fence_ms =
+        1e3 * fmax(total->most_s + 3 * (total->most_s - total->least_s), 2 * total->median_s);
+    for (size_t i = 0; i < report->pictures; i++) {
+        const struct gf_batch_picture *const picture = &report->picture[i];
+        if (picture->outcome != GF_OUTCOME_DONE || !(picture->ms.total > report->fence_ms))
+            continue;
+        report->beyond++;
+        int place = report->outliers;
+        while (place && report->picture[report->outlier[place - 1]].ms.total < picture->ms.total)
+            place--;
+        if (place == GF_BATCH_OUTLIERS_MAX)
+            continue;
+        report->outliers += report->outliers < GF_BATCH_OUTLIERS_MAX;
+        memmove(&report->outlier[place + 1], &report->outlier[place],
+                ((size_t)report->outliers - 1 - (size_t)place) * sizeof *report->outlier);
+        report->outlier[place] = i;
+    }
+}
+
+enum gf_status gf_batch_report_finish(struct gf_batch_report *report, struct gf_error *error)
+{
+    double *const scratch = malloc((report->pictures + 1) * sizeof *scratch);
+    if (!scratch)
+        return gf_fail_memory(error);
+    report->most = -1;
+    qsort(report->picture, report->pictures, sizeof *report->picture, by_end);
+    add_counts(report);
+    add_work(report);
+    add_slices(report);
+    report->total = timing_of(report, -1, scratch);
+    for (int stage = 0; stage < GF_BATCH_STAGES; stage++)
+        report->stage[stage] = timing_of(report, stage, scratch);
+    add_outliers(report);
+    free(scratch);
+    return GF_OK;
+}
+
+void gf_batch_report_free(struct gf_batch_report *report)
+{
+    for (size_t i = 0; i < report->pictures; i++)
+        free(report->picture[i].input);
+    for (int i = 0; i < report->messages; i++)
+        free(report->message[i].text);
+    for (int i = 0; i < report->ways; i++)
+        free(report->way[i].text);
+    free(report->picture);
+    free(report->message);
+    free(report->way);
+    *report = (struct gf_batch_report){0};
+}

@@ -1,0 +1,30 @@
+/* Pictures on the page: before and after under a slider, and pixels enlarged. */
+#ifndef GF_REPORT_PAGE_PICTURE_HTML_H
+#define GF_REPORT_PAGE_PICTURE_HTML_H
+
+#include <stdio.h>
+
+#include "bench/compare_spot.h"
+#include "gpufilter/options.h"
+
+/* A picture as a small JPEG. */
+struct gf_page_picture {
+    void *data;
+    size_t size;
+};
+
+/* Reads the file on the CPU, runs the chain (NULL or "": none) and makes it small. options: for
+ * what a chain or a codec depends on. Without memory or with a file that cannot be read twice there
+ * is no picture: data is NULL. */
+struct gf_page_picture gf_page_picture_make(const char *path, const char *chain,
+                                            const struct gf_options *options);
+void gf_page_picture_free(struct gf_page_picture *picture);
+
+/* The part of the page; nothing if either is missing. */
+void gf_pictures_html(FILE *file, const struct gf_page_picture *before,
+                      const struct gf_page_picture *after);
+
+/* The place where a variant differs: what was expected, what it gave, and the difference. */
+void gf_spot_html(FILE *file, const char *name, const struct gf_compare_spot *spot);
+
+#endif

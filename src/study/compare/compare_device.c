@@ -1,0 +1,295 @@
+/* The variants of a stage on a device. Each runs once, and its result is compared with the CPU's;
+ * then its kernels are inspected, and it is timed, warm and cold. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/compare/compare.h"
+#include "chain/variants.h"
+#include "engine/bands.h"
+#include "engine/placement.h"
+#include "pixel/histogram/histogram.h"
+#include "selftest/difference.h"
+
+enum { POISON = 0xa5 };
+
+/* The group that is being measured, with its whole pictures on the device. */
+struct variants {
+    const struct gf_compare_setup *setup;
+    const struct gf_compare_subject *subject;
+    struct gf_compare_group *group;
+    struct gf_buffer_pool buffers; /* of the pictures on the device */
+    struct gf_placement in, out;   /* on the device */
+    struct gf_image result;        /* downloaded */
+    struct gf_histogram counted;   /* downloaded */
+    bool pinned_in, pinned_result;
+};
+
+static size_t image_bytes(const struct gf_image *image)
+{
+    return image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format);
+}
+
+static enum gf_status copy(const struct variants *v, bool up, const struct gf_image *image,
+                           const struct gf_placement *place, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = v->setup->backend->calls;
+    const struct gf_view host = gf_image_view(image);
+    enum gf_status status = up ? calls->upload(v->setup->lane, &place->view, &host, error)
+                               : calls->download(v->setup->lane, &host, &place->view, error);
+    if (!status)
+        status = calls->wait(v->setup->lane, error);
+    return status;
+}
+
+/* Overwrites the result on the device, so that the variant before cannot make up for this one. */
+static enum gf_status poison(struct variants *v, struct gf_error *error)
+{
+    memset(v->result.data, POISON, v->result.pitch * (size_t)v->result.format.height);
+    return copy(v, true, &v->result, &v->out, error);
+}
+
+static enum gf_status check_picture(struct variants *v, const struct gf_stage_work *work,
+                                    struct gf_compare_row *row, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = v->setup->backend->calls;
+    enum gf_status status = poison(v, error);
+    if (!status)
+        status = gf_stage_work_run(v->setup->lane, work, error);
+    if (!status)
+        status = calls->wait(v->setup->lane, error);
+    if (!status)
+        status = copy(v, false, &v->result, &v->out, error);
+    const struct gf_view found = gf_image_view(&v->result),
+                         expected = gf_image_view(v->subject->out);
+    if (!status)
+        row->difference = gf_view_difference(&found, &expected);
+    if (!status && row->difference > 0)
+        row->spot = gf_compare_spot_make(&found, &expected);
+    return status;
+}
+
+static enum gf_status check_histogram(struct variants *v, const struct gf_stage_work *work,
+                                      struct gf_compare_row *row, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = v->setup->backend->calls;
+    memset(v->counted.count, 0, gf_histogram_counters(&v->counted) * sizeof *v->counted.count);
+    enum gf_status status = gf_stage_work_run(v->setup->lane, work, error);
+    if (!status)
+        status = calls->wait(v->setup->lane, error);
+    if (!status)
+        status = calls->statistic_take(v->setup->lane, &v->counted, error);
+    const struct gf_variant *const counting = gf_stage_counting(work->stage);
+    if (!status)
+        row->difference = gf_histogram_difference(&v->counted, v->subject->histogram,
+                                                  counting && counting->count_extremes);
+    return status;
+}
+
+static enum gf_status time_runs(const struct variants *v, const struct gf_stage_work *work,
+                                bool cold, int runs, struct gf_timing *timing,
+                                struct gf_error *error)
+{
+    double seconds[GF_TIMING_RUNS_MAX];
+    const enum gf_status status =
+        v->setup->backend->calls->time(v->setup->lane, work, cold, runs, seconds, error);
+    if (!status)
+        *timing = gf_timing_of(seconds, runs);
+    return status;
+}
+
+/* The time of one cold run decides how many there are of each kind. */
+static enum gf_status time_row(const struct variants *v, const struct gf_stage_work *work,
+                               struct gf_compare_row *row, struct gf_error *error)
+{
+    if (!v->setup->backend->calls->time)
+        return GF_OK;
+    enum gf_status status = time_runs(v, work, true, 1, &row->cold, error);
+    const int runs = gf_timing_runs(row->cold.median_s, v->setup->budget_s);
+    if (!status)
+        status = time_runs(v, work, false, runs, &row->warm, error);
+    if (!status && runs > 1)
+        status = time_runs(v, work, true, runs, &row->cold, error);
+    return status;
+}
+
+static enum gf_status measure_row(struct variants *v, const struct gf_stage_work *work,
+                                  struct gf_compare_row *row, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = v->setup->backend->calls;
+    enum gf_status status =
+        work->counts ? check_histogram(v, work, row, error) : check_picture(v, work, row, error);
+    if (!status && calls->inspect)
+        status = calls->inspect(v->setup->lane, work, row->kernel, GF_COMPARE_KERNELS,
+                                &row->kernels, error);
+    return status ? status : time_row(v, work, row, error);
+}
+
+/* The constants of this variant, which may differ from those of the others. */
+static enum gf_status load_constants(const struct variants *v, struct gf_stage *stage,
+                                     const void **constants, struct gf_error *error)
+{
+    struct gf_backend *const backend = v->setup->backend;
+    stage->constants = NULL;
+    stage->constants_size = 0;
+    const enum gf_status status = gf_stage_prepare(stage, error);
+    return status ? status : backend->calls->load(backend, NULL, stage, constants, error);
+}
+
+/* Measures the row with the variant's constants and scratch, or with an empty histogram. */
+static enum gf_status prepare_and_measure_row(struct variants *v, struct gf_stage *stage,
+                                              struct gf_compare_row *row, struct gf_error *error)
+{
+    struct gf_backend *const backend = v->setup->backend;
+    const struct gf_backend_calls *const calls = backend->calls;
+    struct gf_stage_work work = {
+        .stage = stage, .in = v->in.view, .out = v->out.view, .counts = v->subject->counts};
+    enum gf_status status = work.counts ? calls->statistic_open(v->setup->lane, stage, error)
+                                        : load_constants(v, stage, &work.constants, error);
+    const size_t scratch = work.counts || status ? 0 : calls->scratch(stage, stage->out.height);
+    if (scratch && !(work.scratch = calls->alloc(backend, scratch)))
+        status = gf_fail(error, GF_ERROR_DEVICE_MEMORY, "no device memory for its scratch");
+    if (!status)
+        status = measure_row(v, &work, row, error);
+    if (work.scratch)
+        calls->release(backend, work.scratch, scratch);
+    if (work.constants)
+        calls->unload(backend, work.constants);
+    if (work.counts)
+        calls->statistic_close(v->setup->lane);
+    else
+        gf_stage_release(stage);
+    return status;
+}
+
+/* The row of a variant that cannot run here, or not on this picture, says why. */
+static enum gf_status add_row(struct variants *v, const struct gf_variant *variant,
+                              const char *name, bool chosen, struct gf_error *error)
+{
+    struct gf_stage stage = *v->subject->stage;
+    struct gf_error why = {0};
+    struct gf_compare_row *const row = gf_compare_add_row(v->group, name);
+    if (!row)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    stage.variant = variant;
+    row->summary = variant->summary;
+    row->tolerance = v->subject->counts ? 0 : gf_variant_tolerance(variant, stage.out.bits);
+    row->chosen = chosen;
+    const char *const refused = variant->refuses ? variant->refuses(&stage) : NULL;
+    if (refused) {
+        snprintf(row->refused, sizeof row->refused, "%s", refused);
+        return GF_OK;
+    }
+    const enum gf_status status = prepare_and_measure_row(v, &stage, row, &why);
+    if (status == GF_ERROR_UNAVAILABLE || status == GF_ERROR_DEVICE_MEMORY) {
+        snprintf(row->refused, sizeof row->refused, "%.159s", why.text);
+        return GF_OK;
+    }
+    if (status && error)
+        *error = why;
+    return status;
+}
+
+/* Whether the variant belongs to this group: some variants of a filter that wants a histogram count
+ * it, the others run the stage. */
+static bool belongs(const struct variants *v, const struct gf_variant *variant)
+{
+    return v->subject->counts ? variant->count != NULL : variant->launch || !variant->count;
+}
+
+/* The variant that a chain runs unless it names one. Of those that count it is the counter that all
+ * filters share; where the filter's list does not have it, the first variant stands for it. */
+static const struct gf_variant *usual(const struct variants *v)
+{
+    const struct gf_filter *const filter = gf_stage_variants(v->subject->stage);
+    struct gf_stage plain = *v->subject->stage;
+    const struct gf_variant *variant;
+    plain.variant = NULL;
+    for (int i = 0; v->subject->counts && (variant = gf_filter_variant_at(filter, i)); i++) {
+        if (variant->count && variant->count == gf_stage_counter(&plain))
+            return variant;
+    }
+    return gf_filter_variant_at(filter, 0);
+}
+
+/* The naive variant is the one of that name; a filter without one has it second. */
+static enum gf_status add_rows(struct variants *v, struct gf_error *error)
+{
+    const struct gf_filter *const filter = gf_stage_variants(v->subject->stage);
+    const struct gf_variant *const first = usual(v), *const asked = v->subject->stage->variant;
+    const struct gf_variant *const chosen = asked && belongs(v, asked) ? asked : first;
+    enum gf_status status = GF_OK;
+    if (first)
+        status =
+            add_row(v, first, belongs(v, first) ? first->name : "default", first == chosen, error);
+    const struct gf_variant *variant;
+    for (int i = 0; !status && (variant = gf_filter_variant_at(filter, i)); i++) {
+        if (variant != first && belongs(v, variant))
+            status = add_row(v, variant, variant->name, variant == chosen, error);
+    }
+    v->group->naive = v->group->rows > 1 ? 1 : -1;
+    for (int i = 0; i < v->group->rows; i++) {
+        if (!strcmp(v->group->row[i].name, "naive"))
+            v->group->naive = i;
+    }
+    return status;
+}
+
+static enum gf_status open_pictures(struct variants *v, struct gf_error *error)
+{
+    struct gf_backend *const backend = v->setup->backend;
+    const struct gf_compare_subject *const subject = v->subject;
+    gf_buffer_pool_open(&v->buffers, backend);
+    enum gf_status status =
+        gf_placement_alloc(&v->buffers, subject->in->format, true, &v->in, error);
+    if (!status && !subject->counts)
+        status = gf_placement_alloc(&v->buffers, subject->out->format, true, &v->out, error);
+    if (!status && !subject->counts)
+        status = gf_image_alloc(&v->result, subject->out->format, error);
+    if (!status && subject->counts)
+        status = gf_histogram_alloc(&v->counted, gf_stage_statistic(subject->stage),
+                                    subject->in->format, error);
+    if (status)
+        return status;
+    v->pinned_in =
+        backend->calls->pin(backend, subject->in->data, image_bytes(subject->in)) == GF_PINNED;
+    if (v->result.data)
+        v->pinned_result =
+            backend->calls->pin(backend, v->result.data, image_bytes(&v->result)) == GF_PINNED;
+    return copy(v, true, subject->in, &v->in, error);
+}
+
+static void close_pictures(struct variants *v)
+{
+    struct gf_backend *const backend = v->setup->backend;
+    if (v->pinned_in)
+        backend->calls->unpin(backend, v->subject->in->data);
+    if (v->pinned_result)
+        backend->calls->unpin(backend, v->result.data);
+    gf_buffer_pool_close(&v->buffers);
+    gf_image_free(&v->result);
+    free(v->counted.count);
+}
+
+/* If the device has no room for the picture, one row says so. */
+enum gf_status gf_compare_device_rows(const struct gf_compare_setup *setup,
+                                      const struct gf_compare_subject *subject,
+                                      struct gf_compare_group *group, struct gf_error *error)
+{
+    struct variants v = {.setup = setup, .subject = subject, .group = group};
+    struct gf_error why = {0};
+    enum gf_status status = open_pictures(&v, &why);
+    if (!status)
+        status = add_rows(&v, &why);
+    close_pictures(&v);
+    if (status == GF_ERROR_DEVICE_MEMORY) {
+        struct gf_compare_row *const row = gf_compare_add_row(group, "all");
+        if (!row)
+            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        snprintf(row->refused, sizeof row->refused, "%.159s", why.text);
+        return GF_OK;
+    }
+    if (status && error)
+        *error = why;
+    return status;
+}

@@ -1,0 +1,376 @@
+/* Explanations: segments, stages and the bytes that they move. */
+#include "study/explain/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/workers/batch_work.h"
+#include "batch/devices/cost.h"
+#include "chain/variants.h"
+#include "codec/codec.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "pipeline/pipeline_internal.h"
+#include "server/client.h"
+
+/* The run that is explained. */
+struct explainer {
+    const struct gf_run *run;
+    const struct gf_layout *layout;
+    struct gf_lane *lane; /* NULL on the CPU, which has no kernels */
+};
+
+/* ---- stages ---- */
+
+static void name_variant(const struct gf_stage *stage, bool counts,
+                         struct gf_explained_stage *found)
+{
+    const struct gf_variant *const usual = gf_filter_variant_at(gf_stage_variants(stage), 0);
+    const struct gf_variant *const asked = stage->variant;
+    const struct gf_variant *const variant =
+        asked && (counts ? !!asked->count : !!asked->launch) ? asked : usual;
+    found->variant = variant ? variant->name : NULL;
+    found->technique = variant ? variant->summary : NULL;
+    /* The counter that all filters share is not a variant of this filter. */
+    if (counts && variant == usual)
+        found->variant = found->technique = NULL;
+}
+
+/* Bytes that the stage reads for a band. Of a picture that it must see whole, each band is charged
+ * its share. */
+static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct gf_rows out)
+{
+    const double row_bytes = (double)gf_row_bytes(stage->in);
+    return gf_stage_needs_whole(stage)
+               ? row_bytes * (double)stage->in.height * (double)(out.end - out.first) /
+                     (double)stage->out.height
+               : row_bytes * (double)(in.end - in.first);
+}
+
+/* Bytes that the segment's i-th stage reads and writes for all bands. */
+static double stage_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
+                          const struct gf_bands *bands, int i)
+{
+    const struct gf_stage *const stage = &plan->stage[segment->first + i];
+    double bytes = 0;
+    for (int b = 0; b < bands->count; b++) {
+        struct gf_rows cut[GF_CUTS_MAX + 1];
+        const struct gf_rows rows = gf_bands_rows(bands, segment, b);
+        gf_segment_rows(plan, segment, rows.first, rows.end, cut);
+        bytes += bytes_read(stage, cut[i], cut[i + 1]) +
+                 (double)(cut[i + 1].end - cut[i + 1].first) * (double)gf_row_bytes(stage->out);
+    }
+    return bytes;
+}
+
+/* Bytes of all bands before the segment's i-th stage: what is uploaded if the device begins there.
+ */
+static double cut_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
+                        const struct gf_bands *bands, int i, struct gf_format format)
+{
+    double bytes = 0;
+    for (int b = 0; b < bands->count; b++) {
+        struct gf_rows cut[GF_CUTS_MAX + 1];
+        const struct gf_rows rows = gf_bands_rows(bands, segment, b);
+        gf_segment_rows(plan, segment, rows.first, rows.end, cut);
+        bytes += (double)(cut[i].end - cut[i].first) * (double)gf_row_bytes(format);
+    }
+    return bytes;
+}
+
+static enum gf_status explain_stage(const struct explainer *explainer, const struct gf_bands *bands,
+                                    const struct gf_segment *segment, int i,
+                                    const struct gf_rows *cut, struct gf_explained_stage *found,
+                                    struct gf_error *error)
+{
+    const struct gf_plan *const plan = explainer->run->plan;
+    struct gf_stage *const stage = &plan->stage[segment->first + i];
+    gf_plan_stage_name(stage, found->name, sizeof found->name);
+    found->filters = gf_plan_stage_filters(stage);
+    found->bytes = stage_bytes(plan, segment, bands, i);
+    if (!explainer->lane)
+        return GF_OK;
+    name_variant(stage, false, found);
+    const bool may_count =
+        segment->statistic && i + 1 == segment->count && !explainer->run->options->no_fuse;
+    return gf_explain_stage_kernels(explainer->lane, stage, may_count ? stage + 1 : NULL, cut[i],
+                                    cut[i + 1], found, error);
+}
+
+static enum gf_status explain_histogram(const struct explainer *explainer,
+                                        const struct gf_segment *segment, struct gf_rows rows,
+                                        struct gf_explained_stage *found, struct gf_error *error)
+{
+    const struct gf_stage *const wanting =
+        &explainer->run->plan->stage[segment->first + segment->count];
+    char name[sizeof found->name - 12];
+    gf_plan_stage_name(wanting, name, sizeof name);
+    snprintf(found->name, sizeof found->name, "%s histogram", name);
+    found->statistic = true;
+    found->bytes = (double)gf_row_bytes(segment->out) * (double)segment->out.height;
+    found->filters = 1;
+    if (!explainer->lane)
+        return GF_OK;
+    name_variant(wanting, true, found);
+    return gf_explain_histogram_kernels(explainer->lane, wanting, rows, found, error);
+}
+
+/* ---- segments ---- */
+
+/* Counts the segment's bytes over PCIe and through device memory. An upload is also written to
+ * device memory, and a download read from it. With zero copy the first and the last stage access
+ * host memory instead of device memory. */
+static void add_copies(const struct explainer *explainer, int s, struct gf_explained_segment *found)
+{
+    const struct gf_run *const run = explainer->run;
+    const struct gf_segment *const segment = &run->plan->segment[s];
+    const struct gf_bands *const bands = &explainer->layout->bands[s];
+    const bool last = s + 1 == run->plan->segment_count;
+    for (int i = 0; i < found->stages; i++)
+        found->device_bytes += found->stage[i].bytes;
+    if (run->backend->calls->unified)
+        return;
+    if (!s || !explainer->layout->on_device[s - 1])
+        found->up_bytes =
+            found->first_on_host
+                ? cut_bytes(run->plan, segment, bands, 1, run->plan->stage[segment->first].out)
+                : cut_bytes(run->plan, segment, bands, 0, segment->in);
+    if (last || !found->keeps_on_device)
+        found->down_bytes = (double)gf_row_bytes(segment->out) * (double)segment->out.height;
+    const double copied = found->up_bytes + found->down_bytes;
+    if (run->options->transfer == GF_TRANSFER_COPY || !segment->count)
+        found->device_bytes += copied;
+    else
+        found->device_bytes -= copied;
+}
+
+static enum gf_status explain_stages(const struct explainer *explainer, int s,
+                                     struct gf_explained_segment *found, struct gf_error *error)
+{
+    const struct gf_plan *const plan = explainer->run->plan;
+    const struct gf_segment *const segment = &plan->segment[s];
+    const struct gf_bands *const bands = &explainer->layout->bands[s];
+    const struct gf_rows rows = gf_bands_rows(bands, segment, (bands->count - 1) / 2);
+    struct gf_rows cut[GF_CUTS_MAX + 1];
+    enum gf_status status = GF_OK;
+    gf_segment_rows(plan, segment, rows.first, rows.end, cut);
+    found->stage = calloc((size_t)segment->count + 1, sizeof *found->stage);
+    if (!found->stage)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    for (int i = 0; !status && i < segment->count; i++)
+        status =
+            explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++], error);
+    const bool counted = found->stages && found->stage[found->stages - 1].counts;
+    if (!status && segment->statistic && !counted)
+        status = explain_histogram(explainer, segment, rows, &found->stage[found->stages++], error);
+    return status;
+}
+
+static enum gf_status explain_segment(const struct explainer *explainer, int s,
+                                      struct gf_explained_segment *found, struct gf_error *error)
+{
+    const struct gf_run *const run = explainer->run;
+    const struct gf_segment *const segment = &run->plan->segment[s];
+    const struct gf_bands *const bands = &explainer->layout->bands[s];
+    *found = (struct gf_explained_segment){
+        .in = segment->in,
+        .out = segment->out,
+        .bands = bands->count,
+        .band_rows = bands->rows,
+        .in_rows = bands->in_rows,
+        .whole = segment->count && gf_stage_needs_whole(&run->plan->stage[segment->first]),
+        .keeps_on_device = explainer->layout->on_device[s],
+        .first_on_host = gf_layout_first_stage_on_host(run, explainer->layout, s),
+    };
+    const enum gf_status status = explain_stages(explainer, s, found, error);
+    add_copies(explainer, s, found);
+    return status;
+}
+
+static enum gf_status explain_segments(const struct explainer *explainer,
+                                       struct gf_explanation *explanation, struct gf_error *error)
+{
+    const int count = explainer->run->plan->segment_count;
+    enum gf_status status = GF_OK;
+    explanation->segment = calloc((size_t)count, sizeof *explanation->segment);
+    if (!explanation->segment)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    for (int s = 0; !status && s < count; s++)
+        status =
+            explain_segment(explainer, s, &explanation->segment[explanation->segments++], error);
+    return status;
+}
+
+enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *explanation,
+                               struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = run->backend->calls;
+    struct gf_layout layout;
+    struct explainer explainer = {.run = run, .layout = &layout};
+    enum gf_status status = gf_layout_make(run, &layout, error);
+    if (!status && !calls->unified)
+        gf_layout_place_pictures(run, &layout);
+    if (!status && calls->inspect)
+        status = calls->lane_open(run->backend, 0, run->spans, &explainer.lane, error);
+    if (explainer.lane)
+        calls->lane_enter(explainer.lane);
+    if (!status)
+        status = explain_segments(&explainer, explanation, error);
+    if (explainer.lane)
+        calls->lane_close(explainer.lane);
+    if (!status) {
+        calls->describe(run->backend, explanation->device, sizeof explanation->device);
+        explanation->options = *run->options;
+        explanation->in = run->plan->in;
+        explanation->out = run->plan->out;
+        explanation->lanes = gf_layout_lanes(run, &layout);
+        explanation->lane_bytes = layout.in_bytes + 2 * layout.between_bytes + layout.scratch_bytes;
+    }
+    gf_layout_free(&layout);
+    return status;
+}
+
+double gf_explain_seconds(const struct gf_explanation *explanation, bool together)
+{
+    double seconds = 0;
+    for (int s = 0; s < explanation->segments; s++) {
+        const struct gf_explained_segment *const segment = &explanation->segment[s];
+        const double up = segment->up_bytes ? segment->up_bytes / explanation->upload_peak : 0;
+        const double down =
+            segment->down_bytes ? segment->down_bytes / explanation->download_peak : 0;
+        const double device = segment->device_bytes / explanation->copy_peak;
+        seconds += together ? fmax(fmax(up, down), device) : up + down + device;
+    }
+    return seconds;
+}
+
+/* ---- from a file ---- */
+
+/* Whether the output's name says a format without alpha. */
+static bool drops_alpha(const char *output, const struct gf_options *options,
+                        enum gf_file_format content)
+{
+    const struct gf_format rgba = {.width = 1, .height = 1, .channels = 4, .bits = 8};
+    enum gf_file_format format;
+    return output && !gf_sink_format(output, options, content, &format, NULL) &&
+           gf_format_in_file(format, rgba).channels < rgba.channels;
+}
+
+static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_source *source,
+                                     bool opaque, struct gf_explanation *explanation,
+                                     struct gf_error *error)
+{
+    static struct gf_sink unused; /* the layout asks only whether there is one */
+    struct gf_backend *backend = NULL;
+    struct gf_plan plan;
+    struct gf_spans spans;
+    struct gf_profile peaks = {0};
+    enum gf_status status = gf_pipeline_start(pipeline, &backend, &explanation->on_cuda, error);
+    const struct gf_options options = gf_pipeline_resolved(pipeline);
+    struct gf_plan_request request = gf_pipeline_request(pipeline, source);
+    request.opaque = opaque;
+    explanation->reduction = request.reduction;
+    if (!status)
+        status =
+            gf_plan_make_for(gf_pipeline_chain(pipeline), source->format, &request, &plan, error);
+    if (status)
+        return status;
+    gf_spans_init(&spans);
+    struct gf_run run = {.plan = &plan,
+                         .backend = backend,
+                         .options = &options,
+                         .memory_is_limit = gf_pipeline_options(pipeline)->memory_bytes != 0,
+                         .spans = &spans,
+                         .lanes = gf_pipeline_lanes(pipeline),
+                         .band_rows = options.band_rows,
+                         .source = source,
+                         .sink = &unused};
+    status = gf_explain_plan(&run, explanation, error);
+    if (!status) {
+        backend->calls->measure(backend, &peaks);
+        snprintf(explanation->reason, sizeof explanation->reason, "%s",
+                 gf_pipeline_profile(pipeline)->reason);
+        explanation->copy_peak = peaks.device_copy_peak;
+        explanation->upload_peak = peaks.upload_peak;
+        explanation->download_peak = peaks.download_peak;
+    }
+    gf_plan_free(&plan);
+    gf_spans_free(&spans);
+    return status;
+}
+
+/* The options with the device that a run with device=auto would choose; fills in the estimate. */
+static struct gf_options settle_device(const char *input, const char *output, const char *chain,
+                                       const struct gf_options *options,
+                                       const struct gf_figures *figures,
+                                       struct gf_explanation *explanation, char *reason,
+                                       size_t size)
+{
+    struct gf_options settled = *options;
+    struct gf_input_name name = {.path = (char *)input};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template template = {.text = (char *)(output ? output : "")};
+    const struct gf_batch_request request = {.chain = chain,
+                                             .options = *options,
+                                             .inputs = &inputs,
+                                             .output = &template,
+                                             .figures = figures};
+    const char *why_not;
+    const enum gf_cost_server server =
+        gf_server_may_run(chain, options) && gf_server_present(options->device_index)
+            ? GF_COST_SERVER_WORKS
+            : GF_COST_NO_SERVER;
+    explanation->gpu = (server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not)) &&
+                       !gf_batch_check_kernels(&request, NULL);
+    if (!gf_cost_look(&request, server, &explanation->work))
+        explanation->work.files = 0;
+    if (options->device == GF_DEVICE_AUTO && options->codec != GF_CODEC_GPU &&
+        gf_cost_choose(&request, server, reason, size).device == GF_DEVICE_CPU)
+        settled.device = GF_DEVICE_CPU;
+    return settled;
+}
+
+enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
+                               const struct gf_options *options, const struct gf_figures *figures,
+                               struct gf_explanation *explanation, struct gf_error *error)
+{
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_input *opened = NULL;
+    struct gf_source *source = NULL;
+    unsigned char head[16];
+    size_t got = 0;
+    *explanation = (struct gf_explanation){0};
+    char reason[sizeof explanation->reason] = "";
+    const struct gf_options settled =
+        settle_device(input, output, chain, options, figures, explanation, reason, sizeof reason);
+    enum gf_status status = gf_pipeline_open(chain, &settled, &pipeline, error);
+    if (!status && *reason)
+        gf_pipeline_set_reason(pipeline, reason);
+    if (!status)
+        status = gf_input_open(input, false, &opened, error);
+    if (!status)
+        status = gf_input_peek(opened, head, sizeof head, &got, error);
+    if (!status)
+        status = gf_source_open(opened, &settled, &source, error);
+    if (!status)
+        status = explain_source(pipeline, source,
+                                drops_alpha(output, &settled, gf_file_format_of(head, got)),
+                                explanation, error);
+    if (source)
+        source->close(source);
+    if (opened)
+        gf_input_close(opened);
+    gf_pipeline_close(pipeline);
+    if (status)
+        gf_explain_free(explanation);
+    return status;
+}
+
+void gf_explain_free(struct gf_explanation *explanation)
+{
+    for (int s = 0; s < explanation->segments; s++)
+        free(explanation->segment[s].stage);
+    free(explanation->segment);
+    *explanation = (struct gf_explanation){0};
+}

@@ -1,0 +1,17 @@
+/* A comparison on the page. */
+#ifndef GF_STUDY_REPORT_COMPARE_HTML_H
+#define GF_STUDY_REPORT_COMPARE_HTML_H
+
+#include <stdio.h>
+
+#include "study/compare/compare.h"
+
+/* heading: "" for a page that has one comparison. id: of the part, letters and digits. */
+/* Draws a group's variants below the roofs; nothing where no instructions are known.
+ * (compare_roofline.c) */
+void gf_roofline_html(FILE *file, const struct gf_comparison *comparison,
+                      const struct gf_compare_group *group);
+void gf_compare_html(FILE *file, const struct gf_comparison *comparison, const char *id,
+                     const char *heading);
+
+#endif

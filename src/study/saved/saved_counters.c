@@ -1,0 +1,221 @@
+/* The instructions of kernels, as Nsight Compute counts them: what `ncu --csv --page raw
+ * --print-units base` prints. Its line of names comes after lines of its own, and a line of units
+ * after that. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "study/saved/saved.h"
+
+enum { FIELD_SIZE = 512 };
+
+enum column { KERNEL, BLOCK, GRID, INSTRUCTIONS, PEAK, CYCLES_PER_S, COLUMNS };
+static const char *const column_names[COLUMNS] = {"Kernel Name",
+                                                  "Block Size",
+                                                  "Grid Size",
+                                                  "smsp__inst_executed.sum",
+                                                  "smsp__inst_executed.sum.peak_sustained",
+                                                  "smsp__cycles_elapsed.avg.per_second"};
+
+/* ---- lines and fields ---- */
+
+struct reader {
+    const char *at, *end;
+};
+
+/* Copies the next field of the line, as far as there is room. False: the line has no more. */
+static bool next_field(struct reader *reader, char field[FIELD_SIZE])
+{
+    size_t length = 0;
+    if (reader->at >= reader->end || *reader->at == '\n' || *reader->at == '\r')
+        return false;
+    bool quoted = *reader->at == '"';
+    for (reader->at += quoted; reader->at < reader->end; reader->at++) {
+        const bool quote = quoted && *reader->at == '"';
+        const bool twice = quote && reader->at + 1 < reader->end && reader->at[1] == '"';
+        if (!quoted && (*reader->at == ',' || *reader->at == '\n' || *reader->at == '\r'))
+            break;
+        reader->at += twice;
+        if (quote && !twice)
+            quoted = false;
+        else if (length + 1 < FIELD_SIZE)
+            field[length++] = *reader->at;
+    }
+    field[length] = 0;
+    if (reader->at < reader->end && *reader->at == ',')
+        reader->at++;
+    return true;
+}
+
+static void end_line(struct reader *reader)
+{
+    while (reader->at < reader->end && *reader->at != '\n')
+        reader->at++;
+    reader->at += reader->at < reader->end;
+}
+
+/* Goes to the line of names. */
+static bool find_names(struct reader *reader)
+{
+    static const char first[] = "\"ID\",";
+    for (; reader->at < reader->end; end_line(reader)) {
+        if (reader->end - reader->at >= (ptrdiff_t)sizeof first - 1 &&
+            !memcmp(reader->at, first, sizeof first - 1))
+            return true;
+    }
+    return false;
+}
+
+bool gf_saved_is_counters(const char *text, size_t size)
+{
+    struct reader reader = {text, text + size};
+    return find_names(&reader);
+}
+
+/* ---- what the fields say ---- */
+
+/* "12,345.5": NaN for what is no number. */
+static double number(const char *field)
+{
+    char digits[FIELD_SIZE], *end;
+    size_t length = 0;
+    for (; *field; field++) {
+        if (*field != ',')
+            digits[length++] = *field;
+    }
+    digits[length] = 0;
+    const double value = strtod(digits, &end);
+    return end == digits || *end || !(value >= 0) || !(value < 1e30) ? NAN : value;
+}
+
+static void read_size(const char *field, int size[3])
+{
+    size[0] = size[1] = size[2] = 0;
+    if (sscanf(field, "(%9d, %9d, %9d)", &size[0], &size[1], &size[2]) != 3)
+        size[0] = 0;
+}
+
+/* What of a name is dropped, and what is written otherwise. */
+static const struct {
+    const char *from, *to;
+} spellings[] = {{"void ", ""},       {"(anonymous namespace)::", ""},
+                 {"<unnamed>::", ""}, {"(int)", ""},
+                 {"(bool)", ""},      {"unsigned ", ""},
+                 {" ", ""},           {"false", "0"},
+                 {"true", "1"}};
+enum { SPELLINGS = sizeof spellings / sizeof *spellings };
+
+/* "void <unnamed>::rows<(int)3, false>(const unsigned char *)" is "rows<3,0>", of a comparison and
+ * of Nsight Compute. */
+static void plain_name(const char *from, char *name, size_t size)
+{
+    size_t length = 0;
+    int angles = 0;
+    while (*from && length + 1 < size) {
+        int i = 0;
+        while (i < SPELLINGS && strncmp(from, spellings[i].from, strlen(spellings[i].from)))
+            i++;
+        if (i < SPELLINGS) {
+            from += strlen(spellings[i].from);
+            if (*spellings[i].to)
+                name[length++] = *spellings[i].to;
+            continue;
+        }
+        if (!angles && *from == '(')
+            break;
+        angles += (*from == '<') - (*from == '>');
+        name[length++] = *from++;
+    }
+    name[length] = 0;
+}
+
+static enum gf_status add(struct gf_counters *counters, char field[COLUMNS][FIELD_SIZE],
+                          struct gf_error *error)
+{
+    struct gf_counted_kernel kernel = {.instructions = number(field[INSTRUCTIONS])};
+    const double peak = number(field[PEAK]) * number(field[CYCLES_PER_S]);
+    if (isnan(kernel.instructions)) /* the line of units */
+        return GF_OK;
+    if (peak > counters->issue_peak)
+        counters->issue_peak = peak;
+    plain_name(field[KERNEL], kernel.name, sizeof kernel.name);
+    read_size(field[GRID], kernel.grid);
+    read_size(field[BLOCK], kernel.block);
+    struct gf_counted_kernel *const grown =
+        realloc(counters->kernel, (size_t)(counters->kernels + 1) * sizeof *grown);
+    if (!grown)
+        return gf_fail_memory(error);
+    counters->kernel = grown;
+    grown[counters->kernels++] = kernel;
+    return GF_OK;
+}
+
+enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_saved *saved,
+                                      struct gf_error *error)
+{
+    struct reader reader = {text, text + size};
+    int place[COLUMNS], count = 0;
+    char field[COLUMNS][FIELD_SIZE], one[FIELD_SIZE];
+    enum gf_status status = GF_OK;
+    saved->kind = GF_SAVED_COUNTERS;
+    memset(place, -1, sizeof place);
+    find_names(&reader);
+    for (; next_field(&reader, one); count++) {
+        for (int i = 0; i < COLUMNS; i++)
+            place[i] = strcmp(one, column_names[i]) ? place[i] : count;
+    }
+    for (int i = 0; i <= INSTRUCTIONS; i++) {
+        if (place[i] < 0)
+            return gf_fail(error, GF_ERROR_INPUT,
+                           "%s: has no column %s: is it of ncu --csv --page raw --metrics %s?",
+                           saved->name, column_names[i], column_names[INSTRUCTIONS]);
+    }
+    for (end_line(&reader); reader.at < reader.end && !status; end_line(&reader)) {
+        memset(field, 0, sizeof field);
+        for (int at = 0; next_field(&reader, one); at++) {
+            for (int i = 0; i < COLUMNS; i++) {
+                if (place[i] == at)
+                    memcpy(field[i], one, sizeof one);
+            }
+        }
+        status = add(&saved->counters, field, error);
+    }
+    return status;
+}
+
+/* ---- comparisons ---- */
+
+static double instructions_of(const struct gf_counters *counters,
+                              const struct gf_kernel_info *kernel)
+{
+    char name[sizeof kernel->name];
+    plain_name(kernel->name, name, sizeof name);
+    for (int i = 0; i < counters->kernels; i++) {
+        const struct gf_counted_kernel *const counted = &counters->kernel[i];
+        if (!strncmp(counted->name, name, sizeof name - 1) &&
+            !memcmp(counted->grid, kernel->grid, sizeof counted->grid) &&
+            !memcmp(counted->block, kernel->block, sizeof counted->block))
+            return counted->instructions;
+    }
+    return NAN;
+}
+
+static void count_row(const struct gf_counters *counters, struct gf_compare_row *row)
+{
+    double sum = row->kernels && row->kernels <= GF_COMPARE_KERNELS ? 0 : NAN;
+    for (int i = 0; i < row->kernels && i < GF_COMPARE_KERNELS; i++)
+        sum += instructions_of(counters, &row->kernel[i]);
+    if (!isnan(sum))
+        row->instructions = sum;
+}
+
+void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *comparison)
+{
+    if (counters->issue_peak > 0)
+        comparison->issue_peak = counters->issue_peak;
+    for (int g = 0; g < comparison->groups; g++) {
+        for (int i = 0; i < comparison->group[g].rows; i++)
+            count_row(counters, &comparison->group[g].row[i]);
+    }
+}

@@ -1,0 +1,474 @@
+/* What files hold beside their pixels: each kind from each format to each other one is carried or
+ * warned of, and what shows or names what an output does not have is taken out. */
+#include "codec/codec_test.h"
+
+#include "codec/formats.h"
+#include "icc/icc_make.h"
+
+/* ---- the kinds, from each format to each ---- */
+
+static const struct {
+    unsigned kind;
+    const char *word;
+} words[] = {{GF_KIND_EXIF, "EXIF"},         {GF_KIND_XMP, " XMP"},
+             {GF_KIND_IPTC, "IPTC"},         {GF_KIND_TEXTS, " texts"},
+             {GF_KIND_COMMENTS, "comments"}, {GF_KIND_DENSITY, "density"},
+             {GF_KIND_ICC, "sRGB's"},        {GF_KIND_ORIENTATION, "orientation"}};
+
+static const char exif_of_6[] = "MM\0\x2a\0\0\0\x08\0\2\1\x0f\0\2\0\0\0\4Abc\0"
+                                "\1\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
+static const char iptc[] = "\x1c\2\x19\0\5apple";
+static const char plain_xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'/>";
+
+static struct picture with_all(void)
+{
+    struct picture picture = smooth_picture(16, 16, 3, 8);
+    struct gf_metadata *const metadata = &picture.metadata;
+    unsigned char profile[GF_ICC_MADE_MOST];
+    bool left_out = false;
+    assert_true(gf_metadata_add_exif(metadata, exif_of_6, sizeof exif_of_6 - 1));
+    assert_true(gf_blob_set(&metadata->xmp, plain_xmp, sizeof plain_xmp - 1));
+    assert_true(gf_metadata_add_photoshop(metadata, iptc, sizeof iptc - 1));
+    assert_true(
+        gf_blob_set(&metadata->icc, profile, gf_icc_make(&gf_icc_display_p3, false, profile)));
+    assert_true(gf_texts_add_latin1(&metadata->texts, "Author", "me", 2, &left_out));
+    assert_true(gf_texts_add_comment(&metadata->texts, "hello", 5, &left_out));
+    metadata->density_x = metadata->density_y = 11811;
+    return picture;
+}
+
+static const struct gf_file_type *next_written(int *index)
+{
+    const struct gf_file_type *type;
+    while ((type = gf_file_type_at((*index)++))) {
+        if (type->create)
+            break;
+    }
+    return type;
+}
+
+static const char *path_of(const char *stem, const struct gf_file_type *type)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s.%s", stem, gf_file_format_extension(type->format));
+    return in_folder(name);
+}
+
+/* A JPEG's comment may come back from another format as a text, and a text as a comment. Those of a
+ * TIFF are EXIF's, where it has that. */
+static unsigned kinds_of(const struct picture *picture)
+{
+    const struct gf_blob *const exif = &picture->metadata.exif;
+    const unsigned kinds = gf_metadata_kinds(&picture->metadata);
+    const bool in_exif = exif->size && memmem(exif->data, exif->size, "hello", 5);
+    return kinds & GF_KIND_COMMENTS || in_exif ? kinds | GF_KIND_COMMENTS | GF_KIND_TEXTS : kinds;
+}
+
+static void check_pair(const struct picture *from, const struct gf_file_type *type,
+                       const struct gf_options *options)
+{
+    struct gf_options wanted = *options;
+    struct picture back;
+    warnings = 0;
+    last_warning[0] = 0;
+    if (encode(path_of("out", type), from, &wanted) || decode(path_of("out", type), &wanted, &back))
+        fail_msg("%s", failure.text);
+    const unsigned kept = kinds_of(&back);
+    const unsigned had = gf_metadata_kinds(&from->metadata);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const bool carried = kept & words[i].kind;
+        if (!(had & words[i].kind) || words[i].kind == GF_KIND_ICC)
+            continue;
+        if (words[i].kind == GF_KIND_ORIENTATION && options->autorotate)
+            continue;
+        if (carried == !strstr(last_warning, words[i].word))
+            continue;
+        fail_msg("%s: %s is %s, but the warning is '%s'", type->name, words[i].word,
+                 carried ? "kept" : "lost", last_warning);
+    }
+    free_picture(&back);
+}
+
+/* A profile's loss has a line of its own, the last. */
+static void test_each_kind_is_kept_or_named(void **state)
+{
+    const struct gf_file_type *from, *to;
+    for (int autorotate = 0; autorotate <= 1; autorotate++)
+        for (int i = 0; (from = next_written(&i));) {
+            struct gf_options options = plain_options();
+            struct picture all = with_all(), read;
+            options.autorotate = autorotate;
+            if (encode(path_of("in", from), &all, &options) ||
+                decode(path_of("in", from), &options, &read))
+                fail_msg("%s", failure.text);
+            const unsigned lost = (unsigned)GF_KINDS_USUAL & ~from->keeps;
+            const unsigned orientation = autorotate ? GF_KIND_ORIENTATION : 0;
+            assert_int_equal(kinds_of(&read), GF_KINDS_USUAL & ~lost & ~orientation);
+            read.metadata.icc.size = 0;
+            for (int j = 0; (to = next_written(&j));)
+                check_pair(&read, to, &options);
+            free_picture(&all);
+            free_picture(&read);
+        }
+}
+
+static void test_other_colours_are_named(void **state)
+{
+    const struct gf_file_type *type;
+    for (int i = 0; (type = next_written(&i));)
+        for (int strip = 0; strip <= 1; strip++)
+            for (int p3 = 0; p3 <= 1; p3++) {
+                struct gf_options options = plain_options();
+                struct picture picture = smooth_picture(16, 16, 3, 8);
+                unsigned char profile[GF_ICC_MADE_MOST];
+                struct gf_icc_space space = p3 ? gf_icc_display_p3 : gf_icc_srgb;
+                space.name = "another name";
+                assert_true(gf_blob_set(&picture.metadata.icc, profile,
+                                        gf_icc_make(&space, false, profile)));
+                options.strip = strip;
+                assert_int_equal(encode(path_of("out", type), &picture, &options), GF_OK);
+                assert_int_equal(warnings, p3 && (strip || !(type->keeps & GF_KIND_ICC)));
+                if (warnings)
+                    assert_non_null(strstr(last_warning, "its colours are not sRGB's"));
+                free_picture(&picture);
+            }
+}
+
+/* ---- what follows a JPEG, and long XMP ---- */
+
+#define XAP "http://ns.adobe.com/xap/1.0/"
+#define GAIN_MAP_XMP \
+    "<r:RDF xmlns:r='rdf'><r:D xmlns:g='http://ns.adobe.com/hdr-gain-map/1.0/' g:Version='1.0'/>" \
+    "</r:RDF>"
+
+static void add_segment(struct bytes *jpeg, int marker, const void *data, size_t size)
+{
+    struct bytes made = {0};
+    const unsigned char head[] = {0xff, (unsigned char)marker, (unsigned char)((size + 2) >> 8),
+                                  (unsigned char)(size + 2)};
+    append(&made, jpeg->data, 2);
+    append(&made, head, sizeof head);
+    append(&made, data, size);
+    append(&made, jpeg->data + 2, jpeg->size - 2);
+    free(jpeg->data);
+    *jpeg = made;
+}
+
+/* Two entries, the second of that type. */
+static void add_mpf(struct bytes *jpeg, unsigned type)
+{
+    unsigned char mpf[] = "MPF\0MM\0\x2a\0\0\0\x08\0\1\xb0\2\0\7\0\0\0\x20\0\0\0\x1a\0\0\0\0"
+                          "\0\3\0\0    \0\0\0\0\0\0\0\0"
+                          "\0\0\0\0    \0\0\0\0\0\0\0";
+    mpf[4 + 26 + 16 + 1] = (unsigned char)(type >> 16);
+    mpf[4 + 26 + 16 + 3] = (unsigned char)type;
+    add_segment(jpeg, 0xe2, mpf, sizeof mpf);
+}
+
+static void check_named(struct bytes jpeg, const char *wanted)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture;
+    save(in_folder("in.jpg"), jpeg.data, jpeg.size);
+    assert_int_equal(decode(in_folder("in.jpg"), &options, &picture), GF_OK);
+    assert_int_equal(encode(in_folder("out.jpg"), &picture, &options), GF_OK);
+    assert_int_equal(warnings, wanted != NULL);
+    if (wanted)
+        assert_non_null(strstr(last_warning, wanted));
+    struct bytes out = load(in_folder("out.jpg"));
+    assert_null(memmem(out.data, out.size, "hdr-gain-map", 12));
+    assert_null(memmem(out.data, out.size, "HasExtendedXMP", 14));
+    free_picture(&picture);
+    free(out.data);
+    free(jpeg.data);
+}
+
+static void test_gain_maps_and_extended_xmp_are_named(void **state)
+{
+    static const char xmp[] = XAP "\0" GAIN_MAP_XMP;
+    static const char note[] = XAP "\0<r:D xmlns:r='rdf' "
+                                   "xmlns:n='http://ns.adobe.com/xmp/note/' n:HasExtendedXMP='A'/>";
+    static const char extension[] = "http://ns.adobe.com/xmp/extension/\0"
+                                    "0123456789abcdef0123456789abcdef\0\0\0\0\0\0\0\0<a/>";
+    static const char iso[] = "urn:iso:std:iso:ts:21496:-1\0\0\0\0";
+    const struct gf_options options = plain_options();
+    struct picture plain = smooth_picture(16, 16, 3, 8);
+    assert_int_equal(encode(in_folder("plain.jpg"), &plain, &options), GF_OK);
+    for (int i = 0; i < 6; i++) {
+        struct bytes jpeg = load(in_folder("plain.jpg"));
+        if (i == 0 || i == 1 || i == 5)
+            add_segment(&jpeg, 0xe1, xmp, sizeof xmp - 1);
+        if (i == 1 || i == 2 || i == 3)
+            add_mpf(&jpeg, i == 3 ? 0x010001 : i == 2 ? 0x020002 : 0);
+        if (i == 4) {
+            add_segment(&jpeg, 0xe1, note, sizeof note - 1);
+            add_segment(&jpeg, 0xe1, extension, sizeof extension - 1);
+        }
+        if (i == 5)
+            add_segment(&jpeg, 0xe2, iso, sizeof iso);
+        check_named(jpeg, i == 1 || i == 5 ? "does not keep the input's gain map"
+                          : i == 2         ? "does not keep the input's other pictures"
+                          : i == 4         ? "does not keep the input's extended XMP"
+                                           : NULL);
+    }
+    free_picture(&plain);
+}
+
+/* A box behind the others has the type of an auxiliary picture. */
+static void test_auxiliary_pictures_are_named(void **state)
+{
+    static const char *const cases[][2] = {
+        {"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", NULL},
+        {"urn:mpeg:hevc:2015:auxid:1", NULL},
+        {"urn:mpeg:mpegB:cicp:systems:auxiliary:depth", "keep the input's depth map"},
+        {"urn:mpeg:hevc:2015:auxid:2", "keep the input's depth map"},
+        {"urn:com:apple:photo:2020:aux:hdrgainmap", "keep the input's gain map"},
+        {"urn:com:apple:photo:2018:aux:portraiteffectsmatte",
+         "keep the input's auxiliary pictures"},
+    };
+    const struct gf_options options = plain_options();
+    struct picture plain = smooth_picture(16, 16, 3, 8), picture;
+    if (!gf_file_type(GF_FILE_AVIF)->open)
+        skip();
+    assert_int_equal(encode(in_folder("plain.avif"), &plain, &options), GF_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes avif = load(in_folder("plain.avif"));
+        const size_t length = strlen(cases[i][0]) + 1;
+        const unsigned char head[] = "\0\0\0\0freeauxC\0\0\0";
+        append(&avif, head, sizeof head);
+        avif.data[avif.size - sizeof head + 3] = (unsigned char)(sizeof head + length);
+        append(&avif, cases[i][0], length);
+        save(in_folder("in.avif"), avif.data, avif.size);
+        assert_int_equal(decode(in_folder("in.avif"), &options, &picture), GF_OK);
+        warnings = 0;
+        assert_int_equal(encode(in_folder("out.png"), &picture, &options), GF_OK);
+        assert_int_equal(warnings, cases[i][1] != NULL);
+        if (cases[i][1])
+            assert_non_null(strstr(last_warning, cases[i][1]));
+        free_picture(&picture);
+        free(avif.data);
+    }
+    free_picture(&plain);
+}
+
+/* ---- XMP ---- */
+
+static void check_removal(const char *text, const char *wanted)
+{
+    struct gf_blob xmp = {0};
+    const size_t size = strlen(text);
+    assert_true(gf_blob_set(&xmp, text, size)); /* of its own, so that overruns are seen */
+    const bool done =
+        gf_xmp_remove(&xmp, gf_xmp_of_lost_things) && gf_xmp_remove(&xmp, gf_xmp_thumbnails);
+    if (done != (wanted != NULL) ||
+        (wanted &&
+         (xmp.size != strlen(wanted) || (xmp.size && memcmp(xmp.data, wanted, xmp.size) != 0))))
+        fail_msg("%s: %.*s", text, (int)xmp.size, (const char *)xmp.data);
+    free(xmp.data);
+}
+
+static void test_properties_are_taken_out_of_xmp(void **state)
+{
+#define SPACES \
+    " xmlns:xmp='http://ns.adobe.com/xap/1.0/' xmlns:c='http://ns.google.com/photos/1.0/camera/'"
+#define HEAD "<?xpacket begin='' id='a'?><r:D a='>'" SPACES
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"no tags", "no tags"},
+        {HEAD " c:MotionPhoto=\"1\"  c:X='2' c:MicroVideoOffset = '5'/>", HEAD "  c:X='2'/>"},
+        {HEAD
+         "><xmp:Thumbnails><a b='</xmp:Thumbnails>'/><!-- < --><a></a></xmp:Thumbnails>t</r:D>",
+         HEAD ">t</r:D>"},
+        {HEAD "><xmp:Thumbnails/><xmp:Thumbnail/></r:D>", HEAD "><xmp:Thumbnail/></r:D>"},
+        {HEAD "/><!--<xmp:Thumbnails>--><![CDATA[<xmp:Thumbnails>]]>",
+         HEAD "/><!--<xmp:Thumbnails>--><![CDATA[<xmp:Thumbnails>]]>"},
+        {"<xmp:Thumbnails>another namespace</xmp:Thumbnails>",
+         "<xmp:Thumbnails>another namespace</xmp:Thumbnails>"},
+        {"<y:Thumbnails xmlns:y=\"http://ns.adobe.com/xap/1.0/\"/>", ""},
+        {"<a xmlns:g=\"http://ns.adobe.com/hdr-gain-map/1.0/\"\n g:Any='1'>b</a>", "<a>b</a>"},
+        {HEAD "><xmp:Thumbnails><a></xmp:Thumbnails>", NULL},
+        {HEAD "><xmp:Thumbnails>", NULL},
+        {"<a b='", NULL},
+        {"<!-- ", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_removal(cases[i][0], cases[i][1]);
+    struct gf_blob wide = {0};
+    assert_true(gf_blob_set(&wide, "<\0a\0/\0>\0", 8));
+    assert_false(gf_xmp_remove(&wide, gf_xmp_thumbnails));
+    free(wide.data);
+    char text[200];
+    snprintf(text, sizeof text, "%s><xmp:Thumbnails>a</xmp:Thumbnails></r:D>", HEAD);
+    for (size_t size = 0; size < strlen(text); size++) { /* never past the end */
+        struct gf_blob cut = {0};
+        assert_true(gf_blob_set(&cut, text, size));
+        (void)gf_xmp_remove(&cut, gf_xmp_thumbnails);
+        free(cut.data);
+    }
+}
+
+static void test_damaged_xmp_is_left_out(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture = smooth_picture(16, 16, 3, 8), back;
+    assert_true(gf_blob_set(&picture.metadata.xmp, "<a b='", 6));
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    assert_non_null(strstr(last_warning, "does not keep the input's XMP"));
+    assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
+    assert_int_equal(back.metadata.xmp.size, 0);
+    free_picture(&back);
+    free_picture(&picture);
+}
+
+/* ---- thumbnails ---- */
+
+/* A first directory of an orientation; a second one of a thumbnail, whose bytes follow it, and
+ * which `behind` bytes follow. */
+static struct gf_blob exif_with_thumbnail(bool big, bool strips, size_t behind)
+{
+    struct gf_blob exif = {calloc(1, 80 + behind), 80 + behind};
+    const unsigned entries[][4] = {{0x0112, 3, 1, 1},
+                                   {strips ? 0x0111 : 0x0201, 4, 1, 70},
+                                   {strips ? 0x0117 : 0x0202, 4, 1, 10}};
+    const size_t places[] = {10, 28, 40};
+    memcpy(exif.data, big ? "MM\0\x2a\0\0\0\x08\0\1" : "II\x2a\0\x08\0\0\0\1\0", 10);
+    for (int i = 0; i < 3; i++) {
+        const int widths[] = {2, 2, 4, entries[i][1] == 3 ? 2 : 4};
+        for (size_t at = places[i], w = 0; w < 4; at += (size_t)widths[w++])
+            for (int b = 0; b < widths[w]; b++)
+                exif.data[at + (size_t)(big ? widths[w] - 1 - b : b)] =
+                    (unsigned char)(entries[i][w] >> 8 * b);
+    }
+    exif.data[22 + (big ? 3 : 0)] = 26; /* the link */
+    exif.data[26 + big] = 2;
+    memcpy(exif.data + 70, "the secret", 10);
+    memset(exif.data + 80, 'x', behind);
+    return exif;
+}
+
+static void test_thumbnails_are_wiped(void **state)
+{
+    for (int i = 0; i < 8; i++) {
+        const size_t behind = i & 4 ? 7 : 0;
+        struct gf_blob exif = exif_with_thumbnail(i & 1, i & 2, behind);
+        gf_exif_remove_thumbnails(&exif);
+        assert_null(memmem(exif.data, exif.size, "secret", 6));
+        assert_int_equal(exif.size, behind ? 87 : 70);
+        assert_memory_equal(exif.data + 22, "\0\0\0\0", 4);
+        assert_int_equal(gf_exif_orientation(&exif), 1);
+        free(exif.data);
+    }
+    for (size_t size = 0; size < 80; size++) { /* never past the end */
+        struct gf_blob whole = exif_with_thumbnail(true, false, 0), cut = {0};
+        assert_true(gf_blob_set(&cut, whole.data, size));
+        gf_exif_remove_thumbnails(&cut);
+        free(cut.data);
+        free(whole.data);
+    }
+    for (unsigned char at = 0; at < 26; at++) { /* the first directory stays */
+        struct gf_blob exif = exif_with_thumbnail(true, false, 0);
+        exif.data[39] = at;
+        gf_exif_remove_thumbnails(&exif);
+        assert_int_equal(gf_exif_orientation(&exif), 1);
+        assert_memory_equal(exif.data, "MM\0\x2a\0\0\0\x08\0\1\1\x12", 12);
+        free(exif.data);
+    }
+}
+
+static bool file_has(const char *name, const char *word)
+{
+    struct bytes file = load(in_folder(name));
+    const bool has = memmem(file.data, file.size, word, strlen(word));
+    free(file.data);
+    return has;
+}
+
+/* Of a filtered picture they go, of any other they stay. */
+static void test_thumbnails_of_filtered_pictures_go(void **state)
+{
+    static const char records[] = "\x1c\2\x19\0\5apple\x1c\2\xca\0\6secret\x1c\2\x78\0\3end";
+    static const char small[] =
+        "<a xmlns:x='http://ns.adobe.com/xap/1.0/'><x:Thumbnails>secret</x:Thumbnails></a>";
+    const struct gf_options options = plain_options();
+    for (int kind = 0; kind < 3; kind++)
+        for (int filtered = 0; filtered <= 1; filtered++) {
+            struct picture picture = smooth_picture(16, 16, 3, 8);
+            if (kind == 0)
+                picture.metadata.exif = exif_with_thumbnail(true, false, 0);
+            if (kind == 1)
+                assert_true(gf_blob_set(&picture.metadata.xmp, small, sizeof small - 1));
+            if (kind == 2)
+                assert_true(
+                    gf_metadata_add_photoshop(&picture.metadata, records, sizeof records - 1));
+            picture.metadata.filtered = filtered;
+            assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);
+            assert_int_equal(warnings, 0);
+            assert_true(file_has("a.jpg", "secret") == !filtered);
+            assert_true(kind != 2 || (file_has("a.jpg", "apple") && file_has("a.jpg", "end")));
+            free_picture(&picture);
+        }
+}
+
+/* ---- the orientation ---- */
+
+static void check_orientation(const struct gf_file_type *type, const void *exif, size_t exif_size,
+                              int orientation)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = smooth_picture(16, 12, 3, 8), back;
+    options.autorotate = false;
+    assert_true(gf_blob_set(&picture.metadata.exif, exif, exif_size));
+    picture.metadata.orientation = orientation;
+    assert_true(gf_blob_set(&picture.metadata.xmp, "<a tiff:Orientation='3'/>", 25));
+    if (encode(path_of("out", type), &picture, &options) ||
+        decode(path_of("out", type), &options, &back))
+        fail_msg("%s", failure.text);
+    if (back.metadata.orientation != orientation)
+        fail_msg("%s: %d, not %d", type->name, back.metadata.orientation, orientation);
+    if (type->format != GF_FILE_TIFF && back.metadata.exif.size)
+        assert_int_equal(gf_exif_orientation(&back.metadata.exif), orientation);
+    assert_int_equal(back.metadata.xmp.data[21], '0' + orientation);
+    free_picture(&back);
+    free_picture(&picture);
+}
+
+/* What the pixels were read by is stated, whatever EXIF and XMP said: the transformations of AVIF
+ * and the header of JPEG XL come before them. */
+static void test_the_kept_orientation_is_stated(void **state)
+{
+    static const char without[] = "MM\0\x2a\0\0\0\x08\0\2\1\x0f\0\2\0\0\0\4Abc\0"
+                                  "\1\x31\0\2\0\0\0\4Xyz\0\0\0\0\0";
+    const struct gf_file_type *type;
+    for (int i = 0; (type = next_written(&i));)
+        for (int orientation = 1; type->keeps & GF_KIND_ORIENTATION && orientation <= 8;
+             orientation++) {
+            check_orientation(type, NULL, 0, orientation);
+            check_orientation(type, exif_of_6, sizeof exif_of_6 - 1, orientation);
+            check_orientation(type, without, sizeof without - 1, orientation);
+        }
+    struct gf_blob exif = {0};
+    assert_true(gf_blob_set(&exif, without, sizeof without - 1));
+    assert_true(gf_exif_set_orientation(&exif, 5));
+    assert_int_equal(gf_exif_orientation(&exif), 5);
+    assert_non_null(memmem(exif.data, exif.size,
+                           "\0\3\1\x0f\0\2\0\0\0\4Abc\0\1\x12\0\3\0\0\0\1\0\5\0\0"
+                           "\1\x31\0\2\0\0\0\4Xyz\0\0\0\0",
+                           42));
+    free(exif.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_kind_is_kept_or_named),
+        cmocka_unit_test(test_other_colours_are_named),
+        cmocka_unit_test(test_gain_maps_and_extended_xmp_are_named),
+        cmocka_unit_test(test_auxiliary_pictures_are_named),
+        cmocka_unit_test(test_properties_are_taken_out_of_xmp),
+        cmocka_unit_test(test_damaged_xmp_is_left_out),
+        cmocka_unit_test(test_thumbnails_are_wiped),
+        cmocka_unit_test(test_thumbnails_of_filtered_pictures_go),
+        cmocka_unit_test(test_the_kept_orientation_is_stated),
+    };
+    return cmocka_run_group_tests_name("metadata", tests, make_folder, remove_folder);
+}

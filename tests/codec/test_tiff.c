@@ -1,0 +1,500 @@
+/* TIFFs made here byte by byte: what the tags say is what the pixels become. */
+#include "codec/codec_test.h"
+
+#include "codec/formats.h"
+
+enum { BYTE = 1, SHORT = 3, LONG = 4, UNDEFINED = 7 };
+
+struct tiff {
+    bool big_endian, big_tiff;
+    struct bytes bytes;
+    unsigned char entries[32 * 20];
+    int count;
+    size_t link; /* where the offset of the next directory goes */
+};
+
+static void put(const struct tiff *tiff, unsigned char *to, int bytes, uint64_t value)
+{
+    for (int i = 0; i < bytes; i++)
+        to[tiff->big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
+}
+
+static void put_more(struct tiff *tiff, int bytes, uint64_t value)
+{
+    unsigned char text[8];
+    put(tiff, text, bytes, value);
+    append(&tiff->bytes, text, (size_t)bytes);
+}
+
+static void begin(struct tiff *tiff)
+{
+    append(&tiff->bytes, tiff->big_endian ? "MM" : "II", 2);
+    put_more(tiff, 2, tiff->big_tiff ? 43 : 42);
+    if (tiff->big_tiff)
+        put_more(tiff, 2, 8);
+    if (tiff->big_tiff)
+        put_more(tiff, 2, 0);
+    tiff->link = tiff->bytes.size;
+    put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
+}
+
+/* A tag of numbers. */
+static void tag(struct tiff *tiff, unsigned number, int type, int count, const unsigned *values)
+{
+    const int bytes = type == SHORT ? 2 : type == LONG ? 4 : 1, word = tiff->big_tiff ? 8 : 4;
+    unsigned char *const entry = tiff->entries + tiff->count++ * (4 + 2 * word);
+    unsigned char *value = entry + 4 + word;
+    memset(entry, 0, (size_t)(4 + 2 * word));
+    put(tiff, entry, 2, number);
+    put(tiff, entry + 2, 2, (unsigned)type);
+    put(tiff, entry + 4, word, (unsigned)count);
+    if (count * bytes > word) {
+        put(tiff, value, word, tiff->bytes.size);
+        for (int i = 0; i < count; i++)
+            put_more(tiff, bytes, values[i]);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        put(tiff, value + i * bytes, bytes, values[i]);
+}
+
+static void tag1(struct tiff *tiff, unsigned number, unsigned value)
+{
+    tag(tiff, number, LONG, 1, &value);
+}
+
+/* Adds the directory of the tags so far, and returns its offset. */
+static size_t add_directory(struct tiff *tiff)
+{
+    const size_t at = tiff->bytes.size;
+    put_more(tiff, tiff->big_tiff ? 8 : 2, (unsigned)tiff->count);
+    append(&tiff->bytes, tiff->entries, (size_t)(tiff->count * (4 + 2 * (tiff->big_tiff ? 8 : 4))));
+    put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
+    tiff->count = 0;
+    return at;
+}
+
+/* Adds it as that of the next picture. */
+static void add_page(struct tiff *tiff)
+{
+    const int word = tiff->big_tiff ? 8 : 4;
+    put(tiff, tiff->bytes.data + tiff->link, word, tiff->bytes.size);
+    add_directory(tiff);
+    tiff->link = tiff->bytes.size - (size_t)word;
+}
+
+static void write_file(struct tiff *tiff)
+{
+    save(in_folder("a.tif"), tiff->bytes.data, tiff->bytes.size);
+    free(tiff->bytes.data);
+}
+
+struct kind {
+    unsigned photometric, bits, samples, extra; /* extra: what the last sample is */
+    bool separate;
+    const unsigned *palette; /* of 3 << bits numbers */
+    unsigned format;         /* of the samples; 0: not said */
+};
+
+/* A picture of `width` x 2 in one strip (or one a plane); the data is that of the strips, 16 bits
+ * in the machine's order. */
+static void write_tiff(const struct kind *kind, bool big_endian, bool big_tiff, int width,
+                       const void *data, size_t size)
+{
+    struct tiff tiff = {.big_endian = big_endian, .big_tiff = big_tiff};
+    unsigned offsets[4], sizes[4], bits[4];
+    const unsigned strips = kind->separate ? kind->samples : 1;
+    begin(&tiff);
+    for (unsigned i = 0; i < strips; i++) {
+        offsets[i] = (unsigned)(tiff.bytes.size + i * size / strips);
+        sizes[i] = (unsigned)size / strips;
+    }
+    for (size_t i = 0; i < size; i += kind->bits == 16 ? 2 : 1)
+        put_more(&tiff, kind->bits == 16 ? 2 : 1,
+                 kind->bits == 16 ? ((const uint16_t *)data)[i / 2] : ((const uint8_t *)data)[i]);
+    for (int i = 0; i < 4; i++)
+        bits[i] = kind->bits;
+    tag1(&tiff, 256, (unsigned)width);
+    tag1(&tiff, 257, 2);
+    tag(&tiff, 258, SHORT, (int)kind->samples, bits);
+    tag(&tiff, 259, SHORT, 1, (unsigned[]){1});
+    tag(&tiff, 262, SHORT, 1, &kind->photometric);
+    tag(&tiff, 273, LONG, (int)strips, offsets);
+    tag(&tiff, 274, SHORT, 1, (unsigned[]){6});
+    tag(&tiff, 277, SHORT, 1, &kind->samples);
+    tag1(&tiff, 278, 2);
+    tag(&tiff, 279, LONG, (int)strips, sizes);
+    tag(&tiff, 284, SHORT, 1, (unsigned[]){kind->separate ? 2 : 1});
+    if (kind->palette)
+        tag(&tiff, 320, SHORT, 3 << kind->bits, kind->palette);
+    if (kind->extra)
+        tag(&tiff, 338, SHORT, 1, &kind->extra);
+    if (kind->format)
+        tag(&tiff, 339, SHORT, 1, &kind->format);
+    add_page(&tiff);
+    write_file(&tiff);
+}
+
+/* The pixels are the wanted ones in both byte orders, in TIFF and in BigTIFF. */
+static void check(const struct kind *kind, int width, const void *data, size_t size, int channels,
+                  const void *wanted)
+{
+    for (int variant = 0; variant < 4; variant++) {
+        const struct gf_options options = plain_options();
+        struct picture back;
+        write_tiff(kind, variant & 1, variant & 2, width, data, size);
+        if (decode(in_folder("a.tif"), &options, &back))
+            fail_msg("%s", failure.text);
+        const struct gf_format format = {width, 2, channels, kind->bits == 16 ? 16 : 8};
+        assert_memory_equal(&back.format, &format, sizeof format);
+        assert_memory_equal(back.data, wanted, picture_bytes(format));
+        assert_int_equal(back.metadata.orientation, 6);
+        free_picture(&back);
+    }
+}
+
+static void test_gray(void **state)
+{
+    static const uint16_t wide[] = {0, 1, 65535, 256, 40000, 7},
+                          turned[] = {65535, 65534, 0, 65279, 25535, 65528};
+    check(&(struct kind){1, 8, 1, 0, false, NULL, 0}, 3, "abcdef", 6, 1, "abcdef");
+    check(&(struct kind){0, 8, 1, 0, false, NULL, 0}, 3, "\0\1\2\375\376\377", 6, 1,
+          "\377\376\375\2\1\0");
+    check(&(struct kind){1, 16, 1, 0, false, NULL, 0}, 3, wide, sizeof wide, 1, wide);
+    check(&(struct kind){0, 16, 1, 0, false, NULL, 0}, 3, wide, sizeof wide, 1, turned);
+    check(&(struct kind){1, 1, 1, 0, false, NULL, 0}, 3, "\x40\xa0", 2, 1, "\0\377\0\377\0\377");
+    check(&(struct kind){0, 1, 1, 0, false, NULL, 0}, 3, "\x40\xa0", 2, 1, "\377\0\377\0\377\0");
+    check(&(struct kind){1, 2, 1, 0, false, NULL, 0}, 3, "\x1b\xe4", 2, 1,
+          "\0\125\252\377\252\125");
+    check(&(struct kind){1, 4, 1, 0, false, NULL, 0}, 3, "\x0f\x10\x23\x40", 4, 1,
+          "\0\377\21\42\63\104");
+}
+
+static void test_colour(void **state)
+{
+    static const uint16_t wide[] = {1, 2, 3, 400, 500, 600, 7, 8, 9, 65535, 0, 30000},
+                          planes[] = {1, 400, 7, 65535, 2, 500, 8, 0, 3, 600, 9, 30000};
+    check(&(struct kind){2, 8, 3, 0, false, NULL, 0}, 2, "abcdefghijkl", 12, 3, "abcdefghijkl");
+    check(&(struct kind){2, 8, 3, 0, true, NULL, 0}, 2, "adgjbehkcfil", 12, 3, "abcdefghijkl");
+    check(&(struct kind){2, 16, 3, 0, false, NULL, 0}, 2, wide, sizeof wide, 3, wide);
+    check(&(struct kind){2, 16, 3, 0, true, NULL, 0}, 2, planes, sizeof planes, 3, wide);
+}
+
+static void test_palette(void **state)
+{
+    static const unsigned palette[] = {0, 65535, 257, 2570, 1, 65535, 0, 0, 65535, 65535, 65535, 0},
+                          narrow[] = {0, 255, 1, 10, 1, 255, 0, 0, 255, 255, 255, 0};
+    check(&(struct kind){3, 2, 1, 0, false, palette, 0}, 2, "\x10\xb0", 2, 3,
+          "\0\0\377\377\377\377\1\0\377\12\0\0");
+    check(&(struct kind){3, 2, 1, 0, false, narrow, 0}, 2, "\x10\xb0", 2, 3,
+          "\0\1\377\377\377\377\1\0\377\12\0\0");
+}
+
+static void test_alpha(void **state)
+{
+    static const uint16_t wide[] = {100, 200, 0, 0, 32768, 65535, 5, 2},
+                          undone[] = {32768, 200, 0, 0, 32768, 65535, 65535, 2};
+    check(&(struct kind){1, 8, 2, 2, false, NULL, 0}, 2, "abcdefgh", 8, 2, "abcdefgh");
+    check(&(struct kind){2, 8, 4, 2, false, NULL, 0}, 1, "abcdefgh", 8, 4, "abcdefgh");
+    check(&(struct kind){1, 8, 2, 1, false, NULL, 0}, 2, "\100\200\0\0\12\377\17\12", 8, 2,
+          "\200\200\0\0\12\377\377\12");
+    check(&(struct kind){1, 16, 2, 1, false, NULL, 0}, 2, wide, sizeof wide, 2, undone);
+}
+
+/* A sample beyond the colours that is not said to be alpha is left out. */
+static void test_unknown_samples(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    write_tiff(&(struct kind){2, 8, 4, 0, false, NULL, 0}, false, false, 1, "abcdefgh", 8);
+    assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+    assert_int_equal(back.format.channels, 3);
+    assert_memory_equal(back.data, "abcefg", 6);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "neither colour nor alpha: left out"));
+    free_picture(&back);
+}
+
+/* The tags of a gray picture of 2x1 pixels of that value. */
+static void tag_gray(struct tiff *tiff, unsigned kind, int value)
+{
+    const unsigned at = (unsigned)tiff->bytes.size;
+    put_more(tiff, 1, (unsigned)value);
+    put_more(tiff, 1, (unsigned)value);
+    tag1(tiff, 254, kind);
+    tag1(tiff, 256, 2);
+    tag1(tiff, 257, 1);
+    tag1(tiff, 258, 8);
+    tag1(tiff, 262, 1);
+    tag1(tiff, 273, at);
+    tag1(tiff, 279, 2);
+}
+
+static void check_first(const char *name, int value, const char *warning)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    if (decode(in_folder(name), &options, &back))
+        fail_msg("%s", failure.text);
+    assert_int_equal(back.data[0], value);
+    free_picture(&back);
+    if (!strstr(last_warning, warning))
+        fail_msg("\"%s\" does not say \"%s\"", last_warning, warning);
+}
+
+/* A smaller copy of a picture is not taken for it, wherever it stands. */
+static void test_reduced(void **state)
+{
+    for (int big = 0; big < 2; big++) {
+        struct tiff tiff = {.big_tiff = big};
+        begin(&tiff);
+        for (unsigned kind = 0; kind < 3; kind++) {
+            tag_gray(&tiff, kind > 0, 'a' + (int)kind);
+            add_page(&tiff);
+        }
+        write_file(&tiff);
+        check_first("a.tif", 'a', "holds 3 pictures: the first is taken");
+        check_first("a.tif[1]", 'b', "");
+        assert_int_equal(warnings, 0);
+
+        tiff = (struct tiff){.big_tiff = big};
+        begin(&tiff);
+        for (int i = 0; i < 3; i++) {
+            tag_gray(&tiff, i < 2, 'a' + i);
+            add_page(&tiff);
+        }
+        write_file(&tiff);
+        check_first("a.tif", 'c', "its first picture is of reduced resolution: ");
+        assert_int_equal(warnings, 1);
+        check_first("a.tif[0]", 'a', "");
+
+        tiff = (struct tiff){.big_tiff = big};
+        begin(&tiff);
+        tag_gray(&tiff, 0, 'b');
+        const unsigned below = (unsigned)add_directory(&tiff);
+        tag_gray(&tiff, 1, 'a');
+        tag1(&tiff, 330, below);
+        add_page(&tiff);
+        write_file(&tiff);
+        check_first("a.tif", 'b', "its first picture is of reduced resolution: ");
+    }
+    struct tiff tiff = {.big_endian = true};
+    begin(&tiff);
+    tag_gray(&tiff, 1, 'a');
+    add_page(&tiff);
+    write_file(&tiff);
+    check_first("a.tif", 'a', "the picture says that it is of reduced resolution");
+}
+
+/* Many pages, all of them copies: the time is not the square of their number. */
+static void test_many_reduced(void **state)
+{
+    enum { PAGES = 4000 };
+    struct tiff tiff = {0};
+    begin(&tiff);
+    for (int i = 0; i < PAGES; i++) {
+        tag_gray(&tiff, 1, 'a');
+        add_page(&tiff);
+    }
+    write_file(&tiff);
+    const clock_t start = clock();
+    check_first("a.tif", 'a', "holds 4000 pictures: the first is taken");
+    assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+}
+
+/* A picture is read although those behind it cannot be. */
+static void test_damage_behind(void **state)
+{
+    struct tiff tiff = {0};
+    begin(&tiff);
+    tag_gray(&tiff, 0, 'a');
+    add_page(&tiff);
+    put(&tiff, tiff.bytes.data + tiff.link, 4, 100000);
+    write_file(&tiff);
+    check_first("a.tif", 'a', "a.tif: damaged behind its first picture: ");
+}
+
+static void test_raw_photographs(void **state)
+{
+    const struct gf_options options = plain_options();
+    for (int kind = 0; kind < 2; kind++) {
+        struct tiff tiff = {.big_endian = kind};
+        begin(&tiff);
+        tag1(&tiff, 256, 2);
+        tag1(&tiff, 262, 32803); /* the samples of a camera's sensor */
+        const unsigned below = (unsigned)add_directory(&tiff);
+        tag_gray(&tiff, 1, 'a');
+        if (kind)
+            tag(&tiff, 330, LONG, 2, (unsigned[]){below, below});
+        else
+            tag(&tiff, 50706, BYTE, 4, (unsigned[]){1, 4, 0, 0}); /* DNG's version */
+        add_page(&tiff);
+        write_file(&tiff);
+        assert_refused(in_folder("a.tif"), &options,
+                       kind ? "a.tif: a raw photograph (TIFF/EP), which is not read"
+                            : "a.tif: a raw photograph (DNG), which is not read");
+        check_first("a.tif[0]", 'a', "");
+    }
+}
+
+/* Whoever forgets the photometric interpretation must not lose a sample by it. */
+static void test_no_photometric(void **state)
+{
+    static const char *const refusals[] = {
+        [2] = "a TIFF that does not say what its 2 samples a pixel are, which is not read",
+        [4] = "a TIFF that does not say what its 4 samples a pixel are, which is not read",
+        [5] = "a TIFF of CMYK or other inks, which is not read",
+        [6] = NULL};
+    for (unsigned kind = 1; kind <= 6; kind++) {
+        const unsigned samples = kind < 4 ? kind : 4;
+        const struct gf_options options = plain_options();
+        struct tiff tiff = {0};
+        struct picture back;
+        begin(&tiff);
+        const unsigned at = (unsigned)tiff.bytes.size;
+        append(&tiff.bytes, "abcd", 4);
+        tag1(&tiff, 256, 1);
+        tag1(&tiff, 257, 1);
+        tag(&tiff, 258, SHORT, (int)samples, (unsigned[]){8, 8, 8, 8});
+        tag1(&tiff, 273, at);
+        tag1(&tiff, 277, samples);
+        tag1(&tiff, 279, samples);
+        if (kind == 5)
+            tag1(&tiff, 332, 1); /* the set of inks is CMYK */
+        if (kind == 6)
+            tag1(&tiff, 338, 2); /* alpha */
+        add_page(&tiff);
+        write_file(&tiff);
+        if (refusals[kind]) {
+            assert_refused(in_folder("a.tif"), &options, refusals[kind]);
+            continue;
+        }
+        assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+        assert_int_equal(back.format.channels, samples);
+        assert_memory_equal(back.data, "abcd", samples);
+        free_picture(&back);
+    }
+}
+
+static void refuse(const struct kind *kind, const char *why)
+{
+    const struct gf_options options = plain_options();
+    write_tiff(kind, false, false, 1, "abcdefgh", 8);
+    assert_refused(in_folder("a.tif"), &options, why);
+}
+
+static void test_refusals(void **state)
+{
+    refuse(&(struct kind){5, 8, 4, 0, false, NULL, 0},
+           "a TIFF of CMYK or other inks, which is not");
+    refuse(&(struct kind){6, 8, 3, 0, false, NULL, 0},
+           "a TIFF of YCbCr without JPEG, which is not");
+    refuse(&(struct kind){8, 8, 3, 0, false, NULL, 0},
+           "a TIFF of CIE L*a*b* colours, which is not");
+    refuse(&(struct kind){1, 12, 1, 0, false, NULL, 0},
+           "a TIFF of samples of 12 bits, which is not");
+    refuse(&(struct kind){.photometric = 1, .bits = 8, .samples = 1, .format = 3},
+           "a TIFF of floating-point numbers, which is not read");
+}
+
+/* What libtiff had to say of something else before does not explain a damaged row. */
+static void test_damaged_row(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct tiff tiff = {0};
+    begin(&tiff);
+    tag_gray(&tiff, 0, 'a');
+    tag1(&tiff, 259, 8); /* Deflate, which those bytes are not */
+    add_page(&tiff);
+    put(&tiff, tiff.bytes.data + tiff.link, 4, 100000);
+    write_file(&tiff);
+    assert_refused(in_folder("a.tif"), &options, "a.tif: damaged at row 1 of 1: ");
+    assert_non_null(strstr(last_warning, "directory"));
+    assert_null(strstr(failure.text, "directory"));
+}
+
+/* What is written with each compression comes back, in bands of any size. */
+static void test_compressions(void **state)
+{
+    for (int kind = 0; kind < 24; kind++) {
+        struct gf_options options = plain_options();
+        struct picture picture = random_picture(300, 700, kind % 4 + 1, kind & 4 ? 16 : 8), back;
+        options.tiff_compression = (enum gf_tiff_compression)(kind / 8);
+        assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
+        if (decode(in_folder("a.tif"), &options, &back))
+            fail_msg("%s", failure.text);
+        assert_same_pixels(&picture, &back);
+        free_picture(&back);
+        free_picture(&picture);
+    }
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(20, 10, 4, 8);
+    options.tiff_compression = GF_TIFF_JPEG;
+    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_ERROR_UNFIT);
+    assert_failure_says("JPEG in TIFF has 8 bits and no alpha");
+    free_picture(&picture);
+}
+
+/* IPTC under a tag of its own, whose type is a matter of opinion. Numbers are in the order of the
+ * machine that wrote the records into them, whatever the file's is. */
+static void test_iptc_alone(void **state)
+{
+    static const char records[] = "\x1c\2\x19\0\7apples\0"; /* 12 bytes */
+    static const int types[] = {BYTE, UNDEFINED, LONG};
+    for (int i = 0; i < 12; i++) {
+        struct tiff tiff = {.big_endian = i & 1, .big_tiff = i & 2};
+        const int type = types[i / 4], count = type == LONG ? 3 : 12;
+        const struct gf_options options = plain_options();
+        unsigned values[12];
+        struct picture picture;
+        for (int v = 0; v < count; v++)
+            values[v] = type != LONG ? (unsigned char)records[v]
+                                     : (unsigned char)records[4 * v] |
+                                           (unsigned char)records[4 * v + 1] << 8 |
+                                           (unsigned char)records[4 * v + 2] << 16 |
+                                           (unsigned)(unsigned char)records[4 * v + 3] << 24;
+        begin(&tiff);
+        put_more(&tiff, 2, 0);
+        tag1(&tiff, 256, 1);
+        tag1(&tiff, 257, 1);
+        tag(&tiff, 258, SHORT, 1, (unsigned[]){8});
+        tag(&tiff, 262, SHORT, 1, (unsigned[]){1});
+        tag1(&tiff, 273, tiff.big_tiff ? 16 : 8);
+        tag1(&tiff, 279, 1);
+        tag(&tiff, 33723, type, count, values);
+        add_page(&tiff);
+        write_file(&tiff);
+        if (decode(in_folder("a.tif"), &options, &picture))
+            fail_msg("%s", failure.text);
+        assert_int_equal(warnings, 0);
+        assert_int_equal(picture.metadata.iptc.size, 24);
+        assert_memory_equal(picture.metadata.iptc.data + 12, records, 12);
+        free_picture(&picture);
+    }
+}
+
+int main(void)
+{
+    const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
+    if (!type->library || gf_library_load(type->library, "TIFF", GF_ERROR_UNAVAILABLE, &failure)) {
+        puts("1..1\nok 1 # SKIP there is no libtiff");
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gray),
+        cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_palette),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_unknown_samples),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_many_reduced),
+        cmocka_unit_test(test_damage_behind),
+        cmocka_unit_test(test_raw_photographs),
+        cmocka_unit_test(test_no_photometric),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_damaged_row),
+        cmocka_unit_test(test_compressions),
+        cmocka_unit_test(test_iptc_alone),
+    };
+    return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);
+}

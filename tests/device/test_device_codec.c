@@ -1,0 +1,879 @@
+/* JPEG and PNG coded on a device. The device is tests/fake_device.h; its decoders and encoders are
+ * fakes, too: libjpeg behind cuda/jpeg/decoder.h and encoder.h, the CPU's PNG behind
+ * cuda/png/encoder.h. The rows of a picture that they take do not cross to the host; a picture that
+ * they decline or fail at goes through the CPU's codec. The file is the same, byte by byte. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cuda/jpeg/decoder.h"
+#include "cuda/jpeg/encoder.h"
+#include "cuda/png/decoder.h"
+#include "cuda/png/encoder.h"
+#include "fake_device.h"
+#include "codec/jpeg_files.h"
+#include "codec/png_pictures.h"
+#include "pipeline/pipeline_state.h"
+#include "temp_folder.h"
+
+/* ---- the fakes ---- */
+
+enum { PICTURE_BYTES = 1000 };
+
+static struct {
+    pthread_mutex_t lock;
+    /* Set by the test. */
+    enum gf_status start, decode_status, encode_status; /* of a failure; GF_OK: none */
+    bool declines, waits;                               /* waits: each group takes a while */
+    uint64_t lent_bytes;                                /* 0: no limit */
+    /* Counted by the fakes. */
+    int open, decoded, encoded, largest_group, expected;
+    bool too_much_memory;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A thread's coder; gf_free() takes what it has handed out. */
+struct coder {
+    pthread_t owner;
+    uint64_t bytes;
+    void *file[64];
+};
+
+static void add(int *number, int more)
+{
+    pthread_mutex_lock(&fake.lock);
+    *number += more;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static struct coder *create(int device, uint64_t memory_most, struct gf_error *error)
+{
+    assert_int_equal(device, 0);
+    if (fake.start && gf_fail(error, fake.start, "fake: does not start"))
+        return NULL;
+    struct coder *const coder = calloc(1, sizeof *coder);
+    assert_non_null(coder);
+    coder->owner = pthread_self();
+    coder->bytes = memory_most;
+    add(&fake.open, 1);
+    return coder;
+}
+
+static void begin_group(const struct coder *coder, int count)
+{
+    assert_true(pthread_equal(coder->owner, pthread_self()));
+    if (fake.waits)
+        usleep(2000);
+    pthread_mutex_lock(&fake.lock);
+    fake.largest_group = count > fake.largest_group ? count : fake.largest_group;
+    fake.too_much_memory |= (uint64_t)count * PICTURE_BYTES > coder->bytes;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void drop_files(struct coder *coder)
+{
+    for (size_t i = 0; i < sizeof coder->file / sizeof *coder->file; i++) {
+        gf_free(coder->file[i]);
+        coder->file[i] = NULL;
+    }
+}
+
+static void destroy(struct coder *coder)
+{
+    if (!coder)
+        return;
+    assert_true(pthread_equal(coder->owner, pthread_self()));
+    add(&fake.open, -1);
+    drop_files(coder);
+    free(coder);
+}
+
+static void expect(const struct coder *coder, int pictures)
+{
+    assert_true(pthread_equal(coder->owner, pthread_self()));
+    assert_true(pictures > 0);
+    pthread_mutex_lock(&fake.lock);
+    fake.expected = pictures > fake.expected ? pictures : fake.expected;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* One of the four kinds of coders. */
+#define FAKE_CODER(name) \
+    struct name { \
+        struct coder coder; \
+    }; \
+    enum gf_status name##_create(int device, uint64_t memory_most, struct name **made, \
+                                 struct gf_error *error) \
+    { \
+        *made = (struct name *)create(device, memory_most, error); \
+        return *made ? GF_OK : fake.start; \
+    } \
+    void name##_destroy(struct name *made) \
+    { \
+        destroy((struct coder *)made); \
+    } \
+    void name##_expect(struct name *made, int pictures) \
+    { \
+        expect(&made->coder, pictures); \
+    }
+
+FAKE_CODER(gf_jpeg_decoder)
+FAKE_CODER(gf_jpeg_encoder)
+FAKE_CODER(gf_png_decoder)
+FAKE_CODER(gf_png_encoder)
+
+/* ---- JPEG ---- */
+
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
+{
+    assert_true(header->width > 0 && size);
+    return PICTURE_BYTES;
+}
+
+static void decode_picture(const struct gf_jpeg_decode_picture *picture)
+{
+    const struct jpeg_file file = {(unsigned char *)picture->data, picture->size};
+    const struct gf_view *const out = &picture->out;
+    assert_true(jpeg_decode(&file, out->format.width, out->rows, out->data, out->pitch));
+}
+
+enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
+                                   struct gf_jpeg_decode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    begin_group(&decoder->coder, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        pictures[i].decoded = !fake.declines;
+        if (pictures[i].decoded)
+            decode_picture(&pictures[i]);
+        add(&fake.decoded, pictures[i].decoded);
+    }
+    return GF_OK;
+}
+
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+{
+    assert_true(format.width > 0 && subsampling <= GF_SUBSAMPLING_444);
+    return PICTURE_BYTES;
+}
+
+enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
+                                   struct gf_jpeg_encode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    begin_group(&encoder->coder, count);
+    drop_files(&encoder->coder);
+    if (fake.encode_status)
+        return gf_fail(error, fake.encode_status, "fake: encoding fails");
+    for (int i = 0; i < count; i++) {
+        const struct jpeg_file file =
+            jpeg_encoded(&pictures[i].in, pictures[i].quality, pictures[i].subsampling);
+        encoder->coder.file[i] = file.data;
+        pictures[i].scan = jpeg_scan(&file, &pictures[i].size);
+        pictures[i].encoded = true;
+        add(&fake.encoded, 1);
+    }
+    return GF_OK;
+}
+
+/* ---- PNG ---- */
+
+bool gf_png_encoder_takes(struct gf_format format)
+{
+    assert_true(format.width > 0);
+    return !fake.declines;
+}
+
+uint64_t gf_png_encoder_bytes(struct gf_format format)
+{
+    assert_true(format.width > 0 && format.height > 0);
+    return PICTURE_BYTES;
+}
+
+enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
+                                  struct gf_png_encode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(&encoder->coder, count);
+    drop_files(&encoder->coder);
+    if (fake.encode_status)
+        return gf_fail(error, fake.encode_status, "fake: encoding fails");
+    for (int i = 0; i < count; i++) {
+        const struct gf_view *const in = &pictures[i].in;
+        const struct gf_image image = {.format = in->format, .pitch = in->pitch, .data = in->data};
+        size_t size;
+        encoder->coder.file[i] = png_encoded(&image, &size);
+        pictures[i].chunks = png_chunks(encoder->coder.file[i], size, &pictures[i].size);
+        pictures[i].encoded = true;
+        if (count == 1 && pictures[i].arrived) { /* in parts, or a part of it */
+            const size_t first = pictures[i].size / 3;
+            pictures[i].arrived(pictures[i].context, pictures[i].chunks, first);
+            if (pictures[i].size % 2)
+                pictures[i].arrived(pictures[i].context, pictures[i].chunks + first,
+                                    pictures[i].size - first);
+        }
+        add(&fake.encoded, 1);
+    }
+    return GF_OK;
+}
+
+uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+{
+    assert_true(header->stripes > 0 && header->chunk_bytes < size);
+    return PICTURE_BYTES;
+}
+
+static void read_rows(const struct gf_png_decode_picture *picture)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_input *input;
+    struct gf_source *source;
+    struct gf_error error = {0};
+    const struct gf_view *const out = &picture->out;
+    options.threads = 1;
+    assert_ok("PNG", gf_input_open_memory(picture->data, picture->size, "memory", &input, &error),
+              &error);
+    assert_ok("PNG", gf_source_open(input, &options, &source, &error), &error);
+    assert_int_equal(source->format.width, out->format.width);
+    assert_int_equal(source->format.bits, out->format.bits);
+    assert_ok("PNG", source->read(source, out->rows, out->data, out->pitch, &error), &error);
+    source->close(source);
+    gf_input_close(input);
+}
+
+enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
+                                  struct gf_png_decode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(&decoder->coder, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        pictures[i].decoded = !fake.declines;
+        if (pictures[i].decoded)
+            read_rows(&pictures[i]);
+        add(&fake.decoded, pictures[i].decoded);
+    }
+    return GF_OK;
+}
+
+/* The coders of the fake device. */
+static struct gf_device_coders *opened;
+
+static enum gf_status open_coders(struct gf_backend *backend, struct gf_device_coders **coders,
+                                  struct gf_error *error)
+{
+    const enum gf_status status =
+        opened ? GF_OK : gf_device_coders_open(0, fake.lent_bytes, &opened, error);
+    *coders = opened;
+    return status;
+}
+
+static void close_coders(void)
+{
+    gf_device_coders_close(opened, fake.lent_bytes);
+    opened = NULL;
+    assert_int_equal(fake.open, 0);
+    assert_false(fake.too_much_memory);
+}
+
+static void reset_fake(void)
+{
+    fake.start = fake.decode_status = fake.encode_status = GF_OK;
+    fake.declines = fake.waits = false;
+    fake.lent_bytes = 0;
+    fake.decoded = fake.encoded = fake.largest_group = fake.expected = 0;
+}
+
+/* ---- runs ---- */
+
+struct trial {
+    const char *chain, *input, *output; /* defaults: blur,equalize, in.jpg, out.jpg */
+    enum gf_codec codec;
+    enum gf_subsampling subsampling;
+    int png_level; /* 0: the usual one */
+    bool png_palette;
+    uint64_t memory_bytes, device_bytes;
+    bool serial, in_memory;
+    /* Results. */
+    enum gf_status status;
+    int warnings, runs;
+    size_t crossed; /* bytes of rows, up and down */
+    bool device_decoded, device_encoded;
+    struct gf_error error;
+};
+
+static void count_warning(void *context, const char *text)
+{
+    ++*(int *)context;
+}
+
+static struct gf_pipeline *open_cpu(const char *chain, const struct gf_options *options)
+{
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    assert_ok(chain, gf_pipeline_open(chain, options, &pipeline, &error), &error);
+    return pipeline;
+}
+
+/* The same from bytes to bytes. */
+static enum gf_status run_in_memory(struct gf_pipeline *pipeline, struct trial *trial)
+{
+    void *result;
+    size_t size;
+    struct bytes in = load(in_folder(trial->input));
+    const enum gf_status status = gf_pipeline_run_bytes(pipeline, in.data, in.size, GF_FILE_AUTO,
+                                                        &result, &size, &trial->error);
+    free(in.data);
+    if (status)
+        return status;
+    save(in_folder(trial->output), result, size);
+    gf_free(result);
+    return GF_OK;
+}
+
+static struct gf_options options_of(const struct trial *trial)
+{
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CPU; /* does not start a real one */
+    options.subsampling = trial->subsampling;
+    options.png_level = trial->png_level ? trial->png_level : options.png_level;
+    options.png_palette = trial->png_palette;
+    return options;
+}
+
+static void run_trial(struct trial *trial)
+{
+    struct fake_device device;
+    struct gf_options options = options_of(trial);
+    trial->chain = trial->chain ? trial->chain : "blur,equalize";
+    trial->input = trial->input ? trial->input : "in.jpg";
+    trial->output = trial->output ? trial->output : "out.jpg";
+    options.warn = count_warning;
+    options.warn_context = &trial->warnings;
+    options.memory_bytes = trial->memory_bytes;
+    options.serial = trial->serial;
+    struct gf_pipeline *const pipeline = open_cpu(trial->chain, &options);
+    fake_open(&device);
+    device.calls.coders = open_coders;
+    device.memory_bytes = trial->device_bytes;
+    gf_pipeline_replace_backend(pipeline, &device.base, true);
+    gf_pipeline_options(pipeline)->codec = trial->codec;
+    gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
+    fake.decoded = fake.encoded = 0;
+    trial->status = trial->in_memory
+                        ? run_in_memory(pipeline, trial)
+                        : gf_pipeline_run_file(pipeline, in_folder(trial->input),
+                                               in_folder(trial->output), &trial->error);
+    trial->device_decoded = gf_pipeline_profile(pipeline)->device_decoded;
+    trial->device_encoded = gf_pipeline_profile(pipeline)->device_encoded;
+    gf_pipeline_close(pipeline);
+    close_coders();
+    fake_assert_clean(trial->chain, &device);
+    trial->runs = device.runs;
+    trial->crossed = device.upload_bytes + device.download_bytes;
+}
+
+/* The same by the CPU. */
+static void run_on_cpu(const struct trial *trial, const char *output)
+{
+    const struct gf_options options = options_of(trial);
+    struct gf_error error = {0};
+    struct gf_pipeline *const pipeline = open_cpu(trial->chain, &options);
+    assert_ok(trial->chain,
+              gf_pipeline_run_file(pipeline, in_folder(trial->input), in_folder(output), &error),
+              &error);
+    gf_pipeline_close(pipeline);
+}
+
+static void on_cpu(const char *chain, const char *input, const char *output,
+                   enum gf_subsampling subsampling)
+{
+    const struct trial trial = {.chain = chain, .input = input, .subsampling = subsampling};
+    run_on_cpu(&trial, output);
+}
+
+/* The name of the CPU's file in place of that one. */
+static const char *name_on_cpu(const char *name)
+{
+    static char made[20];
+    snprintf(made, sizeof made, "cpu%s", strrchr(name, '.'));
+    return made;
+}
+
+/* The trial's file is the CPU's. */
+static void assert_same_result(const struct trial *trial)
+{
+    const char *const expected = name_on_cpu(trial->output);
+    assert_ok(trial->chain, trial->status, &trial->error);
+    run_on_cpu(trial, expected);
+    if (!same_file(in_folder(trial->output), in_folder(expected)))
+        fail_msg("%s: %s differs", trial->chain, trial->output);
+}
+
+/* The CPU's codec did it, after a failure that was worth so many warnings. */
+static void assert_done_by_cpu(const struct trial *trial, int warnings)
+{
+    assert_same_result(trial);
+    assert_false(trial->device_decoded || trial->device_encoded);
+    assert_int_equal(trial->warnings, warnings);
+}
+
+static void test_nothing_crosses(void **state)
+{
+    static const char *const chains[] = {"invert",    "blur,equalize", "transpose,resize=50%:50%",
+                                         "grayscale", "equalize",      "normalize,rotate=180"};
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        for (int serial = 0; serial < 2; serial++) {
+            struct trial trial = {.chain = chains[i], .serial = serial};
+            run_trial(&trial);
+            assert_same_result(&trial);
+            assert_int_equal(fake.decoded, 1);
+            assert_int_equal(fake.encoded, 1);
+            assert_int_equal(trial.crossed, 0);
+            assert_int_equal(trial.warnings, 0);
+        }
+    }
+}
+
+static void test_one_end(void **state)
+{
+    struct trial down = {.output = "out.ppm"}, up = {.input = "in.ppm"};
+    run_trial(&down);
+    assert_same_result(&down);
+    assert_int_equal(fake.decoded, 1);
+    run_trial(&up);
+    assert_same_result(&up);
+    assert_int_equal(fake.encoded, 1);
+    struct trial neither = {.input = "in.ppm", .output = "out.ppm"};
+    run_trial(&neither);
+    assert_same_result(&neither);
+    assert_int_equal(fake.decoded + fake.encoded, 0);
+}
+
+static void test_conversion(void **state)
+{
+    struct trial trial = {.chain = ""};
+    run_trial(&trial);
+    assert_same_result(&trial);
+    assert_int_equal(fake.decoded, 1);
+    assert_int_equal(fake.encoded, 1);
+    assert_int_equal(trial.runs, 0);
+    struct trial other = {.chain = "", .output = "out.ppm"};
+    run_trial(&other);
+    assert_same_result(&other);
+    assert_int_equal(fake.decoded, 0);
+}
+
+/* A picture with alpha is flattened before the device encodes it. Where the chain finds a box, its
+ * first part may be decoded there, and its last part encoded. */
+static void test_sizes(void **state)
+{
+    static const char *const chains[] = {"blur=2,trim=tolerance=0.3,invert",
+                                         "trim=tolerance=0.2",
+                                         "trim=black:0,blur",
+                                         "invert,trim,trim=white:0.3,transpose",
+                                         "pad=200:160:colour=transparent,blur",
+                                         "chromakey=#808080:0.3",
+                                         "resize=100:100:fit=contain:colour=transparent"};
+    reset_fake();
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        struct trial trial = {.chain = chains[i]};
+        run_trial(&trial);
+        assert_same_result(&trial);
+        if (fake.encoded != 1)
+            fail_msg("%s: %d encoded", chains[i], fake.encoded);
+    }
+    /* What is decoded at a fraction of its size is libjpeg's. */
+    struct trial thumbnail = {.chain = "thumbnail=30"};
+    run_trial(&thumbnail);
+    assert_same_result(&thumbnail);
+    assert_int_equal(fake.decoded, 0);
+    assert_int_equal(fake.encoded, 1);
+    struct trial full = {.chain = "thumbnail=100"};
+    run_trial(&full);
+    assert_same_result(&full);
+    assert_int_equal(fake.decoded, 1);
+}
+
+/* A second attempt reads the bytes and writes the result from the start. */
+static void test_in_memory(void **state)
+{
+    struct trial trial = {.in_memory = true}, failing = {.in_memory = true};
+    run_trial(&trial);
+    assert_same_result(&trial);
+    assert_int_equal(fake.decoded, 1);
+    assert_int_equal(fake.encoded, 1);
+    fake.encode_status = GF_ERROR_DEVICE;
+    run_trial(&failing);
+    assert_done_by_cpu(&failing, 1);
+}
+
+/* What the device's codec cannot do, libjpeg does. */
+static void test_gives_way(void **state)
+{
+    struct trial declined = {.chain = "blur"};
+    fake.declines = true;
+    run_trial(&declined);
+    assert_same_result(&declined);
+    assert_int_equal(declined.warnings, 0);
+    assert_true(declined.device_encoded);
+    fake.declines = false;
+    static const struct {
+        enum gf_status start, decode, encode;
+        int warnings;
+    } failures[] = {{.encode = GF_ERROR_DEVICE, .warnings = 1},
+                    {.encode = GF_ERROR_DEVICE_MEMORY},
+                    {.decode = GF_ERROR_DEVICE, .warnings = 1},
+                    {.start = GF_ERROR_DEVICE_MEMORY},
+                    {.start = GF_ERROR_DEVICE, .warnings = 1}};
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        struct trial failing = {.chain = "blur"};
+        fake.start = failures[i].start;
+        fake.decode_status = failures[i].decode;
+        fake.encode_status = failures[i].encode;
+        run_trial(&failing);
+        assert_done_by_cpu(&failing, failures[i].warnings);
+    }
+    reset_fake();
+    struct trial bounded = {.memory_bytes = 256 << 10};
+    run_trial(&bounded);
+    assert_same_result(&bounded);
+    assert_false(bounded.device_decoded);
+    struct trial asked = {.codec = GF_CODEC_CPU};
+    run_trial(&asked);
+    assert_same_result(&asked);
+    assert_int_equal(fake.decoded + fake.encoded, 0);
+}
+
+/* A PNG of any format that level 1 writes, without a row that crosses, beside the CPU's codecs. */
+static void test_png(void **state)
+{
+    static const char *const inputs[] = {"in.ppm",   "gray.jpg", "in.jpg",  "rgba.pam",
+                                         "wide.pam", "in.png",   "wide.png"};
+    static const char *const chains[] = {"blur", "grayscale,equalize", "transpose",
+                                         "pad=200:160:colour=transparent,invert"};
+    reset_fake();
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        for (size_t k = 0; k < sizeof chains / sizeof *chains; k++) {
+            const bool decodes = strstr(inputs[i], ".jpg") || strstr(inputs[i], ".png");
+            struct trial trial = {
+                .chain = chains[k], .input = inputs[i], .output = "out.png", .serial = k % 2};
+            run_trial(&trial);
+            assert_same_result(&trial);
+            assert_true(trial.device_encoded && trial.device_decoded == decodes);
+            assert_int_equal(fake.encoded, 1);
+            assert_int_equal(trial.warnings, 0);
+            assert_true(decodes ? !trial.crossed : trial.crossed > 0);
+        }
+    }
+}
+
+/* What level 1 does not write without a palette is the CPU's, and what fails on the device. */
+static void test_png_gives_way(void **state)
+{
+    reset_fake();
+    struct trial trials[] = {{.png_level = 2},
+                             {.png_palette = true, .chain = "posterize=2,blur"},
+                             {.codec = GF_CODEC_CPU},
+                             {.memory_bytes = 64 << 10},
+                             {.chain = "", .input = "in.ppm"}};
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        trials[i].output = "out.png";
+        trials[i].input = "in.ppm";
+        run_trial(&trials[i]);
+        assert_same_result(&trials[i]);
+        assert_false(trials[i].device_encoded);
+        assert_int_equal(fake.encoded, 0);
+    }
+    struct trial converted = {.chain = "", .output = "out.png"};
+    run_trial(&converted);
+    assert_same_result(&converted);
+    assert_true(converted.device_decoded && converted.device_encoded);
+    /* Decoded on the device: marked files, by whoever made them, unless it declines them. */
+    struct trial declined = {.input = "in.png", .output = "out.ppm", .serial = true},
+                 unmarked = {.input = "level6.png", .output = "out.ppm", .serial = true},
+                 marked = {.input = "in.png", .output = "out.ppm"};
+    for (int serial = 0; serial < 2; serial++) {
+        marked.serial = serial;
+        run_trial(&marked);
+        assert_same_result(&marked);
+        assert_true(marked.device_decoded);
+    }
+    run_trial(&unmarked);
+    assert_same_result(&unmarked);
+    assert_false(unmarked.device_decoded);
+    fake.declines = true;
+    run_trial(&declined);
+    fake.declines = false;
+    assert_same_result(&declined);
+    assert_false(declined.device_decoded);
+    static const enum gf_status failures[] = {GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
+    for (int i = 0; i < 2; i++) {
+        struct trial failing = {.chain = "blur", .output = "out.png"};
+        fake.encode_status = failures[i];
+        run_trial(&failing);
+        assert_done_by_cpu(&failing, failures[i] == GF_ERROR_DEVICE);
+    }
+    reset_fake();
+}
+
+/* The codec's memory: what one picture needs for each of its four threads. */
+static void test_lent_memory(void **state)
+{
+    for (uint64_t pictures = 0; pictures < 3; pictures++) {
+        struct trial trial = {.chain = "blur"};
+        fake.lent_bytes = 4 * PICTURE_BYTES * pictures + 4;
+        run_trial(&trial);
+        if (pictures)
+            assert_same_result(&trial);
+        else
+            assert_done_by_cpu(&trial, 0);
+        assert_int_equal(trial.device_encoded, pictures > 0);
+    }
+    reset_fake();
+}
+
+/* With little device memory the picture is done, or the error names the file. */
+static void test_little_memory(void **state)
+{
+    int done = 0, refused = 0;
+    for (uint64_t bytes = 4096; bytes < 4 << 20; bytes += bytes / 3) {
+        struct trial trial = {.chain = "blur", .device_bytes = bytes};
+        run_trial(&trial);
+        done += !trial.status;
+        refused += trial.status == GF_ERROR_DEVICE_MEMORY;
+        if (!trial.status)
+            assert_same_result(&trial);
+        else if (trial.status != GF_ERROR_DEVICE_MEMORY || !strstr(trial.error.text, "in.jpg: "))
+            fail_msg("%d bytes: %s", (int)bytes, trial.error.text);
+    }
+    assert_true(done > 5);
+    assert_true(refused > 0);
+}
+
+/* ---- many callers ---- */
+
+enum { CALLERS = 24, ROUNDS = 20 };
+
+struct caller {
+    pthread_t thread;
+    struct gf_device_coders *coders;
+    struct bytes file;
+    struct gf_image expected;
+    enum gf_status status;
+    bool differs;
+};
+
+static void *call(void *argument)
+{
+    struct caller *const caller = argument;
+    const struct gf_image *const expected = &caller->expected;
+    struct gf_image image = {.format = expected->format, .pitch = expected->pitch};
+    struct gf_options options = gf_options_default();
+    struct gf_jpeg_header header;
+    struct gf_error error;
+    image.data = malloc(image.pitch * (size_t)image.format.height);
+    assert_non_null(image.data);
+    assert_true(gf_jpeg_header_read(caller->file.data, caller->file.size, &header));
+    for (int i = 0; !caller->status && i < ROUNDS; i++) {
+        const struct gf_view view = {.data = image.data,
+                                     .pitch = image.pitch,
+                                     .format = image.format,
+                                     .rows = image.format.height};
+        struct gf_coder_picture decode = {.kind = GF_CODER_JPEG_DECODE,
+                                          .jpeg_decode = {.header = &header,
+                                                          .data = caller->file.data,
+                                                          .size = caller->file.size,
+                                                          .out = view}};
+        caller->status = gf_device_coders_run(caller->coders, &decode, &error);
+        caller->differs |=
+            !decode.done || memcmp(image.data, expected->data, picture_bytes(expected));
+        for (int png = 0; !caller->status && png < 2; png++) {
+            struct gf_coder_picture encode = {.kind =
+                                                  png ? GF_CODER_PNG_ENCODE : GF_CODER_JPEG_ENCODE};
+            if (png)
+                encode.png_encode.in = view;
+            else
+                encode.jpeg_encode = (struct gf_jpeg_encode_picture){
+                    .in = view, .quality = options.quality, .subsampling = GF_SUBSAMPLING_420};
+            caller->status = gf_device_coders_run(caller->coders, &encode, &error);
+            caller->differs |= !encode.done || !encode.size ||
+                               (!png && encode.size > caller->file.size) ||
+                               (png && memcmp(encode.data + 4, "IDAT", 4));
+            gf_coder_picture_return(&encode);
+        }
+    }
+    free(image.data);
+    return NULL;
+}
+
+static void wait_for_coders(int count)
+{
+    enum { TRIES = 60000 };
+    bool open = false;
+    for (int i = 0; i < TRIES && !open; i++) {
+        pthread_mutex_lock(&fake.lock);
+        open = fake.open >= count;
+        pthread_mutex_unlock(&fake.lock);
+        usleep(open ? 0 : 1000);
+    }
+    assert_true(open);
+}
+
+/* Pictures that wait share a group, and each caller gets its own. */
+static void test_groups(void **state)
+{
+    struct caller caller[CALLERS] = {0};
+    struct bytes file[2];
+    struct gf_image picture[2];
+    struct gf_error error = {0};
+    for (int i = 0; i < 2; i++) {
+        file[i] = load(in_folder(i ? "in.jpg" : "gray.jpg"));
+        on_cpu("", i ? "in.jpg" : "gray.jpg", i ? "cpu.ppm" : "cpu.pgm", GF_SUBSAMPLING_420);
+        picture[i] = netpbm_read(in_folder(i ? "cpu.ppm" : "cpu.pgm"));
+    }
+    fake.waits = true;
+    fake.lent_bytes = 4 * 10 * PICTURE_BYTES;
+    /* The first lends so much that the coders are not made anew when the others come. */
+    const uint64_t first_bytes = fake.lent_bytes * 5 / 8;
+    const uint64_t other_bytes = (fake.lent_bytes - first_bytes) / (CALLERS - 1);
+    for (int i = 0; i < CALLERS; i++) {
+        assert_ok(
+            "open",
+            gf_device_coders_open(0, i ? other_bytes : first_bytes, &caller[i].coders, &error),
+            &error);
+        gf_device_coders_prepare(caller[i].coders, GF_CODER_JPEG_DECODE);
+        gf_device_coders_prepare(caller[i].coders, GF_CODER_JPEG_ENCODE);
+        wait_for_coders(4);
+        caller[i].file = file[i % 2];
+        caller[i].expected = picture[i % 2];
+        assert_ptr_equal(caller[i].coders, caller[0].coders);
+    }
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&caller[i].thread, NULL, call, &caller[i]), 0);
+    for (int i = 0; i < CALLERS; i++) {
+        pthread_join(caller[i].thread, NULL);
+        assert_ok("call", caller[i].status, &error);
+        assert_false(caller[i].differs);
+    }
+    for (int i = 0; i < CALLERS; i++)
+        gf_device_coders_close(caller[i].coders, i ? other_bytes : first_bytes);
+    assert_int_equal(fake.open, 0);
+    assert_int_equal(fake.decoded, CALLERS * ROUNDS);
+    assert_int_equal(fake.encoded, 2 * CALLERS * ROUNDS);
+    assert_in_range(fake.largest_group, 2, 10);
+    assert_int_equal(fake.expected, CALLERS);
+    assert_false(fake.too_much_memory);
+    for (int i = 0; i < 2; i++) {
+        picture_free(&picture[i]);
+        free(file[i].data);
+    }
+    reset_fake();
+}
+
+/* ---- several outputs ---- */
+
+static enum gf_status choose_name(void *context, int number, enum gf_file_format content,
+                                  struct gf_format result, const char **path,
+                                  struct gf_error *error)
+{
+    *path = context;
+    return GF_OK;
+}
+
+/* They have the picture that the device decoded, which does not leave it but to be written. */
+static void run_several(const char *input, bool serial, uint64_t device_bytes, size_t *crossed)
+{
+    static const char *const chains[] = {"", "blur", "blur,sobel", "equalize", "blur,invert"};
+    static const char *const names[] = {"s0.jpg", "s1.jpg", "s2.ppm", "s3.jpg", "s4.png"};
+    enum { OUTPUTS = 5 };
+    struct gf_pipeline_output output[OUTPUTS];
+    struct gf_destination destination[OUTPUTS];
+    char path[OUTPUTS][400];
+    struct gf_pipeline *pipeline;
+    struct fake_device device;
+    struct gf_error error = {0};
+    for (int i = 0; i < OUTPUTS; i++) {
+        snprintf(path[i], sizeof path[i], "%s", in_folder(names[i]));
+        output[i] = (struct gf_pipeline_output){chains[i], gf_options_default()};
+        output[i].options.device = GF_DEVICE_CPU;
+        output[i].options.serial = serial;
+        output[i].options.subsampling = GF_SUBSAMPLING_420;
+        destination[i] = (struct gf_destination){.choose = choose_name, .context = path[i]};
+    }
+    assert_ok(input, gf_pipeline_open_outputs(output, OUTPUTS, &pipeline, &error), &error);
+    fake_open(&device);
+    device.calls.coders = open_coders;
+    device.memory_bytes = device_bytes;
+    gf_pipeline_replace_backend(pipeline, &device.base, true);
+    gf_pipeline_options(pipeline)->device = GF_DEVICE_AUTO;
+    reset_fake();
+    assert_ok(input,
+              gf_pipeline_run_pictures(pipeline, in_folder(input), NULL, destination, &error),
+              &error);
+    gf_pipeline_close(pipeline);
+    close_coders();
+    fake_assert_clean(input, &device);
+    *crossed = device.upload_bytes + device.download_bytes;
+    for (int i = 0; i < OUTPUTS; i++) {
+        const char *const expected = name_on_cpu(names[i]);
+        on_cpu(chains[i], input, expected, GF_SUBSAMPLING_420);
+        if (!same_file(path[i], in_folder(expected)))
+            fail_msg("%s: %s differs", chains[i], names[i]);
+    }
+}
+
+static void test_several_outputs(void **state)
+{
+    enum { BYTES = 150 * 110 * 3 };
+    for (int serial = 0; serial < 2; serial++) {
+        size_t crossed;
+        run_several("in.jpg", serial, 0, &crossed);
+        assert_int_equal(fake.decoded, 1);
+        assert_int_equal(fake.encoded, 4);
+        assert_int_equal(crossed, BYTES); /* the one that the CPU writes */
+        run_several("in.ppm", serial, 0, &crossed);
+        assert_int_equal(fake.decoded, 0);
+        assert_int_equal(fake.encoded, 4);
+        assert_int_equal(crossed, 2 * BYTES);
+        run_several("in.jpg", serial, 3 * BYTES, &crossed);
+        run_several("in.jpg", serial, 2 * BYTES, &crossed);
+    }
+}
+
+static int make_pictures(void **state)
+{
+    struct gf_image picture = picture_random(format_of(150, 110, 3, 8), 0, 5);
+    assert_int_equal(make_folder(state), 0);
+    write_ppm(in_folder("in.ppm"), &picture, picture_bytes(&picture));
+    picture_free(&picture);
+    on_cpu("pad=170:130:colour=transparent", "in.ppm", "rgba.pam", GF_SUBSAMPLING_420);
+    write_pam(in_folder("wide.pam"), format_of(150, 110, 3, 16), 6);
+    const struct trial level6 = {.chain = "", .input = "in.ppm", .png_level = 6};
+    run_on_cpu(&level6, "level6.png");
+    on_cpu("", "in.ppm", "in.png", GF_SUBSAMPLING_420);
+    on_cpu("", "wide.pam", "wide.png", GF_SUBSAMPLING_420);
+    on_cpu("blur=3", "in.ppm", "in.jpg", GF_SUBSAMPLING_420);
+    on_cpu("blur=3,grayscale", "in.ppm", "gray.jpg", GF_SUBSAMPLING_420);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_crosses),
+        cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_one_end),
+        cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_gives_way),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_lent_memory),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_png),
+        cmocka_unit_test(test_png_gives_way),
+    };
+    return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
+}

@@ -1,0 +1,115 @@
+/* Sums of whole numbers that are near the weights: what is certain of them is the CPU's result. */
+#include "filters/convolve/convolve.h"
+#include "support.h"
+
+/* What the CPU makes of a window. */
+static int exact_result(const struct gf_convolve *convolve, const unsigned char *window)
+{
+    float sum = 0;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        const float product = convolve->weight[i] * (float)window[i];
+        sum = sum + product;
+    }
+    const float v = gf_convolve_finish(sum, convolve->divisor, convolve->bias);
+    return (int)(fminf(fmaxf(v, 0), 255) + 0.5f);
+}
+
+/* The result of the whole numbers' sums, in 1/256 and rounded down, as kernels make it. */
+static int near_result(const struct gf_convolve *convolve, const unsigned char *window, int digits,
+                       const short *number, const struct gf_convolve_digits *end)
+{
+    float first = (float)GF_CONVOLVE_START, last = first, v = end->shift;
+    for (int i = 0; i < convolve->width * convolve->height; i++) {
+        const int low = digits == 1 ? number[i] : (signed char)number[i];
+        last += (float)(low * window[i]);
+        first += (float)((number[i] - low) / 256 * window[i]);
+    }
+    if (digits == 2)
+        v = fmaf(first, end->high, v);
+    v = fmaf(last, end->scale, v);
+    v = v > 0 ? v < 1 ? v : 1 : 0;
+    return (int)floor(((double)v * 255 + 0.5) * 256);
+}
+
+struct tally {
+    int certain, doubtful, others; /* others: in doubt, and rounded otherwise than by the CPU */
+};
+
+static void try_windows(const struct gf_convolve *convolve, int digits, uint64_t *random,
+                        struct tally *tally)
+{
+    short number[25];
+    unsigned char window[25];
+    struct gf_convolve_digits end;
+    const double share = gf_convolve_digits_of(convolve, digits, number, &end);
+    if (share > 0.05)
+        return;
+    for (int i = 0; i < convolve->width * convolve->height; i++)
+        assert_in_range(abs(number[i]), 0, digits == 1 ? 127 : 32639);
+    for (int i = 0; i < 3000; i++) {
+        const int same = random_below(random, 256);
+        for (int k = 0; k < 25; k++)
+            window[k] = (unsigned char)(i % 3 ? random_below(random, 256) : same);
+        const int right = exact_result(convolve, window);
+        const int near = near_result(convolve, window, digits, number, &end);
+        const bool doubt = ((near & 255) | (int)(end.zone & 255)) == 255;
+        if (!doubt && near / 256 != right)
+            fail_msg("%d digits, divisor %g, bias %g: %d, not %g", digits,
+                     (double)convolve->divisor, (double)convolve->bias, right, near / 256.0);
+        tally->certain += !doubt;
+        tally->doubtful += doubt;
+        tally->others += doubt && near / 256 != right;
+    }
+}
+
+/* Decimals, which become whole numbers of one byte, and numbers that do not. */
+static void test_digits(void **state)
+{
+    struct tally tally[2] = {{0}};
+    uint64_t random = 1;
+    for (int round = 0; round < 200; round++) {
+        struct gf_convolve convolve = {.bias = (float)(round % 3 * 7)};
+        const bool decimals = round % 2;
+        float sum = 0;
+        convolve.width = 1 + 2 * random_below(&random, 3);
+        convolve.height = 1 + 2 * random_below(&random, 3);
+        for (int i = 0; i < convolve.width * convolve.height; i++) {
+            const int v = random_below(&random, decimals ? 12 : 100000);
+            convolve.weight[i] =
+                (float)(v - (round % 4 < 2 ? v / 3 : 0)) / (decimals ? 100.0f : 77777.7f);
+            sum += convolve.weight[i];
+        }
+        convolve.divisor = round % 8 < 4 ? sum : 2.5f;
+        if (sum < 0.02f)
+            continue;
+        for (int digits = decimals ? 1 : 2; digits <= 2; digits++)
+            try_windows(&convolve, digits, &random, &tally[digits - 1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_true(tally[i].certain > 100000);
+        assert_true(tally[i].others > 20); /* there is something to see */
+        assert_true(tally[i].doubtful < tally[i].certain / 20);
+    }
+}
+
+/* Matrices that have no such numbers. */
+static void test_none(void **state)
+{
+    short number[25];
+    struct gf_convolve_digits end;
+    struct gf_convolve convolve = {.width = 5, .height = 5, .divisor = 1};
+    assert_true(gf_convolve_digits_of(&convolve, 2, number, &end) >= 1); /* all are 0 */
+    for (int i = 0; i < 25; i++)
+        convolve.weight[i] =
+            1.0f + (float)i / 7.3f; /* sums that a divisor of 1 does not bring back */
+    assert_true(gf_convolve_digits_of(&convolve, 1, number, &end) > 0.5);
+    convolve.divisor = 100;
+    assert_true(gf_convolve_digits_of(&convolve, 1, number, &end) > 0.05);
+    assert_true(gf_convolve_digits_of(&convolve, 2, number, &end) < 0.05);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_digits), cmocka_unit_test(test_none)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

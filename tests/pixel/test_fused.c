@@ -1,0 +1,94 @@
+/* A stencil with the point filters beside it as one stage makes the picture that they make one
+ * after the other, and says what it is made of. */
+#include "chain/chain.h"
+#include "chain/plan.h"
+#include "gpufilter/gpufilter.h"
+#include "pixel/point/fused.h"
+#include "support.h"
+
+static struct gf_image run(const char *chain, const struct gf_image *in, bool no_fuse)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_error error = {0};
+    struct gf_image out;
+    options.device = GF_DEVICE_CPU;
+    options.no_fuse = no_fuse;
+    options.band_rows = 16;
+    assert_ok(chain, pipeline_result(chain, &options, in, &out, &error), &error);
+    return out;
+}
+
+static void check_chain(const char *chain, const struct gf_image *in)
+{
+    struct gf_image fused = run(chain, in, false), apart = run(chain, in, true);
+    assert_same(chain, &fused, &apart);
+    picture_free(&fused);
+    picture_free(&apart);
+}
+
+/* Tables that change black, which a constant border brings in as it is. */
+static void test_same_picture(void **state)
+{
+    static const char *const stencils[] = {"blur=0.5:",
+                                           "blur=2:",
+                                           "blur=5:",
+                                           "sobel=",
+                                           "sobel=scale=0.3:",
+                                           "median=",
+                                           "convolve=1 2 1/2 4 2/1 2 1:",
+                                           "convolve=0.1 0.7 0.3:divisor=1:bias=4:"};
+    static const char *const borders[] = {"edge", "reflect", "wrap", "constant"};
+    static const struct {
+        const char *before, *after;
+    } around[] = {{"invert,", ""}, {"", ",contrast=0.5"}, {"contrast=0.5,", ",gamma=0.4"}};
+    for (int channels = 1; channels <= 3; channels += 2) {
+        struct gf_image in = picture_random(format_of(67, 41, channels, 8), 0, 3);
+        for (int i = 0; i < 8 * 4 * 3; i++) {
+            char chain[200];
+            snprintf(chain, sizeof chain, "%s%sborder=%s%s", around[i % 3].before, stencils[i / 12],
+                     borders[i / 3 % 4], around[i % 3].after);
+            check_chain(chain, &in);
+        }
+        picture_free(&in);
+    }
+    struct gf_image in = picture_random(format_of(67, 41, 4, 8), 0, 3);
+    for (int i = 0; i < 2 * 4; i++) {
+        char chain[200];
+        snprintf(chain, sizeof chain, "%sborder=%s", stencils[i / 4], borders[i % 4]);
+        check_chain(chain, &in);
+    }
+    picture_free(&in);
+}
+
+static void test_parts(void **state)
+{
+    struct gf_chain chain;
+    struct gf_plan plan;
+    struct gf_error error = {0};
+    char name[60];
+    assert_ok("parse", gf_chain_parse("gamma=2,invert,sobel,contrast=2", &chain, &error), &error);
+    assert_ok("plan", gf_plan_make(&chain, format_of(40, 30, 3, 8), 1, &plan, &error), &error);
+    assert_int_equal(plan.stage_count, 1);
+    const struct gf_stage *const stage = &plan.stage[0];
+    assert_ptr_equal(stage->filter, &gf_fused);
+    assert_int_equal(gf_plan_stage_filters(stage), 4);
+    assert_string_equal(gf_plan_stage_filter(stage, 2)->name, "sobel");
+    assert_null(gf_plan_stage_filter(stage, 4));
+    gf_plan_stage_name(stage, name, sizeof name);
+    assert_string_equal(name, "gamma+invert+sobel+contrast");
+    int first, end;
+    gf_stage_input_rows(stage, 5, 8, &first, &end);
+    assert_int_equal(first, 4);
+    assert_int_equal(end, 9);
+    gf_plan_free(&plan);
+    gf_chain_free(&chain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_picture),
+        cmocka_unit_test(test_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
