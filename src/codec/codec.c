@@ -43,7 +43,7 @@ static enum gf_status fail_unknown(const char *name, const char *foreign, struct
                    name, foreign);
 }
 
-/* Makes sure that the format's library is here. */
+/* Loads the format's library, or fails with `failure` and a message. */
 static enum gf_status need_library(const struct gf_file_type *type, const char *name,
                                    enum gf_status failure, struct gf_error *error)
 {
@@ -133,7 +133,8 @@ static bool is_special_file(const char *path)
     return !stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
-/* The format that takes the place of one which can only be read. */
+/* The format in which an output is written whose input's format can only be read; every other
+ * format is itself. */
 static enum gf_file_format written_as(enum gf_file_format format)
 {
     const struct gf_file_type *const type = gf_file_type(format), *other;
@@ -169,7 +170,8 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
     if (*format == GF_FILE_AUTO && path && gf_file_format_keeps_extension(path))
         *format = named;
     if (*format == GF_FILE_AUTO && (!path || !strcmp(path, "-") || is_special_file(path)))
-        /* An input of no known format is refused when it is opened, with a better message. */
+        /* If the input's format is unknown, opening the input fails later with a better message
+         * than this function could give. */
         *format = written_as(fallback);
     const struct gf_file_type *const type = gf_file_type(*format);
     if (type && !type->instead)
@@ -201,8 +203,8 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
                                      : (struct gf_codec_memory){0};
 }
 
-/* A .pgm holds gray. A conversion would drop the colours without a word, and there are several: the
- * caller has to ask for one. */
+/* Refuses to write colours to a .pgm file, which holds gray. There are several conversions to gray,
+ * so the caller has to ask for one of them. */
 static enum gf_status check_name(const struct gf_output *output, struct gf_format format,
                                  const struct gf_options *options, struct gf_error *error)
 {
@@ -216,7 +218,8 @@ static enum gf_status check_name(const struct gf_output *output, struct gf_forma
                    name);
 }
 
-/* --lossless promises the pixels as they are. */
+/* options->lossless promises that the file holds the pixels unchanged. Fails where the file format
+ * cannot do that. */
 static enum gf_status check_lossless(const struct gf_output *output,
                                      const struct gf_file_type *type, struct gf_format format,
                                      const struct gf_options *options, struct gf_error *error)
@@ -252,7 +255,7 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = check_lossless(output, type, format, options, error);
     if (!status)
         status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
-    /* It is no metadata, which options->strip would leave out. */
+    /* The palette is part of the pixels, so that options->strip does not remove it. */
     if (!status && metadata && file_format == GF_FILE_PNG &&
         !gf_blob_set(&kept.palette, metadata->palette.data, metadata->palette.size)) {
         gf_metadata_free(&kept);

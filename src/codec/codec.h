@@ -25,35 +25,37 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error) GF_CHECKED;
-/* The format of a file that begins with these bytes; GF_FILE_AUTO where it is unknown. */
+/* Recognises a file's format by its first bytes; GF_FILE_AUTO where they belong to no known
+ * format. */
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
-/* The format that a name's extension says; GF_FILE_AUTO where it says none. */
+/* The format that the file name's extension stands for; GF_FILE_AUTO where there is none. */
 enum gf_file_format gf_file_format_named(const char *path);
-/* "PNG"; "" for GF_FILE_AUTO. */
+/* The format's name, such as "PNG"; "" for GF_FILE_AUTO. */
 const char *gf_file_format_name(enum gf_file_format format);
-/* Whether other pictures can follow one of that format in an input, since its reader stops at its
- * end. */
+/* Whether a file of the format can be followed by another picture in the same input: its reader
+ * stops exactly at the end of the picture. */
 bool gf_file_format_has_end(enum gf_file_format format);
-/* Whether an output may have the extension of that name: it is one of a format that is written. */
+/* Whether the path's extension belongs to a format that can be written, so that an output may have
+ * the same name. */
 bool gf_file_format_keeps_extension(const char *path);
-/* The usual extension of an output that is made of a file of that format, without the dot; valid
+/* The usual extension, without the dot, of an output whose input has this format. The text is valid
  * until the thread's next call. */
 const char *gf_file_format_extension(enum gf_file_format format);
 
-/* What a file of that format keeps of a picture: JPEG has 8 bits, JPEG and PNM no alpha, WebP no
- * gray. formats.h has the table. */
+/* The pixel format in which a file of this type stores a picture of `format`: JPEG has 8 bits, JPEG
+ * and PNM have no alpha, WebP has no gray. formats.h has the table. */
 struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format);
 
-/* The memory that writing such a picture takes. */
+/* The memory that a sink needs to write a picture of this pixel format. */
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options);
 
-/* `format` is the format of the rows to come. write() converts what the file format cannot hold:
- * for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is dropped, the
- * colour stays as it is, and options->warn is told once; the pipeline lays such pictures on a
- * colour before. The metadata is written unless
- * options->strip is set; its orientation becomes 1 unless options->autorotate is off. Colours in a
- * .pgm file are GF_ERROR_UNFIT, and so is options->lossless where the file cannot be that. */
+/* Opens a sink. `format` is the format of the rows to come. write() converts what the file format
+ * cannot hold: for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is
+ * dropped, the colour stays as it is, and options->warn is called once (the pipeline composes such
+ * pictures over a colour before). The metadata is written unless options->strip is set; its
+ * orientation becomes 1 unless options->autorotate is off. GF_ERROR_UNFIT for colours in a .pgm
+ * file, and for options->lossless where the file format is always lossy. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

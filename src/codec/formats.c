@@ -6,7 +6,7 @@
 
 #include "codec/jpeg/jpeg.h"
 
-/* ---- what a format's own functions lack of the table's ---- */
+/* ---- recognising formats, where the format's own code has no function for that ---- */
 
 static bool is_pnm(const unsigned char *bytes, size_t size)
 {
@@ -28,7 +28,8 @@ static enum gf_status create_jpeg(struct gf_output *output, struct gf_format for
     return gf_jpeg_sink_open(output, format, metadata, options, 0, sink, error);
 }
 
-/* "mif1" leaves open what codes the picture: the list of brands behind it tells. */
+/* The first brand "mif1" does not say how the picture is coded; the list of brands behind it
+ * does. */
 static bool has_brand(const unsigned char *bytes, size_t size, const char *brand)
 {
     size_t end = size >= 4 ? (size_t)(bytes[2] << 8 | bytes[3]) : 0;
@@ -138,7 +139,7 @@ bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_optio
     return any && !gf_word_in_list(by_jpeg ? type->jpeg_takes : type->takes, option);
 }
 
-/* ---- formats that are not read ---- */
+/* ---- formats that the program knows but does not read ---- */
 
 static const struct {
     const char *name;
@@ -182,7 +183,7 @@ const char *gf_foreign_format(const unsigned char *bytes, size_t size)
         if (size >= foreign[i].length && !memcmp(bytes, foreign[i].bytes, foreign[i].length))
             return foreign[i].name;
     }
-    /* "BM", the size of the file, two zeros that are reserved. */
+    /* A BMP begins with "BM", the size of the file, and four reserved bytes that are 0. */
     if (size >= 14 && !memcmp(bytes, "BM", 2) && !memcmp(bytes + 6, "\0\0\0\0", 4))
         return "BMP";
     if (size && *bytes == '<' && memmem(bytes, size, "<svg", 4))

@@ -1,5 +1,5 @@
-/* The functions of libavif that are called, from 0.11 on, and how its transformations say an
- * orientation. */
+/* The functions of libavif (0.11 or newer) that the program calls, and the conversion between an
+ * EXIF orientation and libavif's rotation and mirroring. */
 #ifndef GF_CODEC_AVIF_AVIF_CALLS_H
 #define GF_CODEC_AVIF_AVIF_CALLS_H
 
@@ -22,7 +22,7 @@ struct gf_avif_calls {
 };
 extern struct gf_avif_calls gf_avif;
 
-/* EXIF's orientation, 1..8, of the picture's rotation and mirroring. */
+/* The EXIF orientation, 1..8, that the picture's rotation and mirroring amount to. */
 int gf_avif_orientation(const avifImage *image);
 void gf_avif_set_orientation(avifImage *image, int orientation);
 

@@ -12,10 +12,10 @@
 struct avif_source {
     struct gf_whole_source whole;
     avifDecoder *decoder;
-    bool cut; /* something that the header speaks of lies beyond the file's end */
+    bool cut; /* the file ends before all that its header describes */
     int page;
-    int left, top;           /* of the picture within what is stored, */
-    struct gf_format stored; /* which libavif converts to RGB */
+    int left, top;           /* place of the cropped picture within the stored one, in pixels */
+    struct gf_format stored; /* format of the stored picture after libavif's conversion to RGB */
 };
 
 static void avif_release(struct gf_whole_source *source)
@@ -35,8 +35,8 @@ static enum gf_status fail(const struct avif_source *avif, avifResult result,
     return gf_whole_source_fail(&avif->whole, gf_avif.avifResultToString(result), error);
 }
 
-/* Takes the picture out of what libavif has made: within the crop, and one channel of gray, which
- * libavif makes RGB of, too. */
+/* Copies the cropped area of the decoded picture `made` to `pixels`. A gray picture, which libavif
+ * decodes to RGB, becomes one channel again. */
 static void take_out(const struct avif_source *avif, const unsigned char *made,
                      unsigned char *pixels)
 {
@@ -111,14 +111,16 @@ static bool read_metadata(struct avif_source *avif)
     if (!metadata->icc.size)
         gf_colour_tags_set_cicp(&metadata->colour, image->colorPrimaries,
                                 image->transferCharacteristics);
-    /* The transformations count, whatever EXIF says. */
+    /* The picture's own transformations are valid, even where EXIF states another orientation. */
     metadata->orientation = gf_avif_orientation(image);
     gf_metadata_note_heif(metadata, &avif->whole.file);
     return true;
 }
 
-/* Where the crop of a length lies in it: of the size and the distance between both centres, each a
- * fraction (ISO/IEC 14496-12, 12.1.4). False: not within. */
+/* Computes where the crop of one dimension begins and how long it is, in pixels. `size` is the
+ * crop's length and `distance` is the distance between the centre of the crop and that of the
+ * picture; both are fractions (ISO/IEC 14496-12, 12.1.4). False where the crop does not lie within
+ * the picture. */
 static bool crop_of(int length, const uint32_t size[2], const uint32_t distance[2], int *begin,
                     int *cropped)
 {
@@ -134,7 +136,7 @@ static bool crop_of(int length, const uint32_t size[2], const uint32_t distance[
     return true;
 }
 
-/* The crop (clap) comes before the transformations. */
+/* Applies the crop (the box "clap"), which precedes the transformations. */
 static enum gf_status apply_crop(struct avif_source *avif, struct gf_error *error)
 {
     const avifImage *const image = avif->decoder->image;
@@ -161,8 +163,8 @@ static void warn_of_aspect(const struct avif_source *avif)
                 (unsigned)aspect.hSpacing, (unsigned)aspect.vSpacing);
 }
 
-/* missing: the bytes that the file may lack at its end; where it lacks more, libavif refuses it
- * before it takes memory for what is not there. */
+/* Parses the file, of which at most `missing` bytes at the end may be lacking. libavif refuses a
+ * file that lacks more, before it allocates memory for the missing bytes. */
 static avifResult parse(struct avif_source *avif, uint64_t missing)
 {
     const struct gf_whole_source *const whole = &avif->whole;
@@ -182,7 +184,8 @@ static avifResult parse(struct avif_source *avif, uint64_t missing)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    /* Of a pixel, measured: planes, frames of the AV1 decoder; RGB that is cropped. */
+    /* Measured bytes for each pixel: library_bytes for the planes and the frames of the AV1
+     * decoder, crop_bytes for the RGB picture that is cropped afterwards. */
     const double library_bytes = 8, crop_bytes = 4;
     const uint64_t missing_most = 64 << 20;
     struct avif_source *const avif = (struct avif_source *)whole;

@@ -30,7 +30,8 @@ static avifPixelFormat sampling(const struct gf_whole_sink *sink)
                                                                   : AVIF_PIXEL_FORMAT_YUV420;
 }
 
-/* Colours without a profile and tags are sRGB's. Without losses RGB itself is stored. */
+/* Describes the picture's colours. Without a profile and colour tags they are sRGB. A lossless file
+ * stores RGB itself instead of YCbCr. */
 static void describe(const struct gf_whole_sink *sink, avifImage *image)
 {
     const bool profile = sink->metadata.icc.size > 0;
@@ -48,7 +49,7 @@ static void describe(const struct gf_whole_sink *sink, avifImage *image)
             : AVIF_MATRIX_COEFFICIENTS_BT601;
 }
 
-/* Some versions report an error, others cannot. */
+/* Some versions of this libavif function return an error code, older ones return nothing. */
 #if AVIF_VERSION_MAJOR >= 1
 #define RESULT_OF(call) (call)
 #else
@@ -72,7 +73,7 @@ static avifResult set_metadata(const struct gf_whole_sink *sink, avifImage *imag
     return result;
 }
 
-/* Gray is the luma plane; libavif knows RGB only. */
+/* Copies a gray picture to the luma plane, since libavif's conversion takes only RGB. */
 static avifResult copy_gray(const struct gf_whole_sink *sink, avifImage *image)
 {
     const struct gf_format format = sink->format;
@@ -115,7 +116,7 @@ static avifResult convert(const struct gf_whole_sink *sink, avifImage *image)
     return gf_avif.avifImageRGBToYUV(image, &rgb);
 }
 
-/* libavif from 1.0 on has this scale itself. */
+/* Sets the encoder's quality. libavif before 1.0 has no such scale and takes quantisers instead. */
 static void set_quality(const struct gf_options *options, avifEncoder *encoder)
 {
     const int quality = options->lossless ? 100 : options->quality;
@@ -170,7 +171,7 @@ static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *e
 struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
-    const double library_bytes = 30; /* of a pixel, measured */
+    const double library_bytes = 30; /* measured bytes for each pixel */
     (void)options;
     return gf_whole_sink_memory(format, library_bytes * format.bits / 8);
 }

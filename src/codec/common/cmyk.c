@@ -24,8 +24,8 @@ static enum gf_status build(struct gf_icc icc, int bits, struct gf_cmyk *cmyk,
                                   : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
 }
 
-/* Opens the replacement for the picture's own profile: the options' profile, else the plain
- * conversion. */
+/* Opens the conversion that replaces the picture's own unusable profile: by the profile in the
+ * options, else by the plain formula. */
 static enum gf_status open_other(const char *name, const char *why, const char *detail,
                                  const struct gf_options *options, struct gf_cmyk *cmyk,
                                  struct gf_error *error)

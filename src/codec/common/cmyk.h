@@ -1,21 +1,21 @@
-/* Converts pictures of four inks to RGB while they are read: by their ICC profile, else by the
- * plain conversion that other programs also use. */
+/* Converts pictures of four inks (CMYK) to RGB while they are read: by their ICC profile, or
+ * without one by the simple formula that other programs use as well. */
 #ifndef GF_CODEC_COMMON_CMYK_H
 #define GF_CODEC_COMMON_CMYK_H
 
 #include "codec/common/metadata.h"
 #include "icc/icc_transform.h"
 
-/* What the inks of a picture become. */
+/* The conversion of a picture's inks to RGB. */
 struct gf_cmyk {
-    int bits;                           /* of the samples, 8 or 16 */
-    struct gf_icc_transform *transform; /* to sRGB; NULL: the plain conversion */
+    int bits;                           /* bits of a sample: 8 or 16 */
+    struct gf_icc_transform *transform; /* to sRGB; NULL: the simple formula is used */
 };
 
 /* Prepares the conversion to sRGB, relative colorimetric with black point compensation, by the
- * profile in `metadata`, which is removed from it, since the result is sRGB. Without a usable
- * profile of CMYK options->cmyk_profile is used; without that, R = (1 - C)(1 - K), and so for the
- * other colours, of which options->warn is told. There is no standard press whose profile could be
+ * profile in `metadata`. The profile is then removed from `metadata`, since the result is sRGB.
+ * Without a usable profile options->cmyk_profile is used; without that one, R = (1 - C)(1 - K), G
+ * and B likewise, and options->warn is called. There is no standard press whose profile could be
  * assumed, nor a free profile to ship. */
 enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *name,
                             const struct gf_options *options, struct gf_cmyk *cmyk,

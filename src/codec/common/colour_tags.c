@@ -5,7 +5,7 @@
 
 #include "icc/icc_make.h"
 
-enum { UNSPECIFIED = 2, PQ = 16, HLG = 18 }; /* primaries and transfers of ITU-T H.273 */
+enum { UNSPECIFIED = 2, PQ = 16, HLG = 18 }; /* ITU-T H.273: primaries, transfer functions */
 
 bool gf_transfer_is_hdr(int transfer)
 {
@@ -22,7 +22,8 @@ void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int tra
     tags->cicp[3] = 1;
 }
 
-/* JPEG XL has only these primaries: BT.709, BT.2020, and P3 with either of its whites. */
+/* For HDR alone (JPEG XL) only the primaries that JPEG XL has can be kept: BT.709, BT.2020, and P3
+ * with either of its white points. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept)
 {
@@ -35,13 +36,14 @@ bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_ro
     return kept->has_cicp;
 }
 
-/* The primaries and transfers of ITU-T H.273 that a profile can say. */
+/* Converts the primaries and the transfer function of a cICP to a colour space that an ICC profile
+ * can describe; false where there is none. */
 static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
 {
     static const struct {
         unsigned char number;
         const char *name;
-        double xy[8]; /* white, red, green, blue */
+        double xy[8]; /* the chromaticities x and y of white, red, green and blue */
     } primaries[] = {
         {1, "BT.709", {0.3127, 0.3290, 0.640, 0.330, 0.300, 0.600, 0.150, 0.060}},
         {5, "BT.470 BG", {0.3127, 0.3290, 0.640, 0.330, 0.290, 0.600, 0.150, 0.060}},

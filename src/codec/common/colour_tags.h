@@ -1,5 +1,5 @@
-/* What a file without an ICC profile says of its colours: a PNG's cICP, sRGB, gAMA and cHRM chunks,
- * or the numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags keeps them;
+/* The colour information of a file beside an ICC profile: a PNG's cICP, sRGB, gAMA and cHRM chunks,
+ * or the cICP numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags keeps them;
  * other outputs get an ICC profile made of them. */
 #ifndef GF_CODEC_COMMON_COLOUR_TAGS_H
 #define GF_CODEC_COMMON_COLOUR_TAGS_H
@@ -11,32 +11,32 @@
 struct gf_colour_tags {
     bool has_cicp, has_srgb, has_gamma, has_chromaticities;
     unsigned char cicp[4]; /* ITU-T H.273: primaries, transfer, matrix, full range */
-    unsigned char intent;  /* of sRGB, 0..3 */
-    uint32_t gamma;        /* 100,000 times the exponent from light to samples */
-    /* 100,000 times x and y of white, red, green and blue; signed. */
+    unsigned char intent;  /* the rendering intent of an sRGB chunk, 0..3 */
+    uint32_t gamma;        /* 100,000 times the exponent by which light becomes samples */
+    /* 100,000 times the chromaticities x and y of white, red, green and blue; signed */
     int32_t chromaticity[8];
-    bool told; /* a warning has said that the colours of gf_colour_tags_unsaid() are not
-                * converted */
+    bool told; /* whether the warning about gf_colour_tags_unsaid() was given */
 };
 
-/* The tags that files of a format have. */
+/* The colour tags that a file format has. */
 enum gf_tags_room {
     GF_TAGS_NONE,
-    GF_TAGS_HDR,  /* cICP of PQ and HLG */
-    GF_TAGS_CICP, /* every cICP */
+    GF_TAGS_HDR,  /* cICP, but only with the transfer functions PQ and HLG */
+    GF_TAGS_CICP, /* cICP with any numbers */
     GF_TAGS_ALL
 };
 
-/* Sets a cICP of RGB in the full range, unless one of the numbers stands for "unspecified". */
+/* Sets a cICP of RGB in the full range. Does nothing where one of the numbers means
+ * "unspecified". */
 void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer);
-/* Copies cICP where there is room for it. */
+/* Copies a cICP that the output's format has room for; false where there is none. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept);
 bool gf_transfer_is_hdr(int transfer);
 
 enum { GF_COLOURS_TEXT_SIZE = 48 };
-/* Whether cICP describes colours that no ICC profile can describe: nothing converts such samples.
- * text: "the transfer PQ". */
+/* Whether the cICP describes colours that no ICC profile can describe, so that nothing converts the
+ * samples. `text` then names the reason, such as "the transfer PQ". */
 bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
                            char text[GF_COLOURS_TEXT_SIZE]);
 

@@ -16,7 +16,7 @@ enum {
     TAG_JPEG_OFFSET = 0x0201,
     TAG_JPEG_BYTES = 0x0202,
     TAG_EXIF_DIRECTORY = 0x8769,
-    TAG_WIDTH = 0xa002, /* PixelXDimension, which exiftool calls ExifImageWidth */
+    TAG_WIDTH = 0xa002, /* PixelXDimension in the standard, ExifImageWidth in exiftool */
     TAG_HEIGHT = 0xa003,
     TAG_MPF_ENTRIES = 0xb002
 };
@@ -192,9 +192,9 @@ void gf_exif_set_size(struct gf_blob *exif, int width, int height)
     set_number(exif, &directory, TAG_HEIGHT, (uint32_t)height);
 }
 
-/* ---- thumbnails ---- */
+/* ---- removing thumbnails ---- */
 
-/* The value of that index among a tag's numbers. */
+/* Reads the number at `index` among the tag's numbers. */
 static bool get_number(const struct gf_blob *exif, const struct directory *directory, uint32_t tag,
                        size_t index, size_t *value)
 {
@@ -211,8 +211,8 @@ static bool get_number(const struct gf_blob *exif, const struct directory *direc
     return true;
 }
 
-/* Overwrites bytes with zeros, except those of the first directory and the header, wherever the
- * thumbnail is said to lie. */
+/* Overwrites the thumbnail's bytes with zeros. The header and the first directory are spared, even
+ * if the file claims that the thumbnail lies there. */
 static void wipe(struct gf_blob *exif, const struct directory *first, size_t at, size_t size)
 {
     const size_t end = first->next + 4;
@@ -254,7 +254,7 @@ void gf_exif_remove_thumbnails(struct gf_blob *exif)
     tiff_put(exif, first.next, 4, 0);
 }
 
-/* ---- pictures behind a JPEG ---- */
+/* ---- the index of further pictures in a JPEG (MPF) ---- */
 
 bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf)
 {
@@ -263,7 +263,7 @@ bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf)
     *mpf = (struct gf_mpf){0};
     if (size < sizeof name || memcmp(payload, name, sizeof name) != 0)
         return false;
-    /* It is only read. */
+    /* The cast is safe, since nothing writes to this blob. */
     const struct gf_blob index = {(unsigned char *)payload + sizeof name, size - sizeof name};
     struct directory directory;
     const size_t entry =
@@ -273,7 +273,7 @@ bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf)
     const size_t first = tiff_get(&index, entry + 8, 4);
     const size_t room = first < index.size ? (index.size - first) / ENTRY_BYTES : 0;
     const size_t stated = tiff_get(&index, entry + 4, 4) / ENTRY_BYTES;
-    for (size_t i = 1; i < stated && i < room; i++) { /* the first is the file's own picture */
+    for (size_t i = 1; i < stated && i < room; i++) { /* picture 0 is the JPEG itself */
         const size_t at = first + i * ENTRY_BYTES;
         const int64_t bytes = tiff_get(&index, at + 4, 4), offset = tiff_get(&index, at + 8, 4);
         mpf->pictures += (tiff_get(&index, at, 4) >> 16 & 0xff) != TYPE_THUMBNAIL;

@@ -98,7 +98,8 @@ void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_
         metadata->unread |= GF_KIND_GAIN_MAP;
 }
 
-/* What an auxiliary picture is, by how its type ends. Alpha is read with the picture. */
+/* The kind of an auxiliary picture, which the end of its type tells. Alpha counts as none, since it
+ * is read with the picture. */
 static unsigned auxiliary_kind(const char *type, size_t length)
 {
     static const struct {
@@ -117,8 +118,8 @@ static unsigned auxiliary_kind(const char *type, size_t length)
     return GF_KIND_AUXILIARY;
 }
 
-/* The standard's gain map has a brand of its own among the first box's; other kinds are auxiliary
- * pictures, whose types stand in boxes before the pixels. */
+/* A gain map of the ISO standard is announced by a brand in the first box. Other kinds are
+ * auxiliary pictures, whose types are named in boxes before the pixels. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file)
 {
     enum { BOXES_MOST = 64 << 10, TYPE_HEAD = 8 };
@@ -142,7 +143,7 @@ static size_t even(size_t size)
     return size + size % 2;
 }
 
-/* Makes a Photoshop resource of these records. The resource has no name. */
+/* Makes a Photoshop resource without a name that holds these IPTC records. */
 static bool set_iptc(struct gf_blob *iptc, const unsigned char *records, size_t size)
 {
     unsigned char *const resource = calloc(1, RESOURCE_HEAD + even(size));
@@ -165,7 +166,7 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
     if (at[0] == IPTC_TAG)
         return set_iptc(&metadata->iptc, at, size);
     while (end - at >= RESOURCE_HEAD && !memcmp(at, "8BIM", 4)) {
-        const size_t name = even((size_t)at[6] + 1); /* with its length */
+        const size_t name = even((size_t)at[6] + 1); /* the name with its length byte */
         if ((size_t)(end - at) < 6 + name + 4)
             break;
         const size_t length = get_be(at + 6 + name, 4);
@@ -181,8 +182,8 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
     return true;
 }
 
-/* Removes the small picture that IPTC can hold (IIM 4.2, 2:200 to 2:202), and everything behind
- * damage, where such a picture might be. */
+/* Removes the preview picture that IPTC can hold (IIM 4.2, 2:200 to 2:202). Damaged records are
+ * removed with all that follows them, since a preview might be there. */
 static void remove_preview(struct gf_blob *iptc)
 {
     enum { HEAD = 5, RECORD = 2, FIRST = 200, LAST = 202 };
@@ -191,7 +192,7 @@ static void remove_preview(struct gf_blob *iptc)
     while (at + HEAD <= end && end <= iptc->size && iptc->data[at] == IPTC_TAG) {
         const unsigned char *const head = iptc->data + at;
         size_t size = HEAD + get_be(head + 3, 2);
-        if (head[3] & 0x80) { /* the length has its own length */
+        if (head[3] & 0x80) { /* the record's length is itself a number of several bytes */
             const size_t digits = get_be(head + 3, 2) & 0x7fff;
             if (digits > 4 || at + HEAD + digits > end)
                 break;
@@ -287,7 +288,7 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
     return made;
 }
 
-/* Sets the profile that the output shall have, from the file's colours. */
+/* Sets the ICC profile of the output from the input's profile or its colour tags. */
 static bool keep_colours(const struct gf_metadata *metadata, struct gf_format format,
                          enum gf_tags_room room, struct gf_metadata *kept)
 {

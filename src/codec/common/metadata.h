@@ -1,6 +1,5 @@
-/* What a file holds beside the pixels and an output keeps: ICC profile, EXIF, XMP, IPTC, texts and
- * density. The codecs find the blocks in their files and write them; this code knows what the
- * blocks mean. */
+/* The metadata of a file that an output keeps: ICC profile, EXIF, XMP, IPTC, texts and density. The
+ * codecs find the blocks in their files and write them; this code knows what the blocks mean. */
 #ifndef GF_CODEC_COMMON_METADATA_H
 #define GF_CODEC_COMMON_METADATA_H
 
@@ -15,21 +14,21 @@
 #include "icc/icc.h"
 #include "icc/icc_make.h"
 
-/* What a file can hold beside its pixels; sets of kinds are sums. */
+/* Kinds of metadata. A set of kinds is the sum of its members. */
 enum gf_metadata_kind {
     GF_KIND_ICC = 1,
     GF_KIND_EXIF = 2,
     GF_KIND_XMP = 4,
-    GF_KIND_EXTENDED_XMP = 8, /* what is too long for a JPEG's segment */
+    GF_KIND_EXTENDED_XMP = 8, /* XMP that is too long for one segment of a JPEG */
     GF_KIND_IPTC = 16,
-    GF_KIND_TEXTS = 32, /* with a keyword */
+    GF_KIND_TEXTS = 32, /* texts with a keyword */
     GF_KIND_COMMENTS = 64,
     GF_KIND_DENSITY = 128,
     GF_KIND_ORIENTATION = 256,
     GF_KIND_GAIN_MAP = 512,
-    GF_KIND_PICTURES = 1024, /* others, behind the one that is read */
+    GF_KIND_PICTURES = 1024, /* other pictures that follow the one that is read */
     GF_KIND_DEPTH = 2048,
-    GF_KIND_AUXILIARY = 4096, /* pictures of other kinds that say something of the one */
+    GF_KIND_AUXILIARY = 4096, /* auxiliary pictures: a gain map or a depth map of the picture */
     GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
                      GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
 };
@@ -38,71 +37,75 @@ struct gf_metadata {
     struct gf_blob icc;  /* an ICC profile */
     struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
     struct gf_blob xmp;  /* the XMP packet */
-    /* The palette of a PNG, as RGBA; a PNG of the same pixels gets it again. */
+    /* The palette of a PNG, as RGBA. Another PNG of the same pixels gets this palette again. */
     struct gf_blob palette;
-    struct gf_blob iptc; /* a Photoshop resource, "8BIM" 0x0404, of IPTC records */
+    struct gf_blob iptc; /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
     struct gf_texts texts;
     struct gf_colour_tags colour;
-    unsigned char made[GF_ICC_MADE_MOST]; /* see gf_metadata_icc() */
+    unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */
     double density_x, density_y;          /* pixels per metre; 0: unknown */
-    int orientation;                      /* EXIF's 1..8; 1 where there is none */
-    unsigned unread; /* enum gf_metadata_kind: what the file has and its reader does not read */
-    bool filtered;   /* the pixels are no longer the file's: its thumbnails show the old pixels */
+    int orientation;                      /* EXIF's number, 1..8; 1 where the file states none */
+    unsigned unread; /* set of enum gf_metadata_kind: what the file has and is not read */
+    bool filtered;   /* filters have changed the pixels: thumbnails do not show them */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
 
-/* The kinds of metadata that the file has, including those that were not read. A density of 72 dots
- * an inch means that nobody knows it (EXIF 2.32, XResolution). A density that EXIF states counts as
- * EXIF. */
+/* The set of kinds of metadata that the file has, including those that were not read. A density of
+ * 72 dots per inch means that it is unknown (EXIF 2.32, XResolution). A density that EXIF states
+ * counts as EXIF. */
 unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
 
-/* A larger block is left out. This is the largest ICC profile that a JPEG can hold. */
+/* The most bytes of a block of metadata; a larger one is left out. This is the size of the largest
+ * ICC profile that a JPEG can hold. */
 enum { GF_METADATA_MAX = 255 * 65519 };
 
-/* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. A block that is no
- * TIFF structure is ignored, and so is every block after the file's first. False when out of
- * memory. */
+/* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. Data that is no TIFF
+ * structure is ignored; of several blocks of EXIF in a file only the first counts. False when out
+ * of memory. */
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
 /* Adds EXIF from a box of HEIF or JPEG XL, which begins with the offset of the TIFF structure. */
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
-/* Adds EXIF or XMP from the payload of a JPEG's APP1 segment, in the same way. */
+/* Adds the EXIF or XMP in the payload of a JPEG's APP1 segment; otherwise like
+ * gf_metadata_add_exif(). */
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
 /* Notes whether the payload of a JPEG's APP2 segment announces a gain map or other pictures. */
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
-/* Notes the pictures of a HEIF file that say something of the one: a gain map, a depth map. */
+/* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
 
 /* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
 bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size);
 
-#define GF_APP1_EXIF "Exif\0"                      /* and the terminating zero */
-#define GF_APP1_XMP "http://ns.adobe.com/xap/1.0/" /* and the terminating zero */
-#define GF_APP2_ICC "ICC_PROFILE"                  /* and the terminating zero */
-#define GF_APP13_PHOTOSHOP "Photoshop 3.0"         /* and the terminating zero */
+#define GF_APP1_EXIF "Exif\0"                      /* with the terminating zero */
+#define GF_APP1_XMP "http://ns.adobe.com/xap/1.0/" /* with the terminating zero */
+#define GF_APP2_ICC "ICC_PROFILE"                  /* with the terminating zero */
+#define GF_APP13_PHOTOSHOP "Photoshop 3.0"         /* with the terminating zero */
 
-/* Collects an ICC profile from the APP2 segments of a JPEG, which may come in any order. */
+/* Collects the parts of an ICC profile from the APP2 segments of a JPEG, which may come in any
+ * order. */
 struct gf_icc_parts {
-    struct gf_blob part[256]; /* by its number, which counts from 1 */
-    int count;                /* the number of parts that each segment states */
+    struct gf_blob part[256]; /* at the index that the part's number is, from 1 on */
+    int count;                /* the number of parts, which each segment states */
     bool broken;              /* the segments contradict each other */
 };
 /* Adds the payload of an APP2 segment if it is a part of a profile. False when out of memory. */
 bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size);
-/* Joins the parts; leaves `icc` alone where the profile is incomplete. False when out of memory. */
+/* Joins the parts to `icc`, which stays unchanged where the profile is incomplete. False when out
+ * of memory. */
 bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc);
 void gf_icc_parts_free(struct gf_icc_parts *parts);
 
-/* The profile of the picture's colours, for conversions: the file's own, or one made of its colour
- * tags in metadata->made. Empty: there is no usable profile, which counts as sRGB, or no profile
- * can describe the colours. */
+/* The profile of the picture's colours, for conversions: the file's own one, or one made of its
+ * colour tags in metadata->made. The profile is empty where the file has no usable one, which means
+ * sRGB, or where no profile can describe the colours. */
 struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
 
-/* Copies what an output of that format keeps: nothing under options->strip. The orientation becomes
- * 1 where options->autorotate applied it, and EXIF and XMP state the same orientation. Removed are
- * parts of XMP about things that no output has, thumbnails of a filtered picture, damaged XMP, and
- * an ICC profile of another colour space (RGB for a gray picture). Colour tags become an ICC
- * profile, or are dropped where there is one, unless the file format has room for tags. The caller
- * frees the copy by gf_metadata_free. */
+/* Copies the metadata that an output keeps; none under options->strip. `format` is the output's
+ * pixel format and `room` the colour tags of its file format. Where options->autorotate has applied
+ * the orientation it becomes 1, also in EXIF and XMP. Some metadata is removed: XMP about things
+ * that no output has, thumbnails of a filtered picture, damaged XMP, and an ICC profile for another
+ * colour model (RGB for a gray picture). Colour tags that the file format has no room for become an
+ * ICC profile, unless there is one. The caller frees the copy by gf_metadata_free. */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;

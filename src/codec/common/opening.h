@@ -1,5 +1,5 @@
-/* The functions that each format's folder defines (JPEG's are in jpeg.h) to open and create its
- * files. formats.c makes a table of them; only codec.c calls them. */
+/* The functions by which each format's folder opens and creates files (JPEG's are declared in
+ * jpeg.h). formats.c makes a table of them; only codec.c calls them. */
 #ifndef GF_CODEC_COMMON_OPENING_H
 #define GF_CODEC_COMMON_OPENING_H
 
@@ -22,16 +22,16 @@ typedef struct gf_codec_memory gf_sink_memory_call(struct gf_format format,
                                                    const struct gf_options *options);
 
 /* PNG. libpng reads the header, and also the pixels where they are interlaced, have a palette or
- * fewer than 8 bits; everything else is the project's own code. */
+ * fewer than 8 bits; the project's own code reads all others. */
 gf_source_opener gf_png_source_open;
 gf_sink_opener gf_png_sink_open;
 gf_sink_memory_call gf_png_sink_memory;
 
-gf_source_opener gf_pnm_source_open; /* of PNM and PAM */
+gf_source_opener gf_pnm_source_open; /* reads PNM and PAM */
 gf_sink_opener gf_pnm_sink_open, gf_pam_sink_open;
 
-/* WebP by libwebp, of 8 bits and never gray. The pictures of an animation are composed, as a viewer
- * shows them. */
+/* WebP by libwebp: 8 bits, and never gray. Each picture of an animation is composed with those
+ * before it, as a viewer shows it. */
 extern struct gf_library gf_webp_library;
 gf_source_opener gf_webp_source_open;
 gf_sink_opener gf_webp_sink_open;
@@ -45,27 +45,28 @@ gf_source_opener gf_tiff_source_open;
 gf_sink_opener gf_tiff_sink_open;
 gf_sink_memory_call gf_tiff_sink_memory;
 
-/* AVIF by libavif. Samples of 10 and 12 bits become 16; 16 become 12. One frame of a sequence is
- * read. A crop is part of such a picture and always applied. */
+/* AVIF by libavif. Samples of 10 and 12 bits are read as 16; samples of 16 bits are written as 12.
+ * One frame of a sequence is read. A crop in the file is always applied. */
 extern struct gf_library gf_avif_library;
 gf_source_opener gf_avif_source_open;
 gf_sink_opener gf_avif_sink_open;
 gf_sink_memory_call gf_avif_sink_memory;
 
-/* JPEG XL by libjxl. Samples of more than 8 bits, and floating-point ones, are read as 16. A lossy
- * file states its colours in XYB: they are read as sRGB where its own profile is only for
- * viewing. */
+/* JPEG XL by libjxl. Samples of more than 8 bits, and floating-point ones, are read as 16 bits. A
+ * lossy file stores colours as XYB, which are decoded to the primaries of its profile where the
+ * decoder can do that, else to sRGB. */
 extern struct gf_library gf_jxl_library;
 gf_source_opener gf_jxl_source_open;
 gf_sink_opener gf_jxl_sink_open;
 gf_sink_memory_call gf_jxl_sink_memory;
 
-/* HEIC and other HEIF by libheif. Rotations and mirrorings are part of such a picture and always
- * applied. Samples of 10 and 12 bits become 16. */
+/* HEIC and other HEIF by libheif. Rotations and mirrorings in the file are always applied. Samples
+ * of 10 and 12 bits are read as 16. */
 extern struct gf_library gf_heif_library;
 gf_source_opener gf_heif_source_open;
 
-/* GIF by giflib. The pictures of an animation are composed, as a viewer shows them. */
+/* GIF by giflib. Each picture of an animation is composed with those before it, as a viewer shows
+ * it. */
 extern struct gf_library gf_gif_library;
 gf_source_opener gf_gif_source_open;
 

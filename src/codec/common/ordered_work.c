@@ -9,17 +9,17 @@ struct thread {
     pthread_t id;
 };
 
-/* The counters only grow; the lock guards them, `done`, `ending` and `failed`. */
+/* The counters only grow. `lock` guards the counters, `done`, `ending` and `failed`. */
 struct gf_ordered_work {
     gf_ordered_work_call *call;
     void *context;
     struct thread *thread;
-    int threads; /* that were started */
+    int threads; /* number of threads that were started */
     int slots;
-    bool *done; /* [item % slots] */
+    bool *done; /* whether an item is done, at index item % slots */
     pthread_mutex_t lock;
     pthread_cond_t submitted_more, done_more;
-    int submitted, begun, taken; /* numbers of items */
+    int submitted, begun, taken; /* numbers of items in each state */
     bool ending, failed;
 };
 
@@ -110,7 +110,8 @@ void gf_ordered_work_submit(struct gf_ordered_work *work)
 
 int gf_ordered_work_pending(const struct gf_ordered_work *work)
 {
-    return work->submitted - work->taken; /* only the caller changes them */
+    /* Only the calling thread changes these, so that no lock is needed. */
+    return work->submitted - work->taken;
 }
 
 bool gf_ordered_work_take(struct gf_ordered_work *work, bool wait, bool *failed)

@@ -23,7 +23,8 @@ void gf_samples_narrow(const void *src, void *dst, size_t count)
     narrow(src, dst, count);
 }
 
-/* Samples may lie at odd addresses: a byte precedes each row of a PNG. */
+/* A sample of 16 bits at any address: in a row of a PNG samples lie at odd addresses, since one
+ * byte precedes the row. */
 typedef uint16_t __attribute__((aligned(1))) loose_sample;
 
 GF_TARGET_CLONES static void swap_bytes(const loose_sample *src, loose_sample *dst, size_t count)
@@ -76,7 +77,7 @@ void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channel
         for (size_t i = 0; i < pixels; i++, src += channels, dst += channels + 2) { \
             const type gray = src[0], last = src[channels - 1]; \
             dst[0] = dst[1] = dst[2] = gray; \
-            dst[channels + 1] = last; /* alpha, or gray once more */ \
+            dst[channels + 1] = last; /* alpha, or the gray value a third time */ \
         } \
     }
 GRAY_TO_RGB(spread8, uint8_t)

@@ -8,34 +8,35 @@
 #include "codec/common/metadata.h"
 #include "gpufilter/image.h"
 
-/* Memory that a codec needs because of the picture's size or the file's structure. Most codecs need
- * almost none, which counts as 0. */
+/* The memory that a codec needs for a picture's size or a file's structure. Most codecs need almost
+ * none, which counts as 0. */
 struct gf_codec_memory {
     uint64_t bytes;
-    const char *why; /* "an interlaced PNG is decoded as a whole" */
+    const char *why; /* the reason, such as "an interlaced PNG is decoded as a whole" */
 };
 
 struct gf_source {
     struct gf_format format;
     struct gf_metadata metadata;
-    struct gf_codec_memory memory; /* while its rows are read */
-    bool for_device_codec;         /* whether by its header a GPU's codec can decode the file */
-    /* Makes the source decode rows at 1/reduction of the size, 2, 4 or 8, and changes `format` to
-     * that size: sides are rounded up. Call it before the first read(). NULL: the file format
-     * cannot do it. */
+    struct gf_codec_memory memory; /* memory that reading the rows takes */
+    bool for_device_codec;         /* by its header a file that a GPU's decoder can decode */
+    /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
+     * `format` to the smaller size, in which sides are rounded up. To be called before the first
+     * read(). NULL where the file format has no such decoding. */
     void (*reduce)(struct gf_source *source, int reduction);
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);
-    /* Passes over the next rows, where reading them could find no damage. False, or NULL: nothing
-     * is passed over, and the caller must read them. */
+    /* Skips the next rows where reading them could not find any damage. The function is NULL or
+     * returns false where nothing is skipped; the caller must then read the rows. */
     bool (*pass_over)(struct gf_source *source, int rows);
-    /* Checks what follows the last row (checksums, the end marker); may be NULL. Where pictures of
-     * the format can follow one another, the input's next byte is then the one behind this picture.
-     */
+    /* Checks what follows the last row (checksums, the end marker). NULL where there is nothing to
+     * check. Where pictures of the format can follow one another, the input's next byte is then the
+     * first one behind this picture. */
     enum gf_status (*finish)(struct gf_source *source, struct gf_error *error);
-    /* After a device has decoded the picture of a regular file, up to that offset: goes behind the
-     * picture, in place of read() and finish(). NULL: nothing behind the picture is looked for. */
+    /* Replaces read() and finish() after a GPU has decoded the picture of a regular file: moves the
+     * input behind the picture, whose data ends at offset `end`. NULL where no other picture can
+     * follow in the file. */
     enum gf_status (*leave)(struct gf_source *source, int64_t end, struct gf_error *error);
     void (*close)(struct gf_source *source); /* frees the source, but not the input */
 };
@@ -44,10 +45,11 @@ struct gf_sink {
     /* Writes the next rows. */
     enum gf_status (*write)(struct gf_sink *sink, int rows, const unsigned char *src, size_t pitch,
                             struct gf_error *error);
-    enum gf_status (*finish)(struct gf_sink *sink, struct gf_error *error); /* after the last row */
+    /* To be called after the last row. */
+    enum gf_status (*finish)(struct gf_sink *sink, struct gf_error *error);
     void (*close)(struct gf_sink *sink);
-    /* Writes the next bytes of the file that a device's coder has made of all rows, in place of
-     * rows; `last` finishes the file. NULL: the sink takes rows only. */
+    /* Writes the next bytes of a file whose coded picture a GPU has made; replaces write(). `last`
+     * finishes the file. NULL where the sink takes only rows. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
 };

@@ -48,7 +48,7 @@ static bool utf8_of_latin1(const unsigned char *text, size_t size, struct gf_blo
     return true;
 }
 
-/* Rewrites UTF-8 as Latin-1 in place, if Latin-1 has all of its characters. */
+/* Converts UTF-8 to Latin-1 in place; false where Latin-1 lacks one of the characters. */
 static bool become_latin1(struct gf_blob *text)
 {
     uint32_t number;
@@ -77,7 +77,7 @@ static bool has_room(const struct gf_texts *texts, size_t size)
     return texts->count < GF_TEXTS_MOST && size <= GF_METADATA_MAX - texts->bytes;
 }
 
-/* Adds the text, taking its blobs over, or frees them. */
+/* Adds the text to the list, which then owns its blobs. Where that fails the blobs are freed. */
 static bool add(struct gf_texts *texts, struct gf_text text)
 {
     struct gf_text *const grown = realloc(texts->item, (size_t)(texts->count + 1) * sizeof *grown);
@@ -95,7 +95,7 @@ bool gf_texts_add(struct gf_texts *texts, const void *head, size_t head_size, co
                   size_t size, bool *left_out)
 {
     struct gf_text made = {0};
-    /* Latin-1 may take twice its bytes as UTF-8. */
+    /* Latin-1 may take twice as many bytes as UTF-8. */
     if (!has_room(texts, head_size) || !has_room(texts, head_size + 2 * size)) {
         *left_out = true;
         return true;
@@ -174,7 +174,7 @@ void gf_texts_free(struct gf_texts *texts)
     *texts = (struct gf_texts){0};
 }
 
-/* ---- what the formats say ---- */
+/* ---- conversions for the file formats ---- */
 
 bool gf_text_as_comment(const struct gf_text *text, struct gf_blob *comment)
 {

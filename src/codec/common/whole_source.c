@@ -10,7 +10,7 @@
 
 /* ---- the file ---- */
 
-/* The size of a stream is known only at its end. */
+/* Reads a stream to its end, since its size is not known before. */
 static enum gf_status read_stream(struct gf_input *input, const struct gf_options *options,
                                   struct gf_blob *file, struct gf_error *error)
 {
@@ -64,7 +64,7 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     source->pixels = malloc(gf_row_bytes(format) * (size_t)format.height);
     if (!source->pixels)
         return gf_fail_memory(error);
-    errno = 0; /* see gf_whole_source_fail() */
+    errno = 0; /* gf_whole_source_fail() looks at errno */
     const enum gf_status status = source->calls->decode(source, source->pixels, error);
     release(source);
     return status;

@@ -1,5 +1,6 @@
-/* A source of a format whose library decodes a picture only as a whole, from bytes in memory. It
- * decodes when the first row is asked for, after the caller has seen how much memory that takes. */
+/* A source for formats whose library decodes a picture only as a whole, from bytes in memory. The
+ * source decodes when the first row is read, so that the caller can check before how much memory
+ * that takes. */
 #ifndef GF_CODEC_COMMON_WHOLE_SOURCE_H
 #define GF_CODEC_COMMON_WHOLE_SOURCE_H
 
@@ -10,16 +11,16 @@
 struct gf_whole_source;
 
 /* The functions of a format. Its own struct has `size` bytes: first a struct gf_whole_source, then
- * members that begin as zeros. */
+ * members that are zero at first. */
 struct gf_whole_calls {
     size_t size;
-    /* Reads the header and the metadata, by gf_whole_source_describe() and gf_choose_page(). */
+    /* Reads the header and the metadata; calls gf_whole_source_describe() and gf_choose_page(). */
     enum gf_status (*read_header)(struct gf_whole_source *source, struct gf_error *error);
-    /* Fills the picture, rows without gaps, in base.format. */
+    /* Decodes the picture to `pixels`, rows without gaps, in base.format. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
-    /* Frees the members that the format has added to the struct, even after a failed open; may be
-     * NULL. */
+    /* Frees what the format's own members hold, even after a failed open. NULL where they hold
+     * nothing. */
     void (*release)(struct gf_whole_source *source);
 };
 
@@ -27,36 +28,36 @@ struct gf_whole_source {
     struct gf_source base;
     const struct gf_whole_calls *calls;
     struct gf_options options;
-    const char *name; /* of the input */
-    int page;         /* the picture asked for, from 0; -1: none */
+    const char *name; /* the input's name */
+    int page;         /* the number of the picture that the user chose, from 0; -1: none */
     struct gf_blob file;
     unsigned char *pixels; /* NULL until the first row is read */
     bool released;
     int row;
 };
 
-/* Reads the file into memory, and its header. */
+/* Opens the source: reads the file into memory, then its header. */
 enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
                                     const struct gf_options *options, struct gf_source **source,
                                     struct gf_error *error) GF_CHECKED;
-/* Checks the size, and sets the format and the memory. library_bytes: the bytes that the library
- * itself takes for a pixel. */
+/* Checks the picture's size, and sets the source's format and memory. library_bytes: the bytes that
+ * the library allocates for each pixel. */
 enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t width,
                                         uint64_t height, int channels, int bits,
                                         double library_bytes, struct gf_error *error) GF_CHECKED;
-/* Chooses which of `count` pictures is decoded where the user asked for `wanted`; warns where there
- * are several and `wanted` is -1. */
+/* Chooses which of `count` pictures is decoded. `wanted` is the number that the user chose, or -1;
+ * with -1 and several pictures the function warns and chooses the first. */
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page,
                               struct gf_error *error) GF_CHECKED;
-/* Warns of damage that lies behind that many whole pictures. */
+/* Warns that the file is damaged behind its first `pictures` pictures, which are whole. */
 void gf_warn_behind(const char *name, int pictures, const char *why,
                     const struct gf_options *options);
-/* Reads all bytes of the input; the caller frees file->data, even after a failure. */
+/* Reads all bytes of the input into file->data, which the caller frees, even after a failure. */
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error) GF_CHECKED;
-/* Fails with "a.webp: damaged: WHY", in one line. Where malloc() has set errno the failure is
- * GF_ERROR_MEMORY instead, since some libraries report it as damage. */
+/* Fails with the one line "a.webp: damaged: WHY". Where malloc() has set errno the status is
+ * GF_ERROR_MEMORY instead, since some libraries report a lack of memory as damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);
 

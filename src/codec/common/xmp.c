@@ -16,7 +16,7 @@ const struct gf_xmp_name gf_xmp_of_lost_things[] = {
     {NULL, NULL}};
 const struct gf_xmp_name gf_xmp_thumbnails[] = {
     {"http://ns.adobe.com/xap/1.0/", "Thumbnails"},
-    {"http://ns.google.com/photos/1.0/image/", "*"}, /* the picture before a camera blurred it */
+    {"http://ns.google.com/photos/1.0/image/", "*"}, /* before the background was blurred */
     {NULL, NULL}};
 
 /* ---- pieces of a packet ---- */
@@ -41,7 +41,7 @@ static bool is(struct text text, const char *word)
     return length_of(text) == strlen(word) && begins(text, word);
 }
 
-/* The end of the word's first occurrence; NULL where there is none. */
+/* Returns the end of the first occurrence of `word` in the text; NULL where there is none. */
 static const unsigned char *behind(struct text text, const char *word)
 {
     const unsigned char *const at = memmem(text.at, length_of(text), word, strlen(word));
@@ -53,7 +53,8 @@ static bool is_start_tag(struct text markup)
     return length_of(markup) > 2 && !memchr("/?!", markup.at[1], 3);
 }
 
-/* The end of the markup that begins here; NULL where it does not end. */
+/* Returns the end of the tag or other markup at the start of the text; NULL where it is not
+ * closed. */
 static const unsigned char *behind_markup(struct text text)
 {
     if (begins(text, "<!--"))
@@ -74,7 +75,7 @@ static const unsigned char *behind_markup(struct text text)
     return NULL;
 }
 
-/* The end of the element that begins here; NULL where it does not end. */
+/* Returns the end of the element at the start of the text; NULL where it is not closed. */
 static const unsigned char *behind_element(struct text text)
 {
     int depth = 0;
@@ -109,10 +110,10 @@ static void skip(struct text *rest, const char *letters)
 }
 
 struct attribute {
-    struct text all, name, value; /* all: with the blanks before it */
+    struct text all, name, value; /* all: the attribute with the blanks before it */
 };
 
-/* Takes the next attribute of a start tag; false behind the last. */
+/* Takes the next attribute of a start tag; false where there is none left. */
 static bool take_attribute(struct text *rest, struct attribute *attribute)
 {
     attribute->all.at = rest->at;
@@ -129,9 +130,9 @@ static bool take_attribute(struct text *rest, struct attribute *attribute)
     return true;
 }
 
-/* ---- what is taken out ---- */
+/* ---- finding the properties to remove ---- */
 
-/* The prefixes that the packet declares for the names' namespaces. */
+/* The prefixes that the packet declares for the namespaces of the names. */
 struct prefixes {
     const struct gf_xmp_name *names;
     struct {
@@ -147,7 +148,7 @@ static struct text part_before(struct text name, char letter)
     return (struct text){name.at, at ? at : name.at};
 }
 
-/* Whether an element or attribute has one of the names. */
+/* Whether an element or attribute is one of those to be removed. */
 static bool is_named(const struct prefixes *prefixes, struct text name)
 {
     const struct text prefix = part_before(name, ':');
@@ -166,7 +167,8 @@ static bool is_named(const struct prefixes *prefixes, struct text name)
     return false;
 }
 
-/* The name whose namespace the attribute declares; NULL: it declares none of them. */
+/* The name whose namespace the attribute declares; NULL where the attribute is no such
+ * declaration. */
 static const struct gf_xmp_name *declared(const struct prefixes *prefixes,
                                           const struct attribute *attribute)
 {
@@ -185,7 +187,8 @@ static struct text attributes_of(struct text tag)
     return tag;
 }
 
-/* Notes the prefixes. False where there are too many of them, or one is too long. */
+/* Notes the prefixes that the tag declares. False where there are too many prefixes, or one is too
+ * long. */
 static bool note_prefixes(struct prefixes *prefixes, struct text tag)
 {
     const int most = sizeof prefixes->item / sizeof *prefixes->item;
@@ -205,7 +208,7 @@ static bool note_prefixes(struct prefixes *prefixes, struct text tag)
     return true;
 }
 
-/* ---- the walk ---- */
+/* ---- copying what stays ---- */
 
 static unsigned char *keep(unsigned char *to, struct text text)
 {
@@ -213,7 +216,7 @@ static unsigned char *keep(unsigned char *to, struct text text)
     return to + length_of(text);
 }
 
-/* Copies a tag without the attributes that have one of the names. */
+/* Copies a tag without its attributes that are to be removed. */
 static unsigned char *keep_tag(unsigned char *to, const struct prefixes *prefixes, struct text tag)
 {
     struct text rest = attributes_of(tag), kept = {tag.at, rest.at};
@@ -237,7 +240,7 @@ bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names)
     struct text rest = {xmp->data, xmp->data + xmp->size};
     unsigned char *to = xmp->data;
     if (memchr(xmp->data, 0, xmp->size < 4 ? xmp->size : 4))
-        return false; /* UTF-16 or 32 */
+        return false; /* the packet is UTF-16 or UTF-32, which is not read */
     while (rest.at < rest.end) {
         const unsigned char *const tag = memchr(rest.at, '<', length_of(rest));
         to = keep(to, (struct text){rest.at, tag ? tag : rest.end});
@@ -276,7 +279,7 @@ int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp)
         struct text rest = {xmp->data, xmp->data + xmp->size};
         while ((rest.at = behind(rest, words[k]))) {
             int64_t value = 0;
-            rest.at += rest.at < rest.end; /* the quote */
+            rest.at += rest.at < rest.end; /* skips the quote */
             for (; rest.at < rest.end && *rest.at >= '0' && *rest.at <= '9' && value < 1 << 30;
                  rest.at++)
                 value = 10 * value + (*rest.at - '0');
@@ -295,7 +298,7 @@ void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation)
     unsigned char *at = xmp->data;
     while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
         at += sizeof tag - 1;
-        /* The value stands as ="6" in an attribute, as >6< in an element. */
+        /* In an attribute the value follows as ="6", in an element as >6<. */
         if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
             at++;
         if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&

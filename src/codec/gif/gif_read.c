@@ -26,20 +26,20 @@ struct gif_source {
     int page;
 };
 
-/* A walk over the records of a file. */
+/* The state of reading a file's records one after another. */
 struct walk {
     const struct gf_blob *file;
     size_t at;
     bool ended;
     GifFileType *gif;
-    int error;                    /* giflib's */
-    GraphicsControlBlock control; /* of the next picture */
-    bool beyond;                  /* a pixel has an index beyond its palette */
-    unsigned unread;              /* enum gf_metadata_kind, so far */
+    int error;                    /* giflib's error number */
+    GraphicsControlBlock control; /* the control block of the next picture */
+    bool beyond;                  /* a pixel has an index that its palette lacks */
+    unsigned unread;              /* set of enum gf_metadata_kind: metadata found so far */
 };
 
-/* Behind the end of the file lies one zero, which ends the blocks of a picture: it can lack that
- * and be whole. */
+/* Reads bytes for giflib, and adds one zero behind the end of the file: a whole picture may lack
+ * the zero that ends its blocks. */
 static int read_bytes(GifFileType *gif, GifByteType *to, int size)
 {
     struct walk *const walk = gif->UserData;
@@ -77,7 +77,8 @@ static void end(struct walk *walk)
 
 static bool read_extension(struct walk *walk)
 {
-    static const char xmp[] = "\x0bXMP DataXMP"; /* its length first; a block has room for 255 */
+    /* Begins with its length; a block has room for 255. */
+    static const char xmp[] = "\x0bXMP DataXMP";
     int code;
     GifByteType *block = NULL;
     if (calls.DGifGetExtension(walk->gif, &code, &block) == GIF_ERROR)
@@ -95,7 +96,7 @@ static bool read_extension(struct walk *walk)
     return true;
 }
 
-/* Goes on to the next picture and reads its description. *found is false at the end of the file. */
+/* Goes to the next picture and reads its description. *found is false at the end of the file. */
 static bool next_picture(struct walk *walk, bool *found)
 {
     GifRecordType type;
@@ -149,7 +150,7 @@ static enum gf_status fail(const struct gif_source *gif, const struct walk *walk
 /* ---- pixels ---- */
 
 struct area {
-    int left, top, width, height; /* within the canvas */
+    int left, top, width, height; /* in pixels of the canvas */
 };
 
 static struct area clipped(const GifImageDesc *desc, struct gf_format format)
@@ -162,7 +163,7 @@ static struct area clipped(const GifImageDesc *desc, struct gf_format format)
     return area;
 }
 
-/* An index beyond the palette is black. */
+/* Puts a line's pixels on the canvas. An index that the palette lacks becomes black. */
 static void put_line(struct walk *walk, const GifByteType *line, int pixels, int channels,
                      unsigned char *to)
 {
@@ -224,7 +225,7 @@ static void clear_area(struct area area, struct gf_format format, unsigned char 
                0, (size_t)area.width * (size_t)format.channels);
 }
 
-/* Draws the pictures up to the one that is wanted, each over what the one before leaves. */
+/* Draws the pictures up to the wanted one, each over what is left of the one before. */
 static enum gf_status compose(struct gif_source *gif, struct walk *walk, GifByteType *line,
                               unsigned char *canvas, unsigned char *before, struct gf_error *error)
 {
@@ -277,9 +278,10 @@ static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *
 
 /* ---- the header ---- */
 
-/* Counts the pictures; false where the file is damaged behind those. *alpha: the picture `last` can
- * have transparent pixels. Later pictures lie upon the first, and only what is cleared before
- * `last` lets see through it. */
+/* Counts the pictures; false where the file is damaged behind the `*count` pictures that were
+ * found. *alpha: picture `last` can have transparent pixels. The first picture can leave pixels of
+ * the canvas transparent; later pictures are drawn over it, and only areas that are cleared before
+ * `last` become transparent. */
 static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
 {
     bool found = true;

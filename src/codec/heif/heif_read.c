@@ -45,7 +45,7 @@ struct heif_source {
     struct heif_image_handle *handle;
 };
 
-/* From 1.16 on the codecs are plug-ins, which this finds. */
+/* Initialises libheif, which from 1.16 on loads its codecs as plug-ins. */
 static void start(void)
 {
     (void)calls.heif_init(NULL);
@@ -77,7 +77,7 @@ static enum gf_status fail(const struct heif_source *heif, struct heif_error fai
 
 /* ---- pixels ---- */
 
-/* Samples of `bits` bits, in the order of little-endian bytes, become 16. */
+/* Widens little-endian samples of `bits` bits to 16 bits. */
 static void widen(const unsigned char *from, unsigned char *to, size_t samples, int bits)
 {
     const unsigned most = (1u << bits) - 1;
@@ -224,7 +224,7 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    const double library_bytes = 12; /* of a pixel: planes, RGB, frames of the decoder */
+    const double library_bytes = 12; /* bytes for each pixel: planes, RGB, frames of the decoder */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct heif_source *const heif = (struct heif_source *)whole;
     pthread_once(&once, start);
@@ -248,7 +248,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         library_bytes * bits / 8, error);
     if (!status && (!read_blocks(heif) || !read_colours(heif)))
         status = gf_fail_memory(error);
-    whole->base.metadata.orientation = 1; /* whatever EXIF says */
+    whole->base.metadata.orientation = 1; /* libheif has turned the pixels, whatever EXIF says */
     gf_metadata_note_heif(&whole->base.metadata, &whole->file);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Reads an input. A regular file, and likewise the caller's memory, is read by pread; anything else
- * as a stream. Where the bytes of a stream are to be kept they go to an unnamed file, so that
- * memory does not grow with them. */
+/* Reads an input. A regular file and the caller's memory are read at offsets (pread), anything else
+ * as a stream. A stream's bytes that must be kept go to an unnamed file, so that memory does not
+ * grow with them. */
 
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t 
     return (ssize_t)got;
 }
 
-/* Reads once: 0 at the end, -1 for an error. */
+/* Reads once, as read() does: 0 at the end, -1 with errno for an error. */
 static ssize_t read_once(struct gf_input *input, void *data, size_t size)
 {
     if (input->regular)
@@ -61,7 +61,7 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
             input->at_end = true;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             struct pollfd ready = {.fd = input->fd, .events = POLLIN};
-            (void)poll(&ready, 1, -1); /* the next read() reports errors */
+            (void)poll(&ready, 1, -1); /* an error of poll() shows in the next read() */
         } else if (errno != EINTR) {
             return gf_input_fail(input, error);
         }
@@ -275,7 +275,7 @@ enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *da
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     size_t got;
-    /* The buffer may still hold the beginning of the file. */
+    /* The buffer may still hold the beginning of the file, which is then not read again. */
     const size_t held =
         !input->given_back && input->position == (int64_t)input->end ? input->end : 0;
     memcpy(data, input->buffer, held);

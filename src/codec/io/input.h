@@ -14,71 +14,72 @@ struct gf_said;
 struct stat;
 
 /* Opens an input. "-" is standard input. "a.gif[3]", where no file has that name, is the fourth
- * picture in a.gif. keep: the bytes of a pipe are kept, so that gf_input_rewind can start over. A
- * directory, a missing or an empty file is an error that names it. */
+ * picture in a.gif. keep: the bytes of a pipe are kept, so that gf_input_rewind can go back to the
+ * start. A directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
-/* Opens bytes in memory, which belong to the caller and must stay in their place; the name is for
+/* Opens bytes in memory, which belong to the caller and must stay at their address. The name is for
  * messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
-/* Opens a regular file whose bytes begin at an offset; page: as gf_input_page gives it. The input
- * owns the descriptor from now on, even after a failure. */
+/* Opens a regular file whose picture begins at an offset; `page` is the number that gf_input_page
+ * gives. The input owns the descriptor from now on, even after a failure. */
 enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
                                         struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
-/* The length of the path in "path[3]", with the number; 0 where there is no number, or where a file
- * has the whole name. */
+/* Splits "path[3]": returns the length of the path and sets the number; returns 0 where there is no
+ * number, or where a file has the whole name. */
 size_t gf_input_split_page(const char *name, int *page);
-/* The result of stat() for the file that such a path opens; false where stat() fails. */
+/* Calls stat() for the file that a path, or "path[3]", opens; false where stat() fails. */
 bool gf_input_stat(const char *path, struct stat *file);
-int gf_input_page(const struct gf_input *input); /* the picture asked for, from 0; -1: none */
-/* Gives the regular file of an input's bytes and where they begin in it, for another process to
- * read; -1: there is none. A kept stream is first read to its end into an unnamed file, which the
- * input then reads. */
+/* Number of the chosen picture, from 0; -1: none. */
+int gf_input_page(const struct gf_input *input);
+/* Gives the regular file that holds the input's bytes and the offset at which they begin, for
+ * another process to read; the descriptor is -1 where there is no such file. A kept stream is first
+ * read to its end into an unnamed file, which the input reads from then on. */
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
-/* Whether a kept stream ends soon: reads on while each part comes within that many milliseconds, up
- * to `most` bytes. The next byte to read stays the same. */
+/* Whether a kept stream ends soon. Reads on while each part comes within that many milliseconds, up
+ * to `most` bytes. The position in the input does not change. */
 bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
-/* Makes the byte at `position`, as gf_input_position counts, the next byte. Only for a regular
- * file. */
+/* Moves to the byte at `position`, as gf_input_position counts. Only for a regular file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);
 struct gf_said *gf_input_said(struct gf_input *input);   /* see said.h */
-const char *gf_input_name(const struct gf_input *input); /* for messages: the path or "stdin" */
+const char *gf_input_name(const struct gf_input *input); /* the path or "stdin", for messages */
 
-/* How many threads may read a large part of a regular file side by side; without this call it is
- * one. */
+/* The number of threads that may read a large part of a regular file at the same time; 1 without
+ * this call. */
 void gf_input_set_threads(struct gf_input *input, int threads);
 /* Reads `size` bytes; fewer come only at the end, which is not an error. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
-/* Reads the bytes that are there, without waiting for more: at least one byte, and none only at the
- * end. */
+/* Reads the bytes that are available now: at least one byte, waiting for the first if necessary;
+ * none at the end. */
 enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;
-/* Waits up to that many milliseconds until gf_input_read_some() would not wait; false where it
- * still would. */
+/* Waits at most that many milliseconds for bytes that gf_input_read_some() can read at once; false
+ * where none came. */
 bool gf_input_wait(const struct gf_input *input, int milliseconds);
 /* Copies the next bytes without consuming them. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-/* Copies all gf_input_size bytes of a regular file. The next byte to read stays the same. */
+/* Copies all gf_input_size bytes of a regular file. The position in the input does not change. */
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
 /* The offset of the next byte, counted from the start of the input. */
 int64_t gf_input_position(const struct gf_input *input);
-/* Reads `size` bytes of a regular file from an offset; fewer come only at the end. The next byte to
- * read stays the same. */
+/* Reads `size` bytes of a regular file from an offset; fewer come only at the end. The position in
+ * the input does not change. */
 enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
                                 size_t *got, struct gf_error *error) GF_CHECKED;
 /* The size of a regular file, counted from the start of the input; else -1. */
 int64_t gf_input_size(const struct gf_input *input);
-/* Gives back the last bytes that were read, 64 KB at most, to be read again. */
+/* Puts the last bytes that were read back, 64 KB at most, so that the next read gets them again. */
 enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size,
                                   struct gf_error *error) GF_CHECKED;
-/* Makes the next byte the start of another picture: from now on gf_input_rewind goes back to it. */
+/* Starts another picture at the input's position: gf_input_rewind goes back to this place from now
+ * on. */
 void gf_input_start_here(struct gf_input *input);
-bool gf_input_is_stream(const struct gf_input *input); /* it is not a regular file */
+bool gf_input_is_stream(const struct gf_input *input); /* neither a file nor memory */
 
 #endif

@@ -30,8 +30,8 @@ static bool is_due(const struct gf_input *input, int milliseconds)
     return milliseconds < 0 || poll(&stream, 1, milliseconds) > 0;
 }
 
-/* Keeps the bytes that are still to come, up to `most` bytes in all and while parts come within
- * that many milliseconds; -1: however long they take. */
+/* Keeps the bytes that are still to come: up to `most` bytes in all, and as long as each part comes
+ * within that many milliseconds; -1: any time. */
 static enum gf_status keep_rest(struct gf_input *input, int64_t most, int milliseconds,
                                 struct gf_error *error)
 {
@@ -39,7 +39,7 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
     enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     size_t got;
-    input->position = input->spooled; /* bytes that were kept before need not be read again */
+    input->position = input->spooled; /* bytes that were kept before are not read again */
     while (!status && !input->at_end && input->spool >= 0 && input->spooled < most &&
            is_due(input, milliseconds))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
@@ -79,7 +79,7 @@ enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *
 
 void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left)
 {
-    if (input->position < input->spooled) { /* the spool itself is being read */
+    if (input->position < input->spooled) { /* the spool file is being read at the moment */
         input->spool_base += taken;
         input->spooled -= taken;
         return;

@@ -10,7 +10,8 @@
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 
-/* Identifies the input's file. offset: where a regular file's bytes begin. */
+/* Notes the identity of the input's file. offset: where the picture's bytes begin in a regular
+ * file. */
 static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf_error *error)
 {
     struct stat file;
@@ -22,7 +23,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     if (!input->regular)
         return GF_OK;
     input->base = offset > 0 ? offset : 0;
-    /* A file of /proc has bytes although its size is 0. */
+    /* A file of /proc has bytes although its size is 0: it is read as a stream. */
     if (file.st_size > input->base)
         input->size = file.st_size - input->base;
     (void)posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -64,7 +65,7 @@ bool gf_input_stat(const char *path, struct stat *file)
     return found;
 }
 
-/* Opens a path, or "path[3]". -1 with errno. */
+/* Opens a path, or "path[3]". Returns the descriptor, or -1 with errno. */
 static int open_path(struct gf_input *input, const char *path)
 {
     enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY };
@@ -78,7 +79,7 @@ static int open_path(struct gf_input *input, const char *path)
     return fd;
 }
 
-/* Without bytes yet. NULL: out of memory. */
+/* Makes an input without bytes. NULL when out of memory. */
 static struct gf_input *new_input(const char *name)
 {
     struct gf_input *const input = malloc(sizeof *input);

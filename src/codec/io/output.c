@@ -1,4 +1,4 @@
-/* Writes and ends an output. */
+/* Writes an output and closes it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
         if (status)
             return status;
     }
-    if (size >= LARGE_BYTES) /* is not worth a copy */
+    if (size >= LARGE_BYTES) /* a large piece is written without being copied to the buffer first */
         return put(output, data, size, error);
     memcpy(output->buffer + output->held, data, size);
     output->held += size;

@@ -1,7 +1,7 @@
 /* Writes an output that appears complete or not at all. The bytes go to a temporary file in the
  * target's folder (without a name where the file system allows it), which commit renames over the
- * target. Standard output, a FIFO or a device gets its bytes from a spool file at commit. An
- * existing target's permissions are kept, and a symbolic link is followed. */
+ * target. For standard output, a FIFO or a device the bytes are held in a spool file, which commit
+ * copies. An existing target keeps its permissions, and a symbolic link is followed. */
 #ifndef GF_CODEC_IO_OUTPUT_H
 #define GF_CODEC_IO_OUTPUT_H
 
@@ -13,51 +13,52 @@
 
 struct gf_output;
 
-/* Both are off unless gf_output_set_options says otherwise. */
+/* Both options are off unless gf_output_set_options sets them. */
 struct gf_output_options {
-    bool no_clobber; /* an existing file is an error, even one that appears at the last moment */
-    bool sync;       /* the file and its folder are on the disk when commit returns */
+    bool no_clobber; /* an existing file is an error, even one that appears just before commit */
+    bool sync;       /* commit waits until the file and its folder are on the disk */
 };
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options);
-int64_t gf_output_size(const struct gf_output *output); /* the bytes written so far */
+int64_t gf_output_size(const struct gf_output *output); /* number of bytes written so far */
 enum gf_status gf_output_open(const char *path, struct gf_output **output,
                               struct gf_error *error) GF_CHECKED;
 /* Opens an output in memory; the name is for messages. */
 enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
                                      struct gf_error *error) GF_CHECKED;
-/* Opens an output to a file that another process commits; commit here only finishes the writing.
- * The output owns the descriptor from now on, even after a failure. */
+/* Opens an output to a file that another process commits; commit in this process only finishes the
+ * writing. The output owns the descriptor from now on, even after a failure. */
 enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
                                          struct gf_output **output,
                                          struct gf_error *error) GF_CHECKED;
-/* The file of the output's bytes, for another process to write from its start; -1: there is
- * none. */
+/* The descriptor of the file that receives the output's bytes, for another process to write from
+ * its start; -1: there is none. */
 int gf_output_descriptor(const struct gf_output *output);
-/* Tells the output that another process has written `size` bytes to its file; they become the
- * output's. */
+/* Tells the output that another process has written `size` bytes to its file; they count as the
+ * output's from now on. */
 enum gf_status gf_output_adopt(struct gf_output *output, int64_t size,
                                struct gf_error *error) GF_CHECKED;
-/* After commit: gives the bytes that were written to memory; the caller frees them. */
+/* Gives the bytes of a committed output in memory; the caller frees them. */
 void *gf_output_take(struct gf_output *output, size_t *size);
-/* The path behind symbolic links, even where no file exists yet; the caller frees it. NULL with
- * errno. */
+/* The path that symbolic links lead to, even where no file exists there yet; the caller frees it.
+ * NULL with errno. */
 char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
-/* Announces that many bytes to write from here on, by one thread of `threads`. The space of a large
- * file is then allocated while other work goes on. */
+/* Announces that `size` bytes will be written from here on, by one of `threads` threads. The disk
+ * space of a large file is then allocated while other work goes on. */
 void gf_output_expect(struct gf_output *output, int64_t size, int threads);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
-/* Replaces bytes that are written already; all of them lie before gf_output_size(). */
+/* Replaces bytes that are written already: the new ones must end before gf_output_size(). */
 enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
                                   size_t size, struct gf_error *error) GF_CHECKED;
-/* Drops what was written. */
+/* Drops the bytes that were written so far. */
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;
-/* From now on the process keeps open the first large file that an output replaces: the kernel takes
- * as long to free its pages as to write them, and so only the end of the process waits for it. */
+/* From now on the process keeps the first large file open that an output replaces. The kernel takes
+ * as long to free a file's pages as to write them, and with this call only the end of the process
+ * waits for that. */
 void gf_output_keep_replaced(void);
-bool gf_output_keeps_replaced(void);            /* whether there is one */
-void gf_output_close(struct gf_output *output); /* abandons what was not committed */
+bool gf_output_keeps_replaced(void);            /* whether such a file is open */
+void gf_output_close(struct gf_output *output); /* also removes an output that was not committed */
 
 #endif

@@ -1,4 +1,4 @@
-/* Gives the file of an output its name, or copies it to its destination. */
+/* Puts the file of an output in place, or copies it to its destination. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -21,7 +21,8 @@ static bool link_as(const struct gf_output *output, const char *name)
 
 static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *error)
 {
-    (void)gf_temporary_lock(output->fd); /* nobody else can have locked a file without a name */
+    /* Cannot fail: nobody else can open a file without a name. */
+    (void)gf_temporary_lock(output->fd);
     for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
         if (!gf_temporary_begin(&output->temporary, output->target))
             return gf_fail_memory(error);
@@ -41,7 +42,7 @@ static enum gf_status fail_exists(const struct gf_output *output, struct gf_erro
 }
 
 enum { NOT_WANTED = -2, NONE = -1 };
-static atomic_int kept = NOT_WANTED; /* the descriptor of a file that was replaced */
+static atomic_int kept = NOT_WANTED; /* the descriptor of the replaced file */
 
 void gf_output_keep_replaced(void)
 {
@@ -54,7 +55,7 @@ bool gf_output_keeps_replaced(void)
     return atomic_load(&kept) >= 0;
 }
 
-/* Opens the file that is about to be replaced, if it shall be kept; -1: it shall not. */
+/* Opens the file that is about to be replaced, if it is to be kept open; -1: it is not. */
 static int open_replaced(const struct gf_output *output)
 {
     enum { KEPT_FROM_BLOCKS = (16 << 20) / 512 };
@@ -80,8 +81,8 @@ static enum gf_status rename_to_target(struct gf_output *output, struct gf_error
 {
     const unsigned flags = output->options.no_clobber ? RENAME_NOREPLACE : 0;
     if (renameat2(AT_FDCWD, output->temporary.path, AT_FDCWD, output->target, flags)) {
-        /* A file system may know no flags: then it is enough that the target did not exist when the
-         * output was opened. */
+        /* Some file systems support no flags of renameat2(). It is then enough that the target did
+         * not exist when the output was opened. */
         const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
         if (errno == EEXIST)
             return fail_exists(output, error);
@@ -130,12 +131,13 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
     return status ? status : rename_over(output, error);
 }
 
-/* A network file system may report a failed write only when the file is closed. The copy of the
- * descriptor keeps the lock until the file has its name. */
+/* A network file system may report a failed write only when the file is closed. Closing a copy of
+ * the descriptor shows the failure, while the descriptor itself keeps the lock until the file has
+ * its name. */
 static enum gf_status check_close(struct gf_output *output, struct gf_error *error)
 {
     const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0), closing = output->fd;
-    if (copy < 0) /* there are too many descriptors; close() then tells as much */
+    if (copy < 0) /* too many descriptors: close() itself reports the failure then */
         return fsync(output->fd) ? gf_output_fail(output, error) : GF_OK;
     output->fd = copy;
     return close(closing) && errno != EINTR ? gf_output_fail(output, error) : GF_OK;

@@ -1,4 +1,4 @@
-/* Opens an output: beside the file that it replaces, in memory, or where it is held back. */
+/* Opens an output: a temporary file beside its target, memory, or a spool file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +14,8 @@
 
 enum { LINKS_MAX = 40 };
 
-/* Follows symbolic links by hand, since the last one may lead to a file that does not exist yet. */
+/* Follows symbolic links one by one, since the last one may lead to a file that does not exist
+ * yet. */
 char *gf_output_resolve(const char *path)
 {
     char *at = strdup(path);
@@ -35,8 +36,8 @@ char *gf_output_resolve(const char *path)
     return NULL;
 }
 
-/* Others may open a new file as far as the umask lets them. A file that is to replace another one
- * is private until it has the permissions of the other. */
+/* The mode of a new file: that of the umask. A file that is to replace another one is private until
+ * it has the other file's permissions. */
 static mode_t first_mode(const struct gf_output *output)
 {
     return output->exists ? 0600 : 0666;
@@ -73,7 +74,7 @@ static enum gf_status open_named(struct gf_output *output, struct gf_error *erro
     return gf_output_fail(output, error);
 }
 
-/* Gives the file the existing target's owner, where that is allowed, and its permissions. */
+/* Gives the new file the existing target's permissions, and its owner where that is allowed. */
 static enum gf_status keep_mode(struct gf_output *output, const struct stat *target,
                                 struct gf_error *error)
 {
@@ -82,7 +83,7 @@ static enum gf_status keep_mode(struct gf_output *output, const struct stat *tar
         return gf_output_fail(output, error);
     if ((made.st_uid != target->st_uid || made.st_gid != target->st_gid) &&
         fchown(output->fd, target->st_uid, target->st_gid))
-        errno = 0; /* the file stays ours */
+        errno = 0; /* no failure: the file belongs to the user who runs the program */
     if (fchmod(output->fd, target->st_mode & 07777))
         return gf_output_fail(output, error);
     return GF_OK;
@@ -130,8 +131,8 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     struct stat file;
     if (!*path)
         return gf_fail(error, GF_ERROR_OUTPUT, "the output has no name");
-    /* Looks once at a name that nothing has: each look waits for everybody who names files in that
-     * folder. */
+    /* Looks at the target once if nothing has its name: each look delays every process that creates
+     * files in the folder. */
     const bool is_new = !output->to_stdout && lstat(path, &file) && errno == ENOENT;
     const bool is_there = !output->to_stdout && !is_new && !stat(path, &file);
     if (is_there && S_ISDIR(file.st_mode))
@@ -144,7 +145,7 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     return open_beside(output, is_new, error);
 }
 
-/* Makes an output that has no place for its bytes yet. NULL: out of memory. */
+/* Makes an output without a file or memory for its bytes. NULL when out of memory. */
 static struct gf_output *new_output(const char *name)
 {
     struct gf_output *const output = malloc(sizeof *output);

@@ -15,26 +15,27 @@
 enum {
     MAPPED_FROM_BYTES = 4 << 20,
     STEP_BYTES = 512 << 10,
-    AHEAD_MOST = 4, /* threads; an H200's machine takes 34 ms with one, 32 with two, 27 with four */
+    /* threads; measured on one machine: 34 ms with one, 32 with two, 27 with four. */
+    AHEAD_MOST = 4,
     TMPFS = 0x01021994
 };
 
-/* Linux has this since 5.14; an older kernel refuses it, and write() remains. */
+/* Linux has had this constant since 5.14. An older kernel refuses it; then write() is used. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 struct gf_reservation {
     int fd;
-    int64_t base, end;     /* the bytes, from the page on in which they begin */
-    unsigned char *mapped; /* those of a file in memory; NULL: it is on a disk */
-    _Atomic int64_t next;  /* what the next thread allocates */
+    int64_t base, end;     /* the reserved bytes, from the start of their first page */
+    unsigned char *mapped; /* the mapped bytes of a file in memory; NULL: the file is on a disk */
+    _Atomic int64_t next;  /* where the next thread begins to allocate */
     int threads;
     pthread_t thread[AHEAD_MOST];
     struct gf_crew *crew;
 };
 
-/* A piece of what has not been allocated yet; false: there is none left. */
+/* Allocates the next piece; false where none is left. */
 static bool allocate_piece(struct gf_reservation *reservation)
 {
     const int64_t at = atomic_fetch_add(&reservation->next, STEP_BYTES);
@@ -54,8 +55,9 @@ static void *allocate_ahead(void *argument)
     return NULL;
 }
 
-/* Maps the bytes of a file in memory. Its pages come by faults, which several threads take side by
- * side: fallocate() and write() shut out one another for as long as a page is cleared. */
+/* Maps the bytes of a file in memory (tmpfs). Pages of a mapping are allocated by several threads
+ * at the same time, whereas calls of fallocate() and write() wait for each other while pages are
+ * cleared. */
 static void map_file(struct gf_reservation *reservation, int64_t size)
 {
     const size_t bytes = (size_t)(reservation->end - reservation->base);
@@ -85,7 +87,8 @@ struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size
     reservation->end = offset + size;
     map_file(reservation, size);
     atomic_init(&reservation->next, reservation->mapped ? reservation->base : offset);
-    /* On few processors those that copy have enough to do with their own. */
+    /* On a machine with few processors the threads that copy allocate the pages they need
+     * themselves. */
     const int share = threads / 8 * 2, most = share < AHEAD_MOST ? share : AHEAD_MOST;
     const int wanted = reservation->mapped ? most : 1;
     while (reservation->threads < wanted &&
@@ -95,8 +98,8 @@ struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size
     return reservation;
 }
 
-/* The mapping's entries go at once, by each thread for its own: one thread's munmap() takes as long
- * as the copies of eight. */
+/* Copies a piece to the mapping. Each thread then removes its part of the mapping from the page
+ * table, since a single munmap() at the end takes as long as the copies of eight threads. */
 static void *copy_piece(void *argument)
 {
     struct gf_piece *const piece = argument;
@@ -114,7 +117,7 @@ static void *copy_piece(void *argument)
     return NULL;
 }
 
-/* Nobody needs to allocate before `end` any more. */
+/* Tells the threads that bytes before `end` need not be allocated any more. */
 static void pass(struct gf_reservation *reservation, int64_t end)
 {
     int64_t next = reservation->next;
@@ -137,7 +140,7 @@ bool gf_reservation_write(struct gf_reservation *reservation, const void *data, 
         (struct gf_piece){
             .data = reservation->mapped + (offset - reservation->base), .from = data, .size = size},
         threads, copy_piece, piece);
-    /* The write to come begins where the last one ended. */
+    /* A later write() must begin behind these bytes. */
     return gf_crew_join(piece, pieces) == (ssize_t)size &&
            lseek(reservation->fd, end, SEEK_SET) == end;
 }

@@ -1,4 +1,4 @@
-/* The bytes of a file that is being written, allocated ahead of its writer. */
+/* Allocates the bytes of a file that is being written, ahead of the thread that writes. */
 #ifndef GF_CODEC_IO_RESERVATION_H
 #define GF_CODEC_IO_RESERVATION_H
 
@@ -8,18 +8,17 @@
 
 struct gf_reservation;
 
-/* Threads, of `threads` that there are, begin to allocate the bytes of a file that is being written
- * from `offset` on: a file in memory takes longer to get its pages than to be written. It has its
- * whole size from now on. Where the file system cannot, nothing is reserved; a full disk is the
- * writer's to find. NULL: there is no memory. */
+/* Starts threads, some of `threads`, that allocate the bytes of a file from `offset` on while it is
+ * written: for a file in memory (tmpfs) allocating pages takes longer than copying to them. The
+ * file has its final size at once. Nothing is reserved where the file system cannot do that;
+ * write() then reports a full disk. NULL when out of memory. */
 struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size, int threads);
-/* Writes bytes to a file in memory by at most `threads` threads: each write() shuts out the others,
- * but not what goes through a mapping, whose pages are allocated first. False: it is for write() to
- * write them, from where the last one ended. */
+/* Writes bytes to a file in memory by at most `threads` threads through a mapping, whose pages are
+ * allocated first; several write() calls would wait for each other. False where this does not work:
+ * the caller has to call write(), which continues behind the last bytes written. */
 bool gf_reservation_write(struct gf_reservation *reservation, const void *data, size_t size,
                           int64_t offset, int threads);
-/* Ends the threads; what was reserved beyond the `written` bytes of the file is given back. NULL is
- * nothing. */
+/* Ends the threads and truncates the file to its `written` bytes. Does nothing with NULL. */
 void gf_reservation_end(struct gf_reservation *reservation, int64_t written);
 
 #endif

@@ -1,4 +1,5 @@
-/* The lines that were said of a picture: a file can give the same reason for one 300,000 times. */
+/* Remembers the warnings about a picture, so that none is repeated: a damaged file can give the
+ * same reason for one 300,000 times. */
 #ifndef GF_CODEC_IO_SAID_H
 #define GF_CODEC_IO_SAID_H
 
@@ -10,15 +11,16 @@
 enum { GF_SAID_MOST = 16 };
 
 struct gf_said {
-    struct gf_options options; /* those of the caller, with a `warn` that says no line twice */
-    void (*warn)(void *context, const char *text); /* the caller's */
+    struct gf_options options; /* the caller's options, with a `warn` that repeats no line */
+    void (*warn)(void *context, const char *text); /* the caller's function */
     void *context;
-    pthread_mutex_t lock;        /* guards what follows */
-    uint64_t line[GF_SAID_MOST]; /* hashes of the last lines */
+    pthread_mutex_t lock;        /* guards the members below */
+    uint64_t line[GF_SAID_MOST]; /* hashes of the last lines that were passed on */
     unsigned count;
 };
 
-/* Begins a picture. The result is that of `said`; any thread may warn. */
+/* Begins a picture. Returns options that belong to `said`, with a `warn` that any thread may
+ * call. */
 const struct gf_options *gf_said_begin(struct gf_said *said, const struct gf_options *options);
 
 #endif

@@ -18,12 +18,12 @@
 
 #include "gpufilter/pipeline.h"
 
-/* ---- the names that a signal handler has to remove ---- */
+/* ---- the files that a signal handler has to remove ---- */
 
-enum { SLOTS = 256 }; /* a batch uses one for each of its workers */
+enum { SLOTS = 256 }; /* each worker of a batch uses one */
 enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
 
-/* They are static and never freed, since the handler may run at any time in any thread. */
+/* Slots are static and never freed, since the signal handler may run at any time in any thread. */
 static struct gf_temporary_slot {
     atomic_int state;
     char path[PATH_MAX];
@@ -31,7 +31,8 @@ static struct gf_temporary_slot {
 
 static atomic_bool abandoning;
 
-/* NULL where all are in use: a signal then leaves that file behind. */
+/* Takes a free slot for the path. NULL where all are in use: a signal then leaves this file
+ * behind. */
 static struct gf_temporary_slot *slot_take(const char *path)
 {
     if (strlen(path) >= sizeof slots->path)
@@ -61,8 +62,9 @@ static void remove_names(void)
     }
 }
 
-/* Other threads run on meanwhile. One that is about to make a file waits in gf_temporary_begin; one
- * that had passed it is caught by the second round. */
+/* Other threads may run at the same time. A thread that is about to create a file waits in
+ * gf_temporary_begin; a file of a thread that had left that function already is found by the second
+ * round. */
 void gf_abandon_outputs(void)
 {
     atomic_store(&abandoning, true);
@@ -72,16 +74,16 @@ void gf_abandon_outputs(void)
     atomic_store(&abandoning, false);
 }
 
-/* ---- who made a file ---- */
+/* ---- which process made a file ---- */
 
 enum { BOOT_LETTERS = 32, RANDOM_LETTERS = 8, NAME_BYTES = 50 };
 
 static const char mark[] = ".gpufilter-";
 
 struct maker {
-    char boot[BOOT_LETTERS + 1]; /* "" where it is not known: nothing is proven then */
+    char boot[BOOT_LETTERS + 1]; /* identifies the boot; "" where it is unknown */
     int pid;
-    unsigned long long start; /* of the process, in clock ticks since the boot */
+    unsigned long long start; /* when the process started, in clock ticks since the boot */
 };
 
 static size_t read_text(const char *path, char *text, size_t size)
@@ -94,7 +96,8 @@ static size_t read_text(const char *path, char *text, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* Field 22 of /proc/PID/stat; the second, the program's name, may hold spaces and brackets. */
+/* Reads field 22 of /proc/PID/stat. Field 2, the program's name, may contain blanks and
+ * brackets. */
 static bool start_of(int pid, unsigned long long *start)
 {
     char path[32], text[2048];
@@ -133,7 +136,7 @@ char *gf_folder_of(const char *path)
     return length ? strndup(path, length) : strdup(".");
 }
 
-/* "folder/.NAME.gpufilter-BOOT-PID-START-RANDOM". */
+/* Makes the name "folder/.NAME.gpufilter-BOOT-PID-START-RANDOM". */
 static char *make_name(const char *target, const struct maker *maker)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -165,10 +168,11 @@ static bool parse_name(const char *name, struct maker *maker)
            !at[sizeof mark - 1 + (size_t)end];
 }
 
-/* ---- what dead processes left ---- */
+/* ---- files that killed processes left behind ---- */
 
-/* Within one boot the process tells. A file of another boot may be that of another machine, whose
- * locks need not reach this one: it counts as dead when nothing was written to it for a day. */
+/* Whether the process that made a file is dead. A file of the same boot tells the process. A file
+ * of another boot may belong to another machine, whose locks may be invisible here: it counts as
+ * dead when nothing was written to it for a day. */
 static bool is_dead(const struct maker *maker, const struct maker *self, const struct stat *file)
 {
     enum { DAY_S = 24 * 60 * 60 };
@@ -182,7 +186,8 @@ static bool is_dead(const struct maker *maker, const struct maker *self, const s
     return start_of(maker->pid, &start) && start != maker->start;
 }
 
-/* A process of another container is not seen from here, but its lock is. */
+/* The process may run in another container, where its number is unknown here; its lock is visible
+ * all the same. */
 static void remove_if_unlocked(int folder, const char *name, const struct stat *seen)
 {
     struct stat file;
@@ -207,8 +212,8 @@ static void remove_dead_files(DIR *entries, const struct maker *self)
     }
 }
 
-/* Whether this process has not looked into that folder yet. It looks into the first FOLDERS ones.
- */
+/* Whether this process has not looked for old files in the folder yet. The first FOLDERS folders
+ * are remembered; others are not searched. */
 static bool is_new_folder(const struct stat *folder)
 {
     enum { FOLDERS = 256 };
@@ -244,7 +249,7 @@ static void clean_folder(const char *target, const struct maker *self)
     free(path);
 }
 
-/* ---- a file ---- */
+/* ---- creating and locking a file ---- */
 
 bool gf_temporary_begin(struct gf_temporary *temporary, const char *target)
 {
@@ -263,7 +268,7 @@ bool gf_temporary_lock(int fd)
 {
     struct stat file;
     if (flock(fd, LOCK_EX | LOCK_NB))
-        return errno != EWOULDBLOCK; /* a file system without locks: nobody removes files there */
+        return errno != EWOULDBLOCK; /* no locks: nobody removes files in this file system */
     return fstat(fd, &file) || file.st_nlink > 0;
 }
 

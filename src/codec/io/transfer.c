@@ -10,23 +10,23 @@
 
 enum {
     PIECE_BYTES = 1 << 20,
-    READERS_MOST = 8 /* more take as long: they meet in the page cache */
+    READERS_MOST = 8 /* more are no faster: they wait for each other in the page cache */
 };
 
-/* Threads that do pieces beside the calling one. They live as long as the file is open: starting
- * them for each band takes as long as half of its transfer. */
+/* Threads that do pieces beside the calling one. They live as long as the file is open, since
+ * starting them for each band would take half as long as its transfer. */
 struct gf_crew {
     pthread_mutex_t lock;
     pthread_cond_t begun, ended;
     void *(*run)(void *);
     struct gf_piece *piece;
-    int pieces, next, left; /* of one transfer: all; the next to be taken; not ended */
+    int pieces, next, left; /* of a transfer: all pieces, the next one, unfinished ones */
     bool ending;
     int threads;
     pthread_t thread[GF_PIECES_MOST - 1];
 };
 
-/* Does pieces until none is left to be taken. The caller holds the lock. */
+/* Takes pieces and does them until none is left. The caller holds the lock. */
 static void do_pieces(struct gf_crew *crew)
 {
     while (crew->next < crew->pieces) {
@@ -80,7 +80,7 @@ void gf_crew_free(struct gf_crew *crew)
 
 static atomic_int transfers;
 
-/* How many pieces a transfer of that size is worth. */
+/* The number of pieces into which a transfer of that size is cut. */
 static int count_pieces(size_t size, int threads)
 {
     const int share = gf_cpu_count() / (atomic_load(&transfers) + 1);

@@ -1,5 +1,5 @@
-/* Large transfers between memory and a file by several threads: one copies from and to the page
- * cache at a fraction of what memory gives. */
+/* Large transfers between memory and a file by several threads. A single thread copies to and from
+ * the page cache at a fraction of the memory's bandwidth. */
 #ifndef GF_CODEC_IO_TRANSFER_H
 #define GF_CODEC_IO_TRANSFER_H
 
@@ -9,28 +9,29 @@
 
 enum { GF_PIECES_MOST = 16 };
 
-/* Of a transfer, for one thread. */
+/* One thread's part of a transfer. */
 struct gf_piece {
     int fd;
-    unsigned char *data;       /* where the bytes go */
-    const unsigned char *from; /* or come from; NULL: the file */
+    unsigned char *data;       /* where bytes that are read go */
+    const unsigned char *from; /* the bytes to be written; NULL: the piece is read from the file */
     size_t size, got;
     int64_t offset;
-    int failed; /* errno; 0: the end of the file, or all is there */
+    int failed; /* errno; 0: all bytes were transferred, or the file ended */
 };
 
-struct gf_crew; /* threads of an open file, which transfers start when they need them */
-void gf_crew_free(struct gf_crew *crew); /* NULL is nothing */
-/* Cuts the transfer into pieces, at most `threads`, does them side by side by run(piece), and
- * returns their number. Transfers that run at the same time share the processors. *crew, NULL at
- * first, is the caller's to free; one thread at a time uses it. */
+struct gf_crew; /* the threads of an open file, started by the first transfer that needs them */
+void gf_crew_free(struct gf_crew *crew); /* does nothing with NULL */
+/* Cuts a transfer into at most `threads` pieces, calls run(piece) for each on a thread of its own,
+ * and returns their number. Transfers that run at the same time share the processors. *crew is NULL
+ * before the first call and is freed by the caller; only one thread at a time may use it. */
 int gf_crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
                 struct gf_piece piece[GF_PIECES_MOST]);
-/* The bytes before the first gap; -1 with errno where an error leaves none. */
+/* The number of bytes before the first piece that is not complete; -1 with errno where an error
+ * leaves none. */
 ssize_t gf_crew_join(const struct gf_piece *piece, int pieces);
 
-/* Reads as pread() does, but fewer bytes than `size` only at the end of the file or before an
- * error. At most `threads` threads read side by side. */
+/* Reads like pread(), but fewer bytes than `size` come only at the end of the file or before an
+ * error. At most `threads` threads read at the same time. */
 ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
                          int threads);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Begins with an empty buffer. */
+/* Makes the buffer empty. */
 static void clear(struct gf_jpeg_bits *bits)
 {
     bits->next = (struct gf_jpeg_cursor){.at = bits->buffer};
@@ -33,7 +33,7 @@ void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_
     }
 }
 
-/* The offset in the input of a byte of the buffer. The bytes that are asked for come mostly in
+/* The offset in the input of a byte in the buffer. Calls ask for bytes mostly in ascending
  * order. */
 static int64_t offset_of(struct gf_jpeg_bits *bits, const unsigned char *at)
 {
@@ -45,8 +45,7 @@ static int64_t offset_of(struct gf_jpeg_bits *bits, const unsigned char *at)
     return bits->begin + index + bits->passed;
 }
 
-/* Reads on until there are `least` raw bytes or the input ends. An input that cannot be read ends.
- */
+/* Reads until `least` raw bytes are available or the input ends. A read error counts as the end. */
 static void read_raw(struct gf_jpeg_bits *bits, size_t least)
 {
     const size_t kept = (size_t)(bits->raw_end - bits->raw);
@@ -64,7 +63,7 @@ static void read_raw(struct gf_jpeg_bits *bits, size_t least)
     bits->raw_end = bits->raw_buffer + kept + got;
 }
 
-/* Moves the buffer on, so that it begins with the last bytes before `at`. */
+/* Moves the last bytes before `at` to the start of the buffer, so that new ones can follow. */
 static unsigned char *slide(struct gf_jpeg_bits *bits)
 {
     const ptrdiff_t before = bits->next.at - bits->buffer;
@@ -83,7 +82,7 @@ static unsigned char *slide(struct gf_jpeg_bits *bits)
     return bits->buffer + kept;
 }
 
-/* Appends raw bytes without the stuffed zeros. */
+/* Appends raw bytes to the data and leaves out the stuffed zeros. */
 static unsigned char *unstuff(struct gf_jpeg_bits *bits, unsigned char *to,
                               const unsigned char *to_end)
 {
@@ -175,7 +174,7 @@ bool gf_jpeg_bits_copy(struct gf_jpeg_bits *bits, struct gf_jpeg_writer *all_wri
                        const unsigned char *full, int skip)
 {
     enum { STEP = 32, WORD = 8 };
-    struct gf_jpeg_writer writer = *all_writer; /* a copy stays in registers */
+    struct gf_jpeg_writer writer = *all_writer; /* a local copy stays in registers */
     int left = 1;
     while (writer.at < full && left > 0) {
         (void)gf_jpeg_bits_advance(bits);

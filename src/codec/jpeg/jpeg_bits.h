@@ -1,5 +1,5 @@
-/* The bits of entropy-coded data: read without the zeros that are stuffed behind each 0xff, and
- * written with them. (ITU-T T.81, F.1.2.3) */
+/* Bits of entropy-coded data of a JPEG. The reader leaves out the zeros that are stuffed behind
+ * each byte 0xff, and the writer adds them. (ITU-T T.81, F.1.2.3) */
 #ifndef GF_CODEC_JPEG_JPEG_BITS_H
 #define GF_CODEC_JPEG_JPEG_BITS_H
 
@@ -10,56 +10,59 @@
 
 enum {
     GF_JPEG_RAW_BYTES = 32 << 10,
-    GF_JPEG_BLOCK_BYTES = 256, /* a block of 64 coefficients takes no more */
-    GF_JPEG_BEFORE_BYTES = 8   /* kept before the next byte */
+    GF_JPEG_BLOCK_BYTES = 256, /* the most bytes of a block of 64 coefficients */
+    GF_JPEG_BEFORE_BYTES = 8   /* bytes that the buffer keeps before the next one */
 };
 
-/* The next bits; a copy of it stays in registers. */
+/* The next bits of a reader. Functions use a local copy, which stays in registers. */
 struct gf_jpeg_cursor {
     const unsigned char *at; /* the next byte that is not counted in `value` */
-    uint64_t value;          /* the first bit is the highest; more than those counted may be set */
+    /* The first bit is the highest; bits behind those counted may be set. */
+    uint64_t value;
     int count;
 };
 
-/* A reader: the data without stuffed zeros lies in `buffer`. It ends at a marker or at the end of
- * the input; zeros follow it. */
+/* A reader. The data without stuffed zeros lies in `buffer`; it ends at a marker or at the end of
+ * the input, and zeros follow it. */
 struct gf_jpeg_bits {
     struct gf_jpeg_cursor next;
-    const unsigned char *limit;         /* from here on gf_jpeg_bits_advance() must be called */
-    const unsigned char *end;           /* of the data in the buffer */
-    bool ended;                         /* no data follows it */
-    struct gf_input *input;             /* NULL: all data is in memory */
-    int64_t offset, stop;               /* in the input: of the next byte to read, of the end */
-    const unsigned char *raw, *raw_end; /* with stuffed zeros, not in the buffer yet */
-    int64_t begin;                      /* the offset in the input of the buffer's first byte */
-    int stuffed;                        /* the number of bytes 0xff in the buffer */
-    int passed;                         /* of these, before the place that was last asked for */
+    const unsigned char *limit;         /* next.at stops here for gf_jpeg_bits_advance() */
+    const unsigned char *end;           /* end of the data in the buffer */
+    bool ended;                         /* no more data comes from the input */
+    struct gf_input *input;             /* NULL: all data is in the buffer */
+    int64_t offset, stop;               /* offsets in the input: next byte to read; end */
+    const unsigned char *raw, *raw_end; /* raw bytes that are not in the buffer yet */
+    int64_t begin;                      /* offset in the input of the buffer's first byte */
+    int stuffed;                        /* number of bytes 0xff in the buffer */
+    /* Number of them before the place that was last asked for. */
+    int passed;
     uint16_t stuffed_at[GF_JPEG_RAW_BYTES + GF_JPEG_BEFORE_BYTES + GF_JPEG_BLOCK_BYTES];
     unsigned char raw_buffer[GF_JPEG_RAW_BYTES];
     unsigned char buffer[GF_JPEG_BEFORE_BYTES + GF_JPEG_RAW_BYTES + 4 * GF_JPEG_BLOCK_BYTES];
 };
 
 void gf_jpeg_bits_open_memory(struct gf_jpeg_bits *bits, const unsigned char *data, size_t size);
-/* Reads the input from a bit on, which counts the stuffed zeros, too, up to the offset `stop`. */
+/* Starts to read the input at a bit, up to the byte offset `stop`. Both positions count the stuffed
+ * zeros. */
 void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_t bit,
                        int64_t stop);
-/* To be called where next.at has reached `limit`: makes sure that a block lies before the reader.
- * False if more bits were taken than there are. */
+/* To be called when next.at has reached `limit`: reads until the buffer holds a whole block. False
+ * if more bits were taken than there are. */
 bool gf_jpeg_bits_advance(struct gf_jpeg_bits *bits);
-/* The position in the input of the next bit. There must be an input, and no bits taken that it does
- * not have. */
+/* The position in the input of the next bit. The reader must have an input, and not have taken more
+ * bits than it has. */
 int64_t gf_jpeg_bits_place(struct gf_jpeg_bits *bits);
-/* Skips the rest of the last byte and the marker behind it. False if it is another one, or if more
- * than the padding is left. */
+/* Skips the rest of the last byte and the marker behind it. False if another marker follows, or if
+ * more bits than padding are left. */
 bool gf_jpeg_bits_take_marker(struct gf_jpeg_bits *bits, int marker);
 
-/* The bits that are in the buffer; negative if more were taken. */
+/* The number of bits left in the buffer; negative if more were taken. */
 static inline int gf_jpeg_bits_left(const struct gf_jpeg_bits *bits)
 {
     return (int)(bits->end - bits->next.at) * 8 + bits->next.count;
 }
 
-/* Makes sure of 56 bits. */
+/* Refills `value` to at least 56 bits. */
 static inline void gf_jpeg_refill(struct gf_jpeg_cursor *next)
 {
     uint64_t word = 0;
@@ -76,19 +79,19 @@ static inline void gf_jpeg_skip(struct gf_jpeg_cursor *next, int count)
     next->count -= count;
 }
 
-/* A writer to memory that has room for what is put: at most 8 bytes for each call. */
+/* A writer to memory. The caller provides room: at most 8 bytes for each call. */
 struct gf_jpeg_writer {
     unsigned char *at;
-    uint64_t value; /* the last `count` bits of it are not written yet */
+    uint64_t value; /* its last `count` bits are not written yet */
     int count;      /* at most 31 */
 };
 
 void gf_jpeg_writer_put_stuffed(struct gf_jpeg_writer *writer, uint32_t word);
-/* Fills the last byte with ones. */
+/* Writes the last byte, filled up with ones. */
 void gf_jpeg_writer_pad(struct gf_jpeg_writer *writer);
-/* Copies bits until the reader has none left or the writer stands at or behind `full`, which it
- * passes by less than 64 bytes. `skip` of the last byte's bits count; 0: all. True: all are copied.
- */
+/* Copies bits until the reader has none left or the writer has reached `full`, which it may pass by
+ * less than 64 bytes. Of the last byte's bits only the first `skip` count; 0: all of them. True:
+ * all bits are copied. */
 bool gf_jpeg_bits_copy(struct gf_jpeg_bits *bits, struct gf_jpeg_writer *writer,
                        const unsigned char *full, int skip);
 
