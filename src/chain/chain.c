@@ -10,14 +10,18 @@
 #include "chain/token.h"
 #include "stage/parts.h"
 
-static enum gf_status fail_unknown(const char *name, bool follows, struct gf_error *error)
+enum gf_status gf_filter_named(const char *name, const char *advice,
+                               const struct gf_filter **filter, struct gf_error *error)
 {
+    *filter = gf_filter_find(name);
+    if (*filter)
+        return GF_OK;
     const char *const best = gf_filter_suggest(name);
     if (best)
         return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'; did you mean '%s'?", name,
                        best);
     return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s' (gf_filter_at lists them)%s",
-                   name, follows ? "; a comma within a value needs quotes" : "");
+                   name, advice);
 }
 
 /* Parses an item. `follows` says that it stands behind the comma of another item. */
@@ -29,15 +33,15 @@ static enum gf_status parse_item(const char **text, bool follows, struct gf_chai
     const char *const name = stop ? gf_token_trim(token) : "";
     if (!*name)
         return gf_fail(error, GF_ERROR_USAGE, "a filter's name is missing at '%.60s'", *text);
-    item->filter = gf_filter_find(name);
-    if (!item->filter)
-        return fail_unknown(name, follows, error);
+    enum gf_status status = gf_filter_named(
+        name, follows ? "; a comma within a value needs quotes" : "", &item->filter, error);
+    if (status)
+        return status;
     item->params = calloc(1, item->filter->params_size + 1);
     if (!item->params)
         return gf_fail_memory(error);
     *text = stop;
-    enum gf_status status =
-        gf_params_parse(item->filter, text, item->params, &item->variant, error);
+    status = gf_params_parse(item->filter, text, item->params, &item->variant, error);
     if (status || !item->filter->load)
         return status;
     struct gf_error detail = {0};

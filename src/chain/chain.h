@@ -19,6 +19,10 @@ struct gf_chain {
     int count;
     bool no_fuse; /* each point filter is a stage of its own and rounds its result */
 };
+/* Finds the filter of that name or alias. The error for an unknown name tells which name was
+ * probably meant, or else gives the advice. */
+enum gf_status gf_filter_named(const char *name, const char *advice,
+                               const struct gf_filter **filter, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;
 /* The first item, from `first` on, that must find its box in a finished picture; `count` if there

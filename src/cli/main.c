@@ -129,8 +129,10 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     case GF_ACTION_EXPLAIN:
         return gf_run_explain(command, error);
     case GF_ACTION_HELP:
+        if (command->form == GF_HELP_STUDY)
+            return gf_help_study(stdout, command->chain, error);
         if (command->topic)
-            gf_help_filter(stdout, gf_filter_find(command->topic));
+            gf_help_filter(stdout, command->topic);
         else
             gf_help_print(stdout);
         break;

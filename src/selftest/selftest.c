@@ -196,9 +196,10 @@ static enum gf_status check_names(const char *names, struct gf_error *error)
         const size_t length = strcspn(names, ",");
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
                  names);
-        if (!gf_filter_find(name))
-            return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%s' (gf_filter_at lists them)",
-                           name);
+        const struct gf_filter *filter;
+        const enum gf_status status = gf_filter_named(name, "", &filter, error);
+        if (status)
+            return status;
         names += length + (names[length] == ',');
     }
     return GF_OK;

@@ -53,6 +53,8 @@ offers 'gpufilter equalize=ch' 'channel'
 offers "gpufilter 'blur=2:border=wrap,hf" 'blur=2:border=wrap,hflip'
 offers 'gpufilter -- fl' 'flatten flip flop'
 offers 'gpufilter --help gam' 'gamma'
+offers 'gpufilter --help=stu' 'study'
+offers 'gpufilter --help=study gam' 'gamma'
 
 # The scripts for the other shells, which run on a terminal: a line is typed and completed by one tab.
 begin "zsh"
@@ -92,6 +94,7 @@ END
     completes 'gpufilter blur=2:variant=pad' 'blur=2:variant=padded'
     completes 'gpufilter --lab=off' '--lab=offset'
     completes 'gpufilter --help gam' '--help gamma'
+    completes 'gpufilter --help=stu' '--help=study'
 fi
 
 begin "fish"
@@ -109,6 +112,7 @@ else
     suggests 'gpufilter --format=p' '--format=pam --format=png --format=pnm'
     suggests 'gpufilter --subsampling 44' '444'
     suggests 'gpufilter --lab=mat' '--lab=matmul --lab=matmul-at'
+    suggests 'gpufilter --help=stu' '--help=study'
     suggests 'gpufilter -i in.p' 'in.png in.ppm'
     suggests 'gpufilter -i a -o b equ' 'equalize'
     suggests 'gpufilter blur=2,hfl' 'blur=2,hflip'

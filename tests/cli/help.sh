@@ -14,10 +14,23 @@ run 0 gpufilter --help blur
 stdout_has '^blur: '
 stdout_has '(0.1..250; default 1.5)'
 stdout_has "-o out.png 'blur=1.5:border=edge'"
+stdout_has '^Definition:$'
+[ "$(grep -n '^Parameters' stdout | cut -d: -f1)" -lt "$(grep -n '^Example' stdout | cut -d: -f1)" ] ||
+    problem "the example comes before the parameters"
 run 0 gpufilter -h flop
 stdout_has '^hflip: '
 run 2 gpufilter --help blurr
 stderr_is "gpufilter: unknown filter 'blurr'; did you mean 'blur'?"
+
+begin "--help=study"
+run 0 gpufilter --help=study hue
+silent
+run 0 gpufilter --help study
+stdout_has "^Variants of a filter's CUDA kernels"
+run 2 gpufilter --help=study blurr
+stderr_is "gpufilter: unknown filter 'blurr'; did you mean 'blur'?"
+run 2 gpufilter --help=study hue blur
+stderr_is "gpufilter: two chains, 'hue' and 'blur': filters are joined by commas, files named by -i and -o"
 
 begin "--list, as text and for the README"
 run 0 gpufilter --list

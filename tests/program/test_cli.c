@@ -176,9 +176,13 @@ static void test_actions(void **state)
 {
     assert_int_equal(parsed("--help").action, GF_ACTION_HELP);
     assert_null(parsed("--help").topic);
-    assert_string_equal(parsed("--help blur").topic, "blur");
-    assert_string_equal(parsed("-h blur").topic, "blur");
-    assert_string_equal(parsed("--help=flop").topic, "flop");
+    assert_string_equal(gf_filter_name(parsed("--help blur").topic), "blur");
+    assert_string_equal(gf_filter_name(parsed("-h blur").topic), "blur");
+    assert_string_equal(gf_filter_name(parsed("--help=flop").topic), "hflip");
+    assert_int_equal(parsed("--help blur").form, GF_HELP_USE);
+    assert_int_equal(parsed("--help=study").form, GF_HELP_STUDY);
+    assert_string_equal(parsed("--help=study blur").chain, "blur");
+    assert_string_equal(parsed("--help study blur").chain, "blur");
     assert_null(parsed("--help -v").topic);
     assert_int_equal(parsed("-i a --help").action, GF_ACTION_HELP);
     assert_int_equal(parsed("--list").form, GF_LIST_TEXT);
@@ -547,6 +551,8 @@ static void test_help(void **state)
     gf_help_print(file);
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         gf_help_filter(file, filter);
+    struct gf_error error;
+    assert_int_equal(gf_help_study(file, NULL, &error), GF_OK);
     char *const help = print_end();
     for (const char *line = help; *line; line += strcspn(line, "\n") + 1) {
         const size_t length = strcspn(line, "\n");
@@ -559,6 +565,36 @@ static void test_help(void **state)
         assert_non_null(strstr(help, usage));
     }
     free(help);
+}
+
+static char *study_of(const char *name)
+{
+    struct gf_error error;
+    assert_int_equal(gf_help_study(print_begin(), name, &error), GF_OK);
+    return print_end();
+}
+
+/* Variants of kernels stand in --help=study alone: the filter's own, or those of all filters. */
+static void test_help_study(void **state)
+{
+    const struct gf_filter *filter;
+    char *const all = study_of(NULL);
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        char *const own = study_of(gf_filter_name(filter));
+        const char *name;
+        const bool has_variants = gf_filter_variant(filter, 1, NULL);
+        for (int k = 0; has_variants && (name = gf_filter_variant(filter, k, NULL)); k++)
+            assert_true(strstr(own, name) && strstr(all, name));
+        free(own);
+        gf_help_filter(print_begin(), filter);
+        char *const use = print_end();
+        assert_true(!strstr(use, "--help=study") == !has_variants);
+        free(use);
+    }
+    free(all);
+    struct gf_error error;
+    assert_int_equal(gf_help_study(stdout, "blurr", &error), GF_ERROR_USAGE);
+    assert_string_equal(error.text, "unknown filter 'blurr'; did you mean 'blur'?");
 }
 
 /* Messages of the library name its options; those of the program, the command line's. */
@@ -793,6 +829,7 @@ int main(void)
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_trace_layers),
         cmocka_unit_test(test_help),
+        cmocka_unit_test(test_help_study),
         cmocka_unit_test(test_filter_examples),
         cmocka_unit_test(test_manual),
         cmocka_unit_test(test_program_words),

@@ -26,7 +26,7 @@ enum gf_action {
     GF_ACTION_SERVE,
 };
 
-/* The forms of --profile, --list, --devices, --selftest and --serve. */
+/* The forms of --profile, --help, --list, --devices, --selftest and --serve. */
 enum gf_profile_form {
     GF_PROFILE_OFF,
     GF_PROFILE_TABLE,
@@ -37,6 +37,7 @@ enum gf_profile_form {
     GF_PROFILE_COMPARE_CSV,
     GF_PROFILE_COMPARE_HTML,
 };
+enum gf_help_form { GF_HELP_USE, GF_HELP_STUDY };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
@@ -65,10 +66,10 @@ struct gf_command_output {
 /* A command line after parsing. The strings belong to argv. */
 struct gf_command {
     enum gf_action action;
-    int form;             /* of the action: what was chosen for --list, --devices ... */
-    const char *topic;    /* the filter given to --help; or NULL */
-    const char *lab;      /* the value of --lab; or NULL */
-    const char *likeness; /* the value of --compare; or NULL */
+    int form;                      /* of the action: what was chosen for --list, --devices ... */
+    const struct gf_filter *topic; /* the filter given to --help; or NULL */
+    const char *lab;               /* the value of --lab; or NULL */
+    const char *likeness;          /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
     int inputs;
     const char *trace, *log, *resume; /* NULL: not given */
@@ -100,7 +101,7 @@ enum gf_option_type {
     GF_OPTION_INPUT,  /* as a file, but may be given several times */
     GF_OPTION_OUTPUT, /* likewise: begins an output */
     GF_OPTION_SHARD,  /* shard and shards: "K/N" */
-    GF_OPTION_FILTER, /* const char *, a filter's name */
+    GF_OPTION_FILTER, /* the topic, a filter's name; or a choice, the form */
     GF_OPTION_LAB,    /* const char *, a lab and its parameters */
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */

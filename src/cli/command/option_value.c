@@ -7,9 +7,9 @@
 
 #include "base/suggest.h"
 #include "base/value.h"
+#include "chain/chain.h"
 #include "cli/command/command.h"
 #include "cli/help/synonyms.h"
-#include "gpufilter/filter.h"
 
 /* Reads "2G", "1.5M", "512MiB". The suffix is K, M, G or T in either case. */
 static bool parse_scaled(const char *text, enum gf_option_type type, double *value)
@@ -174,16 +174,17 @@ static enum gf_status set_shard(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-static enum gf_status set_filter(const char *text, const char **member, struct gf_error *error)
+/* The topic of --help: a filter, or a choice such as "study", which becomes the action's form. */
+static enum gf_status set_topic(const struct gf_option *option, const char *text,
+                                struct gf_command *command, struct gf_error *error)
 {
-    if (!gf_filter_find(text)) {
-        const char *const best = gf_filter_suggest(text);
-        return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'%s%s%s", text,
-                       best ? "; did you mean '" : " (--list shows them)", best ? best : "",
-                       best ? "'?" : "");
+    for (const struct gf_choice *choice = option->choices; choice->name; choice++) {
+        if (!strcmp(choice->name, text)) {
+            command->form = choice->value;
+            return GF_OK;
+        }
     }
-    *member = text;
-    return GF_OK;
+    return gf_filter_named(text, "", &command->topic, error);
 }
 
 /* Stores what the option implies without a value. */
@@ -222,7 +223,7 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     case GF_OPTION_SHARD:
         return set_shard(option, value, command, error);
     case GF_OPTION_FILTER:
-        return set_filter(value, member, error);
+        return set_topic(option, value, command, error);
     case GF_OPTION_CHOICE:
         return set_choice(option, value, command, error);
     case GF_OPTION_DEVICE:

@@ -41,6 +41,7 @@ static const struct gf_choice profiles[] = {
     {"compare", GF_PROFILE_COMPARE}, {"compare:json", GF_PROFILE_COMPARE_JSON},
     {"compare:csv", GF_PROFILE_COMPARE_CSV}, {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML}, {0},
 };
+static const struct gf_choice help_forms[] = {{"study", GF_HELP_STUDY}, {0}};
 static const struct gf_choice lists[] = {
     {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
 };
@@ -206,8 +207,8 @@ static const struct gf_option options[] = {
      .help = "no warnings, no progress"},
 
     {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
-     .type = GF_OPTION_FILTER, .optional = true, .action = GF_ACTION_HELP, .offset = AT(topic),
-     .help = "this text, or a filter's definition, parameters and an example"},
+     .type = GF_OPTION_FILTER, .optional = true, .choices = help_forms, .action = GF_ACTION_HELP,
+     .help = "this text, or a filter's parameters, an example and its definition; --help=study FILTER: the variants of its CUDA kernels"},
     {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
      .implied = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(form),
      .help = "the filters with their parameters"},

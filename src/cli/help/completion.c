@@ -3,6 +3,7 @@
 
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
+#include "report/text.h"
 #include "study/labs/lab.h"
 
 static bool separate_value(const struct gf_option *option)
@@ -26,15 +27,46 @@ static void put_option_names(FILE *file)
     fputs("'\n", file);
 }
 
-void gf_completion_filter_names(FILE *file)
+static void append_word(const char *word, char *text, size_t size)
+{
+    gf_text_append(text, size, *text ? " " : "");
+    gf_text_append(text, size, word);
+}
+
+static void append_filters(char *text, size_t size)
 {
     const struct gf_filter *filter;
-    fputs("_gpufilter_filters='", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        const char *const alias = gf_filter_alias(filter);
-        fprintf(file, "%s %s%s", gf_filter_name(filter), alias ? alias : "", alias ? " " : "");
+        append_word(gf_filter_name(filter), text, size);
+        if (gf_filter_alias(filter))
+            append_word(gf_filter_alias(filter), text, size);
     }
-    fputs("'\n", file);
+}
+
+void gf_completion_filters(FILE *file, const char *assignment)
+{
+    char names[GF_COMPLETION_WORDS_SIZE] = "";
+    append_filters(names, sizeof names);
+    fprintf(file, "%s'%s'\n", assignment, names);
+}
+
+bool gf_completion_param_at(const struct gf_filter *filter, int index,
+                            struct gf_completion_param *param)
+{
+    const struct gf_param *const declared = gf_filter_params(filter);
+    int count = 0;
+    while (count < index && declared[count].name)
+        count++;
+    const char *const *const choices = declared[count].choices, *word;
+    *param = (struct gf_completion_param){.name = declared[count].name};
+    for (int i = 0; param->name && choices && choices[i]; i++)
+        append_word(choices[i], param->values, sizeof param->values);
+    if (param->name || count < index)
+        return param->name;
+    param->name = "variant";
+    for (int i = 0; (word = gf_filter_variant(filter, i, NULL)); i++)
+        append_word(word, param->values, sizeof param->values);
+    return true;
 }
 
 static void put_pattern(FILE *file, const struct gf_filter *filter, const char *suffix)
@@ -49,12 +81,13 @@ static void put_pattern(FILE *file, const struct gf_filter *filter, const char *
 void gf_completion_params(FILE *file)
 {
     const struct gf_filter *filter;
+    struct gf_completion_param param;
     fputs("_gpufilter_params() # filter\n{\n    case $1 in\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         put_pattern(file, filter, "");
-        for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
-            fprintf(file, "%s ", param->name);
-        fputs("variant' ;;\n", file);
+        for (int k = 0; gf_completion_param_at(filter, k, &param); k++)
+            fprintf(file, "%s%s", k ? " " : "", param.name);
+        fputs("' ;;\n", file);
     }
     fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
@@ -62,40 +95,43 @@ void gf_completion_params(FILE *file)
 void gf_completion_param_values(FILE *file)
 {
     const struct gf_filter *filter;
+    struct gf_completion_param param;
     fputs("_gpufilter_values() # filter.parameter\n{\n    case $1 in\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
+        for (int k = 0; gf_completion_param_at(filter, k, &param); k++) {
             char suffix[64];
-            if (!param->choices)
+            if (!*param.values)
                 continue;
-            snprintf(suffix, sizeof suffix, ".%s", param->name);
+            snprintf(suffix, sizeof suffix, ".%s", param.name);
             put_pattern(file, filter, suffix);
-            for (int k = 0; param->choices[k]; k++)
-                fprintf(file, "%s%s", k ? " " : "", param->choices[k]);
-            fputs("' ;;\n", file);
+            fprintf(file, "%s' ;;\n", param.values);
         }
-        const char *name, *summary;
-        put_pattern(file, filter, ".variant");
-        for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++)
-            fprintf(file, "%s%s", k ? " " : "", name);
-        fputs("' ;;\n", file);
     }
     fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
 
-void gf_completion_lab_names(FILE *file)
+static void append_choices(const struct gf_choice *choices, char *text, size_t size)
 {
-    const struct gf_lab *lab;
-    fputs("all", file);
-    for (int i = 0; (lab = gf_lab_at(i)); i++)
-        fprintf(file, " %s", lab->name);
+    char words[200];
+    gf_option_choices(choices, " ", "", words, sizeof words);
+    for (char *at = words; (at = strstr(at, GF_CHOICE_FILE));)
+        memmove(at + 1, at + strlen(GF_CHOICE_FILE), strlen(at + strlen(GF_CHOICE_FILE)) + 1);
+    append_word(words, text, size);
 }
 
-void gf_completion_choices(const struct gf_choice *choices, char *text, size_t size)
+bool gf_completion_words(const struct gf_option *option, char *text, size_t size)
 {
-    gf_option_choices(choices, " ", "", text, size);
-    for (char *at = text; (at = strstr(at, GF_CHOICE_FILE));)
-        memmove(at + 1, at + strlen(GF_CHOICE_FILE), strlen(at + strlen(GF_CHOICE_FILE)) + 1);
+    const struct gf_lab *lab;
+    text[0] = '\0';
+    if (option->type == GF_OPTION_FILTER)
+        append_filters(text, size);
+    if (option->type == GF_OPTION_LAB)
+        append_word("all", text, size);
+    for (int i = 0; option->type == GF_OPTION_LAB && (lab = gf_lab_at(i)); i++)
+        append_word(lab->name, text, size);
+    if (option->choices)
+        append_choices(option->choices, text, size);
+    return *text;
 }
 
 static void put_option_values(FILE *file)
@@ -105,27 +141,19 @@ static void put_option_values(FILE *file)
           "_gpufilter_option() # option\n{\n    kind= offers=\n    case $1 in\n",
           file);
     for (int i = 0; (option = gf_option_at(i)); i++) {
+        char words[GF_COMPLETION_WORDS_SIZE];
         if (option->type == GF_OPTION_SWITCH)
             continue;
         fputs("    ", file);
         if (option->letter)
             fprintf(file, "-%c|", option->letter);
         fprintf(file, "--%s) ", option->name);
-        if (gf_option_takes_file(option)) {
+        if (gf_option_takes_file(option))
             fputs("kind=file ;;\n", file);
-        } else if (option->type == GF_OPTION_FILTER) {
-            fputs("kind=words offers=$_gpufilter_filters ;;\n", file);
-        } else if (option->type == GF_OPTION_LAB) {
-            fputs("kind=words offers='", file);
-            gf_completion_lab_names(file);
-            fputs("' ;;\n", file);
-        } else if (option->choices) {
-            char choices[160];
-            gf_completion_choices(option->choices, choices, sizeof choices);
-            fprintf(file, "kind=words offers='%s' ;;\n", choices);
-        } else {
+        else if (gf_completion_words(option, words, sizeof words))
+            fprintf(file, "kind=words offers='%s' ;;\n", words);
+        else
             fputs("kind=none ;;\n", file);
-        }
     }
     fputs("    esac\n}\n", file);
 }
@@ -246,7 +274,7 @@ static void print_bash(FILE *file)
 {
     fputs("# bash completion for gpufilter, made by gpufilter --completion=bash\n", file);
     put_option_names(file);
-    gf_completion_filter_names(file);
+    gf_completion_filters(file, "_gpufilter_filters=");
     put_separate(file, "_gpufilter_separate", true);
     put_separate(file, "_gpufilter_optional", false);
     gf_completion_params(file);

@@ -4,19 +4,31 @@
 
 #include <stdio.h>
 
+#include "cli/command/command.h"
+
 void gf_completion_zsh(FILE *file);
 void gf_completion_fish(FILE *file);
 
-/* The parts that the scripts for bash and zsh have in common: the variable _gpufilter_filters, and
- * the functions that set `offers` to a filter's parameters and to a parameter's values. */
-void gf_completion_filter_names(FILE *file);
+enum { GF_COMPLETION_WORDS_SIZE = 2000 };
+
+/* Assigns the names of all filters, for all three shells: `assignment` is "NAME=" or "set NAME ".
+ */
+void gf_completion_filters(FILE *file, const char *assignment);
+/* The words that all three shells offer for the option's value: "png jpeg", names of labs or of
+ * filters; the FILE of "html:FILE" is left out. Returns whether there are any. */
+bool gf_completion_words(const struct gf_option *option, char *text, size_t size);
+
+/* The filter's parameters one after another, with the words that each takes; `variant` is the last.
+ * False past it. */
+struct gf_completion_param {
+    const char *name;
+    char values[400];
+};
+bool gf_completion_param_at(const struct gf_filter *filter, int index,
+                            struct gf_completion_param *param);
+/* For bash and zsh: functions that set `offers` to a filter's parameters, and to the values of a
+ * parameter. */
 void gf_completion_params(FILE *file);
 void gf_completion_param_values(FILE *file);
-/* The words that --lab takes, for all three shells. */
-void gf_completion_lab_names(FILE *file);
-
-struct gf_choice;
-/* What the option's choices offer: "png jpeg"; the FILE of "html:FILE" is left out. */
-void gf_completion_choices(const struct gf_choice *choices, char *text, size_t size);
 
 #endif

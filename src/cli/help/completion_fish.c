@@ -12,25 +12,17 @@ static void put_fish_text(FILE *file, const char *text)
 
 static void put_fish_option(FILE *file, const struct gf_option *option)
 {
-    char choices[200];
+    char words[GF_COMPLETION_WORDS_SIZE];
     fputs("complete -c gpufilter ", file);
     if (option->letter)
         fprintf(file, "-s %c ", option->letter);
     fprintf(file, "-l %s ", option->name);
-    if (gf_option_takes_file(option)) {
+    if (gf_option_takes_file(option))
         fputs("-r -F ", file);
-    } else if (option->type == GF_OPTION_FILTER) {
-        fputs("-a \"$_gpufilter_filters\" ", file);
-    } else if (option->type == GF_OPTION_LAB) {
-        fputs("-a '", file);
-        gf_completion_lab_names(file);
-        fputs("' ", file);
-    } else if (option->choices) {
-        gf_completion_choices(option->choices, choices, sizeof choices);
-        fprintf(file, "%s-a '%s' ", option->optional ? "" : "-x ", choices);
-    } else if (option->type != GF_OPTION_SWITCH && !option->optional) {
+    else if (gf_completion_words(option, words, sizeof words))
+        fprintf(file, "%s-a '%s' ", option->optional ? "" : "-x ", words);
+    else if (option->type != GF_OPTION_SWITCH)
         fputs("-x ", file);
-    }
     fputs("-d '", file);
     put_fish_text(file, option->help);
     fputs("'\n", file);
@@ -39,19 +31,13 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
 /* A line for each parameter of the filter with its values, which the shell's functions look up. */
 static void put_fish_filter(FILE *file, const struct gf_filter *filter)
 {
-    const char *const alias = gf_filter_alias(filter), *name, *summary;
+    const char *const alias = gf_filter_alias(filter);
+    struct gf_completion_param param;
     fprintf(file, "        case %s%s%s\n", gf_filter_name(filter), alias ? " " : "",
             alias ? alias : "");
-    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
-        fprintf(file, "            echo %s", param->name);
-        for (int k = 0; param->choices && param->choices[k]; k++)
-            fprintf(file, " %s", param->choices[k]);
-        putc('\n', file);
-    }
-    fputs("            echo variant", file);
-    for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++)
-        fprintf(file, " %s", name);
-    putc('\n', file);
+    for (int i = 0; gf_completion_param_at(filter, i, &param); i++)
+        fprintf(file, "            echo %s%s%s\n", param.name, *param.values ? " " : "",
+                param.values);
 }
 
 /* clang-format off */
@@ -92,15 +78,9 @@ void gf_completion_fish(FILE *file)
 {
     const struct gf_option *option;
     const struct gf_filter *filter;
-    fputs("# fish completion for gpufilter, made by gpufilter --completion=fish\nset -g "
-          "_gpufilter_filters '",
-          file);
-    for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        const char *const alias = gf_filter_alias(filter);
-        fprintf(file, "%s%s%s%s", i ? " " : "", gf_filter_name(filter), alias ? " " : "",
-                alias ? alias : "");
-    }
-    fputs("'\nfunction _gpufilter_params\n    switch $argv[1]\n", file);
+    fputs("# fish completion for gpufilter, made by gpufilter --completion=fish\n", file);
+    gf_completion_filters(file, "set -g _gpufilter_filters ");
+    fputs("function _gpufilter_params\n    switch $argv[1]\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_fish_filter(file, filter);
     fputs("    end\nend\n", file);

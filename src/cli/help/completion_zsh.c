@@ -18,22 +18,14 @@ static void put_zsh_text(FILE *file, const char *text)
 /* What the option's value can be; follows its name and description. */
 static void put_zsh_value(FILE *file, const struct gf_option *option)
 {
-    char choices[200];
+    char words[GF_COMPLETION_WORDS_SIZE];
     if (option->type == GF_OPTION_SWITCH)
         return;
     fprintf(file, "%svalue:", option->optional ? "::" : ":");
-    if (gf_option_takes_file(option)) {
+    if (gf_option_takes_file(option))
         fputs("_files", file);
-    } else if (option->type == GF_OPTION_FILTER) {
-        fputs("(${=_gpufilter_filters})", file);
-    } else if (option->type == GF_OPTION_LAB) {
-        putc('(', file);
-        gf_completion_lab_names(file);
-        putc(')', file);
-    } else if (option->choices) {
-        gf_completion_choices(option->choices, choices, sizeof choices);
-        fprintf(file, "(%s)", choices);
-    }
+    else if (gf_completion_words(option, words, sizeof words))
+        fprintf(file, "(%s)", words);
 }
 
 static void put_zsh_option(FILE *file, const struct gf_option *option)
@@ -100,7 +92,7 @@ void gf_completion_zsh(FILE *file)
     fputs(
         "#compdef gpufilter\n# zsh completion for gpufilter, made by gpufilter --completion=zsh\n",
         file);
-    gf_completion_filter_names(file);
+    gf_completion_filters(file, "_gpufilter_filters=");
     gf_completion_params(file);
     gf_completion_param_values(file);
     fputs(zsh_grammar, file);

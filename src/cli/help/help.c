@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "batch/archives/archive.h"
+#include "chain/chain.h"
 #include "codec/formats.h"
 #include "icc/icc_build.h"
 #include "report/text.h"
@@ -83,6 +84,11 @@ void gf_help_print(FILE *file)
           file);
 }
 
+const char gf_help_variants[] =
+    "Variants of a filter's CUDA kernels: variant=NAME in a chain chooses one, and each gives the "
+    "same picture. The first is the default; the second is the simplest, also called naive; each "
+    "further one adds a technique.";
+
 /* A value that the parameter accepts: its default, if it has one. */
 static void example_value(const struct gf_param *param, char *text, size_t size)
 {
@@ -126,40 +132,95 @@ static bool names_full_scale(const char *text)
     return false;
 }
 
-static void print_variants(FILE *file, const struct gf_filter *filter)
+static bool has_variants(const struct gf_filter *filter)
 {
-    const char *name, *summary;
-    if (!gf_filter_variant(filter, 1, &summary))
+    return gf_filter_variant(filter, 1, NULL);
+}
+
+static void print_definition(FILE *file, const char *definition)
+{
+    if (!definition)
         return;
-    fputs("\nVariants of its CUDA kernels, variant=NAME: the default, the naive one (also\n"
-          "variant=naive), and from there up; the picture is the same:\n",
-          file);
-    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
-        const int column = fprintf(file, "  %-12s ", name);
-        gf_text_wrap(file, summary ? summary : "", column, 15);
-    }
+    fputs("\nDefinition:\n  ", file);
+    gf_text_wrap(file, definition, 2, 2);
+    if (names_full_scale(definition))
+        fputs("  v is a sample, M the full scale: 255, or 65535 in 16 bits.\n", file);
 }
 
 void gf_help_filter(FILE *file, const struct gf_filter *filter)
 {
     const struct gf_param *const params = gf_filter_params(filter);
+    const char *const name = gf_filter_name(filter);
     char example[160];
-    fprintf(file, "%s: %s\n", gf_filter_name(filter), gf_filter_summary(filter));
+    fprintf(file, "%s: %s\n", name, gf_filter_summary(filter));
     if (gf_filter_alias(filter))
         fprintf(file, "Also called %s.\n", gf_filter_alias(filter));
-    if (gf_filter_definition(filter)) {
-        fputs("\n  ", file);
-        gf_text_wrap(file, gf_filter_definition(filter), 2, 2);
-        if (names_full_scale(gf_filter_definition(filter)))
-            fputs("  v is a sample, M the full scale: 255, or 65535 in 16 bits.\n", file);
-    }
     fprintf(file, "\n%s\n",
             params->name ? "Parameters, in their order by position:" : "No parameters.");
     for (const struct gf_param *param = params; param->name; param++)
         gf_param_print(file, param);
     gf_help_example(filter, example, sizeof example);
     fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
-    print_variants(file, filter);
+    print_definition(file, gf_filter_definition(filter));
+    if (has_variants(filter))
+        fprintf(file, "\n--help=study %s lists the variants of its CUDA kernels.\n", name);
+}
+
+/* Whether two filters have the same variants, by their names. */
+static bool has_same_variants(const struct gf_filter *filter, const struct gf_filter *other)
+{
+    const char *name, *other_name;
+    for (int i = 0;; i++) {
+        name = gf_filter_variant(filter, i, NULL);
+        other_name = gf_filter_variant(other, i, NULL);
+        if (!name || !other_name || strcmp(name, other_name))
+            return name == other_name;
+    }
+}
+
+bool gf_help_variants_heading(int index, char *text, size_t size)
+{
+    const struct gf_filter *const first = gf_filter_at(index), *filter;
+    text[0] = '\0';
+    for (int i = 0; has_variants(first) && (filter = gf_filter_at(i)); i++) {
+        if (!has_same_variants(first, filter))
+            continue;
+        if (i < index)
+            return false;
+        gf_text_append(text, size, *text ? ", " : "");
+        gf_text_append(text, size, gf_filter_name(filter));
+    }
+    return *text;
+}
+
+static void print_variants(FILE *file, const struct gf_filter *filter, const char *heading)
+{
+    const char *name, *summary;
+    putc('\n', file);
+    gf_text_wrap(file, heading, 0, 0);
+    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
+        const int column = fprintf(file, "  %-12s ", name);
+        gf_text_wrap(file, summary ? summary : "", column, 15);
+    }
+}
+
+enum gf_status gf_help_study(FILE *file, const char *name, struct gf_error *error)
+{
+    const struct gf_filter *filter = NULL;
+    const enum gf_status status = name ? gf_filter_named(name, "", &filter, error) : GF_OK;
+    if (status)
+        return status;
+    char heading[600];
+    gf_text_wrap(file, gf_help_variants, 0, 0);
+    if (filter && has_variants(filter))
+        print_variants(file, filter, gf_filter_name(filter));
+    else if (filter)
+        fprintf(file, "\n%s has only the default.\n", gf_filter_name(filter));
+    for (int i = 0; !name && gf_filter_at(i); i++) {
+        if (gf_help_variants_heading(i, heading, sizeof heading))
+            print_variants(file, gf_filter_at(i), heading);
+    }
+    return GF_OK;
 }
 
 /* The formats, with what those need that are not here. */

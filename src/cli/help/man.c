@@ -133,23 +133,6 @@ static void put_param(FILE *file, const struct gf_param *param)
     fputs(")\n", file);
 }
 
-static void put_variants(FILE *file, const struct gf_filter *filter)
-{
-    const char *name, *summary;
-    if (!gf_filter_variant(filter, 1, &summary))
-        return;
-    put_tag(file, "variant");
-    put_prose(file,
-              "of the CUDA kernels: the default, the naive one (also *variant=naive*) and from "
-              "there up; the picture is the same:");
-    fputs(".RS\n", file);
-    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
-        put_tag(file, name);
-        put_line(file, summary ? summary : "");
-    }
-    fputs(".RE\n", file);
-}
-
 static void put_filter(FILE *file, const struct gf_filter *filter)
 {
     char example[160];
@@ -158,17 +141,34 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
     if (gf_filter_alias(filter))
         fprintf(file, ".\nAlso called %s", gf_filter_alias(filter));
     fputs(".\n", file);
-    if (gf_filter_definition(filter)) {
-        fputs(".PP\n", file);
-        put_line(file, gf_filter_definition(filter));
-    }
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
         put_param(file, param);
-    put_variants(file, filter);
     gf_help_example(filter, example, sizeof example);
     fputs(".PP\nExample:\n\\fB", file);
     gf_man_text(file, example);
     fputs("\\fR\n", file);
+    if (!gf_filter_definition(filter))
+        return;
+    fputs(".PP\nDefinition:\n", file);
+    put_line(file, gf_filter_definition(filter));
+}
+
+static void put_variants(FILE *file)
+{
+    const struct gf_filter *filter;
+    const char *name, *summary;
+    char heading[600];
+    fputs(".SH KERNEL VARIANTS\n", file);
+    put_line(file, gf_help_variants);
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        if (!gf_help_variants_heading(i, heading, sizeof heading))
+            continue;
+        fprintf(file, ".SS %s\n", heading);
+        for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++) {
+            put_tag(file, name);
+            put_line(file, summary ? summary : "");
+        }
+    }
 }
 
 static void put_batches(FILE *file)
@@ -461,8 +461,6 @@ void gf_man_print(FILE *file)
     put_server(file);
     put_environment(file);
     put_profile(file);
-    put_compare(file);
-    put_labs(file);
     put_files(file);
     put_exits(file);
     fputs(".SH EXAMPLES\n", file);
@@ -473,4 +471,7 @@ void gf_man_print(FILE *file)
         put_line(file, gf_example_at(i)->command);
         fputs(".fi\n.RE\n", file);
     }
+    put_compare(file);
+    put_labs(file);
+    put_variants(file);
 }
