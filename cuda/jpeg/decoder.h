@@ -7,13 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "codec/jpeg/jpeg_header.h"
 #include "gpufilter/status.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* A decoder has a stream and buffers of its own; one thread at a time uses it. The buffers grow to
  * the largest group, but never beyond `memory_most` bytes of device memory. */
@@ -59,7 +58,5 @@ struct gf_jpeg_decode_steps {
 void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder, struct gf_jpeg_decode_steps *steps,
                              unsigned subsequence_bits);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -8,13 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/options.h"
 #include "gpufilter/status.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_jpeg_encoder;
 
@@ -56,7 +55,5 @@ void gf_jpeg_encoder_measure(struct gf_jpeg_encoder *encoder, struct gf_jpeg_enc
 /* How much device memory a picture of a group takes, the picture itself not counted. */
 uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

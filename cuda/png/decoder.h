@@ -7,13 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "codec/png/read/png_marked.h"
 #include "gpufilter/status.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* A decoder belongs to one thread. It takes at most memory_most bytes of device memory. */
 struct gf_png_decoder;
@@ -53,7 +52,5 @@ void gf_png_decoder_measure(struct gf_png_decoder *decoder, struct gf_png_decode
 /* How much device memory a picture needs in a group, `out` not counted. */
 uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

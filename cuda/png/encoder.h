@@ -8,12 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/status.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_png_encoder;
 
@@ -62,7 +61,5 @@ bool gf_png_encoder_takes(struct gf_format format);
 /* How much device memory a picture of a group takes, the picture itself not counted. */
 uint64_t gf_png_encoder_bytes(struct gf_format format);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
 
 enum { GF_ARENA_ALIGNMENT = 512 }; /* the alignment of pieces and of chunks, in bytes */
 
@@ -42,7 +42,5 @@ void gf_arena_trim(struct gf_arena *arena);
  * bytes. */
 size_t gf_arena_idle(struct gf_arena *arena, size_t *held);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

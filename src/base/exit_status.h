@@ -2,11 +2,10 @@
 #ifndef GF_BASE_EXIT_STATUS_H
 #define GF_BASE_EXIT_STATUS_H
 
+#include "base/c_linkage.h"
 #include "gpufilter/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum {
     GF_EXIT_DONE = 0,
@@ -27,8 +26,6 @@ const char *gf_exit_meaning(int exit_status);
  * is no fault. */
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 
 #endif

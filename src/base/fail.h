@@ -1,18 +1,15 @@
 #ifndef GF_BASE_FAIL_H
 #define GF_BASE_FAIL_H
 
+#include "base/c_linkage.h"
 #include "gpufilter/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 static inline enum gf_status gf_fail_memory(struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

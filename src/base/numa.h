@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
 
 /* The node that a PCI device ("0000:01:00.0") is attached to; -1 where there is only one node, or
  * where it is not known. */
@@ -15,7 +15,5 @@ int gf_numa_node(const char *pci_bus_id);
  * -1 asks for nothing. */
 void gf_numa_prefer(void *pages, size_t size, int node);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

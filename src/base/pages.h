@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
 
 void *gf_pages_alloc(size_t size); /* zeroed; NULL when out of memory */
 /* Makes the kernel provide all pages now, and keeps the contents. Several threads share a large
@@ -28,7 +28,5 @@ void gf_pages_ahead_begin(struct gf_pages_ahead *ahead, void *pages, size_t size
 void gf_pages_ahead_end(struct gf_pages_ahead *ahead); /* also of one that was never begun: zeros */
 void gf_pages_free(void *pages, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
 
 /* The number of bytes of the UTF-8 character (RFC 3629) at `at`, which ends at `end` or before, and
  * its code point; 0 if it is not one. */
@@ -19,7 +19,5 @@ int gf_utf8_length(const char *text);
  * not UTF-8. */
 void gf_make_printable(char *text);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -5,11 +5,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_spans {
     pthread_mutex_t lock;
@@ -35,7 +34,5 @@ void gf_spans_restart(struct gf_spans *spans, bool on);
 void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane,
                   double begin_s, double end_s, size_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum gf_start_part {
     GF_START_DRIVER,       /* the driver is initialised */
@@ -49,7 +48,5 @@ void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, 
 /* "start: driver: once, from 3.2 to 104.0 ms"; false: nothing was noted. */
 bool gf_start_describe(enum gf_start_part part, char *text, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -2,11 +2,10 @@
 #ifndef GF_CHAIN_CHAIN_H
 #define GF_CHAIN_CHAIN_H
 
+#include "base/c_linkage.h"
 #include "stage/filter.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_chain_item {
     const struct gf_filter *filter;
@@ -38,7 +37,5 @@ int gf_chain_files(const struct gf_chain *chain, const char **path, int most);
 struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end);
 void gf_chain_free(struct gf_chain *chain);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

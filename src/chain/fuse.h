@@ -2,19 +2,16 @@
 #ifndef GF_CHAIN_FUSE_H
 #define GF_CHAIN_FUSE_H
 
+#include "base/c_linkage.h"
 #include "chain/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* Merges a stencil and the tables on either side of it into one stage (pixel/fused.h), and so a
  * stencil and the conversions of alpha around it. A table between two stencils goes to the first,
  * which writes fewer samples than the second reads. */
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 
 #endif

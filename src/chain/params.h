@@ -2,11 +2,10 @@
 #ifndef GF_CHAIN_PARAMS_H
 #define GF_CHAIN_PARAMS_H
 
+#include "base/c_linkage.h"
 #include "stage/filter.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* Reads the parameters behind a filter's name, "=value:key=value", up to ',' or the end, and moves
  * *text there. Sets *variant where variant=name is among them; `variant` may be NULL for a filter
@@ -16,7 +15,5 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
                                const struct gf_variant **variant,
                                struct gf_error *error) GF_CHECKED;
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

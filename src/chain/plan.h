@@ -8,12 +8,11 @@
 #ifndef GF_CHAIN_PLAN_H
 #define GF_CHAIN_PLAN_H
 
+#include "base/c_linkage.h"
 #include "chain/chain.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_segment {
     int first, count;            /* the stages; with a count of 0 the picture is only read */
@@ -93,8 +92,6 @@ enum { GF_CUTS_MAX = 128 };
 void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,
                      struct gf_rows *cut /* [count + 1] */);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 
 #endif

@@ -2,12 +2,11 @@
 #ifndef GF_CHAIN_VARIANTS_H
 #define GF_CHAIN_VARIANTS_H
 
+#include "base/c_linkage.h"
 #include "chain/chain.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* The variant that variant=naive chooses: the second of a list, the simplest one. NULL: the filter
  * has only its default. */
@@ -34,7 +33,5 @@ const struct gf_variant *gf_stage_counting(const struct gf_stage *stage);
 bool gf_stage_needs_extremes(const struct gf_stage *stage);
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

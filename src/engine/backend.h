@@ -4,14 +4,13 @@
 #ifndef GF_ENGINE_BACKEND_H
 #define GF_ENGINE_BACKEND_H
 
+#include "base/c_linkage.h"
 #include "base/spans.h"
 #include "gpufilter/device.h"
 #include "gpufilter/pipeline.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_backend;
 struct gf_device_coders;
@@ -197,7 +196,5 @@ bool gf_backend_cuda_likely(const char **why_not);
  * meanwhile: *shared is false where one is in an exclusive compute mode. */
 bool gf_backend_cuda_started(bool *shared);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

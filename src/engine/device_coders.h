@@ -5,12 +5,11 @@
 #ifndef GF_ENGINE_DEVICE_CODERS_H
 #define GF_ENGINE_DEVICE_CODERS_H
 
+#include "base/c_linkage.h"
 #include "engine/coder_kinds.h"
 #include "gpufilter/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_device_coders;
 
@@ -34,7 +33,5 @@ enum gf_status gf_device_coders_run(struct gf_device_coders *coders,
                                     struct gf_error *error) GF_CHECKED;
 void gf_coder_picture_return(struct gf_coder_picture *picture);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

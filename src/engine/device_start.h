@@ -5,11 +5,10 @@
 
 #include <stdbool.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum { GF_STARTS_MOST = 64 }; /* devices are numbered below that */
 
@@ -28,7 +27,5 @@ enum gf_status gf_device_start_wait(int device, struct gf_error *error) GF_CHECK
 bool gf_device_starting(void);
 void gf_device_starts_wait(void); /* until none is */
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -5,11 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* A profile's bytes; size 0: there is no profile, and the colours are sRGB, or of a kind that no
  * profile describes. */
@@ -43,7 +42,5 @@ bool gf_icc_fits(struct gf_icc icc, int channels);
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
 #include "icc/icc.h"
@@ -19,9 +20,7 @@
 #include "stage/variant.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_stage;
 struct gf_point_builder; /* pixel/point.h */
@@ -204,7 +203,5 @@ struct gf_filter {
 extern const char *const gf_border_names[]; /* edge, reflect, wrap, constant */
 extern const char *const gf_gravity_names[];
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

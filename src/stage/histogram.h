@@ -4,11 +4,10 @@
 
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/image.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* What is counted. Pixels of zero alpha never are. */
 enum gf_statistic {
@@ -60,7 +59,5 @@ struct gf_histogram {
     uint64_t *count; /* [channels][bins] */
 };
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

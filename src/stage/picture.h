@@ -5,11 +5,10 @@
 
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/image.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* The most that one stage reads. */
 enum { GF_STAGE_PICTURES_MAX = 8 };
@@ -33,7 +32,5 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
                                struct gf_image *image, char **notes,
                                struct gf_error *error) GF_CHECKED;
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -2,12 +2,11 @@
 #ifndef GF_STAGE_STAGE_H
 #define GF_STAGE_STAGE_H
 
+#include "base/c_linkage.h"
 #include "icc/icc.h"
 #include "stage/filter.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_stage {
     const struct gf_filter *filter;
@@ -44,7 +43,5 @@ int gf_stage_radius(const struct gf_stage *stage); /* 0 where the filter declare
 int gf_stage_border(const struct gf_stage *stage); /* enum gf_border; EDGE where it has none */
 enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* of its input */
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

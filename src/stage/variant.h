@@ -5,12 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/c_linkage.h"
 #include "stage/histogram.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 struct gf_stage;
 
@@ -77,7 +76,5 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
  * GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}, {GF_VARIANT(...), .refuses = ...}) */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -4,11 +4,10 @@
 
 #include <stddef.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/image.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* Rows first .. end - 1 of a picture. */
 struct gf_rows {
@@ -56,7 +55,5 @@ static inline size_t gf_view_bytes(const struct gf_view *view)
     return gf_row_bytes(view->format) * (size_t)view->rows;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

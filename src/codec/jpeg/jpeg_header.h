@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
 
 extern const uint8_t gf_jpeg_natural_order[64]; /* of each place in zigzag order */
 
@@ -43,7 +43,5 @@ struct gf_jpeg_header {
  * looked at. */
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

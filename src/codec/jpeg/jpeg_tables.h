@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
 
 /* A DC difference of 8-bit samples has 0 to 11 bits. */
 enum { GF_JPEG_DC_SYMBOLS = 12, GF_JPEG_AC_SYMBOLS = 256 };
@@ -33,7 +33,5 @@ struct gf_jpeg_tables {
 /* The tables of a quality, 1 to GF_QUALITY_MAX. False: out of memory. */
 bool gf_jpeg_tables_make(int quality, struct gf_jpeg_tables *tables);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

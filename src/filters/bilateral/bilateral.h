@@ -4,9 +4,9 @@
 #ifndef GF_FILTERS_BILATERAL_BILATERAL_H
 #define GF_FILTERS_BILATERAL_BILATERAL_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
 
 enum {
     GF_BILATERAL_RADIUS_MAX = 100,
@@ -30,8 +30,6 @@ struct gf_stage;
  * it. */
 const char *gf_bilateral_near_refuses(const struct gf_stage *stage);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 
 #endif

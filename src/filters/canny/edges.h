@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "base/host_device.h"
 #include "stage/view.h"
 
@@ -46,9 +47,7 @@ GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned 
     return (v * alpha + max / 2) / max;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* The reach of a pixel's result in rows and columns. */
 enum { GF_EDGE_REACH = 2 };
@@ -59,8 +58,6 @@ void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
                   const struct gf_view *out, void *scratch);
 size_t gf_edge_scratch(struct gf_format in);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 
 #endif

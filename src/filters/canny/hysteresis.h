@@ -9,11 +9,10 @@
 
 #include <stddef.h>
 
+#include "base/c_linkage.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* The words of a row of bits: an even number. */
 static inline int gf_bit_words(int width)
@@ -34,7 +33,5 @@ static inline size_t gf_hysteresis_nodes(struct gf_format planes)
     return 1 + 16 * words * strips;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -13,11 +13,10 @@
 
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum {
     GF_MORPHOLOGY_RADIUS_MAX = 250,
@@ -146,7 +145,5 @@ static inline size_t gf_morphology_device_scratch(const struct gf_morphology *mo
     return morphology->rx && morphology->ry ? gf_morphology_pitch(format, 0) * (size_t)rows : 0;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -6,12 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/status.h"
 #include "pixel/point/table3d.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* The longest curve, and the largest file. */
 enum { GF_CUBE_CURVE_MAX = 65536, GF_CUBE_BYTES_MAX = 1 << 27 };
@@ -51,7 +50,5 @@ enum gf_status gf_cube_load(const char *path, const struct gf_cube **cube,
                             struct gf_error *error) GF_CHECKED;
 void gf_cube_release(const struct gf_cube *cube);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

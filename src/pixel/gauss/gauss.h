@@ -16,11 +16,10 @@
 
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "gpufilter/image.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum {
     GF_GAUSS_RADIUS_MAX = 750, /* sigma 250 */
@@ -58,7 +57,5 @@ enum { GF_GAUSS_STRIP_MAX = 6 };
 enum { GF_GAUSS_TENSOR_MAX = 64 };
 #define GF_GAUSS_TENSOR_SIGMA_MIN 0.22
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -2,13 +2,12 @@
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_H
 
+#include "base/c_linkage.h"
 #include "stage/histogram.h"
 #include "stage/variant.h"
 #include "stage/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* Histogram of rows y0..y1-1 of view, added to histogram->count (CPU). */
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
@@ -31,7 +30,5 @@ static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
     return (size_t)histogram->channels * (size_t)histogram->bins;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

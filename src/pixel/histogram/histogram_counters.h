@@ -4,19 +4,16 @@
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
 
+#include "base/c_linkage.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogram_warp_cuda,
     gf_histogram_lanes_cuda, gf_histogram_aggregated_cuda, gf_histogram_packed_cuda,
     gf_histogram_cluster_cuda, gf_histogram_tiles_cuda;
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 
 /* Elements of a filter's .cuda, from the simplest one up. refuses_ is the refuses() of those that
  * take any depth, or NULL; refuses_8_ and refuses_16_ are those of the ones that take only 8 or 16

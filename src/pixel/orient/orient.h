@@ -4,11 +4,10 @@
 #ifndef GF_PIXEL_ORIENT_ORIENT_H
 #define GF_PIXEL_ORIENT_ORIENT_H
 
+#include "base/c_linkage.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* First rows and columns are exchanged, then left and right, then top and bottom. */
 struct gf_orient {
@@ -56,7 +55,5 @@ extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpo
             .refuses = refuses_ \
     }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

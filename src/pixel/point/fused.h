@@ -5,11 +5,10 @@
 #ifndef GF_PIXEL_POINT_FUSED_H
 #define GF_PIXEL_POINT_FUSED_H
 
+#include "base/c_linkage.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum gf_fused_part { GF_FUSED_BEFORE, GF_FUSED_STENCIL, GF_FUSED_AFTER, GF_FUSED_PARTS };
 
@@ -40,7 +39,5 @@ struct gf_fused_middle {
 size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, void *scratch,
                        struct gf_fused_middle *middle);
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -7,11 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "base/host_device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum {
     GF_NOISE_CELL_BITS = 13, /* upper bits of a word, which are the number of its cell */
@@ -49,7 +48,5 @@ GF_HOST_DEVICE bool gf_noise_doubtful(uint32_t sum, uint32_t limit)
            gf_noise_step(sum) == GF_NOISE_UNKNOWN;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

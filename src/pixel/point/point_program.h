@@ -3,6 +3,7 @@
 #ifndef GF_PIXEL_POINT_POINT_PROGRAM_H
 #define GF_PIXEL_POINT_POINT_PROGRAM_H
 
+#include "base/c_linkage.h"
 #include "pixel/colour.h"
 #include "pixel/point/layer.h"
 #include "pixel/point/noise.h"
@@ -10,9 +11,7 @@
 #include "pixel/point/point.h"
 #include "pixel/point/table3d.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum gf_point_kind {
     GF_POINT_LINEAR,        /* (v - a) b + c */
@@ -327,7 +326,5 @@ GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb
     return gf_clamp((distance - op->c) * op->d, 1.0f);
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

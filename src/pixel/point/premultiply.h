@@ -2,11 +2,10 @@
 #ifndef GF_PIXEL_POINT_PREMULTIPLY_H
 #define GF_PIXEL_POINT_PREMULTIPLY_H
 
+#include "base/c_linkage.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* The planner puts these point filters around stencils of pictures with alpha. The colour becomes
  * v * 65535/M * a/M, alpha a * 65535/M. */
@@ -20,7 +19,5 @@ extern const struct gf_filter gf_limit_to_alpha;
 /* An alpha of M where there is no alpha; has no params. */
 extern const struct gf_filter gf_opaque;
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

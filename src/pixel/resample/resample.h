@@ -13,12 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/c_linkage.h"
 #include "pixel/colour.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum gf_resample_kernel {
     GF_RESAMPLE_LANCZOS3,
@@ -182,7 +181,5 @@ GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
     return a > 0.0f ? gf_resample_encode(light / a) * a : 0.0f;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -14,13 +14,12 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/c_linkage.h"
 #include "base/cpu.h"
 #include "base/host_device.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 enum gf_warp_kernel { GF_WARP_LINEAR, GF_WARP_CUBIC, GF_WARP_LANCZOS3, GF_WARP_NEAREST };
 extern const char *const gf_warp_kernel_names[];
@@ -255,7 +254,5 @@ static inline const int16_t *gf_warp_weights(const struct gf_warp *warp)
     return (const int16_t *)((const char *)warp + warp->table);
 }
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -6,13 +6,12 @@
 
 #include <stdio.h>
 
+#include "base/c_linkage.h"
 #include "engine/backend.h"
 #include "gpufilter/filter.h"
 #include "stage/stage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GF_C_BEGIN
 
 /* The arguments of a lab's run(). */
 struct gf_lab_run {
@@ -182,7 +181,5 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
                           const void *params, struct gf_lab_result *result,
                           struct gf_error *error) GF_CHECKED;
 
-#ifdef __cplusplus
-}
-#endif
+GF_C_END
 #endif

@@ -1,0 +1,14 @@
+/* C functions that kernels' files, which are C++, call too. A header declares them between
+ * GF_C_BEGIN and GF_C_END. */
+#ifndef GF_BASE_C_LINKAGE_H
+#define GF_BASE_C_LINKAGE_H
+
+#ifdef __cplusplus
+#define GF_C_BEGIN extern "C" {
+#define GF_C_END }
+#else
+#define GF_C_BEGIN
+#define GF_C_END
+#endif
+
+#endif
