@@ -22,7 +22,8 @@ static const struct {
              {GF_KIND_DENSITY, "density"},
              {GF_KIND_ORIENTATION, "orientation"}};
 
-/* What --strip leaves out was asked for, but a picture that lies on its side was not. */
+/* The kinds of metadata that the output loses although the user did not ask for that. --strip asks
+ * for it, except for the orientation of a picture that has to be turned. */
 static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_metadata *metadata,
                            const struct gf_metadata *kept, const struct gf_options *options)
 {
@@ -32,9 +33,10 @@ static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_meta
     return options->strip ? lost & GF_KIND_ORIENTATION : lost;
 }
 
-/* Whether the colours hardly differ from sRGB's; a gamma of 2.2 with sRGB's primaries differs by up
- * to 7 steps of 8 bits, where it is dark, and everybody shows it as sRGB. A profile that is of no
- * use counts as sRGB, one that nobody can look into does not. */
+/* Whether the picture's colours hardly differ from sRGB. A gamma of 2.2 with sRGB's primaries
+ * counts as sRGB: it differs by up to 7 of 255 in dark colours, and every program shows it as sRGB.
+ * A profile that is unusable counts as sRGB as well; one that the program cannot interpret does
+ * not. */
 static bool is_srgb(struct gf_icc icc, int channels)
 {
     enum { STEPS_MOST = 8, STEP = 17, LEVELS = 16, PIXELS = LEVELS * LEVELS * LEVELS };
@@ -63,7 +65,8 @@ static bool is_srgb(struct gf_icc icc, int channels)
     return same;
 }
 
-/* A file without a profile is shown as sRGB. */
+/* Warns where colours look different because the output has no profile: a file without one is shown
+ * as sRGB. */
 static void warn_of_colours(const char *name, const struct gf_file_type *type,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options)

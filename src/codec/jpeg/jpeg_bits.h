@@ -104,7 +104,7 @@ static inline void gf_jpeg_writer_put(struct gf_jpeg_writer *writer, uint32_t bi
         return;
     writer->count -= 32;
     const uint32_t word = (uint32_t)(writer->value >> writer->count);
-    if ((~word - 0x01010101u) & word & 0x80808080u) { /* a byte is 0xff */
+    if ((~word - 0x01010101u) & word & 0x80808080u) { /* one of the four bytes is 0xff */
         gf_jpeg_writer_put_stuffed(writer, word);
         return;
     }

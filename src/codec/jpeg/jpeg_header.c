@@ -24,13 +24,15 @@ const uint8_t gf_jpeg_natural_order[BLOCK] = {
 
 struct reader {
     struct gf_jpeg_header *header;
-    bool quantiser[GF_JPEG_TABLES], dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES]; /* those defined */
+    /* Which tables are defined. */
+    bool quantiser[GF_JPEG_TABLES], dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES];
     bool framed, jfif, adobe;
     int adobe_transform;
     int id[GF_JPEG_COMPONENTS_MOST];
 };
 
-/* By annex C the codes of one length are consecutive numbers, and none is all ones. */
+/* Whether the code is valid: the codes of one length are consecutive numbers, and no code consists
+ * of ones alone (annex C). */
 static bool valid_codes(const struct gf_jpeg_huffman *table)
 {
     int code = 0;
@@ -90,7 +92,7 @@ static bool read_quantisers(struct reader *reader, const unsigned char *at,
     return true;
 }
 
-/* libjpeg-turbo enlarges a component by whole factors only. */
+/* Whether libjpeg-turbo can enlarge each component: only by a whole factor. */
 static bool valid_sampling(const struct gf_jpeg_header *header)
 {
     int h_most = 1, v_most = 1, blocks = 0;
@@ -135,7 +137,8 @@ static bool read_frame(struct reader *reader, const unsigned char *at, const uns
            header->height <= SIDE_MOST && valid_sampling(header);
 }
 
-/* Decides as libjpeg-turbo does. Returns false where it would warn. */
+/* Decides as libjpeg-turbo does whether the components are YCbCr or RGB. False where libjpeg-turbo
+ * would warn. */
 static bool find_colours(struct reader *reader)
 {
     const int *const id = reader->id;
@@ -152,7 +155,8 @@ static bool find_colours(struct reader *reader)
            reader->adobe_transform == ADOBE_RGB;
 }
 
-/* A scan of one component has no MCUs: its sampling factors do not count. */
+/* Reads the header of the scan. In a scan of one component a unit is a single block, whatever the
+ * sampling factors are. */
 static bool read_scan(struct reader *reader, const unsigned char *at, const unsigned char *end)
 {
     struct gf_jpeg_header *const header = reader->header;
@@ -169,7 +173,7 @@ static bool read_scan(struct reader *reader, const unsigned char *at, const unsi
         if (header->components == 1)
             component->h = component->v = 1;
     }
-    return end[-3] == 0 && find_colours(reader); /* the last two bytes count in no baseline JPEG */
+    return end[-3] == 0 && find_colours(reader); /* no baseline JPEG uses the last two */
 }
 
 static void read_application(struct reader *reader, int marker, const unsigned char *at,
@@ -216,7 +220,7 @@ bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_
     for (size_t at = 2; size - at >= 4;) {
         const int marker = data[at + 1];
         const size_t length = (size_t)(data[at + 2] << 8 | data[at + 3]);
-        if (data[at] != 0xff || marker == 0xff || !marker) { /* a stray byte, or one that fills */
+        if (data[at] != 0xff || marker == 0xff || !marker) { /* a stray byte, or a fill byte */
             at++;
             continue;
         }

@@ -1,5 +1,6 @@
-/* Reads the segments of a JPEG file up to its scan, for the decoder on the GPU. It takes the usual
- * kinds only; a file that is odd in any way goes to libjpeg-turbo, which says what is wrong. */
+/* Reads the segments of a JPEG file up to its scan, for the decoder on the GPU. Only the usual
+ * kinds of files are accepted; libjpeg-turbo reads all others and reports what is wrong with
+ * them. */
 #ifndef GF_CODEC_JPEG_JPEG_HEADER_H
 #define GF_CODEC_JPEG_JPEG_HEADER_H
 
@@ -11,17 +12,18 @@
 
 GF_C_BEGIN
 
-extern const uint8_t gf_jpeg_natural_order[64]; /* of each place in zigzag order */
+extern const uint8_t gf_jpeg_natural_order[64]; /* the natural place of each zigzag place */
 
 enum { GF_JPEG_COMPONENTS_MOST = 3, GF_JPEG_TABLES = 4, GF_JPEG_MCU_BLOCKS_MOST = 10 };
 
-/* Sampling factors, and the indices of the component's tables. */
+/* The sampling factors of a component, and the indices of its tables. */
 struct gf_jpeg_component {
     int h, v;
     int quantiser, dc, ac;
 };
 
-/* counts[n]: the number of codes of n bits; their symbols in the order of the codes. */
+/* A Huffman table. counts[n] is the number of codes of n bits; `symbols` are in the order of the
+ * codes. */
 struct gf_jpeg_huffman {
     unsigned char counts[17];
     unsigned char symbols[256];
@@ -29,18 +31,18 @@ struct gf_jpeg_huffman {
 
 struct gf_jpeg_header {
     int width, height;
-    int components; /* 1, or 3 */
-    bool ycc;       /* three components are YCbCr, not RGB; libjpeg-turbo decides the same */
-    struct gf_jpeg_component component[GF_JPEG_COMPONENTS_MOST]; /* one component: h = v = 1 */
-    uint16_t quantiser[GF_JPEG_TABLES][64]; /* in natural order; none that is used has a zero */
+    int components; /* 1 or 3 */
+    bool ycc;       /* the three components are YCbCr, not RGB; decided as libjpeg-turbo does */
+    struct gf_jpeg_component component[GF_JPEG_COMPONENTS_MOST]; /* a single one has h = v = 1 */
+    uint16_t quantiser[GF_JPEG_TABLES][64]; /* in natural order; without zeros if it is used */
     struct gf_jpeg_huffman dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES];
-    unsigned restart_interval; /* in MCUs; 0: none */
+    unsigned restart_interval; /* in units (MCUs); 0: there are no restart markers */
     size_t scan;               /* the offset of the first entropy-coded byte */
 };
 
-/* True for a JPEG whose scan the GPU decodes: Huffman codes, baseline or extended, of 8 bits, in
- * one scan of 1 or 3 components, with valid tables. (ITU-T T.81, annex B) The scan itself is not
- * looked at. */
+/* Reads the header of a JPEG. True if the GPU can decode the scan: Huffman codes, baseline or
+ * extended, of 8 bits, in one scan of 1 or 3 components, with valid tables (ITU-T T.81, annex B).
+ * The scan's codes are not checked. */
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header);
 
 GF_C_END

@@ -32,7 +32,7 @@ void gf_jpeg_index_close(struct gf_jpeg_index *index)
     free(index);
 }
 
-/* The offset behind the last byte that holds a bit before this one. */
+/* The offset behind the last byte that contains a bit before `bit`. */
 static int64_t stop_before(const struct gf_jpeg_index *index, int64_t bit)
 {
     unsigned char byte = 0;
@@ -56,7 +56,7 @@ static bool take_restart(struct gf_jpeg_index *index)
 static bool walk_units(struct gf_jpeg_index *index, int units)
 {
     return gf_jpeg_walk(index->unit, &index->bits, units, index->dc) &&
-           gf_jpeg_bits_left(&index->bits) >= 0; /* else the data ended too early */
+           gf_jpeg_bits_left(&index->bits) >= 0; /* false: the data ended too early */
 }
 
 static bool walk_row(struct gf_jpeg_index *index)
@@ -74,7 +74,8 @@ static bool walk_row(struct gf_jpeg_index *index)
     return true;
 }
 
-/* Notes where the next row begins: at a bit where the reader is, which matters for markers. */
+/* Notes that the next row begins at `bit`, where the reader stands. Takes the restart marker or the
+ * end marker that must come there. */
 static bool end_row(struct gf_jpeg_index *index, int64_t bit)
 {
     struct gf_jpeg_index_row *const row = &index->row[index->known + 1];
@@ -97,20 +98,21 @@ static bool end_row(struct gf_jpeg_index *index, int64_t bit)
     return true;
 }
 
-/* ---- walking from segment to segment, with scouts ---- */
+/* ---- walking from segment to segment, with the marks of scouts ---- */
 
 static void seek(struct gf_jpeg_index *index, int64_t bit)
 {
     gf_jpeg_bits_open(&index->bits, index->input, bit, gf_input_size(index->input));
 }
 
-/* The units up to the end of the row. */
+/* The number of units up to the end of the row. */
 static int64_t rest_of_row(const struct gf_jpeg_index *index)
 {
     return (int64_t)(index->known + 1) * index->units_across - index->units;
 }
 
-/* Takes over the marks behind the one where the walk is. */
+/* Uses a segment's marks: the walk stands at `mark` and jumps from there to `last`, and notes the
+ * rows that begin on the way. */
 static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *mark,
                        const struct gf_jpeg_mark *last)
 {
@@ -129,7 +131,8 @@ static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *m
     return true;
 }
 
-/* Walks to the next segment, alone up to a mark where the walk comes by. */
+/* Walks to the next segment. Units are walked over one by one until the walk reaches a position
+ * that a scout has marked; from there on the scout's marks are used. */
 static bool walk_segment(struct gf_jpeg_index *index)
 {
     const struct gf_jpeg_segment *const segment = gf_jpeg_scouts_next(index->scouts);

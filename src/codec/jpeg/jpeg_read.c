@@ -21,11 +21,11 @@
 enum {
     MARKER_MAX = 65535,
     ROWS_AT_ONCE = 16,
-    /* A progressive JPEG of a few bytes can have thousands of scans, each of which takes as long as
-     * the picture is large. */
+    /* A progressive JPEG of a few bytes can have thousands of scans, each of which takes as much
+     * time as the picture's size. */
     SCANS_MAX = 100,
-    /* A block of 64 pixels takes at least a bit by Huffman's code; arithmetic coding has no such
-     * bound. */
+    /* The most pixels for each byte of a file: a block of 64 pixels takes at least one bit in
+     * Huffman codes. Arithmetic coding has no such limit. */
     PIXELS_PER_BYTE = 64 * 8 * 2,
     PIXELS_PER_BYTE_ARITHMETIC = 64 * 1024
 };
@@ -41,27 +41,27 @@ struct jpeg_source {
     struct gf_options options;
     struct gf_error *error;
     enum gf_status status;
-    struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg reads on by itself */
+    struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg decodes the rows by itself */
     bool header_read, started, forgiven, texts_left_out;
-    bool cut;                        /* the input has ended before the end marker */
-    bool parameters_told, fill_told; /* of a scan's header; behind a scan */
-    int64_t stray_told;              /* bytes between segments */
-    int64_t parts_end;  /* of what an index says to be behind the end marker; 0: there is none */
+    bool cut;                        /* the input ended before the end marker */
+    bool parameters_told, fill_told; /* whether the two warnings were given */
+    int64_t stray_told;              /* number of bytes between segments that a warning has named */
+    int64_t parts_end;  /* end of the pictures behind the end marker; 0: none announced */
     int reduction;      /* 1: the full size */
-    int stripped;       /* the rows that came by strips */
-    unsigned char *dst; /* dst, pitch and rows are the arguments of what attempt() calls */
+    int stripped;       /* number of rows that were decoded in strips */
+    unsigned char *dst; /* dst, pitch and rows are arguments of attempt()'s functions */
     size_t pitch;
     int rows;
     unsigned char *cmyk; /* one row; NULL unless the file has four colours */
-    struct gf_cmyk inks; /* what they become */
+    struct gf_cmyk inks; /* the conversion of the four inks */
     struct gf_icc_parts icc;
     unsigned char marker[MARKER_MAX];
     struct gf_jpeg_segments segments;
 };
 
-/* ---- what goes wrong ---- */
+/* ---- errors and warnings ---- */
 
-/* Says where in the file the damage is: "after row 412 of 2160". */
+/* Describes where in the file the damage is: "after row 412 of 2160". */
 static void describe_place(const struct jpeg_source *source, char *text, size_t size)
 {
     if (!source->header_read)
@@ -89,14 +89,14 @@ static void error_exit(j_common_ptr jpeg)
     describe_place(source, place, sizeof place);
     if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
         give_up(source, gf_fail(source->error, GF_ERROR_MEMORY, "%s: %s", name, text));
-    if (!source->header_read) /* the file may be sound and of a kind that libjpeg does not know */
+    if (!source->header_read) /* libjpeg may not know this kind, which can be sound */
         give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
     give_up(source,
             gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name, place, text));
 }
 
-/* Damage ends the reading; under allow_truncated the first one is a warning. Where the input has
- * ended, that is the damage. */
+/* Reports damage: a failure, or under allow_truncated a warning about the first damage. Where the
+ * input has ended, its end is the damage. */
 static void report_damage(struct jpeg_source *source, const char *detail)
 {
     const char *const name = gf_input_name(source->input);
@@ -114,9 +114,9 @@ static void report_damage(struct jpeg_source *source, const char *detail)
     source->forgiven = true;
 }
 
-/* ---- what touches no pixel ---- */
+/* ---- messages of libjpeg that concern no pixel ---- */
 
-/* What libjpeg does not look at in a sequential JPEG. */
+/* Warns once that the scan's header has parameters that libjpeg ignores in a sequential JPEG. */
 static void tell_parameters(struct jpeg_source *source)
 {
     if (!source->parameters_told)
@@ -135,8 +135,8 @@ static void tell_stray(struct jpeg_source *source)
     source->stray_told += stray;
 }
 
-/* Whether all bytes that a scan has left over are zeros, or fill. Before a restart marker they are
- * damage all the same. */
+/* Whether all bytes that remain at the end of a scan are zeros or fill bytes. Before a restart
+ * marker they count as damage all the same. */
 static bool is_fill(const struct jpeg_source *source)
 {
     const int *const count_and_marker = source->errors.msg_parm.i;
@@ -144,7 +144,7 @@ static bool is_fill(const struct jpeg_source *source)
     return !restart && count_and_marker[0] <= source->segments.filled;
 }
 
-/* Whether the message is of no pixel's concern; says what there is to say. */
+/* Whether libjpeg's message concerns no pixel. Gives a warning of its own where one is useful. */
 static bool is_harmless(struct jpeg_source *source)
 {
     switch (source->errors.msg_code) {
@@ -159,7 +159,7 @@ static bool is_harmless(struct jpeg_source *source)
             return false;
         if (!source->fill_told)
             gf_warn(&source->options, "%s: bytes of fill behind the last row: passed over",
-                    gf_input_name(source->input)); /* libjpeg does not count all of them */
+                    gf_input_name(source->input)); /* libjpeg does not count all of these bytes */
         return source->fill_told = true;
     default:
         return false;
@@ -189,15 +189,16 @@ static void watch_scans(j_common_ptr jpeg)
                                 gf_input_name(source->input), SCANS_MAX));
 }
 
-/* ---- where the bytes come from ---- */
+/* ---- libjpeg's input ---- */
 
 static void ignore_source(j_decompress_ptr jpeg)
 {
     (void)jpeg;
 }
 
-/* Where the input ends within or behind a scan, libjpeg says by itself whether a pixel is missing:
- * it would have to make codes up. Of arithmetic coding it cannot know. */
+/* Gives libjpeg more bytes, or an end marker where the input has ended. If the input ends within or
+ * behind a scan, libjpeg reports by itself whether it lacks a code for a pixel, except in
+ * arithmetic coding, which always finds more codes. */
 static boolean fill_buffer(j_decompress_ptr jpeg)
 {
     static const unsigned char end_marker[] = {0xff, JPEG_EOI};
@@ -262,7 +263,8 @@ static bool add_segment(struct jpeg_source *source, int marker, const unsigned c
            gf_metadata_add_photoshop(metadata, data + head, size - head);
 }
 
-/* Reads APP1, APP2, APP13 and COM. jpeg_save_markers would keep as many of them as a file has. */
+/* Reads APP1, APP2, APP13 and COM segments. jpeg_save_markers() would keep all of a file's segments
+ * in memory. */
 static boolean read_marker(j_decompress_ptr jpeg)
 {
     struct jpeg_source *const source = jpeg->client_data;
@@ -282,7 +284,7 @@ static boolean read_marker(j_decompress_ptr jpeg)
     return TRUE;
 }
 
-/* ---- what runs under setjmp: none of it has locals that must survive ---- */
+/* ---- functions that run under setjmp (none has locals that must survive longjmp) ---- */
 
 static enum gf_status attempt(struct jpeg_source *source, void (*work)(struct jpeg_source *source),
                               struct gf_error *error)
@@ -314,15 +316,15 @@ static void read_header(struct jpeg_source *source)
     jpeg_read_header(jpeg, TRUE);
     source->header_read = true;
     tell_stray(source);
-    /* Of a lossless JPEG the first parameter counts. */
+    /* In a lossless JPEG the first parameter is the predictor, and valid. */
     if (!jpeg->progressive_mode && !jpeg->Ss && (jpeg->Se != DCTSIZE2 - 1 || jpeg->Ah || jpeg->Al))
         tell_parameters(source);
 }
 
 static void read_cmyk_rows(struct jpeg_source *source)
 {
-    /* The values are inverted, 255 is no ink, whether Adobe's marker is there or not: all programs
-     * read them so. */
+    /* CMYK values in a JPEG are inverted (255 is no ink), with or without Adobe's marker, as all
+     * programs read them. */
     for (; source->rows; source->rows--, source->dst += source->pitch) {
         JSAMPROW line = source->cmyk;
         jpeg_read_scanlines(&source->jpeg, &line, 1);
@@ -330,7 +332,8 @@ static void read_cmyk_rows(struct jpeg_source *source)
     }
 }
 
-/* Decodes the rows again that came by strips, to where another row will be. */
+/* Decodes again, and drops, the rows that were decoded in strips, so that libjpeg continues behind
+ * them. */
 static void skip_rows(struct jpeg_source *source)
 {
     for (; source->stripped; source->stripped--) {
@@ -339,7 +342,8 @@ static void skip_rows(struct jpeg_source *source)
     }
 }
 
-/* Without an end marker, a JPEG of several scans may lack some. */
+/* Whether libjpeg has read all scans. Without an end marker a JPEG of several scans may lack
+ * some. */
 static bool has_all_scans(const struct jpeg_decompress_struct *jpeg)
 {
     for (int c = 0; jpeg->coef_bits && c < jpeg->num_components; c++) {
@@ -389,11 +393,11 @@ static void finish(struct jpeg_source *source)
                 gf_input_name(source->input));
 }
 
-/* ---- the source ---- */
+/* ---- functions of the source ---- */
 
-/* libjpeg leaves out what the smaller picture does not need of each block. A reduced picture is
- * decoded by one thread: its codes, which must all be walked over, take most of the time, and
- * strips would walk over them twice. */
+/* Reduces the size: libjpeg then computes only the part of each block that the smaller picture
+ * needs. One thread decodes a reduced picture, since walking over all codes takes most of the time
+ * and strips would do it twice. */
 static void jpeg_reduce(struct gf_source *base, int reduction)
 {
     struct jpeg_source *const source = (struct jpeg_source *)base;
@@ -429,7 +433,7 @@ static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char 
     return attempt(source, read_rows, error);
 }
 
-/* Passes over the parts of the file that its header names behind the end marker. */
+/* Skips the pictures behind the end marker that the header announces. */
 static enum gf_status pass_parts(struct jpeg_source *source, struct gf_error *error)
 {
     struct gf_input *const input = source->input;
@@ -459,7 +463,7 @@ static enum gf_status jpeg_leave(struct gf_source *base, int64_t end, struct gf_
     return pass_parts(source, error);
 }
 
-/* Strips are read only as long as all is sound, up to the end marker. */
+/* Where strips were decoded up to the last row, all of the file up to the end marker is sound. */
 static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error)
 {
     struct jpeg_source *const source = (struct jpeg_source *)base;
@@ -504,7 +508,7 @@ static uint64_t round_up(uint64_t value, int to)
     return (value + (uint64_t)to - 1) / (uint64_t)to * (uint64_t)to;
 }
 
-/* libjpeg keeps the coefficients of a picture that comes in several scans. */
+/* Counts the memory of libjpeg, which keeps the coefficients of a picture with several scans. */
 static void count_memory(struct jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;

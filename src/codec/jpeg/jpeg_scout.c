@@ -7,15 +7,15 @@
 
 enum {
     SEGMENT_BYTES = 128 << 10,
-    MARKS_MOST = 64 << 10, /* in a segment; what follows is left to the true walk */
-    FAILURES_MOST = 1000   /* of guesses in a segment */
+    MARKS_MOST = 64 << 10, /* the most marks of a segment; its other units have none */
+    FAILURES_MOST = 1000   /* the most wrong guesses in a segment */
 };
 
 /* Segment k is in slot k % slots. */
 struct gf_jpeg_scouts {
     const struct gf_jpeg_unit *unit;
     struct gf_input *input;
-    int64_t begin, size; /* of the scan; of the input */
+    int64_t begin, size; /* offset of the scan; size of the input */
     int segment_bytes, segments, threads, slots;
     struct gf_jpeg_segment *slot;
     struct gf_jpeg_bits *bits; /* one for each thread */
@@ -23,7 +23,8 @@ struct gf_jpeg_scouts {
     int taken;
 };
 
-/* A stuffed zero is not the first byte of a segment. */
+/* The offset in the input where a segment begins. A zero that is stuffed belongs to the segment
+ * before. */
 static int64_t segment_begin(const struct gf_jpeg_scouts *scouts, int index)
 {
     const int64_t begin = scouts->begin + (int64_t)index * scouts->segment_bytes;
@@ -53,8 +54,8 @@ static bool add_mark(struct gf_jpeg_segment *segment, int64_t bit, const int32_t
     return true;
 }
 
-/* Marks the units up to the first that begins behind the segment. After an invalid code the guess
- * is that a unit begins a bit later. */
+/* Walks over a segment and marks where units begin, up to the first unit behind the segment. After
+ * an invalid code the marks are dropped, and the walk starts again one bit later. */
 static bool scout(void *context, int thread, int index)
 {
     struct gf_jpeg_scouts *const scouts = context;

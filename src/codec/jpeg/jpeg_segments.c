@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum { MARKER = 0xff, TEM = 0x01, SOF0 = 0xc0, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda };
-enum { HEAD_BYTES = 4 }; /* a marker and the length behind it */
+enum { HEAD_BYTES = 4 }; /* a marker and the length that follows it */
 
 void gf_jpeg_segments_open(struct gf_jpeg_segments *segments, struct gf_input *input)
 {
@@ -12,7 +12,7 @@ void gf_jpeg_segments_open(struct gf_jpeg_segments *segments, struct gf_input *i
     segments->next = segments->end = segments->buffer;
 }
 
-/* Reads on until `least` bytes are there, or the input ends. */
+/* Reads until `least` bytes are in the buffer, or the input ends. */
 static enum gf_status need(struct gf_jpeg_segments *segments, size_t least, struct gf_error *error)
 {
     size_t there = (size_t)(segments->end - segments->next), got = 1;
@@ -35,8 +35,8 @@ static size_t there(const struct gf_jpeg_segments *segments)
     return (size_t)(segments->end - segments->next);
 }
 
-/* Passes over what stands before the next marker, and over the bytes 0xff that may fill there. A
- * stuffed zero is no marker. */
+/* Skips stray bytes and fill bytes 0xff before the next marker. The byte 0xff with a stuffed zero
+ * is no marker. */
 static enum gf_status find_marker(struct gf_jpeg_segments *segments, struct gf_error *error)
 {
     enum gf_status status = need(segments, 2, error);
@@ -74,13 +74,13 @@ static enum gf_status begin_segment(struct gf_jpeg_segments *segments, struct gf
     status = need(segments, HEAD_BYTES, error);
     const size_t length =
         there(segments) < HEAD_BYTES ? 2 : (size_t)(segments->next[2] << 8 | segments->next[3]);
-    segments->left = length < 2 ? HEAD_BYTES : 2 + length; /* a wrong one is left to libjpeg */
+    segments->left = length < 2 ? HEAD_BYTES : 2 + length; /* libjpeg reports a wrong length */
     return status;
 }
 
-/* How many of the bytes belong to the scan, whose restart markers are parts of it; markers that
- * there are not are left to libjpeg. 0: the next bytes are another marker, or the last one is half
- * a marker. */
+/* The number of bytes that belong to the scan. Restart markers belong to it, and so do codes that
+ * stand for no marker, which libjpeg reports. 0: the next bytes are another marker, or half a
+ * marker. */
 static size_t scan_bytes(const unsigned char *begin, const unsigned char *end)
 {
     const unsigned char *at = begin;

@@ -5,15 +5,15 @@
 #include <string.h>
 
 enum {
-    CHUNK_BYTES = 32 << 10, /* given to libjpeg at once */
-    SLACK_BYTES = 4 << 10,  /* for a header, a unit and an end marker */
+    CHUNK_BYTES = 32 << 10, /* passed to libjpeg at a time */
+    SLACK_BYTES = 4 << 10,  /* room for a header, a unit and an end marker */
     ROWS_AT_ONCE = 16
 };
 enum { SOF0 = 0xc0, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda, DRI = 0xdd };
 
-/* ---- the kind of file ---- */
+/* ---- which files can be decoded in strips ---- */
 
-/* libjpeg has not looked at the numbers of the tables yet. */
+/* Whether the tables that the components name exist; libjpeg checks that only later. */
 static bool has_tables(const struct jpeg_decompress_struct *jpeg,
                        const jpeg_component_info *component)
 {
@@ -27,7 +27,7 @@ bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
     const int components = jpeg->num_components;
     if (jpeg->progressive_mode || jpeg->arith_code || jpeg->data_precision != 8 ||
         (components != 1 && components != 3) || jpeg->comps_in_scan != components ||
-        jpeg_has_multiple_scans(jpeg) || jpeg->Ss) /* that of a lossless JPEG counts */
+        jpeg_has_multiple_scans(jpeg) || jpeg->Ss) /* 0 except in a lossless JPEG */
         return false;
     int blocks = 0;
     for (int i = 0; i < components; i++) {
@@ -39,12 +39,12 @@ bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
     return components == 1 || blocks <= GF_JPEG_UNIT_BLOCKS;
 }
 
-/* Adds a code for every number of bits that a DC difference may have and that has none, since a
- * strip's first differences are not those of the file. The new codes are longer than the others,
- * which stay as they are. False where there is no room for them. */
+/* Adds a code for each size of a DC difference, 0 to 11 bits, that the table lacks: a strip's first
+ * differences are not those of the file. The new codes are longer than the others, which do not
+ * change. False where there is no room for them. */
 static bool complete(JHUFF_TBL *table)
 {
-    uint32_t used = 0; /* of the codes of 16 bits */
+    uint32_t used = 0; /* number of 16-bit codes that are used */
     int count = 0;
     for (int length = 1; length <= 16; length++) {
         count += table->bits[length];
@@ -101,7 +101,7 @@ bool gf_jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_s
     return true;
 }
 
-/* ---- a strip's bytes ---- */
+/* ---- making a strip's bytes ---- */
 
 struct gf_jpeg_strip_decoder {
     const struct gf_jpeg_kind *kind;
@@ -110,14 +110,14 @@ struct gf_jpeg_strip_decoder {
     struct jpeg_error_mgr errors;
     struct jpeg_source_mgr bytes;
     jmp_buf escape;
-    bool begun, ended; /* begun: the header is given; ended: the end marker is */
-    int64_t position;  /* of the next byte, where bytes are copied as they are */
+    bool begun, ended; /* begun: the header was passed on; ended: the end marker was */
+    int64_t position;  /* offset of the next byte, where bytes are copied unchanged */
     int restarts;
     bool behind_ff;
     struct gf_jpeg_writer writer;
     unsigned char *dst;
     size_t pitch;
-    unsigned char *dropped; /* a row that is not wanted */
+    unsigned char *dropped; /* memory for rows that are not wanted */
     struct gf_jpeg_bits bits;
     unsigned char chunk[CHUNK_BYTES + SLACK_BYTES];
 };
@@ -138,7 +138,7 @@ static unsigned char *put_marker(unsigned char *at, int marker)
     return put(put(at, 0xff), marker);
 }
 
-/* The tables are those that the decoder has already. */
+/* Writes the header of a strip without tables, which the decoder has already. */
 static unsigned char *put_header(const struct gf_jpeg_strip_decoder *decoder, unsigned char *at)
 {
     const struct jpeg_decompress_struct *const jpeg = decoder->kind->jpeg;
@@ -169,7 +169,7 @@ static _Noreturn void give_up(struct gf_jpeg_strip_decoder *decoder)
     longjmp(decoder->escape, 1);
 }
 
-/* Without restart markers the bits are moved. */
+/* Writes a part of a strip without restart markers: its bits are shifted to whole bytes. */
 static unsigned char *put_bits(struct gf_jpeg_strip_decoder *decoder, unsigned char *at)
 {
     static const int32_t zero[GF_JPEG_COMPONENTS];
@@ -189,7 +189,8 @@ static unsigned char *put_bits(struct gf_jpeg_strip_decoder *decoder, unsigned c
     return writer->at;
 }
 
-/* With restart markers the strip begins behind one; they are only numbered anew. */
+/* Copies a part of a strip with restart markers: it begins behind such a marker, and the markers
+ * are renumbered. */
 static unsigned char *put_intervals(struct gf_jpeg_strip_decoder *decoder, unsigned char *at)
 {
     const struct gf_jpeg_strip *const strip = decoder->strip;
@@ -246,7 +247,7 @@ static void ignore(j_decompress_ptr jpeg)
     (void)jpeg;
 }
 
-/* No segment of a strip is skipped. */
+/* Is never called, since a strip has no segment that libjpeg would skip. */
 static void skip_bytes(j_decompress_ptr jpeg, long count)
 {
     (void)count;
@@ -320,7 +321,7 @@ static void decode(struct gf_jpeg_strip_decoder *decoder)
     read_rows(decoder);
 }
 
-/* What runs under setjmp has no locals that must survive. */
+/* Calls `work` under setjmp; `work` has no locals that must survive longjmp. */
 static bool attempt(struct gf_jpeg_strip_decoder *decoder,
                     void (*work)(struct gf_jpeg_strip_decoder *decoder))
 {

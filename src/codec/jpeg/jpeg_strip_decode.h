@@ -1,5 +1,5 @@
-/* Decodes some rows of units (MCUs) of a sequential JPEG by libjpeg, as a JPEG of their own: with a
- * header made for them, the first DC differences replaced, and the bits moved to whole bytes. */
+/* Decodes some rows of units (MCUs) of a sequential JPEG by libjpeg as a JPEG of their own: with a
+ * new header, the first DC differences replaced, and the bits shifted to whole bytes. */
 #ifndef GF_CODEC_JPEG_JPEG_STRIP_DECODE_H
 #define GF_CODEC_JPEG_JPEG_STRIP_DECODE_H
 
@@ -8,35 +8,37 @@
 
 #include "codec/jpeg/jpeg_index.h"
 
-/* What all strips of a file share. It points into itself and must not be moved. */
+/* What all strips of a file have in common. The struct contains pointers into itself and must not
+ * be moved. */
 struct gf_jpeg_kind {
-    const struct jpeg_decompress_struct *jpeg; /* its header is read, and it stays as it is */
+    const struct jpeg_decompress_struct *jpeg; /* has read the header, and must not change */
     struct gf_input *input;
     struct gf_jpeg_table dc[NUM_HUFF_TBLS], ac[NUM_HUFF_TBLS];
-    JHUFF_TBL dc_huffman[NUM_HUFF_TBLS]; /* the file's, with a code for every number of bits */
+    JHUFF_TBL dc_huffman[NUM_HUFF_TBLS]; /* the file's, with a code for every difference */
     struct gf_jpeg_dc_codes codes[NUM_HUFF_TBLS];
     struct gf_jpeg_unit unit;
-    int unit_width, unit_height; /* pixels */
+    int unit_width, unit_height; /* in pixels */
 };
 
 /* Whether the file can be decoded in strips, by its header: one sequential scan of 8 bits. */
 bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg);
-/* False where the tables are unusual. */
+/* Prepares the decoding. False where the tables are unusual. */
 bool gf_jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_struct *jpeg,
                        struct gf_input *input);
 
-/* A strip: the scan from begin.bit up to end.stop, and without restart markers up to end.bit. */
+/* A strip: the part of the scan from begin.bit to end.stop, and without restart markers only to
+ * end.bit. */
 struct gf_jpeg_strip {
     struct gf_jpeg_index_row begin, end;
-    int height;          /* rows of pixels that the bytes hold */
-    int first_row, rows; /* those that are wanted */
+    int height;          /* number of pixel rows that the strip holds */
+    int first_row, rows; /* the rows that are wanted of them */
 };
 
-/* What one thread needs. */
+/* The decoder of one thread. */
 struct gf_jpeg_strip_decoder;
 struct gf_jpeg_strip_decoder *gf_jpeg_strip_decoder_open(const struct gf_jpeg_kind *kind);
 void gf_jpeg_strip_decoder_close(struct gf_jpeg_strip_decoder *decoder);
-/* False where libjpeg has any complaint, or there is no memory. */
+/* Decodes a strip. False where libjpeg reports anything, or when out of memory. */
 bool gf_jpeg_strip_decode(struct gf_jpeg_strip_decoder *decoder, const struct gf_jpeg_strip *strip,
                           unsigned char *dst, size_t pitch);
 

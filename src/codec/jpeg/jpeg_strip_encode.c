@@ -15,7 +15,7 @@ void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format forma
     const bool gray = gf_colour_channels(format) == 1;
     jpeg->image_width = (JDIMENSION)format.width;
     jpeg->image_height = (JDIMENSION)format.height;
-    /* libjpeg-turbo skips the fourth sample by itself. */
+    /* libjpeg-turbo ignores the fourth sample of a pixel. */
     jpeg->input_components = gray ? 1 : format.channels;
     jpeg->in_color_space = gray ? JCS_GRAYSCALE : format.channels == 4 ? JCS_EXT_RGBX : JCS_RGB;
     jpeg_set_defaults(jpeg);
@@ -77,10 +77,10 @@ struct gf_jpeg_strip_encoder {
     struct jpeg_error_mgr errors;
     struct jpeg_destination_mgr bytes;
     jmp_buf escape;
-    int width, rows; /* these four are the arguments of encode() */
+    int width, rows; /* these four are arguments of encode() */
     const unsigned char *src;
     struct gf_jpeg_encoded *encoded;
-    struct gf_jpeg_encoded corner; /* the last unit, as a JPEG of its own */
+    struct gf_jpeg_encoded corner; /* the strip's last unit, encoded as a JPEG of its own */
     struct gf_jpeg_bits bits;
 };
 
@@ -95,7 +95,7 @@ static void ignore_message(j_common_ptr jpeg, int level)
     (void)level;
 }
 
-/* Doubles the room behind the bytes that are there. */
+/* Doubles the buffer while keeping its bytes. */
 static void grow(struct gf_jpeg_strip_encoder *encoder, size_t size)
 {
     enum { LEAST = 64 << 10 };
@@ -159,7 +159,7 @@ static void encode(struct gf_jpeg_strip_encoder *encoder)
     jpeg_finish_compress(jpeg);
 }
 
-/* What runs under setjmp has no locals that must survive. */
+/* Calls `work` under setjmp; `work` has no locals that must survive longjmp. */
 static bool attempt(struct gf_jpeg_strip_encoder *encoder,
                     void (*work)(struct gf_jpeg_strip_encoder *encoder))
 {
@@ -196,7 +196,7 @@ void gf_jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder)
     free(encoder);
 }
 
-/* The offset behind the scan's header. */
+/* The offset in the encoded JPEG behind the scan's header. */
 static size_t find_scan(const struct gf_jpeg_encoded *encoded)
 {
     const unsigned char *const data = encoded->data;
@@ -220,7 +220,7 @@ static bool encode_part(struct gf_jpeg_strip_encoder *encoder, int width, int ro
     return done;
 }
 
-/* Encodes the last unit by itself. */
+/* Encodes the last unit as a JPEG of its own, from which find_end() learns the last DC values. */
 static bool encode_corner(struct gf_jpeg_strip_encoder *encoder, int rows, const unsigned char *src)
 {
     const struct gf_jpeg_coding *const coding = encoder->coding;
@@ -232,7 +232,8 @@ static bool encode_corner(struct gf_jpeg_strip_encoder *encoder, int rows, const
                        &encoder->corner);
 }
 
-/* Walks over the first units of a JPEG's scan, and says how the last of them ends. */
+/* Walks over the first `units` units of an encoded scan and adds up their DC differences. Returns
+ * how the last unit ends, as gf_jpeg_walk() does. */
 static int walk(struct gf_jpeg_strip_encoder *encoder, const struct gf_jpeg_encoded *encoded,
                 int units, int32_t *dc)
 {
@@ -242,8 +243,9 @@ static int walk(struct gf_jpeg_strip_encoder *encoder, const struct gf_jpeg_enco
     return gf_jpeg_walk(&encoder->coding->unit, &encoder->bits, units, dc);
 }
 
-/* Finds the last DC values and the padding, which is ones. The standard codes for the end of a
- * block end with a 0. Only where there is none must all of the strip's codes be walked over. */
+/* Finds the last DC values and the number of padding bits, which are ones. If the last unit ends
+ * with the code for the end of a block, which in the standard tables ends with a 0, the padding is
+ * the ones at the end. Only otherwise must all codes of the strip be walked over. */
 static bool find_end(struct gf_jpeg_strip_encoder *encoder, int units,
                      struct gf_jpeg_encoded *encoded)
 {

@@ -10,14 +10,15 @@
 #include "codec/jpeg/jpeg_strip_decode.h"
 
 enum {
-    PIXELS_LEAST = 1 << 20, /* of a picture that is worth the threads */
-    /* Each strip decodes a row of units more above and below it, which long strips make cheap. */
+    PIXELS_LEAST = 1 << 20, /* a smaller picture is not worth several threads */
+    /* A strip also decodes one row of units above and below its own, which costs less for long
+     * strips. */
     ROWS_LEAST = 4,
     ROWS_MOST = 16,
     MEMORY_BYTES = 64 << 20,
-    MEMORY_SHARE = 4, /* the reader's part of options->memory_bytes */
+    MEMORY_SHARE = 4, /* the reader may use 1/4 of options->memory_bytes */
     THREAD_BYTES = 1 << 20,
-    SMALL_SEGMENT_BYTES = 256 /* where strips are asked for, which are small then */
+    SMALL_SEGMENT_BYTES = 256 /* if the caller chooses the strips, which are then small */
 };
 
 struct slot {
@@ -25,23 +26,23 @@ struct slot {
     bool decoded;
 };
 
-/* Strip k is decoded to slot k % slots by any thread and read in order. Before that the thread
- * walks over the scan as far as the strip reaches; the walking holds the lock, and goes from strip
- * to strip without a pause. */
+/* Any thread decodes strip k to slot k % slots; the caller reads the strips in order. Before
+ * decoding, the thread extends the index up to the end of its strip. The index is extended under
+ * the lock, from strip to strip without a pause. */
 struct gf_jpeg_strips_reader {
     struct gf_jpeg_kind kind;
-    int64_t begin;     /* of the scan, in the input */
-    int segment_bytes; /* for the scouts; 0: they choose */
+    int64_t begin;     /* offset of the scan in the input */
+    int segment_bytes; /* segment size of the scouts; 0: they choose */
     size_t row_bytes;
-    int rows, strip_rows, context; /* in rows of units */
+    int rows, strip_rows, context; /* rows of units: picture, strip, context on each side */
     int strips, threads, slots;
     struct slot *slot;
-    unsigned char *pixels; /* of all slots: in one piece, which may lie in huge pages */
+    unsigned char *pixels; /* memory of all slots in one piece, which can use huge pages */
     struct gf_jpeg_strip_decoder **decoder; /* one for each thread */
     struct gf_jpeg_index *index;
     pthread_mutex_t lock; /* guards the index */
     struct gf_ordered_work *work;
-    int strip, row; /* the next row of pixels to read, within the strip that was taken back last */
+    int strip, row; /* strip: the current strip; row: its next row of pixels to read */
     bool failed;
 };
 
@@ -57,7 +58,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The rows of pixels above that row of units. */
+/* The number of pixel rows above that row of units. */
 static int pixel_row(const struct gf_jpeg_strips_reader *reader, int row)
 {
     return smaller(row * reader->kind.unit_height, (int)reader->kind.jpeg->image_height);
@@ -69,8 +70,8 @@ static int pixel_rows(const struct gf_jpeg_strips_reader *reader, int strip)
     return pixel_row(reader, first + reader->strip_rows) - pixel_row(reader, first);
 }
 
-/* Describes a strip with the rows around it that its pixels depend on. False where its bits are
- * damaged, or those before. */
+/* Describes a strip and the rows around it on which its pixels depend. False where its bits, or any
+ * before them, are damaged. */
 static bool find_strip(struct gf_jpeg_strips_reader *reader, int number,
                        struct gf_jpeg_strip *strip)
 {
@@ -113,14 +114,16 @@ static uint64_t slot_bytes(const struct gf_jpeg_strips_reader *reader)
     return (uint64_t)reader->row_bytes * (uint64_t)(reader->strip_rows * reader->kind.unit_height);
 }
 
-/* One strip is being read, and one for every four that are being decoded waits. */
+/* The number of slots: one strip is being read, one is decoded on each thread, and for every four
+ * of these one more waits. */
 static int slot_count(int threads)
 {
     return threads + threads / 4 + 1;
 }
 
-/* Where restart intervals do not end with a row of units, strips and their context begin only at
- * the rows where they do. Upsampling along a row alone needs no context. */
+/* Chooses the context. If restart intervals do not end with a row of units, strips and their
+ * context can begin only at those rows where an interval ends. Without vertical upsampling no
+ * context is needed. */
 static bool choose_context(struct gf_jpeg_strips_reader *reader)
 {
     const struct jpeg_decompress_struct *const jpeg = reader->kind.jpeg;
@@ -132,7 +135,8 @@ static bool choose_context(struct gf_jpeg_strips_reader *reader)
     return step <= ROWS_MOST;
 }
 
-/* Two strips or more for each thread, as long as the memory allows. */
+/* Chooses the size of strips and the number of threads: two strips or more for each thread, if the
+ * memory suffices. */
 static bool choose_strips(struct gf_jpeg_strips_reader *reader, const struct gf_options *options,
                           int strip_rows)
 {
@@ -235,8 +239,8 @@ static bool start(struct gf_jpeg_strips_reader *reader)
 
 /* ---- the rows ---- */
 
-/* Waits for strip `strip`, whose first row comes next, and hands the slot of the one before back.
- */
+/* Waits for strip `strip`, whose first row is the next one, and submits the slot of the strip
+ * before it again. */
 static bool take_strip(struct gf_jpeg_strips_reader *reader)
 {
     bool failed;
@@ -271,5 +275,5 @@ int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned
 
 int64_t gf_jpeg_strips_reader_end(const struct gf_jpeg_strips_reader *reader)
 {
-    return reader->index->bits.begin; /* the index has taken the end marker */
+    return reader->index->bits.begin; /* the index has read the end marker */
 }

@@ -11,14 +11,14 @@
 #include "codec/jpeg/jpeg_strip_encode.h"
 
 enum {
-    PIXELS_LEAST = 1 << 20, /* of a picture that is worth the threads */
+    PIXELS_LEAST = 1 << 20, /* a smaller picture is not worth several threads */
     ROWS_LEAST = 2,
     ROWS_MOST = 4,
     MEMORY_BYTES = 64 << 20,
-    MEMORY_SHARE = 4, /* the writer's part of options->memory_bytes */
+    MEMORY_SHARE = 4, /* the writer may use 1/4 of options->memory_bytes */
     THREAD_BYTES = 512 << 10,
-    CHUNK_BYTES = 64 << 10, /* written to the output at once */
-    SLACK_BYTES = 4 << 10   /* for a unit, or the end of the file */
+    CHUNK_BYTES = 64 << 10, /* written to the output at a time */
+    SLACK_BYTES = 4 << 10   /* room for a unit, or for the end of the file */
 };
 
 struct slot {
@@ -27,19 +27,21 @@ struct slot {
     struct gf_jpeg_encoded encoded;
 };
 
-/* Strip k is filled in slot k % slots, encoded by any thread, and joined in order. */
+/* The caller fills strip k in slot k % slots, any thread encodes it, and the caller joins the
+ * strips in order. */
 struct gf_jpeg_strips_writer {
     struct gf_output *output;
     struct gf_jpeg_strips_layout layout;
     struct gf_jpeg_coding coding;
     struct slot *slot;
-    unsigned char *pixels; /* of all slots: in one piece, which may lie in huge pages */
+    unsigned char *pixels; /* memory of all slots in one piece, which can use huge pages */
     struct gf_pages_ahead pages_ahead;
     struct gf_jpeg_strip_encoder **encoder; /* one for each thread */
     struct gf_ordered_work *work;
-    int filled, joined, row;        /* row: the next one of the strip that is being filled */
-    int32_t dc[GF_JPEG_COMPONENTS]; /* the last DC values of what is joined */
-    struct gf_jpeg_writer bits;     /* writes to `chunk` */
+    /* Numbers of strips; row: the next of the strip that is filled. */
+    int filled, joined, row;
+    int32_t dc[GF_JPEG_COMPONENTS]; /* the DC values of the last unit that was joined */
+    struct gf_jpeg_writer bits;     /* writes bits to `chunk` */
     struct gf_jpeg_bits reader;
     unsigned char chunk[CHUNK_BYTES + SLACK_BYTES];
 };
@@ -51,8 +53,8 @@ static uint64_t slot_bytes(struct gf_format format, int rows)
     return (uint64_t)format.width * (uint64_t)format.channels * (uint64_t)rows;
 }
 
-/* One strip is being filled, and for every two that are being encoded one waits to be joined. The
- * encoded strip is estimated as a third of its pixels. */
+/* Counts the memory. One strip is being filled, and for every two that are being encoded one waits
+ * to be joined. The size of an encoded strip is estimated as a third of its pixels. */
 static void count_memory(struct gf_jpeg_strips_layout *layout, struct gf_format format)
 {
     const uint64_t slot = slot_bytes(format, layout->rows);
@@ -173,7 +175,8 @@ static enum gf_status write_chunk(struct gf_jpeg_strips_writer *writer, struct g
     return gf_output_write(writer->output, writer->chunk, size, error);
 }
 
-/* Appends a strip's bits, after its first unit with DC differences to the strip before. */
+/* Appends a strip's bits. The DC differences of its first unit are replaced by those to the strip
+ * before. */
 static enum gf_status join(struct gf_jpeg_strips_writer *writer,
                            const struct gf_jpeg_encoded *encoded, struct gf_error *error)
 {
@@ -181,7 +184,7 @@ static enum gf_status join(struct gf_jpeg_strips_writer *writer,
     enum gf_status status = GF_OK;
     gf_jpeg_bits_open_memory(&writer->reader, encoded->data + encoded->scan,
                              encoded->size - encoded->scan);
-    /* The encoder has walked over the same codes, so that they are sound. */
+    /* The encoder has made these codes, so that they cannot be damaged. */
     bool ended =
         !gf_jpeg_copy_unit(&writer->coding.unit, &writer->reader, &writer->bits, zero, writer->dc);
     while (!status && !ended) {
@@ -194,7 +197,8 @@ static enum gf_status join(struct gf_jpeg_strips_writer *writer,
     return status;
 }
 
-/* Joins all encoded strips that come next, and waits until no more than `most` are not joined. */
+/* Joins the encoded strips that come next, and waits until at most `most` strips are not joined
+ * yet. */
 static enum gf_status join_encoded(struct gf_jpeg_strips_writer *writer, int most,
                                    struct gf_error *error)
 {

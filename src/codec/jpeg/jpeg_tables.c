@@ -1,4 +1,4 @@
-/* libjpeg-turbo itself is asked for its tables, so that no copy of them can differ. */
+/* Gets the tables from libjpeg-turbo itself, so that no copy of them can differ. */
 #include <setjmp.h>
 #include <stdio.h> /* before jpeglib.h, which needs it */
 #include <string.h>
@@ -18,8 +18,8 @@ static void error_exit(j_common_ptr jpeg)
     longjmp(((struct asked *)jpeg->client_data)->escape, 1);
 }
 
-/* The codes of a length follow one another; those of the next length begin at twice the next
- * number. */
+/* Codes of one length are consecutive numbers; the first code of the next length is twice the
+ * number that would follow. */
 void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbols_end,
                         struct gf_jpeg_code *codes)
 {

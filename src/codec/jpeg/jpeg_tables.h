@@ -1,4 +1,4 @@
-/* The tables of a baseline JPEG as libjpeg-turbo writes them, for encoders beside it. */
+/* The tables of a baseline JPEG as libjpeg-turbo writes them, for the project's own encoders. */
 #ifndef GF_CODEC_JPEG_JPEG_TABLES_H
 #define GF_CODEC_JPEG_JPEG_TABLES_H
 
@@ -12,25 +12,25 @@ GF_C_BEGIN
 /* A DC difference of 8-bit samples has 0 to 11 bits. */
 enum { GF_JPEG_DC_SYMBOLS = 12, GF_JPEG_AC_SYMBOLS = 256 };
 
-/* A Huffman code of `length` bits; 0: the symbol has none. */
+/* A Huffman code of `length` bits; length 0: the symbol has no code. */
 struct gf_jpeg_code {
     uint16_t bits;
     uint8_t length;
 };
 
-/* The codes of the symbols below `symbols_end` of a table with counts[n] codes of n bits, 1 to 16.
- */
+/* Makes the codes of the symbols below `symbols_end`, in a table with counts[n] codes of n bits, 1
+ * to 16. */
 void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbols_end,
                         struct gf_jpeg_code *codes);
 
-/* Index 0: gray and luma; 1: chroma. */
+/* Index 0 is for gray and luma, 1 for chroma. */
 struct gf_jpeg_tables {
     uint16_t quantiser[2][64]; /* in natural order */
     struct gf_jpeg_code dc[2][GF_JPEG_DC_SYMBOLS], ac[2][GF_JPEG_AC_SYMBOLS];
-    uint8_t natural_order[64]; /* of each place in zigzag order */
+    uint8_t natural_order[64]; /* the natural place of each zigzag place */
 };
 
-/* The tables of a quality, 1 to GF_QUALITY_MAX. False: out of memory. */
+/* Makes the tables for a quality, 1 to GF_QUALITY_MAX. False when out of memory. */
 bool gf_jpeg_tables_make(int quality, struct gf_jpeg_tables *tables);
 
 GF_C_END

@@ -6,11 +6,11 @@ enum { END_OF_BLOCK = 0x00, ZEROS_16 = 0xf0 };
 /* ---- tables ---- */
 
 struct match {
-    int length; /* of the code; 0: there is none */
+    int length; /* bits of the code; 0: no code matches */
     int symbol;
 };
 
-/* Finds the symbol whose code begins these `count` bits. */
+/* Finds the symbol whose code is at the start of the `count` bits. */
 static struct match match(const struct gf_jpeg_table *table, unsigned bits, int count)
 {
     for (int length = 1; length <= count; length++) {
@@ -63,7 +63,7 @@ bool gf_jpeg_table_make(struct gf_jpeg_table *table, const uint8_t *counts, cons
         for (int i = 0; i < counts[length]; i++, code++, index++) {
             if (index == (int)sizeof table->symbol || code >= (1 << length) - 1 ||
                 (is_dc && symbols[index] >= GF_JPEG_DC_SIZES))
-                return false; /* a code must not be all ones, either */
+                return false; /* a code must not consist of ones alone */
             table->symbol[index] = symbols[index];
         }
         table->most[length] = counts[length] ? code - 1 : -1;
@@ -75,19 +75,19 @@ bool gf_jpeg_table_make(struct gf_jpeg_table *table, const uint8_t *counts, cons
 
 /* ---- walking ---- */
 
-/* What is inlined keeps the cursor in registers. */
+/* Inlined functions keep the cursor in registers. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* The value that `size` bits mean, which are the highest of `value` (F.2.2.1): less than half of
- * their range means a negative one. The sign is random, so that there is no branch on it. */
+/* The value that the `size` highest bits of `value` stand for (F.2.2.1): a number below half of
+ * their range means a negative value. There is no branch, since the sign is unpredictable. */
 INLINE int32_t extend(uint64_t value, int size)
 {
     const int32_t bits = (int32_t)((value >> 1) >> (63 - size));
-    const int32_t is_negative = (int32_t)(value >> 63) - 1; /* all bits */
+    const int32_t is_negative = (int32_t)(value >> 63) - 1; /* -1 for a negative value */
     return bits + (is_negative & (1 - (1 << size)));
 }
 
-/* Takes the code and the value of a DC difference. */
+/* Takes the code and the bits of a DC difference. */
 INLINE bool take_dc(const struct gf_jpeg_table *dc, struct gf_jpeg_cursor *next,
                     int32_t *difference)
 {
@@ -100,7 +100,7 @@ INLINE bool take_dc(const struct gf_jpeg_table *dc, struct gf_jpeg_cursor *next,
     return found.length;
 }
 
-/* Takes the code and the value of one AC coefficient, or the end of the block. */
+/* Takes the code and the bits of one AC coefficient, or the end-of-block code. */
 INLINE bool take_ac(const struct gf_jpeg_table *ac, struct gf_jpeg_cursor *next, int *k)
 {
     const struct match found = match(ac, (unsigned)(next->value >> 48), CODE_BITS_MOST);
@@ -110,7 +110,7 @@ INLINE bool take_ac(const struct gf_jpeg_table *ac, struct gf_jpeg_cursor *next,
            (found.symbol == END_OF_BLOCK || (is_valid_ac(found.symbol) && *k <= BLOCK));
 }
 
-/* Takes several symbols at once if they are short. */
+/* Takes several symbols at once if their codes are short. */
 INLINE bool take_step(const struct gf_jpeg_table *ac, struct gf_jpeg_cursor *next, int *k)
 {
     const struct gf_jpeg_step step = ac->step[next->value >> (64 - LOOK_BITS)];
@@ -121,9 +121,9 @@ INLINE bool take_step(const struct gf_jpeg_table *ac, struct gf_jpeg_cursor *nex
     return true;
 }
 
-/* Walks over the codes of a block of 64 coefficients and skips the values of all but the first.
- * Returns 0 or where the block ends, as gf_jpeg_walk() does. Two steps or codes take at most 52
- * bits. */
+/* Walks over the codes of a block of 64 coefficients and decodes only the first value. Returns 0 or
+ * where the block ends, as gf_jpeg_walk() does. Two steps or codes take at most 52 bits, so that
+ * one refill suffices. */
 INLINE int walk_block(struct gf_jpeg_cursor *next, const struct gf_jpeg_table *dc,
                       const struct gf_jpeg_table *ac, int32_t *difference)
 {
@@ -179,7 +179,7 @@ static bool put_dc(const struct gf_jpeg_dc_codes *codes, struct gf_jpeg_writer *
     return true;
 }
 
-/* Copies the codes and values behind a block's first one. */
+/* Copies the codes and values of a block's AC coefficients. */
 static bool copy_ac(const struct gf_jpeg_table *ac, struct gf_jpeg_cursor *next,
                     struct gf_jpeg_writer *writer)
 {

@@ -26,24 +26,23 @@ struct jpeg_sink {
     struct jpeg_destination_mgr bytes;
     jmp_buf escape;
     struct gf_output *output;
-    struct gf_format format; /* the format of the rows that are written */
+    struct gf_format format; /* format of the rows that write() gets */
     struct gf_options options;
-    const struct gf_metadata *metadata;   /* during open */
-    struct gf_jpeg_strips_layout layout;  /* without strips libjpeg writes all */
-    struct gf_jpeg_strips_writer *strips; /* from the first row on */
-    struct gf_blob comment;               /* the last that was written */
-    bool spliced;                         /* bytes of a device's coder were written */
+    const struct gf_metadata *metadata;   /* valid only during open */
+    struct gf_jpeg_strips_layout layout;  /* without strips libjpeg encodes the picture */
+    struct gf_jpeg_strips_writer *strips; /* NULL before the first row */
+    struct gf_blob comment;               /* the comment that was written last */
+    bool spliced;                         /* a GPU has encoded the picture */
     struct gf_error *error;
     enum gf_status status;
-    const unsigned char *src; /* src, pitch and rows are the arguments of what attempt() calls */
+    const unsigned char *src; /* src, pitch and rows are arguments of attempt()'s functions */
     size_t pitch;
     int rows;
-    unsigned char
-        *converted; /* ROWS_AT_ONCE rows as libjpeg wants them; NULL: rows need no conversion */
+    unsigned char *converted; /* ROWS_AT_ONCE rows in libjpeg's form; NULL: not needed */
     unsigned char buffer[BUFFER_BYTES];
 };
 
-/* ---- errors and bytes ---- */
+/* ---- errors, and libjpeg's output ---- */
 
 static void error_exit(j_common_ptr jpeg)
 {
@@ -79,7 +78,7 @@ static void write_buffer(struct jpeg_sink *sink, size_t size)
 static boolean empty_buffer(j_compress_ptr jpeg)
 {
     write_buffer(jpeg->client_data,
-                 BUFFER_BYTES); /* libjpeg wants all of it written, whatever free_in_buffer says */
+                 BUFFER_BYTES); /* libjpeg expects all of it, whatever free_in_buffer says */
     reset_buffer(jpeg);
     return TRUE;
 }
@@ -140,7 +139,8 @@ static double distance_to_integer(double value)
     return fabs(value - nearbyint(value));
 }
 
-/* JPEG states whole dots per inch or per centimetre: the nearer of the two is written. */
+/* Sets the density in whole dots per inch or per centimetre, whichever is nearer to the
+ * picture's. */
 static void set_density(struct jpeg_sink *sink)
 {
     const double x = sink->metadata->density_x, y = sink->metadata->density_y;
@@ -161,7 +161,7 @@ static void set_density(struct jpeg_sink *sink)
     sink->jpeg.Y_density = (UINT16)nearbyint(y * unit);
 }
 
-/* ---- what runs under setjmp: none of it has locals that must survive ---- */
+/* ---- functions that run under setjmp (none has locals that must survive longjmp) ---- */
 
 static enum gf_status attempt(struct jpeg_sink *sink, void (*work)(struct jpeg_sink *sink),
                               struct gf_error *error)
@@ -216,7 +216,7 @@ static void write_rows(struct jpeg_sink *sink)
     }
 }
 
-/* Writing no rows makes libjpeg write what stands before the first one. */
+/* Makes libjpeg write everything before the first row, by writing no rows. */
 static void write_headers(struct jpeg_sink *sink)
 {
     jpeg_write_scanlines(&sink->jpeg, NULL, 0);
@@ -228,7 +228,7 @@ static void finish(struct jpeg_sink *sink)
     jpeg_finish_compress(&sink->jpeg);
 }
 
-/* ---- the sink ---- */
+/* ---- functions of the sink ---- */
 
 static enum gf_status write_strips(struct jpeg_sink *sink, int rows, const unsigned char *src,
                                    size_t pitch, struct gf_error *error)
@@ -266,7 +266,7 @@ static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
                                : attempt(sink, finish, error);
 }
 
-/* The coded bytes are those between the headers and the end marker. */
+/* Writes coded bytes: those between the headers and the end marker. */
 static enum gf_status jpeg_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
                                   bool last, struct gf_error *error)
 {
@@ -292,7 +292,8 @@ static void jpeg_close(struct gf_sink *base)
     free(sink);
 }
 
-/* libjpeg keeps the coefficients of a picture that it writes in several scans. */
+/* Counts the memory of libjpeg, which keeps the coefficients of a picture that it writes in several
+ * scans. */
 struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {

@@ -1,4 +1,4 @@
-/* The functions of libjxl that are called, from 0.7 on. */
+/* The functions of libjxl (0.7 or newer) that the program calls. */
 #ifndef GF_CODEC_JXL_JXL_CALLS_H
 #define GF_CODEC_JXL_JXL_CALLS_H
 
@@ -35,7 +35,7 @@ struct gf_jxl_calls {
 };
 extern struct gf_jxl_calls gf_jxl;
 
-/* An argument that versions before 0.9 ignore. */
+/* Passed for a parameter that versions before 0.9 have and ignore. */
 #if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
 #define GF_JXL_UNUSED NULL,
 #else

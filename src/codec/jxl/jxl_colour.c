@@ -1,11 +1,12 @@
-/* The colours that a picture without pixels of its own colours, as lossy ones are, is decoded to:
- * those of its profile, as far as libjxl can make them, so that none is cut off. */
+/* Chooses the colours to which the decoder converts a picture that is stored as XYB, as lossy ones
+ * are: the colours of the picture's profile, as far as libjxl can convert to them, so that none is
+ * clipped. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec/jxl/jxl_header.h"
 
-/* ---- the profile's primaries ---- */
+/* ---- the primaries of an ICC profile ---- */
 
 static uint32_t number_at(const unsigned char *data)
 {
@@ -17,7 +18,7 @@ static double fixed_at(const unsigned char *data)
     return (double)(int32_t)number_at(data) / 65536;
 }
 
-/* A tag of three numbers; false where the profile has no such. (ICC.1:2010, 7.3 and 10.31) */
+/* Reads a tag of three numbers; false where the profile lacks it. (ICC.1:2010, 7.3 and 10.31) */
 static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
 {
     enum { TABLE = 128, ENTRY = 12, XYZ_BYTES = 20 };
@@ -39,7 +40,8 @@ static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
     return false;
 }
 
-/* The chromaticity of a colour under D50, as profiles have it, under D65, by Bradford's matrix. */
+/* The chromaticity of a colour, adapted by Bradford's matrix from D50, the white point of profiles,
+ * to D65. */
 static bool chromaticity(const double v[3], double xy[2])
 {
     static const double to_d65[3][3] = {{0.9555766, -0.0230393, 0.0631636},
@@ -64,7 +66,7 @@ static bool read_primaries(const struct gf_blob *icc, JxlColorEncoding *colour)
            chromaticity(b, colour->primaries_blue_xy);
 }
 
-/* ---- the decoder's colours ---- */
+/* ---- the decoder's output colours ---- */
 
 bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
                      bool *out_of_memory)
@@ -85,7 +87,8 @@ bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct g
     return false;
 }
 
-/* Curves that are made for the eye keep their steps small in few bits. */
+/* Whether the transfer function follows the eye's sensitivity, so that 8 or 16 bits make small
+ * steps. */
 static bool is_for_the_eye(JxlTransferFunction curve)
 {
     return gf_transfer_is_hdr((int)curve) || curve == JXL_TRANSFER_FUNCTION_709 ||
@@ -117,7 +120,7 @@ void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
         known = read_primaries(&icc, &own);
         free(icc.data);
     }
-    /* What the decoder does not take leaves it at sRGB. */
+    /* If the decoder rejects the profile, sRGB stays chosen. */
     if (known)
         (void)gf_jxl.JxlDecoderSetPreferredColorProfile(decoder, &own);
 }

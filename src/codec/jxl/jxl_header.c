@@ -10,7 +10,7 @@ struct walk {
     struct gf_jxl_header *header;
     struct gf_metadata *metadata;
     JxlBoxType type;
-    struct gf_blob box; /* its size is that of the memory */
+    struct gf_blob box; /* the metadata box that is being read; size: allocated bytes */
     bool in_box, out_of_memory;
 };
 
@@ -23,7 +23,8 @@ static bool is_srgb(const JxlColorEncoding *colour)
            colour->transfer_function == JXL_TRANSFER_FUNCTION_SRGB;
 }
 
-/* JPEG XL's numbers are those of cICP, except for P3 under D65. */
+/* Keeps the colours of an HDR picture as cICP. JPEG XL's numbers for primaries and transfer
+ * functions are those of cICP, except for P3 with the white point D65. */
 static bool keep_hdr(const JxlColorEncoding *colour, struct gf_colour_tags *tags)
 {
     enum { P3_D65 = 12 };
@@ -93,7 +94,7 @@ static void begin_box(struct walk *walk)
                                                                    BOX_FIRST) == JXL_DEC_SUCCESS;
 }
 
-/* A box that is too large is left out. */
+/* Continues to read a box, or drops it where it is too large. */
 static void continue_box(struct walk *walk)
 {
     const size_t got = walk->box.size - gf_jxl.JxlDecoderReleaseBoxBuffer(walk->decoder);
@@ -107,7 +108,7 @@ static void continue_box(struct walk *walk)
                                                  walk->box.size - got) == JXL_DEC_SUCCESS;
 }
 
-/* ---- the walk ---- */
+/* ---- walking over the file ---- */
 
 static const char *walk_on(struct walk *walk)
 {
@@ -164,7 +165,7 @@ const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header 
     gf_jxl.JxlDecoderDestroy(walk.decoder);
     free(walk.box.data);
     *out_of_memory = walk.out_of_memory;
-    /* The header's orientation counts, whatever EXIF says. */
+    /* The header's orientation is valid, even where EXIF states another one. */
     metadata->orientation = header->info.orientation >= 1 && header->info.orientation <= 8
                                 ? (int)header->info.orientation
                                 : 1;

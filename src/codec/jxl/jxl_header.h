@@ -1,5 +1,4 @@
-/* The walk over a JPEG XL file that finds its size, colours, metadata and the number of its
- * pictures. */
+/* Walks over a JPEG XL file to find its size, colours, metadata and the number of its pictures. */
 #ifndef GF_CODEC_JXL_JXL_HEADER_H
 #define GF_CODEC_JXL_JXL_HEADER_H
 
@@ -11,13 +10,15 @@ struct gf_jxl_header {
     int pages;
 };
 
-/* NULL, or what is wrong with the file. *out_of_memory is set where that is it. */
+/* Reads the header. Returns NULL, or a text that says what is wrong with the file. *out_of_memory
+ * is set where memory ran out. */
 const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header *header,
                                struct gf_metadata *metadata, bool *out_of_memory);
-/* After JXL_DEC_COLOR_ENCODING: pixels that could be in any colours are to be in the primaries of
- * the picture's profile; in sRGB where that does not say them, or is gray and not of HDR. */
+/* Chooses the decoder's output colours; to be called after JXL_DEC_COLOR_ENCODING. A picture that
+ * can be decoded to any colours gets the primaries of its profile. It gets sRGB where the profile
+ * has no usable primaries, and for gray that is not HDR. */
 void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info);
-/* The profile, from malloc(); false where there is none. */
+/* Copies the ICC profile to memory from malloc(); false where there is none. */
 bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
                      bool *out_of_memory);
 

@@ -13,11 +13,11 @@ struct gf_library gf_jxl_library = GF_LIBRARY(gf_jxl, GF_JXL_CALLS, GF_LIBRARY_T
 struct jxl_source {
     struct gf_whole_source whole;
     struct gf_jxl_header header;
-    const char *damage; /* that ended the walk over the file; NULL: none */
+    const char *damage; /* the damage that ended the walk over the file; NULL: none */
     int page;
 };
 
-/* NULL, or what is wrong. */
+/* Decodes the wanted picture. Returns NULL, or a text that says what is wrong. */
 static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, unsigned char *pixels)
 {
     const struct gf_format format = jxl->whole.base.format;
@@ -84,7 +84,7 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    const double library_bytes = 12; /* of a pixel, measured: 5, more in pictures of many layers */
+    const double library_bytes = 12; /* for each pixel, measured: 5, more with many layers */
     struct jxl_source *const jxl = (struct jxl_source *)whole;
     bool out_of_memory;
     const char *const why =
@@ -92,7 +92,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const JxlBasicInfo *const info = &jxl->header.info;
     if (out_of_memory)
         return gf_fail_memory(error);
-    /* Whether the picture that is wanted is whole, decoding finds. */
+    /* Only decoding shows whether the wanted picture itself is whole. */
     jxl->damage = jxl->header.pages > (whole->page < 0 ? 0 : whole->page) ? why : NULL;
     if (why && !jxl->damage)
         return gf_whole_source_fail(whole, why, error);

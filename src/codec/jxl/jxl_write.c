@@ -8,7 +8,7 @@
 #include "codec/jxl/jxl_calls.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
-enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* what the greatest sample means */
+enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* brightness of the largest sample, in cd/m2 */
 
 static enum gf_status fail(const struct gf_whole_sink *sink, const char *what,
                            struct gf_error *error)
@@ -16,8 +16,9 @@ static enum gf_status fail(const struct gf_whole_sink *sink, const char *what,
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: libjxl: %s", gf_output_name(sink->output), what);
 }
 
-/* The distance from the picture in steps that an eye just sees, for a quality on JPEG's scale, as
- * cjxl 0.7 maps it; 100 is not lossless here. */
+/* The "distance" that libjxl takes: the difference from the picture in steps that an eye just
+ * notices. The mapping from a quality on JPEG's scale is that of cjxl 0.7, except that 100 is not
+ * lossless here. */
 static float distance_of(int quality)
 {
     const float q = (float)quality;
@@ -66,7 +67,7 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     if (tags->has_cicp)
         colour.transfer_function = (JxlTransferFunction)tags->cicp[1];
     if (tags->has_cicp && !gray) {
-        const bool p3 = tags->cicp[0] >= JXL_PRIMARIES_P3; /* 11, or 12 under D65 */
+        const bool p3 = tags->cicp[0] >= JXL_PRIMARIES_P3; /* 11; 12 with the white D65 */
         if (tags->cicp[0] == JXL_PRIMARIES_P3)
             colour.white_point = JXL_WHITE_POINT_DCI;
         colour.primaries = p3 ? JXL_PRIMARIES_P3 : (JxlPrimaries)tags->cicp[0];
@@ -74,7 +75,7 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     return gf_jxl.JxlEncoderSetColorEncoding(encoder, &colour) == JXL_ENC_SUCCESS;
 }
 
-/* EXIF follows the offset of its TIFF structure, which is 0. */
+/* Adds the boxes of metadata. In the box of EXIF an offset of 0 precedes the TIFF structure. */
 static bool add_boxes(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_blob *const exif = &sink->metadata.exif, *const xmp = &sink->metadata.xmp;
@@ -162,7 +163,7 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
 
 struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct gf_options *options)
 {
-    const double library_bytes = 90; /* of a pixel, measured: it computes in floating point */
+    const double library_bytes = 90; /* for each pixel, measured; libjxl uses floats */
     (void)options;
     return gf_whole_sink_memory(format, library_bytes);
 }
