@@ -1,5 +1,5 @@
-/* PNG's filters for AVX2. Applying a filter works on vectors of a row's bytes. Undoing one works on
- * the samples of one pixel, since each pixel needs the one before. */
+/* PNG's filters for AVX2. A filter is applied to vectors of a row's bytes. It is undone on the
+ * samples of one pixel at a time, since each pixel depends on the one before. */
 #include "codec/png/png_filter.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -12,7 +12,8 @@
 
 enum { WIDTH = 32 };
 
-/* A vector of the row, and those left of it, above it and diagonally above to the left. */
+/* A vector of bytes of the row, and the bytes left of them, above them, and diagonally above them
+ * to the left (`corner`). */
 struct around {
     __m256i x, left, above, corner;
 };
@@ -25,15 +26,16 @@ AVX2_INLINE struct around load(const uint8_t *row, const uint8_t *above, size_t 
                            _mm256_loadu_si256((const __m256i *)(above + i - bpp))};
 }
 
-/* Half of the sum rounded down; the instruction rounds up. */
+/* The mean of two bytes, rounded down. (The instruction rounds up.) */
 AVX2_INLINE __m256i average(__m256i a, __m256i b)
 {
     const __m256i odd = _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_set1_epi8(1));
     return _mm256_sub_epi8(_mm256_avg_epu8(a, b), odd);
 }
 
-/* Works in bytes. Where `left` and `above` lie on the same side of the corner the corner's distance
- * is the sum of the two others, so that it is never chosen; else it is their difference. */
+/* Paeth's predictor on bytes. If `left` and `above` are on the same side of the corner, the
+ * corner's distance is the sum of the two others, so that the corner is never chosen; else it is
+ * their difference. */
 AVX2_INLINE __m256i paeth(__m256i left, __m256i above, __m256i corner)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -104,9 +106,10 @@ AVX2 static void apply_avx2(enum gf_png_filter filter, const uint8_t *row, const
     gf_png_apply_plain(filter, row + i, above + i, bytes - i, bpp, out + i);
 }
 
-/* ---- undoing ---- */
+/* ---- undoing filters ---- */
 
-/* Loads a pixel into the low bytes. Of 3 or 6 bytes it is read together with what follows it. */
+/* Loads a pixel into the low bytes. A pixel of 3 or 6 bytes is loaded together with the bytes
+ * behind it. */
 AVX2_INLINE __m128i load_pixel(const uint8_t *at, int bpp)
 {
     if (bpp > 4)
@@ -122,8 +125,8 @@ AVX2_INLINE void store_pixel(uint8_t *at, __m128i pixel, int bpp)
     memcpy(at, &word, (size_t)bpp);
 }
 
-/* Paeth's choice for the samples of one pixel, in 16 bits. The next pixel waits for the result, so
- * that the code keeps the chain of instructions from `left` to it short. */
+/* Paeth's predictor for the samples of one pixel, with 16 bits each. The next pixel waits for the
+ * result, so that the chain of instructions from `left` to the result must be short. */
 AVX2_INLINE __m128i paeth_pixel(__m128i left, __m128i above, __m128i corner)
 {
     const __m128i above_off = _mm_sub_epi16(above, corner), left_off = _mm_sub_epi16(left, corner);
@@ -167,14 +170,15 @@ AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, in
     }
 }
 
-/* Two rows in one vector. The lower row is a pixel behind, so that neither waits for the other. */
+/* Two rows in one vector. The lower row is one pixel behind, so that neither waits for the
+ * other. */
 struct two_rows {
     uint8_t *row, *next;
     const uint8_t *above;
     __m128i left, corner;
 };
 
-/* Undoes pixel i of the row, and the pixel before it of the next row. */
+/* Undoes the filter of pixel i of the row and of pixel i - 1 of the next row. */
 AVX2_INLINE void undo_two_pixels(struct two_rows *two, size_t i, int bpp, bool row, bool next)
 {
     const __m128i zero = _mm_setzero_si128();
@@ -218,7 +222,7 @@ AVX2 static void undo_two_avx2(uint8_t *row, uint8_t *next, const uint8_t *above
     }
 }
 
-/* bpp is a constant in each call, so that the loops are unrolled for it. */
+/* bpp is a constant at each call, so that the compiler unrolls the loops for it. */
 AVX2_INLINE void undo_pixels(enum gf_png_filter filter, uint8_t *row, const uint8_t *above,
                              size_t bytes, int bpp)
 {

@@ -5,11 +5,11 @@
 #include "codec/png/png_chunk.h"
 
 enum {
-    STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share two megapixels */
-    LARGE_BYTES = 16 << 20,   /* a larger picture has larger stripes: */
+    STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share a picture of 2 megapixels */
+    LARGE_BYTES = 16 << 20,   /* a larger picture has larger stripes */
     LARGE_STRIPE_BYTES = 512 << 10,
-    LEAST_ROWS = 24,     /* since the first row of a stripe packs worse than others, */
-    MOST_BYTES = 1 << 20 /* unless that takes more */
+    LEAST_ROWS = 24,     /* the first row of a stripe compresses worse than others */
+    MOST_BYTES = 1 << 20 /* limit for LEAST_ROWS */
 };
 
 int gf_png_mark_rows(size_t row_bytes, int height)

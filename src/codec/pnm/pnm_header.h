@@ -1,4 +1,5 @@
-/* The headers of PNM and PAM files, and the numbers in their text. Only pnm_read.c uses it. */
+/* Reads the headers of PNM and PAM files, and the numbers in their text. Only pnm_read.c includes
+ * this header. */
 #ifndef GF_CODEC_PNM_PNM_HEADER_H
 #define GF_CODEC_PNM_PNM_HEADER_H
 
@@ -9,10 +10,10 @@ enum { GF_PNM_BUFFER = 64 << 10, GF_PNM_END = -1 };
 struct gf_pnm_reader {
     struct gf_input *input;
     struct gf_error *error;
-    enum gf_status status; /* of the last read from the input */
-    int row, rows; /* rows read and rows of the picture, for messages; rows is 0 in the header */
-    int64_t bytes_read; /* from the input so far; those in the buffer count */
-    size_t first, end;  /* the part of the buffer that is still to be read */
+    enum gf_status status; /* status of the last read from the input */
+    int row, rows;         /* for messages: rows read, rows of the picture (0 in the header) */
+    int64_t bytes_read;    /* number of bytes so far, with those in the buffer */
+    size_t first, end;     /* the part of the buffer that is not read yet */
     unsigned char buffer[GF_PNM_BUFFER];
 };
 
@@ -33,15 +34,14 @@ static inline bool gf_pnm_is_space(int byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* The next byte; a comment counts as the newline that ends it. */
+/* Returns the next byte. A comment counts as the newline at its end. */
 int gf_pnm_byte_outside_comments(struct gf_pnm_reader *reader);
-/* Reads a decimal number and the one byte of white space behind it. */
+/* Reads a decimal number and one byte of white space behind it. */
 enum gf_status gf_pnm_number(struct gf_pnm_reader *reader, unsigned *number) GF_CHECKED;
-/* The error for an input that ended too early or could not be read. */
+/* Fails for an input that ended too early or could not be read. */
 enum gf_status gf_pnm_fail_short(const struct gf_pnm_reader *reader);
 
-/* Reads from the first byte to the last before the samples. Of the numbers only the depth is
- * checked. */
+/* Reads the whole header up to the first sample. Of the numbers only the depth is checked. */
 enum gf_status gf_pnm_read_header(struct gf_pnm_reader *reader,
                                   struct gf_pnm_header *header) GF_CHECKED;
 

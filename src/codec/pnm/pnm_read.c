@@ -17,8 +17,8 @@ struct pnm_source {
     struct gf_options options;
     char type; /* '1' to '7' */
     unsigned maxval;
-    uint16_t *scale;       /* maps a sample of the file to ours; NULL: they are the same */
-    unsigned char *packed; /* one row of P4, eight pixels to a byte */
+    uint16_t *scale;       /* maps a sample of the file to 8 or 16 bits; NULL: not needed */
+    unsigned char *packed; /* one row of P4, with eight pixels in a byte */
     struct gf_pnm_reader reader;
 };
 
@@ -57,15 +57,15 @@ static bool is_plain(const struct pnm_source *pnm)
     return pnm->type >= '1' && pnm->type <= '3';
 }
 
-/* The bytes of a row in a binary file. */
+/* The number of bytes of a row in a binary file. */
 static size_t file_row_bytes(const struct pnm_source *pnm)
 {
     return pnm->type == '4' ? ((size_t)pnm->base.format.width + 7) / 8
                             : gf_row_bytes(pnm->base.format);
 }
 
-/* Refuses a regular file that is too short before anything is allocated for its size. A sample of
- * plain text takes at least two bytes, in P1 one. */
+/* Refuses a regular file that is too short, before memory for its size is allocated. In plain text
+ * a sample takes at least two bytes, in P1 one. */
 static enum gf_status check_length(const struct pnm_source *pnm)
 {
     const struct gf_pnm_reader *const reader = &pnm->reader;
@@ -76,7 +76,7 @@ static enum gf_status check_length(const struct pnm_source *pnm)
     const int64_t row = pnm->type == '1' ? samples
                         : is_plain(pnm)  ? 2 * samples
                                          : (int64_t)file_row_bytes(pnm);
-    /* The last number of a text may have no white space behind it. */
+    /* The last number of a plain text may lack the white space behind it. */
     if (gf_input_size(reader->input) < 0 || row * format.height <= left + is_plain(pnm))
         return GF_OK;
     return gf_fail_truncated(reader->error, name_of(pnm), left / row, format.height);
@@ -221,7 +221,7 @@ static bool is_as_wanted(const struct pnm_source *pnm)
     return pnm->type >= '5' && pnm->base.format.bits == 8 && !pnm->scale;
 }
 
-/* ---- the source ---- */
+/* ---- functions of the source ---- */
 
 static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                                struct gf_error *error)
@@ -242,7 +242,8 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     return status;
 }
 
-/* Any byte is a sample as the file has it, and check_length() has seen that there are enough. */
+/* Skips rows. Reading them could find no damage: any byte is a valid sample, and check_length() has
+ * checked that there are enough. */
 static bool pnm_pass_over(struct gf_source *source, int rows)
 {
     struct pnm_source *const pnm = (struct pnm_source *)source;
@@ -261,7 +262,7 @@ static bool pnm_pass_over(struct gf_source *source, int rows)
     return true;
 }
 
-/* What was read ahead may belong to the next picture. */
+/* Puts bytes that were read ahead back: they may belong to the next picture. */
 static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
 {
     struct gf_pnm_reader *const reader = &((struct pnm_source *)source)->reader;

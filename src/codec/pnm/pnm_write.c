@@ -13,7 +13,7 @@ struct pnm_sink {
     struct gf_output *output;
     struct gf_format format; /* the format of the rows that are written */
     bool drop_alpha;
-    unsigned char *converted; /* one row as the file has it; NULL: rows need no conversion */
+    unsigned char *converted; /* one row in the file's form; NULL: rows need no conversion */
 };
 
 static const void *convert(const struct pnm_sink *pnm, const unsigned char *row)
@@ -122,7 +122,7 @@ enum gf_status gf_pnm_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    (void)metadata; /* there is no place for it */
+    (void)metadata; /* PNM has no place for metadata */
     return open_sink(output, GF_FILE_PNM, format, options, sink, error);
 }
 

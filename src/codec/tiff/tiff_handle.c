@@ -11,7 +11,7 @@ struct gf_tiff_calls gf_tiff;
 struct gf_library gf_tiff_library =
     GF_LIBRARY(gf_tiff, GF_TIFF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_tiff));
 
-/* ---- what libtiff calls ---- */
+/* ---- functions that libtiff calls ---- */
 
 static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
 {
@@ -24,8 +24,8 @@ static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
     return (tmsize_t)got;
 }
 
-/* libtiff appends, leaves a byte between where a directory would begin at an odd offset, and goes
- * back to the header in the end. */
+/* Writes bytes for libtiff. libtiff appends, skips a byte where a directory would begin at an odd
+ * offset, and at the end goes back to the header. */
 static tmsize_t write_bytes(thandle_t client, void *data, tmsize_t size)
 {
     struct gf_tiff_handle *const handle = client;
@@ -94,7 +94,7 @@ static int ignore(TIFF *tiff, void *user, const char *module, const char *format
     return 1;
 }
 
-/* ---- handles ---- */
+/* ---- opening and closing ---- */
 
 enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
                             struct gf_output *output, const char *mode, struct gf_error *error)
@@ -109,7 +109,7 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
         return gf_fail_memory(error);
     gf_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, handle);
     gf_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, ignore, handle);
-    /* Without a name: libtiff's messages would repeat it. */
+    /* The name is empty, since libtiff's messages would repeat it. */
     handle->tiff = gf_tiff.TIFFClientOpenExt("", mode, handle, read_bytes, write_bytes, seek,
                                              close_nothing, size_of, NULL, NULL, options);
     gf_tiff.TIFFOpenOptionsFree(options);
@@ -129,7 +129,7 @@ void gf_tiff_begin(struct gf_tiff_handle *handle)
     errno = 0;
 }
 
-/* libtiff has no code for memory that ran out, but malloc() has set errno. */
+/* libtiff does not report a lack of memory as such, but malloc() has set errno. */
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error)
 {

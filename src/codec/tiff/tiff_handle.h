@@ -1,5 +1,5 @@
-/* libtiff on the project's inputs and outputs: its functions, a handle whose bytes come from or go
- * to them, and its messages. */
+/* Connects libtiff with the project's inputs and outputs: its functions, handles whose bytes come
+ * from an input or go to an output, and its messages. */
 #ifndef GF_CODEC_TIFF_TIFF_HANDLE_H
 #define GF_CODEC_TIFF_TIFF_HANDLE_H
 
@@ -30,28 +30,29 @@ struct gf_tiff_calls {
 };
 extern struct gf_tiff_calls gf_tiff;
 
-/* It must stay in its place while it is open. */
+/* A handle. Its address must not change while it is open. */
 struct gf_tiff_handle {
     TIFF *tiff; /* NULL: not open */
     const char *name;
-    struct gf_input *input; /* a regular one */
+    struct gf_input *input; /* a regular file */
     struct gf_output *output;
     int64_t at;
-    char why[200];         /* the first message since it was emptied */
-    struct gf_error error; /* why an output failed, or an input's bytes could not be read */
+    char why[200];         /* libtiff's first message since gf_tiff_begin() */
+    struct gf_error error; /* a failure of the input or the output */
 };
 
-/* mode is libtiff's: "rm" for the input, "w" for the output; the other one is NULL. A failure is
- * GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
+/* Opens a handle. mode is libtiff's: "rm" to read the input, "w" to write the output; the other one
+ * is NULL. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
 enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
                             struct gf_output *output, const char *mode,
                             struct gf_error *error) GF_CHECKED;
-/* Also of a handle that is all zero. */
+/* Closes a handle, which may be all zeros. */
 void gf_tiff_close(struct gf_tiff_handle *handle);
-/* Before a call whose failure is to be explained: forgets what libtiff has said so far. */
+/* Forgets libtiff's messages; to be called before a call whose failure gf_tiff_fail() will
+ * explain. */
 void gf_tiff_begin(struct gf_tiff_handle *handle);
-/* Explains it. "a.tif: damaged: WHY"; with a row from 0: "a.tif: damaged at row 3 of 9: WHY". Of an
- * output "a.tif: libtiff: WHY". GF_ERROR_MEMORY where memory ran out. */
+/* Fails with libtiff's message: "a.tif: damaged: WHY" (row -1) or "a.tif: damaged at row 3 of 9:
+ * WHY"; for an output "a.tif: libtiff: WHY". The status is GF_ERROR_MEMORY where memory ran out. */
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error);
 

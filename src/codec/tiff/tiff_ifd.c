@@ -14,7 +14,7 @@ enum {
 
 struct entry {
     uint16_t tag, type;
-    uint64_t count, size; /* size: of the value in bytes */
+    uint64_t count, size; /* number of elements; size of the value in bytes */
     uint64_t at;          /* where the value lies */
 };
 
@@ -23,13 +23,13 @@ struct directory {
     size_t count;
 };
 
-/* The bytes of a number of that type, of which a value has `count`, and the pieces that change with
- * the byte order. 0: unknown. */
+/* Returns the bytes of one element of the type; 0 for an unknown type. *piece is the size of the
+ * numbers in it whose byte order can change. */
 static size_t type_bytes(unsigned type, size_t *piece)
 {
     static const unsigned char bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
     const size_t size = type < sizeof bytes ? bytes[type] : 0;
-    *piece = type == 5 || type == 10 ? 4 : size; /* a rational is two numbers */
+    *piece = type == 5 || type == 10 ? 4 : size; /* a rational number consists of two integers */
     return size;
 }
 
@@ -145,7 +145,7 @@ char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t 
 
 /* ---- writing ---- */
 
-/* Appends zeros, at an even offset, and returns where they begin in the blob. */
+/* Appends zeros to the blob, at an even offset, and returns that offset. */
 static size_t append(struct gf_ifd_writer *writer, size_t size)
 {
     const size_t first = writer->bytes.size + (writer->base + writer->bytes.size) % 2;
@@ -164,7 +164,7 @@ static bool is_link(uint16_t tag)
     return tag == GF_IFD_EXIF || tag == GF_IFD_GPS || tag == GF_IFD_INTEROPERABILITY;
 }
 
-/* Copies the value to `at` in the blob, in the writer's byte order. */
+/* Copies the value to `at` in the blob, and converts it to the writer's byte order. */
 static void copy_value(const struct gf_ifd_reader *reader, const struct entry *entry,
                        struct gf_ifd_writer *writer, size_t at)
 {

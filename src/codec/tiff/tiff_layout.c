@@ -5,7 +5,7 @@
 
 #include "codec/common/checks.h"
 
-/* Says what kind of TIFF it is that is not read: "of CMYK inks". */
+/* Fails for a kind of TIFF that is not read, which the message names: "of CMYK inks". */
 GF_PRINTF(3, 4)
 static enum gf_status refuse(const struct gf_tiff_handle *handle, struct gf_error *error,
                              const char *format, ...)
@@ -23,7 +23,7 @@ struct name {
     const char *text;
 };
 
-/* The text of a number in a list that ends with a text for all others. */
+/* Returns the text for a number. The last text of the list is for all other numbers. */
 static const char *name_of(const struct name *names, int number)
 {
     while (names->number >= 0 && names->number != number)
@@ -54,8 +54,8 @@ static int number(const struct gf_tiff_handle *handle, uint32_t tag, int missing
     return gf_tiff.TIFFGetFieldDefaulted(handle->tiff, tag, &value) ? value : missing;
 }
 
-/* Some writers forget the photometric interpretation, which is required. Then no sample may be left
- * whose meaning is not known. */
+/* Guesses the photometric interpretation, which some writers forget, from the number of samples.
+ * Fails where a sample would be left whose meaning is unknown. */
 static enum gf_status guess_colours(const struct gf_tiff_handle *handle,
                                     struct gf_tiff_layout *layout, struct gf_error *error)
 {
@@ -64,7 +64,7 @@ static enum gf_status guess_colours(const struct gf_tiff_handle *handle,
         return refuse(handle, error, "%s", name_of(colour_names, PHOTOMETRIC_SEPARATED));
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds);
     layout->colours = layout->samples;
-    for (int i = 0; i < count; i++) /* libtiff adds kinds that are not specified */
+    for (int i = 0; i < count; i++) /* libtiff adds kinds that no standard has */
         layout->colours -= kinds[i] != EXTRASAMPLE_UNSPECIFIED;
     return layout->colours == 1 || layout->colours == 3
                ? GF_OK
@@ -102,7 +102,7 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
     for (int i = 0; i < count; i++)
         for (int c = 0; c < 3; c++)
             greatest = colour[c][i] > greatest ? colour[c][i] : greatest;
-    /* Some writers put 8 bits where the format has 16. */
+    /* Some writers store 8 bits where the format has 16. */
     const unsigned most = greatest > 255 ? 65535 : 255;
     for (int i = 0; i < count; i++)
         for (int c = 0; c < 3; c++)
@@ -110,7 +110,7 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
     return GF_OK;
 }
 
-/* The first of the samples beyond the colours that is alpha. */
+/* Finds the alpha: the first sample beyond the colours that is declared as such. */
 static void find_alpha(const struct gf_tiff_handle *handle, const struct gf_options *options,
                        struct gf_tiff_layout *layout)
 {
@@ -147,8 +147,8 @@ static enum gf_status check_bits(const struct gf_tiff_handle *handle,
                  : refuse(handle, error, "of compression %d", layout->compression);
 }
 
-/* A tile may reach beyond the picture, but a header must not make it larger than the picture for
- * nothing. */
+/* Reads the size of tiles. Tiles may exceed the picture, but a damaged header must not cause large
+ * allocations. */
 static enum gf_status read_tiles(const struct gf_tiff_handle *handle, uint32_t width,
                                  uint32_t height, struct gf_tiff_layout *layout,
                                  struct gf_error *error)

@@ -8,7 +8,7 @@
 
 static const double inch = 0.0254, centimetre = 0.01;
 
-/* The texts of a directory, and the keywords that PNG has for them. */
+/* The tags of texts, and PNG's keywords for them. */
 static const struct {
     uint32_t tag;
     const char *keyword;
@@ -51,7 +51,7 @@ static void read_density(const struct gf_tiff_handle *handle, struct gf_metadata
     metadata->density_y = (double)y * metre;
 }
 
-/* ---- EXIF: of a TIFF it is part of the file's own directories ---- */
+/* ---- EXIF, which in a TIFF is part of the file's own directories ---- */
 
 enum { TIFF_HEADER = 8 };
 
@@ -79,13 +79,13 @@ static bool read_memory(void *context, uint64_t offset, void *data, size_t size)
     return true;
 }
 
-/* The tags of the first directory that EXIF has, too: texts, orientation, and where the others are.
- */
+/* The tags of the first directory that belong to EXIF as well: texts, orientation, and links to
+ * other directories. */
 static const uint16_t exif_tags[] = {
     TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,     TIFFTAG_MODEL,  TIFFTAG_ORIENTATION,
     TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST, TIFFTAG_HOSTCOMPUTER,
     TIFFTAG_COPYRIGHT,        GF_IFD_EXIF,      GF_IFD_GPS,     0};
-/* Those of which one at least makes it worth while. */
+/* Of these tags at least one must be present; otherwise EXIF is not worth keeping. */
 static const uint32_t telling_tags[] = {TIFFTAG_MAKE, TIFFTAG_MODEL, TIFFTAG_DATETIME};
 
 static bool tells_something(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
@@ -101,8 +101,9 @@ static bool tells_something(const struct gf_tiff_handle *handle, const struct gf
            gf_ifd_link(reader, directory, GF_IFD_ORIENTATION) > 1;
 }
 
-/* IPTC is a resource of Photoshop's, or stands alone: as bytes, or, wrongly and often, as numbers
- * of 4 bytes, which are in the other order where a program has changed that of the file. */
+/* Reads IPTC: from Photoshop's resources, or from a tag of its own. Many writers wrongly declare
+ * the tag as 4-byte numbers, whose bytes are in the wrong order if a program has changed that of
+ * the file. */
 static bool read_iptc(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
 {
     enum { IPTC_BEGIN = 0x1c };
@@ -139,7 +140,7 @@ static bool read_exif(const struct gf_tiff_handle *handle, struct gf_metadata *m
     return done && !writer.out_of_memory;
 }
 
-/* Copies the directories of EXIF behind what is written so far, and links them. */
+/* Appends the directories of EXIF to the file, and sets the tags that refer to them. */
 static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
 {
     static const uint16_t links[] = {GF_IFD_EXIF, GF_IFD_GPS};
@@ -202,7 +203,8 @@ static bool set_density(const struct gf_tiff_handle *handle, const struct gf_met
            gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, metadata->density_y * inch);
 }
 
-/* The first text of each tag is kept; a comment is a description. */
+/* Sets the tags of texts. Only the first text for each tag is kept; a comment counts as a
+ * description. */
 static bool set_texts(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata,
                       const struct gf_options *options)
 {

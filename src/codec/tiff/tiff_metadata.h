@@ -1,4 +1,4 @@
-/* What a TIFF's directory holds beside the pixels. */
+/* The metadata in a TIFF's directory. */
 #ifndef GF_CODEC_TIFF_TIFF_METADATA_H
 #define GF_CODEC_TIFF_TIFF_METADATA_H
 
@@ -6,12 +6,12 @@
 #include "codec/tiff/tiff_handle.h"
 #include "codec/tiff/tiff_ifd.h"
 
-/* A reader of the input's directories. */
+/* Returns a reader of the input's directories. */
 struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle);
-/* Reads the current directory's. False when out of memory. */
+/* Reads the current directory's metadata. False when out of memory. */
 bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata);
-/* Sets the tags of the directory that is being written. options->warn is told of texts that have
- * none. */
+/* Sets the tags of metadata in the directory that is being written. options->warn is called for
+ * texts without a tag. */
 enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
                                       const struct gf_metadata *metadata,
                                       const struct gf_options *options,

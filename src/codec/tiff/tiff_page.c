@@ -7,11 +7,11 @@
 #include "codec/common/whole_source.h"
 #include "codec/tiff/tiff_metadata.h"
 
-enum { BELOW_MOST = 16 }; /* directories below the first that are looked at */
+enum { BELOW_MOST = 16 }; /* the most directories below the first that are searched */
 
-/* ---- raw photographs ---- */
+/* ---- raw files of cameras ---- */
 
-/* The names of raw formats, by what cameras say of their makers first. */
+/* The names of raw formats, by the beginning of the maker's name in the file. */
 static const struct {
     const char *maker, *name;
 } raw_formats[] = {{"Canon", "CR2"},       {"Nikon", "NEF"},  {"Sony", "ARW"},
@@ -41,8 +41,8 @@ static bool is_sensor(const struct gf_ifd_reader *reader, uint64_t directory)
     return photometric == PHOTOMETRIC_CFA || photometric == LINEAR_RAW;
 }
 
-/* Whether the first directory, or one below it, holds the samples of a camera's sensor. Canon's
- * have a mark behind the header instead. */
+/* Whether the first directory, or one below it, contains the samples of a camera's sensor. Canon's
+ * files have a mark behind the header instead. */
 static bool is_raw(const struct gf_tiff_handle *handle)
 {
     const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
@@ -72,7 +72,8 @@ static bool is_full(const struct gf_tiff_handle *handle)
     return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
 }
 
-/* Goes through the pages that follow the first. TIFFSetDirectory() would begin anew for each. */
+/* Looks for a picture of full resolution among the pages that follow the first. TIFFSetDirectory()
+ * would start at the first page each time. */
 static bool find_full_page(struct gf_tiff_handle *handle, int count,
                            const struct gf_options *options)
 {
@@ -86,7 +87,7 @@ static bool find_full_page(struct gf_tiff_handle *handle, int count,
     return false;
 }
 
-/* Looks below the first directory. */
+/* Looks for a picture of full resolution in the directories below the first. */
 static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_options *options)
 {
     uint64_t offset[BELOW_MOST];
@@ -106,9 +107,9 @@ static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_optio
     return false;
 }
 
-/* ---- choosing ---- */
+/* ---- choosing a page ---- */
 
-/* The number of directories; those behind a broken one are lost. */
+/* Counts the directories. Those behind a damaged one cannot be found. */
 static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *options)
 {
     gf_tiff_begin(handle);

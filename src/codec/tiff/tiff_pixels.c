@@ -17,7 +17,7 @@
 CONVERT(convert8, uint8_t, 255u)
 CONVERT(convert16, uint16_t, 65535u)
 
-/* Palettes, and samples of fewer than 8 bits. */
+/* Converts palettes, and samples of fewer than 8 bits. */
 static void convert_packed(const struct gf_tiff_layout *layout, const unsigned char *src,
                            unsigned char *dst, int pixels)
 {

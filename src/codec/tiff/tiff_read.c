@@ -18,22 +18,22 @@ struct tiff_source {
     struct gf_source base;
     struct gf_tiff_layout layout;
     struct gf_options options;
-    struct gf_input *input, *memory; /* memory: of a stream's bytes, which then are the input */
+    struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is `input` */
     struct gf_blob file;
-    uint64_t directory; /* of the picture, 0 for the first */
-    /* Of tiles one for each thread, of strips one for each plane. */
+    uint64_t directory; /* offset of the picture's directory; 0: the first */
+    /* One handle for each thread (tiles), or for each plane (strips). */
     struct gf_tiff_handle handle[HANDLES_MAX];
     unsigned char *buffer[HANDLES_MAX]; /* a tile of each plane, or a row of the plane */
-    unsigned char *joined[HANDLES_MAX]; /* a row of pixels of separate planes */
+    unsigned char *joined[HANDLES_MAX]; /* a row of interleaved pixels */
     int handles;
-    size_t block_bytes; /* of one tile, or of a row, of one plane */
-    bool raw;           /* strips that are not compressed are read without libtiff */
-    int row;            /* that is handed out next */
-    /* Tiles only: a row of them, converted. */
+    size_t block_bytes; /* of one plane: bytes of a tile, or of a row */
+    bool raw;           /* uncompressed strips, which are read without libtiff */
+    int row;            /* the next row */
+    /* Only for tiles: a row of tiles, converted. */
     unsigned char *band;
     int band_first, band_rows, columns;
     struct gf_ordered_work *work;
-    struct gf_error failure; /* the first of a band */
+    struct gf_error failure; /* the first failure in a band */
     pthread_mutex_t lock;
 };
 
@@ -45,7 +45,7 @@ static enum gf_status fail_row(struct tiff_source *tiff, const struct gf_tiff_ha
 
 /* ---- tiles ---- */
 
-/* Decodes a tile of the band and puts its pixels in place. */
+/* Decodes a tile of the band and copies its pixels to their place. */
 static bool read_tile(void *context, int thread, int item)
 {
     struct tiff_source *const tiff = context;
@@ -85,7 +85,7 @@ static bool read_tile(void *context, int thread, int item)
     return true;
 }
 
-/* Decodes the row of tiles that holds the next row. */
+/* Decodes the row of tiles that contains the next row of pixels. */
 static enum gf_status read_band(struct tiff_source *tiff, struct gf_error *error)
 {
     const struct gf_tiff_layout *const layout = &tiff->layout;
@@ -126,7 +126,7 @@ static enum gf_status read_tiled(struct tiff_source *tiff, int rows, unsigned ch
 
 /* ---- strips ---- */
 
-/* Uncompressed rows lie in the file as they are. */
+/* Reads an uncompressed row from its offset in the file. */
 static bool read_raw(struct tiff_source *tiff, struct gf_tiff_handle *handle, int plane)
 {
     const uint32_t strip =
@@ -164,7 +164,7 @@ static enum gf_status read_strip_row(struct tiff_source *tiff, unsigned char *ds
             return fail_row(tiff, handle, tiff->row, error);
     }
     if (layout->separate) {
-        /* The planes' buffers are one block. */
+        /* The buffers of the planes follow each other in memory. */
         gf_tiff_interleave(layout, tiff->buffer[0], tiff->block_bytes, tiff->joined[0],
                            layout->format.width);
         from = tiff->joined[0];
@@ -231,7 +231,8 @@ static enum gf_status open_first(struct tiff_source *tiff, int wanted, struct gf
     return gf_tiff_read_metadata(handle, &tiff->base.metadata) ? GF_OK : gf_fail_memory(error);
 }
 
-/* The bytes of a strip are in memory as a whole while its rows are decoded. */
+/* The bytes of the largest strip. libtiff holds a whole strip in memory while it decodes the
+ * rows. */
 static uint64_t largest_strip(const struct gf_tiff_handle *handle)
 {
     const uint32_t count = gf_tiff.TIFFNumberOfStrips(handle->tiff);
@@ -243,9 +244,8 @@ static uint64_t largest_strip(const struct gf_tiff_handle *handle)
     return most;
 }
 
-/* Decides how the rows are read and what memory that takes. A file that is too short to hold as
- * much is refused before anything is allocated: nothing is packed to less than one of 4096 bytes.
- */
+/* Decides how the rows are read and how much memory that takes. A file that is too short for its
+ * pixels is refused before memory is allocated: no compression makes a file smaller than 1/4096. */
 static enum gf_status plan(struct tiff_source *tiff, struct gf_error *error)
 {
     enum { SMALL = 16 << 20, DENSEST = 4096 };
@@ -308,7 +308,7 @@ static enum gf_status open_all(struct tiff_source *tiff, struct gf_input *input,
 {
     enum gf_status status = GF_OK;
     tiff->input = input;
-    if (gf_input_size(input) <= 0) { /* libtiff goes to and fro in a file */
+    if (gf_input_size(input) <= 0) { /* libtiff seeks, so that a stream is copied to memory */
         status = gf_whole_file(input, &tiff->options, &tiff->file, error);
         if (!status)
             status = gf_input_open_memory(tiff->file.data, tiff->file.size, gf_input_name(input),

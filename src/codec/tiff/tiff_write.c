@@ -13,8 +13,8 @@ struct tiff_sink {
     struct gf_sink base;
     struct gf_tiff_handle handle;
     struct gf_format format;
-    int strip_rows, held; /* rows of a strip, and those in the buffer */
-    uint32_t strip;       /* the next one */
+    int strip_rows, held; /* rows of a strip; rows in the buffer */
+    uint32_t strip;       /* number of the next strip */
     unsigned char *rows;
 };
 
@@ -52,8 +52,8 @@ static enum gf_status tiff_finish(struct gf_sink *sink, struct gf_error *error)
     return status;
 }
 
-/* A handle that is closed writes its directory; one whose bytes are not wanted any more has nowhere
- * to put it. */
+/* Closes the sink. libtiff writes the directory when a handle is closed; it must not do so where
+ * the output is abandoned. */
 static void tiff_close(struct gf_sink *sink)
 {
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
@@ -94,7 +94,8 @@ static bool set_jpeg(const struct gf_tiff_handle *handle, struct gf_format forma
             gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YCBCRSUBSAMPLING, across, down));
 }
 
-/* Differences of neighbours pack better. */
+/* Chooses a lossless compression. The predictor stores differences of neighbours, which compress
+ * better. */
 static bool set_lossless(const struct gf_tiff_handle *handle, const struct gf_options *options)
 {
     static const int compressions[] = {[GF_TIFF_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
@@ -135,7 +136,7 @@ struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
     return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
 }
 
-/* Where the file could grow beyond 4 GiB it is a BigTIFF from the start. */
+/* The mode for libtiff: a BigTIFF where the file could become larger than 4 GiB. */
 static const char *mode_of(struct gf_format format)
 {
     const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (unsigned)format.height;

@@ -1,4 +1,4 @@
-/* The functions of libwebp, libwebpdemux and libwebpmux that are called. */
+/* The functions of libwebp, libwebpdemux and libwebpmux that the program calls. */
 #ifndef GF_CODEC_WEBP_WEBP_CALLS_H
 #define GF_CODEC_WEBP_WEBP_CALLS_H
 

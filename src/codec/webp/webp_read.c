@@ -49,7 +49,7 @@ static enum gf_status decode_still(struct webp_source *webp, unsigned char *pixe
                                             .stride = (int)gf_row_bytes(format),
                                             .size = gf_row_bytes(format) * (size_t)format.height};
     VP8StatusCode status = VP8_STATUS_BITSTREAM_ERROR;
-    /* A frame of another size than the file's header says would not fill the picture. */
+    /* A frame that is smaller or larger than the file's header says would not fill the picture. */
     if (frame.width == format.width && frame.height == format.height)
         status = gf_webp.WebPDecode(frame.fragment.bytes, frame.fragment.size, &config);
     gf_webp.WebPDemuxReleaseIterator(&frame);
@@ -58,7 +58,7 @@ static enum gf_status decode_still(struct webp_source *webp, unsigned char *pixe
     return status ? gf_whole_source_fail(&webp->whole, status_text(status), error) : GF_OK;
 }
 
-/* The pictures up to the one that is wanted are composed. */
+/* Decodes an animation: composes the pictures up to the wanted one. */
 static enum gf_status decode_animated(struct webp_source *webp, unsigned char *pixels,
                                       struct gf_error *error)
 {
@@ -120,8 +120,8 @@ static bool read_metadata(struct webp_source *webp)
            set_chunk(webp->demuxer, "EXIF", metadata) && set_chunk(webp->demuxer, "XMP ", metadata);
 }
 
-/* Whether the canvas of an animation shows through in the picture that is wanted: pictures lie upon
- * the first. */
+/* Whether the wanted picture of an animation can have transparent pixels. Later pictures are drawn
+ * over the first. */
 static bool shows_through(const struct webp_source *webp, uint32_t width, uint32_t height)
 {
     bool found = false;
@@ -142,7 +142,7 @@ static bool holds_picture(const unsigned char *chunk)
     return !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4);
 }
 
-/* Where the chunks up to the picture that is wanted end; 0 where they are not whole. */
+/* The end of the chunks up to the wanted picture; 0 where these are not whole. */
 static size_t end_of_picture(const struct gf_whole_source *whole)
 {
     enum { FILE_HEAD = 12, CHUNK_HEAD = 8 };
@@ -169,7 +169,7 @@ static WebPDemuxState demux(struct webp_source *webp)
     return webp->demuxer ? state : WEBP_DEMUX_PARSE_ERROR;
 }
 
-/* Opens the file, without what follows the wanted picture where that is damaged. */
+/* Opens the file; damaged chunks behind the wanted picture are left out. */
 static WebPDemuxState open_demuxer(struct webp_source *webp)
 {
     struct gf_whole_source *const whole = &webp->whole;
@@ -179,7 +179,7 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
     if (!end)
         return state;
     whole->file.size = end;
-    for (int i = 0; i < 4; i++) /* the header's size of what follows it */
+    for (int i = 0; i < 4; i++) /* the size in the header, without the first 8 bytes */
         whole->file.data[4 + i] = (unsigned char)((end - 8) >> 8 * i);
     const WebPDemuxState again = demux(webp);
     if (again == WEBP_DEMUX_DONE)
@@ -192,8 +192,8 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    /* What libwebp takes for a pixel, measured: lossless pictures are decoded to 32 bits and with
-     * tables, animations on two canvases. */
+    /* Bytes for each pixel that libwebp takes, measured: lossless pictures are decoded to 32 bits
+     * and with tables, animations on two canvases. */
     const double still_bytes = 6, animated_bytes = 12;
     struct webp_source *const webp = (struct webp_source *)whole;
     const WebPDemuxState state = open_demuxer(webp);

@@ -7,7 +7,8 @@
 #include "codec/common/whole_sink.h"
 #include "codec/webp/webp_calls.h"
 
-/* libwebp does not say of all memory that it lacks it, but malloc() has set errno. */
+/* Fails with libwebp's message. libwebp does not always report a lack of memory as such, but
+ * malloc() has set errno. */
 static enum gf_status fail(const struct gf_whole_sink *sink, const char *why,
                            struct gf_error *error)
 {
@@ -25,17 +26,17 @@ static const char *encoding_error(WebPEncodingError code)
 
 static bool configure(const struct gf_options *options, WebPConfig *config)
 {
-    enum { LOSSLESS_LEVEL = 6 }; /* of 0..9, libwebp's own middle */
+    enum { LOSSLESS_LEVEL = 6 }; /* libwebp's default, of 0..9 */
     if (!gf_webp.WebPConfigInitInternal(config, WEBP_PRESET_DEFAULT, (float)options->quality,
                                         WEBP_ENCODER_ABI_VERSION) ||
         (options->lossless && !gf_webp.WebPConfigLosslessPreset(config, LOSSLESS_LEVEL)))
         return false;
-    config->exact = options->lossless; /* the colours of transparent pixels stay */
+    config->exact = options->lossless; /* transparent pixels keep their colours */
     config->thread_level = gf_library_threads(options) > 1;
     return true;
 }
 
-/* Writes the file with its metadata around the picture. */
+/* Writes the file: the picture with its metadata. */
 static enum gf_status write_muxed(const struct gf_whole_sink *sink, const WebPData *picture,
                                   struct gf_error *error)
 {
@@ -109,7 +110,7 @@ static struct gf_format in_file(struct gf_format format)
 struct gf_codec_memory gf_webp_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
-    const double lossy_bytes = 8, lossless_bytes = 28; /* measured */
+    const double lossy_bytes = 8, lossless_bytes = 28; /* for each pixel, measured */
     return gf_whole_sink_memory(in_file(format), options->lossless ? lossless_bytes : lossy_bytes);
 }
 

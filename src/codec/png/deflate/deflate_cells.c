@@ -7,9 +7,9 @@
 
 enum {
     WINDOW = 32768,
-    SEGMENT = 256, /* a cell sees what stands in earlier segments */
+    SEGMENT = 256, /* bytes; a cell can repeat only bytes of earlier segments */
     SEGMENT_CELLS = SEGMENT / GF_DEFLATE_CELL,
-    SAMPLE = 8, /* segments in which repeats are looked for before they are in all */
+    SAMPLE = 8, /* number of segments that show whether a search in all of them is worth it */
     HASH_BITS = 13
 };
 
@@ -18,7 +18,8 @@ static inline uint32_t hash(const uint8_t *at)
     return (uint32_t)(gf_load64(at) * 0x9E3779B185EBCA87u >> (64 - HASH_BITS));
 }
 
-/* How many of the eight bytes before `at` in a row, at most `most`, are those `distance` before. */
+/* Returns how many of the bytes before `at`, going backwards and at most `most`, equal those
+ * `distance` before them. */
 static size_t equal_before(const uint8_t *data, size_t at, size_t distance, size_t most)
 {
     size_t count = 0;
@@ -33,7 +34,8 @@ static size_t equal_before(const uint8_t *data, size_t at, size_t distance, size
     return count;
 }
 
-/* The same of the bytes from `at` on; the last ones of the piece count, too. */
+/* Returns how many of the bytes from `at` to the end of the piece, going forwards, equal those
+ * `distance` before them. */
 static size_t equal_behind(const struct gf_deflate_piece *piece, size_t at, size_t distance)
 {
     const uint8_t *const data = piece->data;
@@ -47,8 +49,8 @@ static size_t equal_behind(const struct gf_deflate_piece *piece, size_t at, size
     return count;
 }
 
-/* Adds the match of the cells first..end, of one distance. It is lengthened into the cell before
- * and the one behind where these have none. */
+/* Adds the match of the cells first..end with one distance. The match is lengthened into the cell
+ * before and the cell behind where these have no distance. */
 static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, size_t distance,
                       bool free_before, bool free_behind)
 {
@@ -67,15 +69,15 @@ static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, 
     match->distance = (uint32_t)distance;
 }
 
-/* Whether each byte of a cell is the one before it. */
+/* Whether each byte of a cell equals the byte before it. */
 static inline bool is_run(const uint8_t *data, size_t cell)
 {
     const uint8_t *const at = data + GF_DEFLATE_CELL * cell;
     return gf_load64(at) == gf_load64(at - 1);
 }
 
-/* The first run among the cells first..count, where first may be count + 1; photographs have few.
- */
+/* Finds the first run among the cells first..count. `first` may be count + 1. Photographs have few
+ * runs. */
 GF_TARGET_CLONES static size_t next_run(const uint8_t *data, size_t first, size_t count)
 {
     enum { CELLS = 16 };
@@ -104,7 +106,7 @@ size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)
             end++;
         add_match(piece, k, end, 1, true, true);
         runs += end - k;
-        k = end; /* which is no run */
+        k = end; /* cell `end` is no run */
     }
     return runs;
 }
@@ -116,13 +118,13 @@ static bool repeats(const uint8_t *data, size_t cell, size_t distance)
            gf_load64(data + place) == gf_load64(data + place - distance);
 }
 
-/* Where the search stands. */
+/* The state of the search for repeats, segment by segment. */
 struct search {
     const uint8_t *data;
     size_t size;
-    size_t distance; /* of the last cell, 0: none */
-    size_t kept;     /* the last distance but 1, 0: none yet */
-    /* For each hash the latest place, plus one, in the segments before. */
+    size_t distance; /* distance of the last cell; 0: it has none */
+    size_t kept;     /* the last distance but 1; 0: none was found yet */
+    /* For each hash the latest place with it in earlier segments, plus one. */
     uint32_t table[1 << HASH_BITS];
 };
 
@@ -133,7 +135,8 @@ static size_t look_up(const struct search *search, size_t cell)
     return distance <= WINDOW && repeats(search->data, cell, distance) ? distance : 0;
 }
 
-/* A cell goes on with the distance of the one before it where it can. */
+/* The distance of a cell: that of the cell before it where the cell repeats those bytes too, else
+ * one that the search finds. */
 static uint16_t next_distance(struct search *search, size_t cell)
 {
     if (!repeats(search->data, cell, search->distance)) {
@@ -156,7 +159,7 @@ static bool all_runs(const uint8_t *data, size_t first, size_t end)
     return first >= end;
 }
 
-/* Gives the cells of a segment their distances. Returns how many have none. */
+/* Finds the distances of a segment's cells. Returns how many cells have none. */
 static size_t find_distances(struct search *search, size_t segment, uint16_t *distances)
 {
     const size_t count = search->size / GF_DEFLATE_CELL, begin = SEGMENT * segment;
@@ -190,7 +193,8 @@ bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, ui
     return missed < most;
 }
 
-/* A cell takes the distance of the next one where it can, so that the match begins earlier. */
+/* The distance of the next cell, where cell k repeats bytes at that distance as well: the match
+ * then begins earlier. */
 static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size_t count)
 {
     const uint16_t behind = k + 1 < count ? first[k + 1] : 0;

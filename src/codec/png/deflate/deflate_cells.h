@@ -1,5 +1,5 @@
-/* The matches of the quick deflate coder. They are found cell by cell, at fixed places, so that
- * every thread of a GPU finds them by itself; README.md defines them. */
+/* Finds the matches of the quick deflate coder. They begin at cells of eight bytes, so that every
+ * thread of a GPU can look for them independently; README.md defines them. */
 #ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_CELLS_H
 #define GF_CODEC_PNG_DEFLATE_DEFLATE_CELLS_H
 
@@ -9,13 +9,13 @@
 
 enum { GF_DEFLATE_CELL = 8, GF_DEFLATE_LONGEST = 258, GF_DEFLATE_SHORTEST = 3 };
 
-/* The bytes of `start` and so on stand `distance` before them as well. */
+/* A match: the `length` bytes from `start` on equal those `distance` before them. */
 struct gf_deflate_match {
     uint32_t start, length, distance;
 };
 
-/* A piece and its matches in order, at most one for each whole cell; all other bytes are literals.
- */
+/* A piece of data and its matches in order, at most one for each whole cell. All other bytes are
+ * literals. */
 struct gf_deflate_piece {
     const uint8_t *data;
     size_t size;
@@ -23,16 +23,19 @@ struct gf_deflate_piece {
     size_t matches;
 };
 
-/* Finds the runs of one byte. Returns the number of cells in them. */
+/* Finds the matches with the distance 1 (runs of equal bytes). Returns the number of cells in
+ * them. */
 size_t gf_deflate_find_runs(struct gf_deflate_piece *piece);
-/* Whether repeats are worth looking for: more than half of the cells are runs, of which there are
- * `runs`, or more than three quarters of those of a sample repeat something. */
+/* Whether the piece is a drawing, in which a search for repeats is worth its time: more than half
+ * of the cells are runs (`runs` is their number), or more than three quarters of the cells in a
+ * sample repeat earlier bytes. */
 bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, uint16_t *distances);
-/* Looks for repetitions at any distance of deflate's window as well. `distances` has room for one
- * of each whole cell; so it has above. */
+/* Finds the matches with any distance up to deflate's window; they replace the matches of
+ * gf_deflate_find_runs(). Here and above `distances` has room for one distance of each whole
+ * cell. */
 void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances);
 
-/* The length of a match's next part. It never leaves a rest that is too short to be written. */
+/* The length of the next part of a long match. No rest is left that is too short for a match. */
 static inline size_t gf_deflate_part(size_t length)
 {
     if (length <= GF_DEFLATE_LONGEST)

@@ -4,11 +4,10 @@
 #include "codec/png/inflate/huffman.h"
 
 enum {
-    FIRST_LENGTH = 257, /* the symbol of the shortest match */
-    TABLES = 8,         /* several tables, so that counting a literal does not wait for the count of
-                         * the one before */
+    FIRST_LENGTH = 257, /* symbol of the shortest match */
+    TABLES = 8,         /* several tables: counting one literal need not wait for the last */
     LENGTH_BITS = 7,
-    REPEAT = 16, /* repeats the last code length 3 to 6 times */
+    REPEAT = 16, /* symbol: the last code length again, 3 to 6 times */
     FEW_ZEROS = 17,
     MANY_ZEROS = 18
 };
@@ -17,8 +16,9 @@ struct counts {
     uint32_t literal[TABLES][GF_DEFLATE_SYMBOLS], distance[GF_DEFLATE_DISTANCES];
 };
 
-/* The symbol of a length or a distance, less the first: there are 2^share symbols for each power of
- * two. *rest becomes what the symbol leaves out, in *extra bits. */
+/* Computes the symbol of a length or a distance. `over` is the number minus the smallest one; there
+ * are 2^share symbols for each power of two. *rest is what must be added to the symbol's smallest
+ * number, in *extra bits. */
 static int symbol_of(unsigned over, int share, unsigned *extra, unsigned *rest)
 {
     *extra = *rest = 0;
@@ -85,7 +85,7 @@ static void count_all(const struct gf_deflate_piece *piece, struct counts *count
             counts->literal[0][s] += counts->literal[table][s];
 }
 
-/* ---- the head ---- */
+/* ---- the head of the block ---- */
 
 static void add_token(struct gf_deflate_code *code, int symbol, int extra, int rest)
 {
@@ -94,7 +94,7 @@ static void add_token(struct gf_deflate_code *code, int symbol, int extra, int r
     code->token[code->tokens++].rest = (uint8_t)rest;
 }
 
-/* Adds the code of `run` equal code lengths. */
+/* Adds the symbols for `run` equal code lengths. */
 static void add_run(struct gf_deflate_code *code, int length, int run)
 {
     if (length) {
@@ -119,7 +119,7 @@ static void add_run(struct gf_deflate_code *code, int length, int run)
         add_token(code, length, 0, 0);
 }
 
-/* How many symbols there are up to the last one that occurs, but at least `least`. */
+/* The number of symbols up to the last one that occurs, but at least `least`. */
 static int used(const uint8_t *lengths, int symbols, int least)
 {
     while (symbols > least && !lengths[symbols - 1])
@@ -174,7 +174,7 @@ void gf_deflate_put_head(struct gf_deflate_bits *bits, const struct gf_deflate_c
     gf_deflate_flush(bits);
 }
 
-/* ---- fitting ---- */
+/* ---- fitting the code to the counts ---- */
 
 void gf_deflate_fit(const struct gf_deflate_piece *piece, bool repeats,
                     struct gf_deflate_code *code)
@@ -187,15 +187,15 @@ void gf_deflate_fit(const struct gf_deflate_piece *piece, bool repeats,
     if (repeats) {
         uint32_t frequency[GF_DEFLATE_DISTANCES];
         memcpy(frequency, counts.distance, sizeof frequency);
-        frequency[0]++; /* a code has at least two symbols */
+        frequency[0]++; /* a code must have at least two symbols */
         frequency[1]++;
         gf_huffman_lengths(frequency, GF_DEFLATE_DISTANCES, GF_DEFLATE_CODE_BITS, code->distance);
     }
     make_head(code);
     for (int s = 0; s < GF_DEFLATE_SYMBOLS; s++)
         code->bits += (uint64_t)counts.literal[0][s] * code->literal[s];
-    for (int s = FIRST_LENGTH; s < GF_DEFLATE_SYMBOLS - 1; s++) /* Four symbols have codes of the
-                                                                 * same number of bits. */
+    /* Four symbols have codes of one length. */
+    for (int s = FIRST_LENGTH; s < GF_DEFLATE_SYMBOLS - 1; s++)
         code->bits += (uint64_t)counts.literal[0][s] *
                       (unsigned)(s < FIRST_LENGTH + 4 ? 0 : (s - FIRST_LENGTH) / 4 - 1);
     for (int s = 0; s < GF_DEFLATE_DISTANCES; s++)

@@ -8,11 +8,11 @@
 enum {
     STORED_MAX = 65535,
     STORED_HEAD = 5,
-    EMPTY_HEAD_BITS = 3, /* of the empty stored block that ends a piece at a byte's end */
+    EMPTY_HEAD_BITS = 3, /* of an empty stored block, which fills up the last byte */
     EMPTY_BYTES = 4
 };
 
-struct long_code { /* with its extra bits */
+struct long_code { /* a code and its extra bits */
     uint32_t bits, count;
 };
 struct codes {
@@ -37,7 +37,7 @@ static void fill_codes(const struct gf_deflate_code *from, struct codes *codes)
         codes->distance[s] = (struct gf_deflate_symbol){code[s], from->distance[s]};
 }
 
-/* ---- the data ---- */
+/* ---- the data of a block ---- */
 
 static void put_match(struct gf_deflate_bits *bits, const struct codes *codes,
                       const struct gf_deflate_match *match)
@@ -107,7 +107,7 @@ size_t gf_deflate_fast_scratch(size_t size)
     return (size / GF_DEFLATE_CELL + 1) * (sizeof(struct gf_deflate_match) + sizeof(uint16_t));
 }
 
-/* Takes the repeats of a drawing in place of its runs where fewer bits are written then. */
+/* Replaces the matches of a drawing by repeats, if the block then has fewer bits. */
 static void try_repeats(struct gf_deflate_piece *piece, size_t runs, struct gf_deflate_code *code)
 {
     uint16_t *const distances = (uint16_t *)(piece->match + piece->size / GF_DEFLATE_CELL);
@@ -141,6 +141,6 @@ size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratc
     if (last)
         align(&bits);
     else
-        put_stored_head(&bits, 0, false); /* behind an empty block the next one begins at a byte */
+        put_stored_head(&bits, 0, false); /* an empty stored block ends at a whole byte */
     return (size_t)(bits.out - out);
 }

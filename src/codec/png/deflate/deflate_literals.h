@@ -1,4 +1,4 @@
-/* Literals in a block's prefix code, 64 at a time where the processor has vectors for them. */
+/* Writes literals in a block's Huffman code, 64 at a time on processors with AVX-512 VBMI. */
 #ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_LITERALS_H
 #define GF_CODEC_PNG_DEFLATE_DEFLATE_LITERALS_H
 
@@ -9,16 +9,17 @@ struct gf_deflate_symbol {
 };
 
 enum { GF_DEFLATE_LITERALS = 256 };
-/* The literals' codes for AVX-512: the lower bytes, the upper bytes, and the counts of bits. */
+/* The literals' codes as tables for AVX-512: the lower bytes, the upper bytes, and the numbers of
+ * bits. */
 enum { GF_DEFLATE_LOW, GF_DEFLATE_HIGH, GF_DEFLATE_COUNT, GF_DEFLATE_TABLES };
 
 struct gf_deflate_literals {
     struct gf_deflate_symbol symbol[GF_DEFLATE_END + 1];
     uint8_t table[GF_DEFLATE_TABLES][GF_DEFLATE_LITERALS];
-    bool vbmi; /* the processor has what the tables are for */
+    bool vbmi; /* the processor has VBMI, and the tables are filled */
 };
 
-/* length, code: of the literals and of the block's end. */
+/* Fills the tables. length, code: of each literal and of the symbol that ends the block. */
 void gf_deflate_literals_fill(const uint8_t *length, const uint16_t *code,
                               struct gf_deflate_literals *literals);
 /* Writes the literals from `at` to `end`. */

@@ -5,12 +5,12 @@
 enum {
     BASE = 65521,
     LANES = 32,
-    STEPS = 170 /* so many that no sum reaches 1 << 32: 4 % are left */
+    STEPS = 170 /* number of bytes after which no sum can reach 1 << 32 */
 };
 
-/* The first sum adds up the bytes. The second adds up the first after each byte, so that a byte
- * counts in it once for itself and once for each byte behind it. Both are kept for LANES columns of
- * bytes, and the second in units of whole steps, until the columns are joined. */
+/* Adler-32 has two sums. The first adds up the bytes. The second adds up the first after each byte,
+ * so that each byte counts once for itself and once for each byte behind it. Both sums are kept for
+ * LANES columns of bytes, and the second in units of whole steps, until the columns are joined. */
 GF_TARGET_CLONES static void add_steps(const uint8_t *data, int steps, uint32_t *first,
                                        uint32_t *second)
 {

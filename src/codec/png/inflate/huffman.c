@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A leaf, which is a symbol that occurs, or an inner node over two others. */
+/* A leaf (a symbol that occurs) or an inner node with two children. */
 struct node {
     uint32_t frequency;
     int16_t symbol;
@@ -17,8 +17,9 @@ static int by_frequency(const void *a, const void *b)
     return x->symbol - y->symbol;
 }
 
-/* Joins the two rarest nodes until one is left. The leaves are sorted; inner nodes arise in order
- * of their frequency, so that the two rarest are always the first of either kind. */
+/* Joins the two rarest nodes until one is left. The leaves are sorted by frequency, and inner nodes
+ * are made in order of their frequency, so that the two rarest nodes are always at the front of
+ * these two queues. */
 static int build_tree(struct node *node, int leaves)
 {
     int leaf = 0, inner = leaves, count = leaves;
@@ -36,19 +37,19 @@ static int build_tree(struct node *node, int leaves)
     return count;
 }
 
-/* of_length counts the codes of each length, those over `longest` among the longest. Lengthens
- * shorter codes until all of them fit. */
+/* Shortens the codes that are too long. of_length is the number of codes of each length; longer
+ * ones than `longest` count as `longest`. Shorter codes are lengthened until all codes fit. */
 static void bound_lengths(int *of_length, int longest)
 {
-    uint32_t taken = 0; /* the share of the 1 << longest codes that are in use */
+    uint32_t taken = 0; /* part of the 1 << longest codes that is in use */
     for (int length = 1; length <= longest; length++)
         taken += (uint32_t)of_length[length] << (longest - length);
     while (taken > 1u << longest) {
         int length = longest - 1;
         while (!of_length[length])
             length--;
-        /* A code of this length becomes two that are a bit longer. The second replaces one of the
-         * longest codes, which frees one place. */
+        /* Two codes of the next length replace a code of this length. One of these replaces a code
+         * of the greatest length, of which one place becomes free. */
         of_length[length]--;
         of_length[length + 1] += 2;
         of_length[longest]--;
@@ -70,7 +71,7 @@ void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uin
     qsort(node, (size_t)leaves, sizeof *node, by_frequency);
     const int count = build_tree(node, leaves);
     if (count < 1)
-        return; /* nothing occurs */
+        return; /* no symbol occurs */
     depth[count - 1] = 0;
     for (int i = count - 2; i >= 0; i--) {
         const int deep = depth[node[i].parent] + 1;

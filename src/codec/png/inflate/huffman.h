@@ -1,4 +1,4 @@
-/* Prefix codes of bounded length for deflate (RFC 1951). */
+/* Huffman codes with a greatest length for deflate (RFC 1951). */
 #ifndef GF_CODEC_PNG_INFLATE_HUFFMAN_H
 #define GF_CODEC_PNG_INFLATE_HUFFMAN_H
 
@@ -6,11 +6,12 @@
 
 enum { GF_HUFFMAN_SYMBOLS = 288, GF_HUFFMAN_LONGEST = 15 };
 
-/* Finds the code lengths of symbols that occur `frequency` times, none over `longest`, and 0 for a
+/* Finds the code lengths of symbols that occur `frequency` times: at most `longest` bits, 0 for a
  * symbol that does not occur. At least two symbols must occur. */
 void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uint8_t *lengths);
 
-/* The codes that belong to the lengths. Their first bit is the lowest, as deflate packs bits. */
+/* Makes the codes with these lengths. The first bit of a code is its lowest, as deflate packs
+ * bits. */
 void gf_huffman_codes(const uint8_t *lengths, int symbols, uint16_t *codes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Unpacks a zlib stream piece by piece. The build uses ISA-L where it finds it, which takes half of
- * zlib's time for photographs, else zlib. */
+/* Decompresses a zlib stream piece by piece: by ISA-L where the build finds it, else by zlib. ISA-L
+ * takes half of zlib's time for photographs. */
 #ifndef GF_CODEC_PNG_INFLATE_INFLATE_H
 #define GF_CODEC_PNG_INFLATE_INFLATE_H
 
@@ -9,30 +9,31 @@
 struct gf_inflate;
 
 enum gf_inflate_result {
-    GF_INFLATE_NEEDS_INPUT, /* the input is used up */
-    GF_INFLATE_OUTPUT_FULL, /* the output is full; there may be more */
-    GF_INFLATE_END,         /* the stream has ended, and its checksum is right */
+    GF_INFLATE_NEEDS_INPUT, /* all input is used */
+    GF_INFLATE_OUTPUT_FULL, /* the output is full, and there may be more */
+    GF_INFLATE_END,         /* the stream has ended and its checksum is right */
     GF_INFLATE_ERROR
 };
 
-struct gf_inflate *gf_inflate_open(void); /* NULL: out of memory */
+struct gf_inflate *gf_inflate_open(void); /* NULL when out of memory */
 void gf_inflate_close(struct gf_inflate *inflate);
-/* Sets the next input, once the last is used up. The bytes must stay until they are used up. */
+/* Sets the next input, after the last one is used. The bytes must stay in memory until they are
+ * used. */
 void gf_inflate_feed(struct gf_inflate *inflate, const uint8_t *data, size_t size);
-/* Unpacks up to `room` bytes to `out` as far as the input goes; `got` is their number. */
+/* Decompresses up to `room` bytes to `out`, as far as the input suffices; *got is their number. */
 enum gf_inflate_result gf_inflate_run(struct gf_inflate *inflate, uint8_t *out, size_t room,
                                       size_t *got);
-/* The bytes of the input that are not used up. */
+/* The number of bytes of the input that are not used yet. */
 size_t gf_inflate_left(const struct gf_inflate *inflate);
 /* What is wrong with the stream, in zlib's words. */
 const char *gf_inflate_message(const struct gf_inflate *inflate);
 
-/* PNG's checksum, continued over `size` more bytes. */
+/* Continues PNG's checksum, CRC-32, over `size` more bytes. */
 uint32_t gf_crc32(uint32_t crc, const uint8_t *data, size_t size);
-/* Adler-32, zlib's checksum, written so that compilers vectorise it. (adler.c) */
+/* Adler-32, zlib's checksum, in a form that compilers vectorise. (adler.c) */
 uint32_t gf_adler32(const uint8_t *data, size_t size);
 
-/* "zlib" or "ISA-L". */
+/* The library in use: "zlib" or "ISA-L". */
 extern const char gf_inflate_name[];
 
 #endif

@@ -10,22 +10,22 @@
 #include "base/load64.h"
 
 enum {
-    GF_INFLATE_STORED = 0, /* the kinds of blocks; stripes have none of the fixed codes */
+    GF_INFLATE_STORED = 0, /* types of blocks; stripes have none with deflate's fixed codes */
     GF_INFLATE_DYNAMIC = 2,
     GF_INFLATE_BLOCK_END = 256,
     GF_INFLATE_FIRST_LENGTH = 257,
     GF_INFLATE_LITERALS = 286,
     GF_INFLATE_DISTANCES = 30,
     GF_INFLATE_LONGEST = 15,
-    GF_INFLATE_TABLE_BITS = 12, /* longer codes are rare: they are found bit by bit */
+    GF_INFLATE_TABLE_BITS = 12, /* longer codes are rare, and decoded bit by bit */
     GF_INFLATE_TABLE_MASK = (1 << GF_INFLATE_TABLE_BITS) - 1,
     GF_INFLATE_DISTANCE_BITS = 9,
     GF_INFLATE_DISTANCE_MASK = (1 << GF_INFLATE_DISTANCE_BITS) - 1,
-    GF_INFLATE_MARGIN = 16 /* so many bytes behind the data are readable */
+    GF_INFLATE_MARGIN = 16 /* number of bytes behind the data that can be read */
 };
 
-/* Bits are used from the lowest on. `count` of them are in `bits`; `at` is the place of the next
- * byte to load. Behind the data come zeros. */
+/* Reads bits, the lowest one first. `bits` contains the next `count` ones; `at` is the place of the
+ * byte to load next. The data ends with zeros. */
 struct gf_inflate_reader {
     const uint8_t *data;
     size_t size, at;
@@ -33,27 +33,30 @@ struct gf_inflate_reader {
     unsigned count;
 };
 
-/* The codes of each length, in order of the lengths and then of the symbols. */
+/* Codes, for decoding bit by bit: the number of codes of each length, and the symbols in the order
+ * of their codes. */
 struct gf_inflate_codes {
     uint16_t of_length[GF_INFLATE_LONGEST + 1], symbol[GF_INFLATE_LITERALS];
 };
 
-/* An entry of the table: the bits that it takes, then the number of literals and these; or 0
- * literals and another symbol, or nothing where the code is longer. One of `distance`: the bits,
- * then the symbol. */
+/* The tables of a block's codes. An entry contains the number of bits to take, then the number of
+ * literals and these. It contains 0 literals and a symbol for a length or the block's end, and is 0
+ * where the code is longer than the table's index. An entry of `distance` contains the number of
+ * bits, then the symbol. */
 struct gf_inflate_decoder {
     uint32_t entry[1 << GF_INFLATE_TABLE_BITS];
     uint16_t distance[1 << GF_INFLATE_DISTANCE_BITS];
     struct gf_inflate_codes literals, distances;
 };
 
-/* Read the head of a block that has its own codes, behind its kind, and fill the decoder. False: it
- * has no complete codes. */
+/* Reads the head of a block that has its own codes, behind the block's type, and fills the decoder.
+ * False where the codes are not complete. */
 bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder);
-/* Passes a stored block's head. NULL: it is damaged, or not all of its `length` bytes are there. */
+/* Skips a stored block. Returns its `length` bytes; NULL where its head is damaged or bytes are
+ * missing. */
 const uint8_t *gf_inflate_stored(struct gf_inflate_reader *reader, size_t *length);
 
-/* Afterwards there are 56 bits or more. */
+/* Refills `bits` to at least 56 bits. */
 static inline void gf_inflate_refill(struct gf_inflate_reader *reader)
 {
     if (reader->at <= reader->size)
@@ -70,16 +73,17 @@ static inline uint32_t gf_inflate_take(struct gf_inflate_reader *reader, unsigne
     return bits;
 }
 
-/* The number of bits before the next one. */
+/* The number of bits that were taken so far. */
 static inline uint64_t gf_inflate_place(const struct gf_inflate_reader *reader)
 {
     return (uint64_t)reader->at * 8 - reader->count;
 }
 
-/* Takes a code bit by bit and returns its symbol, or -1 where there is no such code. */
+/* Takes one code, bit by bit, and returns its symbol, or -1 where no code matches. */
 int gf_inflate_take_symbol(struct gf_inflate_reader *reader, const struct gf_inflate_codes *codes);
 
-/* Takes the symbol of an entry of the table that gives no literals. It may still be one. */
+/* Takes the symbol of an entry that contains no literals. The symbol may be a literal all the same,
+ * where its code is longer than the table's index. */
 static inline int gf_inflate_take_other(struct gf_inflate_reader *reader,
                                         const struct gf_inflate_decoder *decoder, uint32_t entry)
 {
@@ -90,8 +94,8 @@ static inline int gf_inflate_take_other(struct gf_inflate_reader *reader,
     return (int)(entry >> 16);
 }
 
-/* What a symbol of lengths (from 3 on) or distances stands for: the least number, and the bits that
- * follow and are added to it. */
+/* The numbers that a symbol for lengths (from 3 on) or distances stands for: the smallest one, and
+ * how many extra bits are added to it. */
 struct gf_inflate_range {
     uint16_t least;
     uint8_t extra;
@@ -106,7 +110,8 @@ static inline size_t gf_inflate_take_range(struct gf_inflate_reader *reader,
     return range.least + gf_inflate_take(reader, range.extra);
 }
 
-/* Takes the rest of a match that begins with the symbol of a length. False: it is none. */
+/* Takes the rest of a match, behind the symbol of its length. False where the distance is
+ * invalid. */
 static inline bool gf_inflate_take_match(struct gf_inflate_reader *reader,
                                          const struct gf_inflate_decoder *decoder, int symbol,
                                          size_t *length, size_t *distance)

@@ -5,7 +5,7 @@
 #include "base/target_clones.h"
 #include "codec/png/inflate/inflate_code.h"
 
-/* Copies a match. It may write a few bytes behind it. */
+/* Copies a match. A few bytes behind the match may be overwritten. */
 static uint8_t *copy(uint8_t *out, size_t distance, size_t length)
 {
     uint8_t *const end = out + length;
@@ -21,8 +21,8 @@ static uint8_t *copy(uint8_t *out, size_t distance, size_t length)
     return end;
 }
 
-/* Takes a symbol that is not in the table as a literal. Returns where the output goes on; NULL: the
- * data is damaged. */
+/* Takes a code that is not in the table: a literal or a match. Returns where the output continues;
+ * NULL where the data is damaged. */
 static uint8_t *take_other(struct gf_inflate_reader *reader,
                            const struct gf_inflate_decoder *decoder, uint32_t entry, uint8_t *begin,
                            uint8_t *out, uint8_t *end, bool *ended)
@@ -50,12 +50,13 @@ static inline uint8_t *take_literals(struct gf_inflate_reader *reader, uint32_t 
     return out + (entry >> 8 & 255);
 }
 
-/* Up to eight bytes behind `end` are written before that is noticed. */
+/* Decodes a block's data. Up to eight bytes behind `end` may be written before the function notices
+ * the end. */
 GF_TARGET_CLONES static uint8_t *take_data(struct gf_inflate_reader *from,
                                            const struct gf_inflate_decoder *decoder, uint8_t *begin,
                                            uint8_t *out, uint8_t *end)
 {
-    struct gf_inflate_reader reader = *from; /* the compiler keeps a copy in registers */
+    struct gf_inflate_reader reader = *from; /* a local copy stays in registers */
     bool ended = false;
     while (out && !ended) {
         uint32_t entry = 0;

@@ -16,14 +16,13 @@ struct gf_png_idat {
     struct gf_input *input;
     const struct gf_options *options;
     struct gf_inflate *inflate;
-    uint32_t left, crc; /* of the current chunk: bytes left, checksum so far */
-    unsigned char
-        head[GF_PNG_HEAD_BYTES]; /* the head of the current chunk, where this code read it */
-    bool behind;                 /* that chunk is behind the last IDAT */
-    bool headless;               /* it has no head, for this reason */
+    uint32_t left, crc;                    /* of the current chunk: bytes left, checksum so far */
+    unsigned char head[GF_PNG_HEAD_BYTES]; /* head of the current chunk, if this code has read it */
+    bool behind;                           /* the current chunk is behind the last IDAT */
+    bool headless; /* a fault kept the head of the current chunk from being read */
     struct gf_png_fault why;
-    const char *surplus; /* what the stream has more than the rows; NULL: nothing */
-    char message[80];    /* the text of a fault */
+    const char *surplus; /* what the stream contains beyond the rows; NULL: nothing */
+    char message[80];    /* memory for the text of a fault */
     unsigned char buffer[BUFFER_BYTES];
 };
 
@@ -68,7 +67,7 @@ void gf_png_idat_close(struct gf_png_idat *idat)
     free(idat);
 }
 
-/* ---- the file ---- */
+/* ---- reading chunks ---- */
 
 static bool read_up_to(struct gf_png_idat *idat, void *data, size_t size, size_t *got,
                        struct gf_png_fault *fault)
@@ -102,7 +101,7 @@ static bool read_head(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-/* Reads some of the chunk's remaining bytes. A truncated file gives what it still has. */
+/* Reads some of the chunk's remaining bytes. A truncated file gives the bytes that it has. */
 static bool read_some(struct gf_png_idat *idat, size_t *size, struct gf_png_fault *fault)
 {
     const size_t most = idat->left < BUFFER_BYTES ? idat->left : BUFFER_BYTES;
@@ -122,7 +121,7 @@ static bool read_crc(struct gf_png_idat *idat, const char *wrong, struct gf_png_
     return !wrong || gf_png_get_be32(crc) == idat->crc || corrupt(fault, wrong);
 }
 
-/* Goes on to the next bytes of an IDAT chunk; sets `behind` where there are no more. */
+/* Goes to the next bytes of an IDAT chunk. Sets `behind` where no IDAT chunk follows. */
 static bool reach_data(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     while (!idat->left && !idat->behind) {
@@ -146,7 +145,7 @@ static bool feed(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-/* ---- the stream ---- */
+/* ---- decompressing the IDAT chunks ---- */
 
 bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
                       struct gf_png_fault *fault)
@@ -168,8 +167,8 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
     return true;
 }
 
-/* What is wrong behind the checksum of the last IDAT is no damage of the pixels, and left to
- * gf_png_idat_trailer(). */
+/* Skips the rest of the last IDAT. A fault behind its checksum is no damage of the pixels;
+ * gf_png_idat_trailer() reports it. */
 static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     size_t size;
@@ -185,7 +184,7 @@ static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-/* Surplus data is unpacked too, since damage may show in it, but not without end. */
+/* Surplus data is decompressed, too, up to a limit, since it may show that the rows are damaged. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     uint8_t more[SURPLUS_BYTES];
@@ -213,8 +212,8 @@ bool gf_png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return read_head(idat, fault);
 }
 
-/* libpng's verdict: the checksum of a critical chunk must be right, and PLTE stands alone. Neither
- * the contents nor the checksum of an ancillary chunk matter. */
+/* Checks a chunk behind the pixels as libpng does: the checksum of a critical chunk must be right,
+ * and only one PLTE may occur. Contents and checksums of ancillary chunks are not checked. */
 static bool read_trailing_chunk(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
                                 struct gf_png_fault *fault)
 {

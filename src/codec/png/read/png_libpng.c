@@ -14,7 +14,7 @@ const char *gf_png_name(const struct gf_png_source *source)
     return gf_input_name(source->input);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors and warnings ---- */
 
 static void describe_place(const struct gf_png_source *source, char *text, size_t size)
 {
@@ -57,7 +57,8 @@ static _Noreturn void fail_memory(struct gf_png_source *source)
     longjmp(source->escape, 1);
 }
 
-/* What libpng calls damage may be memory that ran out: then malloc() has set errno. */
+/* Handles libpng's errors. Where malloc() has set errno the error is a lack of memory, which libpng
+ * may report as damage. */
 static _Noreturn void on_error(png_structp png, png_const_charp text)
 {
     struct gf_png_source *const source = png_get_error_ptr(png);
@@ -68,7 +69,7 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
     longjmp(source->escape, 1);
 }
 
-/* Of libpng's warnings those about IDAT and tRNS concern the pixels. */
+/* Handles libpng's warnings. Those about IDAT and tRNS concern the pixels. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     struct gf_png_source *const source = png_get_error_ptr(png);
@@ -80,12 +81,12 @@ static void on_warning(png_structp png, png_const_charp text)
     if (strncmp(text, "IDAT: ", 6) != 0)
         return;
     if (!strstr(text, "Too m") && !strstr(text, "Extra compressed data"))
-        on_error(png, text); /* the checksum of the pixels; not too much data, nor too many IDATs */
+        on_error(png, text); /* wrong checksum of the pixels, not too many IDATs or bytes */
     gf_warn(&source->options, "%s: %s", gf_png_name(source), text + 6);
 }
 
-/* Follows libpng from chunk to chunk: it reads the signature, and then the head and the checksum of
- * each chunk, in one piece each. */
+/* Notes the chunk that libpng reads. libpng reads the signature, and then the head and the checksum
+ * of each chunk, with one call for each. */
 static void follow_chunks(struct gf_png_source *source, const unsigned char *data, size_t size)
 {
     if (!source->signature_read) {
@@ -114,8 +115,8 @@ static void read_data(png_structp png, png_bytep data, size_t size)
 
 /* ---- metadata ---- */
 
-/* Chunks of an animation: acTL counts its frames, and with an fcTL before the pixels these are one
- * of them. (PNG, third edition, 11.3.6) */
+/* Counts the pictures of an animation. acTL states the number of its frames; where an fcTL stands
+ * before the pixels they are the first frame. (PNG, third edition, 11.3.6) */
 static void count_frames(struct gf_png_source *source, const struct gf_png_chunk *chunk)
 {
     if (!strcmp(chunk->type, "acTL") && chunk->size == 8 && gf_png_chunk_is_sound(chunk))
@@ -131,8 +132,7 @@ void gf_png_warn_of_frames(const struct gf_png_source *source)
                 gf_png_name(source), (unsigned long long)pictures);
 }
 
-/* libpng calls this for every chunk that it does not interpret. Wrong checksums do not keep it from
- * doing so. */
+/* Reads a chunk that libpng does not interpret, even if the chunk's checksum is wrong. */
 static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     struct gf_png_source *const source = png_get_user_chunk_ptr(png);
@@ -199,9 +199,10 @@ void gf_png_read_header(struct gf_png_source *source)
         fail_memory(source);
     png_structp const png = source->png;
     png_set_read_fn(png, source, read_data);
-    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* gf_size_check sets the limits */
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* gf_size_check() checks them */
     png_set_chunk_malloc_max(png, GF_PNG_METADATA_CHUNK_MAX);
-    /* What libpng has asked for and did not get it does not decode: it is to ask for less. */
+    /* libpng does not decode the part of a read that it got before the end of the file. With a
+     * small buffer it loses fewer rows. */
     if (source->options.allow_truncated)
         png_set_compression_buffer_size(png, 1);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);

@@ -16,10 +16,10 @@ enum {
 
 struct chunk {
     const unsigned char *type, *data;
-    size_t size, end; /* of its data; where the next chunk begins */
+    size_t size, end; /* bytes of its data; where the next chunk begins */
 };
 
-/* The chunk at a place; false: it is cut off. */
+/* Finds the chunk at a place; false where it is cut off. */
 static bool chunk_at(const unsigned char *data, size_t size, size_t at, struct chunk *chunk)
 {
     if (size < FRAME_BYTES || at > size - FRAME_BYTES)
@@ -33,7 +33,7 @@ static bool chunk_at(const unsigned char *data, size_t size, size_t at, struct c
     return true;
 }
 
-/* False: it is cut off, or its checksum is wrong. */
+/* Finds the chunk at a place; false where it is cut off or its checksum is wrong. */
 static bool sound_chunk_at(const unsigned char *data, size_t size, size_t at, struct chunk *chunk)
 {
     return chunk_at(data, size, at, chunk) &&
@@ -74,7 +74,7 @@ static bool read_mark(const struct chunk *chunk, struct gf_png_marked *marked)
     return true;
 }
 
-/* The chunks of the pixels, and the end of the file. */
+/* Reads the chunks of the pixels and IEND. */
 static bool read_stripes(const unsigned char *data, size_t size, struct gf_png_marked *marked)
 {
     struct chunk chunk;

@@ -1,6 +1,6 @@
-/* Looks whether a whole PNG file has stripes that do not depend on each other (the mark of level 1)
- * and can be given to a GPU as it is: one IDAT chunk a stripe, and nothing behind them but the end.
- * The checksums of all other chunks are right; those of the stripes' the GPU compares. */
+/* Decides whether a PNG file has independent stripes (the mark of level 1) and can be given to a
+ * GPU unchanged: one IDAT chunk for each stripe, and only IEND behind them. The checksums of all
+ * other chunks are checked here; the GPU checks those of the stripes. */
 #ifndef GF_CODEC_PNG_READ_PNG_MARKED_H
 #define GF_CODEC_PNG_READ_PNG_MARKED_H
 
@@ -10,13 +10,13 @@
 struct gf_png_marked {
     int width, height;
     int channels, bits; /* 1..4, 8 or 16: no palette, no interlacing, no colour that is clear */
-    int rows;           /* of a stripe, but for the last */
-    int stripes;        /* of the picture, and IDAT chunks of the file */
-    size_t first;       /* the place of the first of them */
-    size_t chunk_bytes; /* of all of them, which follow each other */
+    int rows;           /* rows of a stripe, except the last */
+    int stripes;        /* number of stripes, which is that of IDAT chunks */
+    size_t first;       /* offset of the first IDAT chunk */
+    size_t chunk_bytes; /* bytes of all IDAT chunks together */
 };
 
-/* False: the file is to be read as any other. */
+/* False where the file must be read like any other PNG. */
 bool gf_png_marked_read(const unsigned char *data, size_t size, struct gf_png_marked *marked);
 
 #endif

@@ -13,8 +13,8 @@
 
 enum { UNPACK_FIRST = 64 << 10 };
 
-/* Unpacks a zlib stream of up to GF_METADATA_MAX bytes. A longer or damaged one is left out with a
- * warning. False when out of memory. */
+/* Decompresses a zlib stream to at most GF_METADATA_MAX bytes. A longer or damaged stream is left
+ * out with a warning. False when out of memory. */
 static bool unpack(const unsigned char *data, size_t size, const char *what, struct gf_blob *blob,
                    const struct gf_options *options, const char *file)
 {
@@ -54,7 +54,7 @@ static bool unpack(const unsigned char *data, size_t size, const char *what, str
     return true;
 }
 
-/* The byte behind the next zero; NULL where there is no zero. */
+/* Returns the byte behind the next zero; NULL where there is no zero. */
 static const unsigned char *behind_zero(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *const zero = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
@@ -81,7 +81,8 @@ static void warn_of_texts(const struct gf_options *options, const char *file, bo
 
 static const char xmp_keyword[] = "XML:com.adobe.xmp";
 
-/* Adds what an iTXt chunk's keyword says: XMP, or a text. head: see struct gf_text. */
+/* Adds the contents of an iTXt chunk: XMP or a text, as its keyword says. head: see struct
+ * gf_text. */
 static bool add_international(struct gf_metadata *metadata, const unsigned char *head,
                               size_t head_size, const unsigned char *text, size_t size,
                               const struct gf_options *options, const char *file)
@@ -94,8 +95,7 @@ static bool add_international(struct gf_metadata *metadata, const unsigned char 
     return added;
 }
 
-/* A keyword, whether the text is packed, the method, the language, the translated keyword, the
- * text. */
+/* Reads an iTXt chunk: keyword, compression flag, method, language, translated keyword, text. */
 static bool add_itxt(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,
                      const struct gf_options *options, const char *file)
 {
@@ -127,7 +127,7 @@ static bool add_itxt(struct gf_metadata *metadata, const struct gf_png_chunk *ch
     return added;
 }
 
-/* Adds a text in Latin-1: a profile as text, or a text as it is. */
+/* Adds a text in Latin-1: the profile that it contains, or the text itself. */
 static bool add_latin1(struct gf_metadata *metadata, const char *keyword, const unsigned char *text,
                        size_t size, const struct gf_options *options, const char *file)
 {
@@ -146,7 +146,8 @@ static bool add_latin1(struct gf_metadata *metadata, const char *keyword, const 
     return added;
 }
 
-/* tEXt and zTXt: a keyword, a zero, in zTXt a zero for the method, then the text. */
+/* Reads a tEXt or zTXt chunk: a keyword, a zero, in zTXt another zero for the method, then the
+ * text. */
 static bool add_text(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,
                      const struct gf_options *options, const char *file)
 {
@@ -180,7 +181,7 @@ static void add_phys(struct gf_metadata *metadata, const unsigned char *data, si
     metadata->density_y = png_get_uint_32(data + 4);
 }
 
-/* gAMA, cHRM, sRGB and cICP of a wrong length count as absent. */
+/* Adds gAMA, cHRM, sRGB and cICP. A chunk of a wrong length is ignored. */
 static void add_colours(struct gf_colour_tags *tags, const char *type, const unsigned char *data,
                         size_t size)
 {
@@ -200,7 +201,7 @@ static void add_colours(struct gf_colour_tags *tags, const char *type, const uns
     }
 }
 
-/* Whether a chunk of that type can hold metadata that outputs keep. */
+/* Whether a chunk of this type can contain metadata that outputs keep. */
 static bool is_metadata(const char *type)
 {
     static const char *const types[] = {"iCCP", "eXIf", "pHYs", "iTXt", "tEXt",
@@ -247,7 +248,7 @@ bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk
 
 /* ---- chunks behind the pixels ---- */
 
-/* Reads the data and the checksum of a chunk. True unless out of memory. */
+/* Reads the data and the checksum of a chunk, and adds its metadata. False when out of memory. */
 static bool add_chunk_at(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
                          struct gf_png_chunk chunk, const struct gf_options *options)
 {

@@ -16,41 +16,41 @@ enum {
     BLOCKS = 4,
     LARGE_BLOCKS = 2,
     LARGE_BYTES = 8 << 20,
-    MEMORY_SHARE = 4 /* the part of options->memory_bytes that blocks may take */
+    MEMORY_SHARE = 4 /* blocks may take 1/4 of options->memory_bytes */
 };
 
-/* A file whose mark holds has `stripes` and no more. Block b of any other lies in slot b % slots.
- * The thread unpacks it, then the caller reads its rows. */
+/* A marked file has `stripes`, and the members about blocks are unused. Block b of any other file
+ * is in slot b % slots: the thread decompresses it, then the caller reads its rows. */
 struct gf_png_pixels {
     struct gf_format format;
     size_t row_bytes;
     struct gf_input *input;
     const struct gf_options *options;
-    int64_t begin;   /* of the data of the first IDAT chunk */
-    uint32_t length; /* of that chunk */
+    int64_t begin;   /* offset of the data of the first IDAT chunk */
+    uint32_t length; /* bytes of data in that chunk */
     struct gf_png_stripes_reader *stripes;
     struct gf_png_idat *idat;
     const struct gf_png_filters *filters;
     uint8_t *slot[BLOCKS];
-    uint8_t *above; /* the row before the block, with its filter undone */
+    uint8_t *above; /* last row of the block before, with its filter undone */
     int slots, block_rows, blocks;
     size_t slot_bytes, above_bytes;
     pthread_t thread;
-    bool threaded, running; /* the thread begins with the first row: a device may read the file */
+    bool threaded, running; /* running from the first read on: a GPU may read the file instead */
     pthread_mutex_t lock;   /* guards the members up to `fault` */
     pthread_cond_t changed;
     int unpacked, used; /* numbers of blocks */
     bool ending;
-    int whole_rows; /* the rows before the fault; all rows where there is none */
+    int whole_rows; /* number of rows before the fault; all rows where there is none */
     struct gf_png_fault fault;
-    /* Only the caller uses these. Rows below `ready` have their filters undone. */
+    /* Only the caller uses these members. The filters of the rows before `ready` are undone. */
     int row, ready;
     bool bad_filter;
 };
 
-/* ---- unpacking ---- */
+/* ---- decompressing ---- */
 
-/* False after a fault. */
+/* Decompresses block b. False after a fault. */
 static bool unpack_block(struct gf_png_pixels *pixels, int b)
 {
     const int first = b * pixels->block_rows, rest = pixels->format.height - first;
@@ -63,8 +63,8 @@ static bool unpack_block(struct gf_png_pixels *pixels, int b)
     if (whole && rows == rest)
         whole = gf_png_idat_end(pixels->idat, &fault);
     int whole_rows = first + (int)(got / filtered);
-    whole_rows -= whole_rows ==
-                  pixels->format.height; /* without the stream's end the last row does not count */
+    whole_rows -=
+        whole_rows == pixels->format.height; /* the last row counts only if the stream ends well */
     pthread_mutex_lock(&pixels->lock);
     if (!whole) {
         pixels->whole_rows = whole_rows;
@@ -125,7 +125,7 @@ static bool alloc_blocks(struct gf_png_pixels *pixels)
     return there;
 }
 
-/* Gets ready to read the blocks of a file, whatever it is like. */
+/* Prepares the reader for blocks. */
 static bool open_blocks(struct gf_png_pixels *pixels)
 {
     const int threads = gf_codec_threads(pixels->options);
@@ -166,7 +166,7 @@ uint64_t gf_png_pixels_memory(const struct gf_png_pixels *pixels)
 {
     if (pixels->stripes)
         return gf_png_stripes_read_memory(pixels->stripes);
-    /* `above` takes none before there is a second block. */
+    /* Without a second block `above` needs no memory. */
     const uint64_t above_bytes = pixels->blocks > 1 ? pixels->above_bytes : 0;
     return (uint64_t)pixels->slots * pixels->slot_bytes + above_bytes;
 }
@@ -193,15 +193,15 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
 
 /* ---- rows ---- */
 
-/* Waits for block b, or unpacks it. Returns how many of the picture's rows are known to be whole.
- */
+/* Waits for block b, or decompresses it. Returns the number of rows of the picture that are known
+ * to be whole. */
 static int reach_block(struct gf_png_pixels *pixels, int b)
 {
     if (pixels->threaded && !pixels->running)
         pixels->running = pixels->threaded =
             !pthread_create(&pixels->thread, NULL, thread_main, pixels);
     if (!pixels->threaded && pixels->unpacked == b)
-        (void)unpack_block(pixels, b); /* a fault is in whole_rows */
+        (void)unpack_block(pixels, b); /* whole_rows shows a fault */
     pthread_mutex_lock(&pixels->lock);
     if (pixels->used < b) {
         pixels->used = b;
@@ -232,7 +232,7 @@ static void undo_block(struct gf_png_pixels *pixels, int b)
                pixels->row_bytes);
 }
 
-/* Reads rows of blocks; `dst` may be NULL, to drop them. */
+/* Reads rows of blocks, or skips them where `dst` is NULL. */
 static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
                      struct gf_png_fault *fault)
 {
@@ -241,7 +241,7 @@ static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst,
         if (!y)
             undo_block(pixels, b);
         if (pixels->row >= pixels->ready) {
-            /* Where no filter was invalid, unpacking ended with a fault. */
+            /* Unless a filter's number was invalid, decompressing ended with a fault. */
             *fault = pixels->bad_filter ? (struct gf_png_fault){.text = "bad adaptive filter value"}
                                         : pixels->fault;
             return done;
@@ -258,8 +258,8 @@ static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst,
     return rows;
 }
 
-/* The mark does not hold: the file is read anew as any other, without the rows that are out. False:
- * that failed. */
+/* Reads the file from the start as one without a mark, since the mark turned out to be wrong, and
+ * skips the rows that were read already. False where that failed. */
 static bool read_anew(struct gf_png_pixels *pixels, struct gf_png_fault *fault)
 {
     const int out = pixels->row;

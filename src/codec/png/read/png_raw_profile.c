@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text is a line with the type, one with the number of bytes, then lines of hexadecimal digits.
- */
+/* A raw profile is a line with the type, a line with the number of bytes, then lines of hexadecimal
+ * digits. */
 enum { DIGITS_OF_LINE = 72, HEADER_MOST = 80 };
 
 static int digit_value(int letter)
@@ -15,15 +15,15 @@ static int digit_value(int letter)
     return at ? (int)(at - digits) % 16 : -1;
 }
 
-/* The position behind the header, and the number of bytes that it states; `size` where it is wrong.
- */
+/* Reads the two lines of the header. Returns the position behind them and sets the number of bytes;
+ * returns `size` where the header is wrong. */
 static size_t read_header(const char *text, size_t size, size_t *count)
 {
     size_t at = 0;
     *count = 0;
     while (at < size && text[at] == '\n')
         at++;
-    while (at < size && text[at] != '\n') /* the type once more */
+    while (at < size && text[at] != '\n') /* the line with the type */
         at++;
     while (at < size && (text[at] == '\n' || text[at] == ' '))
         at++;

@@ -1,6 +1,6 @@
 /* Reads PNG files of every colour type, depth and interlacing. libpng interprets the critical
- * chunks and tRNS, and hands over the other chunks as they are. Pixels that need no conversion are
- * read by png_pixels.c, which takes a third of libpng's time. */
+ * chunks and tRNS, and passes on the other chunks. Pixels that need no conversion are read by
+ * png_pixels.c, which takes a third of libpng's time. */
 #include <stdlib.h>
 #include <string.h>
 #include <png.h>
@@ -14,9 +14,9 @@
 #include "codec/io/input.h"
 #include "codec/png/read/png_libpng.h"
 
-enum { DEFLATE_RATIO_MAX = 1032 }; /* the most that deflate can: 258 bytes from two bits */
+enum { DEFLATE_RATIO_MAX = 1032 }; /* deflate's highest: 258 bytes from two bits */
 
-/* ---- what runs under setjmp: none of it has locals that must survive ---- */
+/* ---- functions that run under setjmp (none has locals that must survive longjmp) ---- */
 
 static bool little_endian(void)
 {
@@ -24,8 +24,8 @@ static bool little_endian(void)
     return *(const unsigned char *)&one;
 }
 
-/* Whether the zlib stream may refer to any byte of its last 32 KB. Its head can state a smaller
- * window; inflate.h does not see to that. */
+/* Whether the zlib stream may refer to any byte of its last 32 KB. A stream can state a smaller
+ * window, which inflate.h does not enforce. */
 static bool has_whole_window(const struct gf_png_source *source)
 {
     enum { LARGEST_WINDOW = 7 };
@@ -39,7 +39,7 @@ static bool has_whole_window(const struct gf_png_source *source)
     return first >> 4 >= LARGEST_WINDOW || raw <= 256u << (first >> 4);
 }
 
-/* Whether the file's rows need no conversion but that of the byte order. */
+/* Whether the file's rows need no conversion except that of the byte order. */
 static bool is_plain(struct gf_png_source *source)
 {
     return png_get_interlace_type(source->png, source->info) == PNG_INTERLACE_NONE &&
@@ -59,7 +59,7 @@ static enum gf_status start_plain(struct gf_png_source *source, struct gf_error 
                               &source->options, &source->pixels, error);
 }
 
-/* Keeps the palette, for the pixels and for a PNG that is made of the same ones. */
+/* Keeps the palette, for reading pixels and for an output that is a PNG of the same pixels. */
 static void keep_palette(struct gf_png_source *source)
 {
     png_colorp colours;
@@ -77,11 +77,11 @@ static void keep_palette(struct gf_png_source *source)
         entry[2] = colours[i].blue;
     }
     source->base.format.channels = clear ? 4 : 3;
-    /* Without memory the output has no palette. */
+    /* A lack of memory only means that the output has no palette. */
     (void)gf_blob_set(&source->base.metadata.palette, source->palette, 4 * (size_t)source->colours);
 }
 
-/* Asks libpng for an index a byte. */
+/* Makes libpng expand each index to a byte. */
 static void start_indices(struct gf_png_source *source)
 {
     source->indices = malloc((size_t)source->base.format.width);
@@ -90,11 +90,12 @@ static void start_indices(struct gf_png_source *source)
         png_error(source->png, source->error->text);
     }
     png_set_packing(source->png);
-    png_set_check_for_invalid_index(source->png, -1); /* read_row() does */
+    png_set_check_for_invalid_index(source->png, -1); /* read_row() checks the indices */
     keep_palette(source);
 }
 
-/* Asks libpng for whole samples, and an alpha channel where the file has any transparency. */
+/* Makes libpng give samples of 8 or 16 bits, and an alpha channel where the file has any
+ * transparency. */
 static void start(struct gf_png_source *source)
 {
     const bool palette = png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE;
@@ -115,7 +116,7 @@ static void start(struct gf_png_source *source)
         png_error(source->png, "unexpected format of rows");
 }
 
-/* Reads a row; of a picture with a palette every `step`-th pixel from the `first` on. */
+/* Reads a row. Of a row of indices only every `step`-th pixel from `first` on is converted. */
 static void read_row(struct gf_png_source *source, unsigned char *row, int first, int step)
 {
     const int width = source->indices ? source->base.format.width : 0;
@@ -155,10 +156,10 @@ static void read_whole(struct gf_png_source *source)
 
 static void finish(struct gf_png_source *source)
 {
-    png_read_end(source->png, source->info); /* without info it would accept any chunk */
+    png_read_end(source->png, source->info); /* without info libpng would accept any chunk */
 }
 
-/* Under allow_truncated damage becomes one warning, and nothing more is decoded. */
+/* Under allow_truncated damage becomes a warning, and no more rows are decoded. */
 static enum gf_status forgive(struct gf_png_source *source, enum gf_status status,
                               const struct gf_error *failure, struct gf_error *error)
 {
@@ -180,7 +181,7 @@ static enum gf_status attempt_or_forgive(struct gf_png_source *source,
     return forgive(source, gf_png_attempt(source, work, &failure), &failure, error);
 }
 
-/* Rows of the usual length do not count. */
+/* Counts the memory. A row of usual length counts as none. */
 static void count_memory(struct gf_png_source *source)
 {
     enum { LARGE_BYTES = 8 << 20, LIBPNG_ROWS = 3 };
@@ -198,7 +199,7 @@ static void count_memory(struct gf_png_source *source)
     }
 }
 
-/* ---- the source ---- */
+/* ---- functions of the source ---- */
 
 static enum gf_status read_plain(struct gf_png_source *source, struct gf_error *error)
 {
@@ -228,8 +229,8 @@ static enum gf_status finish_plain(struct gf_png_source *source, bool *in_idat,
     return gf_png_fail(source, &fault, failure);
 }
 
-/* Whether libpng failed in a chunk of packed pixels. Where the head of the next chunk is cut,
- * libpng still has the name of the last. */
+/* Whether libpng failed in an IDAT chunk. If the head of the next chunk is cut off, libpng still
+ * has the name of the chunk before. */
 static bool is_in_idat(const struct gf_png_source *source)
 {
     enum { IDAT_TYPE = 0x49444154 };
@@ -245,7 +246,7 @@ static enum gf_status read_progressive(struct gf_png_source *source, struct gf_e
     return status;
 }
 
-/* Decodes all passes at the first call; the rows are handed out from memory. */
+/* Decodes all passes at the first call; later calls copy rows from memory. */
 static enum gf_status read_interlaced(struct gf_png_source *source, struct gf_error *error)
 {
     const size_t row_bytes = gf_row_bytes(source->base.format);
@@ -275,8 +276,9 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
     return source->pass ? read_interlaced(source, error) : read_progressive(source, error);
 }
 
-/* The pixels are complete: damage behind them only leads to a warning. Damage in a chunk of packed
- * pixels that holds more than they need is damage all the same. */
+/* Checks the chunks behind the pixels, which are complete: damage there gives only a warning.
+ * Damage in an IDAT chunk that contains more data than the pixels need is a failure all the
+ * same. */
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
     struct gf_png_source *const source = (struct gf_png_source *)base;

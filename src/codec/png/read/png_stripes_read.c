@@ -17,14 +17,14 @@ enum {
     TYPE_BYTES = 4,
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4,
-    CHUNK_REST = TYPE_BYTES + GF_PNG_CRC_BYTES, /* of a chunk, beside its length and its data */
+    CHUNK_REST = TYPE_BYTES + GF_PNG_CRC_BYTES, /* bytes of a chunk beside its length and data */
     CHUNK_MORE = CHUNK_REST + GF_INFLATE_STRIPE_MARGIN,
-    STRIPE_MOST = 4 << 20, /* bytes of a stripe; level 1 makes larger ones of very long rows only */
+    STRIPE_MOST = 4 << 20, /* bytes; level 1 makes larger stripes only of very long rows */
     MEMORY_BYTES = 64 << 20,
-    MEMORY_SHARE = 4 /* the reader's part of options->memory_bytes */
+    MEMORY_SHARE = 4 /* the reader may use 1/4 of options->memory_bytes */
 };
 
-/* Where a stripe's chunk begins. */
+/* The offset and the length of a stripe's chunk. */
 struct place {
     int64_t at;
     uint32_t length;
@@ -33,10 +33,10 @@ struct place {
 struct slot {
     uint8_t *rows;
     uint32_t adler;
-    bool read; /* and all is as it should be */
+    bool read; /* the stripe was read without a fault */
 };
 
-/* Stripe k is unpacked in slot k % slots by any thread, and its rows are read in order. */
+/* Any thread decompresses stripe k to slot k % slots; the caller reads its rows in order. */
 struct gf_png_stripes_reader {
     struct gf_input *input;
     struct gf_format format;
@@ -48,7 +48,7 @@ struct gf_png_stripes_reader {
     uint8_t **chunk; /* one for each thread */
     const struct gf_png_filters *filters;
     struct gf_ordered_work *work;
-    int submitted, stripe, row; /* the next row, within the stripe that was taken back last */
+    int submitted, stripe, row; /* stripe: taken back last; row: the next one in it */
     uint32_t adler, stated_adler;
     bool failed;
 };
@@ -59,9 +59,9 @@ static int rows_of(const struct gf_png_stripes_reader *reader, int stripe)
     return rest < reader->stripe_rows ? rest : reader->stripe_rows;
 }
 
-/* ---- a stripe ---- */
+/* ---- decoding a stripe ---- */
 
-/* Reads a chunk from its type to its checksum, and checks that. */
+/* Reads a chunk from its type to its checksum, and checks the checksum. */
 static bool read_chunk(struct gf_png_stripes_reader *reader, const struct place *place,
                        uint8_t *chunk)
 {
@@ -73,7 +73,7 @@ static bool read_chunk(struct gf_png_stripes_reader *reader, const struct place 
                gf_crc32(0, chunk, size - GF_PNG_CRC_BYTES);
 }
 
-/* Undoes the filters of a stripe, whose first row refers to none above. */
+/* Undoes the filters of a stripe, whose first row refers to no row above. */
 static bool undo_filters(const struct gf_png_stripes_reader *reader, uint8_t *rows, int count)
 {
     const int bpp = reader->format.channels * reader->format.bits / 8;
@@ -102,10 +102,10 @@ static bool read_stripe(void *context, int thread, int stripe)
     return true;
 }
 
-/* ---- the chunks ---- */
+/* ---- finding the chunks ---- */
 
-/* Notes where the chunks are: as many IDATs as stripes, and not one more. A stripe that does not
- * pack is stored; a chunk of more than `most` bytes was not written by level 1. */
+/* Notes where the stripes' chunks are. There must be as many IDAT chunks as stripes. Level 1 writes
+ * no chunk of more than `most` bytes, since it stores a stripe that cannot be compressed. */
 static bool find_chunks(struct gf_png_stripes_reader *reader, uint32_t length, size_t most)
 {
     unsigned char head[GF_PNG_HEAD_BYTES];
@@ -129,7 +129,7 @@ static bool find_chunks(struct gf_png_stripes_reader *reader, uint32_t length, s
            got == sizeof head && memcmp(head + TYPE_BYTES, "IDAT", 4) != 0;
 }
 
-/* Level 1 begins the zlib stream with these bytes. */
+/* Whether the zlib stream begins with the bytes that level 1 writes. */
 static bool head_is_right(const struct gf_png_stripes_reader *reader)
 {
     unsigned char head[ZLIB_HEAD_BYTES];
@@ -141,8 +141,9 @@ static bool head_is_right(const struct gf_png_stripes_reader *reader)
 
 /* ---- opening and closing ---- */
 
-/* At most one thread for each stripe, and as many as the memory allows. One slot is being read, and
- * for every two that are being unpacked one more is ready. False: it does not suffice for one. */
+/* Chooses the number of threads: at most one for each stripe, and as many as the memory allows. One
+ * slot is being read, and for every two that are being decompressed one more waits. False where the
+ * memory does not suffice for one thread. */
 static bool choose_threads(struct gf_png_stripes_reader *reader, const struct gf_options *options)
 {
     const uint64_t budget =
@@ -241,8 +242,8 @@ int64_t gf_png_stripes_read_end(const struct gf_png_stripes_reader *reader)
 
 /* ---- rows ---- */
 
-/* Takes back the next stripe, whose slot the one before it has left. The threads start with the
- * first one. */
+/* Takes back the next stripe, and submits the slot of the stripe before it. The threads start with
+ * the first stripe. */
 static bool next_stripe(struct gf_png_stripes_reader *reader)
 {
     bool failed = false;

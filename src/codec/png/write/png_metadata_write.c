@@ -7,7 +7,7 @@
 
 #include "codec/png/png_chunk.h"
 
-/* Writes a chunk of a head and the blob, unless they are too long for one. */
+/* Writes a chunk that contains `head` and the blob, unless it would be too long. */
 static enum gf_status write_headed(struct gf_output *output, const char *type, const void *head,
                                    size_t head_size, const struct gf_blob *blob,
                                    struct gf_error *error)
@@ -41,11 +41,11 @@ static enum gf_status write_packed(struct gf_output *output, const char *type, c
     return status;
 }
 
-/* In a form that ImageMagick and exiftool read: PNG has no chunk of its own for IPTC. */
+/* Writes IPTC in the form that ImageMagick and exiftool read: PNG has no chunk for IPTC. */
 static enum gf_status write_iptc(struct gf_output *output, const struct gf_blob *iptc,
                                  struct gf_error *error)
 {
-    static const char head[] = GF_PNG_RAW_PROFILE "iptc\0"; /* the keyword, its zero, method 0 */
+    static const char head[] = GF_PNG_RAW_PROFILE "iptc\0"; /* keyword, zero, method 0 */
     struct gf_blob text;
     if (!gf_png_make_raw_profile("iptc", iptc, &text))
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -66,12 +66,12 @@ static enum gf_status write_density(struct gf_output *output, const struct gf_me
     return gf_png_chunk_write(output, "pHYs", chunk, sizeof chunk, error);
 }
 
-/* An sRGB chunk and a profile may not stand together; the others are what old readers fall back
- * on. */
+/* Writes the chunks about colours. An sRGB chunk and a profile exclude each other; old readers use
+ * the other chunks. */
 static enum gf_status write_colours(struct gf_output *output, const struct gf_metadata *metadata,
                                     struct gf_error *error)
 {
-    static const char icc_head[] = "ICC profile\0"; /* the name, its zero and method 0 */
+    static const char icc_head[] = "ICC profile\0"; /* name, zero, method 0 */
     const struct gf_colour_tags *const tags = &metadata->colour;
     unsigned char chunk[32];
     enum gf_status status = GF_OK;
@@ -91,7 +91,8 @@ static enum gf_status write_colours(struct gf_output *output, const struct gf_me
     return status;
 }
 
-/* tEXt, zTXt where the text is long, iTXt where it is not Latin-1 or in a stated language. */
+/* Writes a text: as tEXt, as zTXt where it is long, as iTXt where it is not Latin-1 or has a
+ * language. */
 static enum gf_status write_text(struct gf_output *output, const struct gf_text *text,
                                  struct gf_error *error)
 {
@@ -106,7 +107,7 @@ static enum gf_status write_text(struct gf_output *output, const struct gf_text 
     enum gf_status status = GF_OK;
     if (!head.data)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (!status) { /* behind the keyword: whether it is packed, and method 0 */
+    if (!status) { /* behind the keyword: compression flag, method 0 */
         memcpy(head.data, png.head.data, keyword);
         head.data[keyword] = packed;
         head.data[keyword + 1] = 0;
@@ -129,7 +130,7 @@ static enum gf_status write_text(struct gf_output *output, const struct gf_text 
 enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_metadata *metadata,
                                      struct gf_error *error)
 {
-    /* The keyword, "not packed", method, language and translated keyword, each with its zero. */
+    /* Keyword, no compression, method, language and translated keyword, each with a zero. */
     static const char xmp_head[] = "XML:com.adobe.xmp\0\0\0\0";
     enum gf_status status = write_colours(output, metadata, error);
     if (!status)

@@ -9,12 +9,12 @@
 #include "codec/png/png_mark.h"
 
 enum {
-    STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share two megapixels */
+    STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share a picture of 2 megapixels */
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4,
     WINDOW_BITS = 15,
     MEMORY_LEVEL = 8,
-    FLUSH_BYTES = 16 /* the most that an empty block and a few bits take */
+    FLUSH_BYTES = 16 /* the most bytes of an empty block and a few bits */
 };
 
 static int at_least_one(size_t count)
@@ -72,7 +72,7 @@ bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout
             malloc(gf_deflate_fast_scratch((layout->row_bytes + 1) * (size_t)layout->rows));
         return packer->filtered && packer->scratch;
     }
-    /* libpng uses this strategy for filtered rows, too: from level 4 on files become smaller. */
+    /* libpng uses this strategy for filtered rows, too: files become smaller from level 4 on. */
     packer->zlib_open =
         deflateInit2(&packer->zlib, layout->level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
                      layout->indices ? Z_DEFAULT_STRATEGY : Z_FILTERED) == Z_OK;
@@ -87,7 +87,7 @@ void gf_png_packer_close(struct gf_png_packer *packer)
     free(packer->scratch);
 }
 
-/* Filters rows first..end, counted from the stripe's own first, to their place in `filtered`. */
+/* Filters rows first..end, counted from the stripe's first row, to their place in `filtered`. */
 static uint8_t *filter_rows(const struct gf_png_packer *packer, const struct gf_png_layout *layout,
                             const struct gf_png_stripe *stripe, int first, int end)
 {
@@ -108,7 +108,8 @@ static uint8_t *filter_rows(const struct gf_png_packer *packer, const struct gf_
     return begin;
 }
 
-/* Packs the stripe by zlib, which may refer to the window. 0 where it takes more than `room`. */
+/* Compresses the stripe by zlib, which may refer to the window. Returns 0 where the result is
+ * larger than `room`. */
 static size_t deflate_rows(struct gf_png_packer *packer, const struct gf_png_layout *layout,
                            const struct gf_png_stripe *stripe, const uint8_t *own, uint8_t *out,
                            size_t room)
@@ -131,7 +132,8 @@ static size_t deflate_rows(struct gf_png_packer *packer, const struct gf_png_lay
     return done ? room - zlib->avail_out : 0;
 }
 
-/* The head states deflate, a window of 32 KB and the effort; it must be a multiple of 31. */
+/* Writes the head of the zlib stream: deflate, a window of 32 KB and the level. As a number the
+ * head must be a multiple of 31. */
 static void put_zlib_head(uint8_t *out, int level)
 {
     const int effort = level <= 1 ? 0 : level <= 5 ? 1 : level == 6 ? 2 : 3;

@@ -1,4 +1,5 @@
-/* Makes an IDAT chunk of one stripe of a PNG's rows: filters them, then packs them by deflate. */
+/* Makes the IDAT chunk of a stripe of a PNG's rows: filters the rows, then compresses them by
+ * deflate. */
 #ifndef GF_CODEC_PNG_WRITE_PNG_PACK_H
 #define GF_CODEC_PNG_WRITE_PNG_PACK_H
 
@@ -11,27 +12,26 @@
 
 enum { GF_PNG_WINDOW = 32 << 10, GF_PNG_FAST_LEVEL = 1 };
 
-/* How a picture is cut into stripes, and what a stripe takes. */
+/* How a picture is cut into stripes, and the memory of a stripe. */
 struct gf_png_layout {
     int height, bpp, level;
-    bool indices; /* rows are of a palette: they are not filtered, since numbers that are near are
-                   * not alike */
+    bool indices; /* rows are indices, and not filtered: close indices differ in colour */
     size_t row_bytes;
-    size_t pitch;     /* of raw rows, with margins before and behind */
+    size_t pitch;     /* distance of raw rows, with margins on both sides */
     int rows;         /* rows of a stripe */
-    int window_rows;  /* rows before a stripe whose filtered bytes it may refer to */
+    int window_rows;  /* rows before a stripe that it may refer to */
     int count;        /* number of stripes */
     size_t raw_bytes; /* of the row above the window, the window and the stripe */
     size_t filtered_bytes;
-    size_t chunk_bytes; /* at most, of a packed stripe */
+    size_t chunk_bytes; /* the most bytes of a compressed stripe's chunk */
 };
 struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, int level);
 
 /* The memory that one thread needs. */
 struct gf_png_packer {
     const struct gf_png_filters *filters;
-    uint8_t *filtered; /* the window, then the stripe */
-    void *scratch;     /* of gf_deflate_fast, for the fast level; the others have zlib */
+    uint8_t *filtered; /* filtered bytes of the window, then of the stripe */
+    void *scratch;     /* for gf_deflate_fast at the fast level; other levels use zlib */
     z_stream zlib;
     bool zlib_open;
 };
@@ -41,27 +41,27 @@ void gf_png_packer_close(struct gf_png_packer *packer);
 struct gf_png_stripe {
     int index;
     uint8_t *raw;
-    uint8_t *chunk; /* the result: a whole chunk; that of the last stripe lacks gf_png_stripe_end */
+    uint8_t *chunk; /* the result, a whole chunk; the last stripe's lacks gf_png_stripe_end */
     size_t chunk_bytes, data_bytes;
-    size_t filtered_bytes; /* of the stripe's own rows */
-    uint32_t adler;        /* of those bytes */
+    size_t filtered_bytes; /* bytes of the stripe's own rows */
+    uint32_t adler;        /* checksum of those bytes */
 };
-/* The rows before its own that stripe `index` keeps: the window and the row above it, as far as the
- * picture has them. A row of zeros lies above the picture's first. */
+/* The number of rows before its own that stripe `index` keeps: the window and the row above it, as
+ * far as the picture has them. Above the picture's first row is a row of zeros. */
 int gf_png_stripe_above(const struct gf_png_layout *layout, int index);
-int gf_png_stripe_rows(const struct gf_png_layout *layout, int index); /* of its own */
-/* Row 0 is the first of the stripe's own. */
+int gf_png_stripe_rows(const struct gf_png_layout *layout, int index); /* number of its own rows */
+/* Row 0 is the first of the stripe's own rows. */
 static inline uint8_t *gf_png_stripe_row(const struct gf_png_layout *layout,
                                          const struct gf_png_stripe *stripe, int row)
 {
     return stripe->raw + (size_t)(1 + layout->window_rows + row) * layout->pitch + GF_PNG_MARGIN;
 }
 
-/* False when out of memory. */
+/* Makes the stripe's chunk. False when out of memory. */
 bool gf_png_pack(struct gf_png_packer *packer, const struct gf_png_layout *layout,
                  struct gf_png_stripe *stripe);
 
-/* Ends the last stripe's chunk with the checksum of the whole stream. */
+/* Completes the last stripe's chunk with the checksum of the whole zlib stream. */
 void gf_png_stripe_end(struct gf_png_stripe *stripe, uint32_t adler);
 
 #endif

@@ -10,7 +10,7 @@
 #include "codec/png/write/png_stripes.h"
 
 enum { COLOURS_MOST = 256, TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS, PALETTE_TYPE = 3 };
-enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held although nobody counts them */
+enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held without counting the memory */
 
 struct palette_sink {
     struct gf_sink base;
@@ -19,14 +19,14 @@ struct palette_sink {
     struct gf_format format;
     unsigned char colour[COLOURS_MOST][4]; /* RGBA */
     int colours;
-    int16_t table[TABLE_SIZE]; /* of colours by their hash, -1: empty */
-    bool fixed;                /* the palette is the input's, and grows no more */
-    int bits;                  /* of an index, once all colours are known */
-    int row;                   /* that comes next */
-    unsigned char *indices;    /* of the rows so far, or of one row where the palette is fixed */
-    unsigned char *packed;     /* a row as the file has it */
-    struct gf_png_stripes *stripes; /* NULL: the colours are still being counted */
-    bool plain;                     /* there were too many: the rows are written as they are */
+    int16_t table[TABLE_SIZE]; /* finds a colour by its hash; -1: empty */
+    bool fixed;                /* the palette is the input's and does not grow */
+    int bits;                  /* bits of an index, when all colours are known */
+    int row;                   /* the next row */
+    unsigned char *indices;    /* of all rows so far, or of one row where the palette is fixed */
+    unsigned char *packed;     /* one row in the file's form */
+    struct gf_png_stripes *stripes; /* NULL: colours are still being collected */
+    bool plain;                     /* too many colours: rows are written without a palette */
 };
 
 /* ---- colours ---- */
@@ -40,7 +40,7 @@ static void rgba_of(const unsigned char *pixel, int channels, unsigned char rgba
     rgba[3] = channels % 2 ? 255 : pixel[channels - 1];
 }
 
-/* The index of a colour; one that is new gets the next, unless the palette is fixed or full: -1. */
+/* Returns the index of a colour. A new colour is added; -1 where the palette is fixed or full. */
 static int index_of(struct palette_sink *sink, const unsigned char rgba[4])
 {
     uint32_t key;
@@ -57,8 +57,8 @@ static int index_of(struct palette_sink *sink, const unsigned char rgba[4])
     return sink->colours++;
 }
 
-/* False: there are too many colours. A row that a damaged file lacks may have one that a fixed
- * palette lacks: it gets the first. */
+/* Converts a row to indices. False where there are too many colours. A row that is missing in a
+ * damaged file may have a colour that a fixed palette lacks; it gets index 0. */
 static bool index_row(struct palette_sink *sink, const unsigned char *row, unsigned char *indices)
 {
     const int channels = sink->format.channels;
@@ -73,7 +73,7 @@ static bool index_row(struct palette_sink *sink, const unsigned char *row, unsig
     return true;
 }
 
-/* ---- the file ---- */
+/* ---- writing the file ---- */
 
 static enum gf_status write_palette(const struct palette_sink *sink, struct gf_error *error)
 {
@@ -90,7 +90,7 @@ static enum gf_status write_palette(const struct palette_sink *sink, struct gf_e
                             : gf_png_chunk_write(sink->output, "tRNS", alpha, clear, error);
 }
 
-/* All colours are known: what follows is the palette and the packed indices. */
+/* Starts to write indices, since all colours are known: writes the palette and opens the packer. */
 static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *error)
 {
     struct gf_format packed = {.height = sink->format.height, .channels = 1, .bits = 8};
@@ -119,7 +119,7 @@ static enum gf_status write_indices(struct palette_sink *sink, const unsigned ch
     return gf_png_stripes_write(sink->stripes, 1, sink->packed, bytes, error);
 }
 
-/* Rewrites the header, which stands behind the signature. */
+/* Replaces the header, which follows the signature. */
 static enum gf_status set_header(const struct palette_sink *sink, int bits, int type,
                                  struct gf_error *error)
 {
@@ -128,7 +128,8 @@ static enum gf_status set_header(const struct palette_sink *sink, int bits, int 
     return gf_output_write_at(sink->output, GF_PNG_SIGNATURE_BYTES, header, sizeof header, error);
 }
 
-/* Too many colours: the rows so far are made of their indices again. */
+/* Writes the picture without a palette, since it has too many colours: the rows so far are restored
+ * from their indices. */
 static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
@@ -156,7 +157,7 @@ static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
     return status;
 }
 
-/* ---- the sink ---- */
+/* ---- functions of the sink ---- */
 
 static enum gf_status palette_write(struct gf_sink *base, int rows, const unsigned char *src,
                                     size_t pitch, struct gf_error *error)
@@ -166,7 +167,7 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
     enum gf_status status = GF_OK;
     for (int y = 0; !status && y < rows; y++, sink->row++) {
         const unsigned char *const row = src + (size_t)y * pitch;
-        /* Of a plain picture there are no indices; a fixed palette needs those of one row. */
+        /* Without a palette no indices are needed; with a fixed palette those of one row. */
         unsigned char *const indices =
             sink->plain || sink->fixed ? sink->indices : sink->indices + (size_t)sink->row * width;
         if (!sink->plain && !index_row(sink, row, indices))
@@ -224,9 +225,9 @@ uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options 
                : 0;
 }
 
-/* A pixel of the input may have an index beyond the palette, which is black. If the palette lacks
- * black and has room, a picture's indices are held until all are known; to the palette of a large
- * picture black is added in any case. */
+/* Decides whether the input's palette is fixed. An index beyond the palette is black. If the
+ * palette lacks black and has room for it, indices are held until all colours are known; the
+ * palette of a large picture gets black in any case. */
 static void fix_palette(struct palette_sink *sink)
 {
     static const unsigned char black[4] = {[3] = 255};

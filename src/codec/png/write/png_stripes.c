@@ -11,9 +11,13 @@
 #include "codec/io/output.h"
 #include "codec/png/write/png_pack.h"
 
-enum { MEMORY_BYTES = 64 << 20, MEMORY_SHARE = 4 /* the writer's part of options->memory_bytes */ };
+enum {
+    MEMORY_BYTES = 64 << 20,
+    MEMORY_SHARE = 4 /* the writer may use 1/4 of options->memory_bytes */
+};
 
-/* Stripe k is filled in slot k % slots, packed by any thread, and written in order. */
+/* The caller fills stripe k in slot k % slots, any thread compresses it, and the caller writes it
+ * in order. */
 struct gf_png_stripes {
     struct gf_output *output;
     struct gf_format format;
@@ -24,7 +28,7 @@ struct gf_png_stripes {
     int packers;
     struct gf_ordered_work *work;
     int filled, written; /* numbers of stripes */
-    int row;             /* the next row of the stripe that is being filled */
+    int row;             /* next row of the stripe that is being filled */
     uint32_t adler;
 };
 
@@ -79,15 +83,15 @@ static int packer_count(const struct gf_png_stripes *stripes, const struct gf_op
     return count > 1 ? count : 1;
 }
 
-/* One slot is being filled. For every two that are being packed one more is packed already and
- * waits, since stripes are written in order. */
+/* The number of slots. One slot is being filled. For every two that are being compressed one more
+ * is ready and waits, since stripes are written in order. */
 static int slot_count(const struct gf_png_stripes *stripes)
 {
     const int count = stripes->packers + stripes->packers / 2 + 1;
     return count < stripes->layout.count ? count : stripes->layout.count;
 }
 
-/* gf_pages_alloc gives zeros, as the margins of rows must be. */
+/* gf_pages_alloc gives zeros, which the margins of rows must be. */
 static bool open_slots(struct gf_png_stripes *stripes)
 {
     const struct gf_png_layout *const layout = &stripes->layout;
@@ -155,7 +159,8 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
 
 /* ---- the rows ---- */
 
-/* Writes all packed stripes that come next, and waits until no more than `most` are not written. */
+/* Writes the compressed stripes that come next, and waits until at most `most` stripes are not
+ * written yet. */
 static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -174,7 +179,7 @@ static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, str
     return status;
 }
 
-/* Copies the rows before the new stripe, to which it may refer, from the slot of the last one. */
+/* Copies the rows that the new stripe may refer to from the slot of the last stripe. */
 static void begin_stripe(struct gf_png_stripes *stripes, int index)
 {
     const struct gf_png_layout *const layout = &stripes->layout;

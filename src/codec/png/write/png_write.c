@@ -19,10 +19,10 @@ struct png_sink {
     struct gf_output *output;
     struct gf_format format;
     struct gf_options options;
-    struct gf_png_stripes *stripes; /* NULL until the first row: a device may code them all */
+    struct gf_png_stripes *stripes; /* NULL before the first row: a GPU may encode all */
 };
 
-/* ---- the sink ---- */
+/* ---- functions of the sink ---- */
 
 static enum gf_status png_write(struct gf_sink *base, int rows, const unsigned char *src,
                                 size_t pitch, struct gf_error *error)
@@ -42,7 +42,7 @@ static enum gf_status png_finish(struct gf_sink *base, struct gf_error *error)
     return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
 }
 
-/* The coded bytes are whole IDAT chunks. */
+/* Writes coded bytes: whole IDAT chunks. */
 static enum gf_status png_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
                                  bool last, struct gf_error *error)
 {
