@@ -1,5 +1,13 @@
 #include "base/memory_budget.h"
 
+#include <unistd.h>
+
+uint64_t gf_memory_physical_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
+}
+
 void gf_memory_budget_open(struct gf_memory_budget *budget, uint64_t limit, int users)
 {
     *budget = (struct gf_memory_budget){.limit = limit,

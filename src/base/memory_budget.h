@@ -15,6 +15,9 @@ struct gf_memory_budget {
     uint64_t next_ticket, serving;
 };
 
+/* The bytes of this machine's memory. */
+uint64_t gf_memory_physical_bytes(void);
+
 void gf_memory_budget_open(struct gf_memory_budget *budget, uint64_t limit, int users);
 void gf_memory_budget_close(struct gf_memory_budget *budget);
 void gf_memory_budget_acquire(struct gf_memory_budget *budget, uint64_t bytes);

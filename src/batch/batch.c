@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "batch/archives/archive.h"
-#include "batch/workers/batch_work.h"
-#include "batch/devices/cost.h"
-#include "chain/chain.h"
+#include "batch/archives/archive_run.h"
+#include "batch/request/output_names.h"
+#include "batch/workers/workers.h"
+#include "engine/backend.h"
 
 /* Reports faults that every picture would have before the first picture. chain[outputs] keeps in
  * memory the files that the chains name, for the workers' chains. Where there are several outputs
@@ -33,45 +33,11 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
 static void report_choice(const struct gf_batch *batch, int workers)
 {
     char text[300];
-    snprintf(text, sizeof text, "%zu files on %s%s by %d worker%s: %s", batch->count,
-             batch->devices ? "CUDA" : "the CPU", batch->device_codec ? " with its codec" : "",
-             workers, workers == 1 ? "" : "s", batch->reason);
+    snprintf(text, sizeof text, "%zu files on %s%s by %d worker%s: %s", batch->shard.count,
+             batch->devices.count ? "CUDA" : "the CPU",
+             batch->devices.choice.device_codec ? " with its codec" : "", workers,
+             workers == 1 ? "" : "s", batch->devices.reason);
     batch->request->message(batch->request->context, GF_MESSAGE_CHOICE, text);
-}
-
-void gf_batch_describe_left_out(const struct gf_batch_state *state,
-                                char text[GF_BATCH_LEFT_OUT_SIZE])
-{
-    *text = '\0';
-    if (state->left_out)
-        snprintf(text, GF_BATCH_LEFT_OUT_SIZE, "; %zu file%s not taken for %s (-v names %s)",
-                 state->left_out, state->left_out == 1 ? " was" : "s were",
-                 state->left_out == 1 ? "a picture" : "pictures",
-                 state->left_out == 1 ? "it" : "them");
-}
-
-enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *error)
-{
-    const struct gf_batch_state *const state = &batch->state;
-    if (batch->fatal) {
-        *error = batch->error;
-        return batch->status;
-    }
-    if (!state->failed)
-        return GF_OK;
-    const size_t left = state->files - state->done - state->failed - state->skipped;
-    char more[80] = "", outputs[60] = "";
-    if (batch->request->more_outputs)
-        snprintf(outputs, sizeof outputs, " (%zu of their %zu outputs)", batch->outputs_failed,
-                 state->failed * (size_t)gf_batch_outputs(batch->request));
-    if (left)
-        snprintf(more, sizeof more, ", %zu not begun (--fail-fast)", left);
-    else if (state->skipped)
-        snprintf(more, sizeof more, ", %zu skipped", state->skipped);
-    char left_out[GF_BATCH_LEFT_OUT_SIZE];
-    gf_batch_describe_left_out(state, left_out);
-    return gf_fail(error, batch->failure, "%zu of %zu files failed%s, %zu done%s%s", state->failed,
-                   state->files, outputs, state->done, more, left_out);
 }
 
 static void tell_estimate(void *context, const char *text)
@@ -86,35 +52,36 @@ static void report_estimate(const struct gf_batch *batch)
     const struct gf_batch_request *const request = batch->request;
     const char *why_not;
     struct gf_cost_work work;
-    if (!gf_cost_look(request, batch->server, &work))
+    if (!gf_cost_look(request, batch->devices.server, &work))
         return;
     const bool gpu = work.server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not);
     gf_cost_describe(&work, gpu && !gf_batch_check_kernels(request, NULL), tell_estimate,
                      (void *)request);
 }
 
-static enum gf_status run(struct gf_batch *batch, struct gf_error *error)
+static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *error)
 {
-    if (gf_archive_takes_part(batch->request))
+    if (gf_batch_has_archives(batch->request))
         return gf_archive_run(batch, error);
-    enum gf_status status = gf_batch_name_outputs(batch, error);
-    if (status || batch->request->dry_run || !batch->count) {
+    enum gf_status status = gf_batch_name_outputs(batch->request, batch->output, error);
+    if (status || batch->request->dry_run || !batch->shard.count) {
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
-        if (!status && batch->request->verbose && batch->count)
+        if (!status && batch->request->verbose && batch->shard.count)
             report_estimate(batch);
         return status;
     }
-    gf_batch_choose_devices(batch, batch->request);
-    status = gf_batch_check_devices(batch, error);
+    gf_batch_choose_devices(batch->request, batch->request, batch->shard.count, &batch->devices);
+    status = gf_batch_check_devices(batch->request, &batch->devices, error);
     if (status)
         return status;
-    const int workers = gf_batch_divide_work(batch);
-    if (batch->request->verbose && batch->count > 1)
+    const int workers = gf_batch_divide_work(batch->request, &batch->devices, batch->shard.count,
+                                             &batch->options, &batch->memory_budget);
+    if (batch->request->verbose && batch->shard.count > 1)
         report_choice(batch, workers);
     if (batch->request->verbose)
         report_estimate(batch);
-    status = gf_batch_work(batch, workers, error);
+    status = gf_batch_work_on_shard(batch, workers, error);
     gf_memory_budget_close(&batch->memory_budget);
     return status ? status : gf_batch_conclude(batch, error);
 }
@@ -125,16 +92,14 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     const size_t inputs = request->inputs->count;
     const int outputs = gf_batch_outputs(request);
     struct gf_batch batch = {.request = request,
-                             .first = request->shards ? (size_t)(request->shard - 1) : 0,
-                             .step = request->shards ? (size_t)request->shards : 1,
+                             .shard = gf_batch_shard_of(request),
                              .options = request->options,
                              .begin_s = gf_now()};
     pthread_condattr_t attributes;
-    batch.count = batch.first < inputs ? (inputs - batch.first + batch.step - 1) / batch.step : 0;
-    batch.state.files = batch.count;
+    batch.state.files = batch.shard.count;
     batch.state.left_out = request->inputs->left_out;
     if (request->counts)
-        request->counts->files = batch.count;
+        request->counts->files = batch.shard.count;
     batch.options.spans |= request->log || request->tick;
     batch.item = calloc(inputs + 1, sizeof *batch.item);
     batch.output = calloc(inputs * (size_t)outputs + 1, sizeof *batch.output);
@@ -150,7 +115,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
                                 ? check_request(request, chain, batch.fingerprint, error)
                                 : gf_fail_memory(error);
     if (!status)
-        status = run(&batch, error);
+        status = prepare_and_work(&batch, error);
     for (int k = 0; k < outputs; k++)
         gf_chain_free(&chain[k]);
     for (size_t i = 0; batch.item && i < inputs; i++)
@@ -161,7 +126,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     free(batch.output);
     pthread_cond_destroy(&batch.changed);
     pthread_mutex_destroy(&batch.lock);
-    gf_batch_drop_server(&batch);
+    gf_batch_drop_server(&batch.devices);
     *state = batch.state;
     return status;
 }

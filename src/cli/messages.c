@@ -6,7 +6,7 @@
 
 #include "base/exit_status.h"
 #include "base/printable.h"
-#include "batch/program_words.h"
+#include "batch/request/option_names.h"
 
 static FILE *own; /* the stream of standard error; NULL: that is stderr */
 
@@ -32,7 +32,7 @@ void gf_message_print(const char *kind, const char *text)
     char line[sizeof((struct gf_error *)0)->text];
     snprintf(line, sizeof line, "%s", text);
     gf_make_printable(line);
-    gf_program_words(line);
+    gf_name_options_as_typed(line);
     fprintf(gf_message_file(), "gpufilter: %s%s\n", kind, line);
 }
 

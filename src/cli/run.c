@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch/archives/archive.h"
+#include "batch/names/archive_name.h"
 #include "batch/batch.h"
+#include "batch/devices/devices.h"
 #include "batch/devices/figures_cache.h"
 #include "cli/messages.h"
 #include "cli/progress.h"

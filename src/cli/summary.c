@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 #include "base/start_times.h"
-#include "batch/archives/archive.h"
+#include "batch/names/archive_name.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 

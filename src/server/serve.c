@@ -174,7 +174,6 @@ static enum gf_status run(struct gf_server *server, struct gf_error *error)
 enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_error *error)
 {
     struct gf_server *const server = calloc(1, sizeof *server);
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (!server)
         return gf_fail_memory(error);
     server->settings = settings;
@@ -188,7 +187,7 @@ enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_err
     pthread_mutex_init(&server->lock, NULL);
     gf_memory_budget_open(&server->budget,
                           settings->memory_bytes ? settings->memory_bytes
-                                                 : (uint64_t)pages * (uint64_t)page / 4,
+                                                 : gf_memory_physical_bytes() / 4,
                           GF_SERVER_WORKERS_MAX);
     const enum gf_status status = server->events >= 0 ? run(server, error) : gf_fail_memory(error);
     gf_server_place_leave(&server->place);

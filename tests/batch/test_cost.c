@@ -1,7 +1,6 @@
 /* The choice of `auto` against what was measured on real machines: it must be right where the
  * difference is large. */
-#include "batch/workers/batch_work.h"
-#include "batch/devices/cost.h"
+#include "batch/devices/devices.h"
 #include "base/cpu.h"
 #include "support.h"
 #include "chain/chain.h"
@@ -207,27 +206,24 @@ static void test_shared(void **state)
 
 static void test_one_thread_each(void **state)
 {
-    assert_false(
-        gf_batch_one_thread_each(1, 1)); /* reading and writing have threads of their own */
-    assert_true(gf_batch_one_thread_each(16, 16));
-    assert_false(gf_batch_one_thread_each(17, 16)); /* 15 would wait for the last */
-    assert_true(gf_batch_one_thread_each(24, 16));
-    assert_true(gf_batch_one_thread_each(1000, 16));
-    assert_true(gf_batch_one_thread_each(5, 1));
+    assert_false(gf_cost_one_thread_each(1, 1)); /* reading and writing have threads of their own */
+    assert_true(gf_cost_one_thread_each(16, 16));
+    assert_false(gf_cost_one_thread_each(17, 16)); /* 15 would wait for the last */
+    assert_true(gf_cost_one_thread_each(24, 16));
+    assert_true(gf_cost_one_thread_each(1000, 16));
+    assert_true(gf_cost_one_thread_each(5, 1));
 }
 
 static int workers_for(size_t pictures, bool unpacks)
 {
     const struct gf_template output = {.text = (char *)"out.png"};
     const struct gf_batch_request request = {.output = &output};
-    struct gf_batch batch = {.request = &request,
-                             .options = gf_options_default(),
-                             .count = pictures,
-                             .devices = 1,
-                             .device_codec = true,
-                             .device_unpacks = unpacks};
-    const int workers = gf_batch_divide_work(&batch);
-    gf_memory_budget_close(&batch.memory_budget);
+    const struct gf_batch_devices devices = {
+        .count = 1, .choice = {.device_codec = true, .device_unpacks = unpacks}};
+    struct gf_options options = gf_options_default();
+    struct gf_memory_budget budget;
+    const int workers = gf_batch_divide_work(&request, &devices, pictures, &options, &budget);
+    gf_memory_budget_close(&budget);
     return workers;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/exit_status.h"
 #include "batch/batch.h"
-#include "batch/program_words.h"
+#include "batch/request/option_names.h"
 #include "cli/command/command.h"
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
@@ -598,7 +598,7 @@ static void test_help_study(void **state)
 }
 
 /* Messages of the library name its options; those of the program, the command line's. */
-static void test_program_words(void **state)
+static void test_name_options_as_typed(void **state)
 {
     static const char *const messages[][2] = {
         {"a.png: over options.max_pixels=99", "a.png: over --max-pixels=99"},
@@ -613,7 +613,7 @@ static void test_program_words(void **state)
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         char text[100];
         strcpy(text, messages[i][0]);
-        gf_program_words(text);
+        gf_name_options_as_typed(text);
         assert_string_equal(text, messages[i][1]);
     }
 }
@@ -832,7 +832,7 @@ int main(void)
         cmocka_unit_test(test_help_study),
         cmocka_unit_test(test_filter_examples),
         cmocka_unit_test(test_manual),
-        cmocka_unit_test(test_program_words),
+        cmocka_unit_test(test_name_options_as_typed),
         cmocka_unit_test(test_exit_statuses),
         cmocka_unit_test(test_markup),
         cmocka_unit_test(test_list),

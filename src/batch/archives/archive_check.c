@@ -1,6 +1,4 @@
 /* Checks what a batch with archives is asked to do. */
-#include "batch/archives/archive.h"
-
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,6 +6,8 @@
 
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
+#include "batch/names/archive_name.h"
+#include "batch/request/output_names.h"
 
 static enum gf_status check_options(const struct gf_batch_request *request, bool from_archive,
                                     struct gf_error *error)
@@ -100,7 +100,7 @@ enum gf_status gf_archive_check(const struct gf_batch_request *request, bool fro
         if (inputs->count > 1 && gf_archive_named(path))
             return gf_fail(error, GF_ERROR_USAGE, "%s: an archive is the only input of a run",
                            path);
-        if (!from_archive && gf_batch_is_stream(path))
+        if (!from_archive && gf_input_named_is_stream(path))
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: a stream has no name, and does not go into an archive", path);
     }

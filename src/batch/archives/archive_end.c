@@ -1,6 +1,4 @@
 /* Ends a batch with archives: reports how the input ended, and lets the archives appear. */
-#include "batch/archives/archive.h"
-
 #include <sys/stat.h>
 
 #include "base/exit_status.h"

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/archives/archive.h"
-
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_calls.h"
 
@@ -94,6 +92,14 @@ void gf_archive_member_set_target(struct gf_archive_member *member, const char *
     else
         gf_archive_calls.archive_entry_copy_symlink(member->header, target);
     uselocale(before);
+}
+
+#else
+#include "base/fail.h"
+
+enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s: built without libarchive-dev", subject);
 }
 
 #endif

@@ -13,6 +13,10 @@
 struct archive_entry;
 struct stat;
 
+/* Loads libarchive. GF_ERROR_UNAVAILABLE where it is missing; the message begins with the
+ * subject. */
+enum gf_status gf_archive_load(const char *subject, struct gf_error *error) GF_CHECKED;
+
 struct gf_archive_member {
     struct archive_entry *header; /* everything that the archive says of the member; freed by
                                    * gf_archive_member_free() */

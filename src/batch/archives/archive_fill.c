@@ -1,6 +1,4 @@
 /* Fills the ring: with the members of an archive, or with files. */
-#include "batch/archives/archive.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -186,9 +184,9 @@ static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, b
                                 struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;
-    const size_t index = gf_batch_index(batch, position);
+    const size_t index = gf_batch_shard_index(&batch->shard, position);
     struct stat file = {.st_size = 0};
-    *more = position < batch->count;
+    *more = position < batch->shard.count;
     if (!*more)
         return GF_OK;
     const bool there = !stat(batch->request->inputs->item[index].path, &file);

@@ -1,6 +1,4 @@
 /* Names the outputs of a slot of the ring. */
-#include "batch/archives/archive.h"
-
 #include <stdlib.h>
 #include <string.h>
 

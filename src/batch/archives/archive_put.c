@@ -1,6 +1,4 @@
 /* Writes a slot of the ring into the archives: a picture, a link, or bytes that pass untouched. */
-#include "batch/archives/archive.h"
-
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/archives/archive.h"
 #include "batch/archives/archive_file.h"
+#include "batch/names/archive_name.h"
 #include "codec/io/input.h"
 
 #ifdef GF_LIBRARY_archive

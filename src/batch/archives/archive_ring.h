@@ -6,7 +6,7 @@
 
 #include "batch/archives/archive_file.h"
 #include "batch/archives/archive_links.h"
-#include "batch/workers/batch_work.h"
+#include "batch/workers/workers.h"
 
 enum { GF_ARCHIVE_SLOTS = 1024 };
 
@@ -93,8 +93,8 @@ const struct gf_input_name *gf_archive_input_of(const struct gf_archive_ring *ri
 enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Runs that many workers, writes what they and the reader make until everything is written or the
- * run stops, and waits for the workers. */
+/* Lets that many workers do the pictures, writes what they and the reader make until everything is
+ * written or the run stops, and waits for the workers. */
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
                                struct gf_error *error) GF_CHECKED;
 

@@ -1,5 +1,5 @@
 /* A batch with archives: its devices, its beginning and its end. */
-#include "batch/archives/archive.h"
+#include "batch/archives/archive_run.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -7,18 +7,13 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "batch/workers/batch_work.h"
-
-bool gf_archive_takes_part(const struct gf_batch_request *request)
-{
-    bool any = gf_archive_named(request->inputs->item[0].path);
-    for (int k = 0; k < gf_batch_outputs(request); k++)
-        any |= gf_archive_named(gf_batch_output_at(request, k).name->text);
-    return any;
-}
+#include "batch/archives/archive_file.h"
+#include "batch/workers/workers.h"
 
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
+#include "batch/names/archive_name.h"
+#include "batch/request/output_names.h"
 
 /* ---- the reader ---- */
 
@@ -72,7 +67,8 @@ static void choose_devices(struct gf_archive_ring *ring)
     struct gf_batch_request first = *batch->request;
     uint64_t bytes = 0;
     if (!ring->reader) {
-        gf_batch_choose_devices(batch, batch->request);
+        gf_batch_choose_devices(batch->request, batch->request, batch->shard.count,
+                                &batch->devices);
         return;
     }
     if (size > 0)
@@ -94,7 +90,7 @@ static void choose_devices(struct gf_archive_ring *ring)
         first.inputs = &inputs;
     }
     pthread_mutex_unlock(&batch->lock);
-    gf_batch_choose_devices(batch, &first);
+    gf_batch_choose_devices(batch->request, &first, batch->shard.count, &batch->devices);
 }
 
 /* ---- archives ---- */
@@ -134,20 +130,23 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
     return status;
 }
 
-/* ---- the run ---- */
+/* ---- all together ---- */
 
-static enum gf_status run(struct gf_archive_ring *ring, struct gf_error *error)
+static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;
     const uint64_t memory = batch->request->options.memory_bytes;
-    ring->limit = memory ? memory / 2 : gf_batch_physical_bytes() / 8;
+    ring->limit = memory ? memory / 2 : gf_memory_physical_bytes() / 8;
     enum gf_status status = start_reader(ring, error);
     if (status)
         return status;
     choose_devices(ring);
-    status = gf_batch_check_devices(batch, error);
+    status = gf_batch_check_devices(batch->request, &batch->devices, error);
     if (!status) {
-        status = gf_archive_work(ring, gf_batch_divide_work(batch), error);
+        const int workers =
+            gf_batch_divide_work(batch->request, &batch->devices, batch->shard.count,
+                                 &batch->options, &batch->memory_budget);
+        status = gf_archive_work(ring, workers, error);
         gf_memory_budget_close(&batch->memory_budget);
     }
     join_reader(ring, status != GF_OK);
@@ -165,9 +164,9 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     const bool from_archive = gf_archive_named(batch->request->inputs->item[0].path);
     enum gf_status status = gf_archive_check(batch->request, from_archive, error);
     if (!status && !from_archive)
-        status = gf_batch_name_outputs(batch, error);
+        status = gf_batch_name_outputs(batch->request, batch->output, error);
     if (!status && from_archive) {
-        batch->count = MANY; /* the number of pictures is known only at the end */
+        batch->shard.count = MANY; /* the number of pictures is known only at the end */
         batch->state.files = 0;
         batch->claims = &ring->claims;
     }
@@ -179,7 +178,6 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
     struct gf_archive_ring *const ring = calloc(1, sizeof *ring);
     if (!ring)
         return gf_fail_memory(error);
-    batch->archive = true;
     ring->batch = batch;
     ring->outputs = gf_batch_outputs(batch->request);
     ring->from = name_for_messages(batch->request->inputs->item[0].path, "stdin");
@@ -189,7 +187,7 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
     else if (!status)
         status = open_archives(ring, error);
     if (!status && !batch->request->dry_run)
-        status = run(ring, error);
+        status = fill_and_empty(ring, error);
     join_reader(ring, true);
     for (size_t i = 0; i < GF_ARCHIVE_SLOTS; i++)
         gf_archive_slot_free(ring, &ring->slot[i]);
@@ -205,11 +203,6 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
 }
 
 #else
-
-enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s: built without libarchive-dev", subject);
-}
 
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
 {

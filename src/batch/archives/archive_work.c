@@ -1,47 +1,15 @@
-/* Works on the slots of the ring: workers run the pictures, and the calling thread writes the slots
+/* Works on the slots of the ring: workers do the pictures, and the calling thread writes the slots
  * that are done. */
-#include "batch/archives/archive.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 
-/* Frees a slot. The batch owns the names of a file's outputs. */
-void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot)
-{
-    for (int k = 0; k < ring->outputs; k++) {
-        if (slot->bytes)
-            free(slot->bytes[k].data);
-        if (slot->item.refusal)
-            free(slot->item.refusal[k]);
-        if (slot->name.path && slot->item.output)
-            free(slot->item.output[k]);
-    }
-    gf_archive_member_free(&slot->member);
-    free(slot->target);
-    free(slot->data);
-    free(slot->bytes);
-    free(slot->item.notes);
-    free(slot->item.refusal);
-    if (slot->name.path)
-        free(slot->item.output);
-    free(slot->name.path);
-    *slot = (struct gf_archive_slot){0};
-}
-
-const struct gf_input_name *gf_archive_input_of(const struct gf_archive_ring *ring,
-                                                const struct gf_archive_slot *slot)
-{
-    return slot->name.path ? &slot->name : &ring->batch->request->inputs->item[slot->index];
-}
-
 /* ---- the workers ---- */
 
-static struct gf_archive_slot *take_picture(struct gf_archive_ring *ring)
+static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
     struct gf_archive_slot *taken = NULL;
@@ -61,20 +29,30 @@ static struct gf_archive_slot *take_picture(struct gf_archive_ring *ring)
     return taken;
 }
 
-static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worker,
-                     struct gf_archive_slot *slot)
+static bool take_picture(struct gf_batch_worker *worker)
 {
-    struct gf_batch *const batch = ring->batch;
-    const struct gf_file_bytes member = {.data = slot->data, .size = slot->size};
+    struct gf_archive_ring *const ring = worker->supply->context;
+    struct gf_archive_slot *const slot = take_slot(ring);
+    if (!slot)
+        return false;
     worker->input = gf_archive_input_of(ring, slot);
     worker->item = &slot->item;
-    worker->member = slot->data ? &member : NULL;
+    worker->taken = slot;
+    worker->member = (struct gf_file_bytes){.data = slot->data, .size = slot->size};
     if (slot->data)
         worker->identity = gf_identify_member(
             slot->data, slot->size, gf_archive_member_time(&slot->member), &ring->identity);
     worker->bytes = slot->bytes;
     worker->index = slot->index;
-    gf_batch_run_item(worker, false);
+    return true;
+}
+
+/* Puts the results into the slot in place of the picture. */
+static void end_picture(struct gf_batch_worker *worker)
+{
+    struct gf_archive_ring *const ring = worker->supply->context;
+    struct gf_batch *const batch = ring->batch;
+    struct gf_archive_slot *const slot = worker->taken;
     free(slot->data);
     slot->data = NULL;
     slot->size = 0;
@@ -86,20 +64,6 @@ static void run_slot(struct gf_archive_ring *ring, struct gf_batch_worker *worke
     slot->state = GF_SLOT_DONE;
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
-}
-
-struct archive_worker {
-    struct gf_batch_worker base;
-    struct gf_archive_ring *ring;
-};
-
-static void *worker_main(void *argument)
-{
-    struct archive_worker *const worker = argument;
-    for (struct gf_archive_slot *slot; (slot = take_picture(worker->ring));)
-        run_slot(worker->ring, &worker->base, slot);
-    gf_batch_worker_end(&worker->base);
-    return NULL;
 }
 
 /* ---- writing ---- */
@@ -128,8 +92,9 @@ static void report_fault(const struct gf_archive_ring *ring, const struct gf_arc
 
 /* Writes the slots that are done, in order, until everything is written or the run stops. Holds the
  * lock except while writing. */
-static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *error)
+static enum gf_status write_slots(void *context, struct gf_error *error)
 {
+    struct gf_archive_ring *const ring = context;
     struct gf_batch *const batch = ring->batch;
     struct timespec next = {0};
     enum gf_status status = GF_OK;
@@ -163,22 +128,12 @@ static enum gf_status write_all(struct gf_archive_ring *ring, struct gf_error *e
 
 /* ---- all together ---- */
 
-static enum gf_status run_threads(struct gf_archive_ring *ring, struct archive_worker *worker,
-                                  int count, struct gf_error *error)
+enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;
-    int started = 0;
-    pthread_mutex_lock(&batch->lock);
-    while (started < count &&
-           !pthread_create(&worker[started].base.thread, NULL, worker_main, &worker[started]))
-        started++;
-    batch->working = started;
-    batch->stopped |= !started;
-    pthread_mutex_unlock(&batch->lock);
-    const enum gf_status status =
-        started ? write_all(ring, error) : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
-    for (int i = 0; i < started; i++)
-        pthread_join(worker[i].base.thread, NULL);
+    const struct gf_batch_supply supply = {
+        .context = ring, .take = take_picture, .done = end_picture, .attend = write_slots};
+    const enum gf_status status = gf_batch_work(batch, &supply, workers, error);
     pthread_mutex_lock(&batch->lock);
     for (size_t i = ring->written; i < ring->read; i++) { /* the run has stopped */
         struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
@@ -186,23 +141,6 @@ static enum gf_status run_threads(struct gf_archive_ring *ring, struct archive_w
             gf_batch_report(batch, &slot->item, gf_archive_input_of(ring, slot)->path);
     }
     pthread_mutex_unlock(&batch->lock);
-    return status;
-}
-
-enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers, struct gf_error *error)
-{
-    struct gf_batch *const batch = ring->batch;
-    struct archive_worker *const worker = calloc((size_t)workers, sizeof *worker);
-    enum gf_status status = worker ? GF_OK : gf_fail_memory(error);
-    for (int i = 0; !status && i < workers; i++) {
-        worker[i].ring = ring;
-        status = gf_batch_worker_open(&worker[i].base, batch, i, error);
-    }
-    if (!status)
-        status = run_threads(ring, worker, workers, error);
-    for (int i = 0; worker && i < workers; i++)
-        gf_batch_worker_close(&worker[i].base);
-    free(worker);
     return status;
 }
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "batch/archives/archive.h"
 #include "batch/archives/archive_file.h"
+#include "batch/names/archive_name.h"
 #include "codec/io/output.h"
 #include "codec/io/spool.h"
 

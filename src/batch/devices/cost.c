@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "batch/workers/batch_work.h"
 #include "chain/stage_cost.h"
 
 /* ---- filters ---- */
@@ -129,6 +128,12 @@ static double shared_s(const struct gf_cost_work *work, const struct gf_cost_cod
     return work->pixels * 1e-9 * (codec->alone_ns + all_ns * (double)work->files / speed(work));
 }
 
+bool gf_cost_one_thread_each(size_t pictures, int workers)
+{
+    const size_t turns = (pictures + (size_t)workers - 1) / (size_t)workers;
+    return pictures > 1 && 2 * turns * (size_t)workers <= 3 * pictures;
+}
+
 /* How many pictures are run one after another. The last pictures of many leave some processors
  * idle; where there are few pictures, which would leave most processors idle, two threads share
  * each picture. */
@@ -137,7 +142,7 @@ static double turns(const struct gf_cost_work *work)
     const double files = (double)work->files, processors = work->processors;
     if (files >= 4 * processors)
         return (files + (processors - 1) / 2) / processors;
-    if (work->processors == 1 || gf_batch_one_thread_each(work->files, work->processors))
+    if (work->processors == 1 || gf_cost_one_thread_each(work->files, work->processors))
         return ceil(files / processors);
     return ceil(2 * files / processors) / 2;
 }

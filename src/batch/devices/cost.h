@@ -3,8 +3,8 @@
 #ifndef GF_BATCH_DEVICES_COST_H
 #define GF_BATCH_DEVICES_COST_H
 
-#include "batch/batch.h"
 #include "batch/devices/figures.h"
+#include "batch/request/request.h"
 #include "chain/plan.h"
 
 /* Nanoseconds of one thread, for a pixel of input. alone_ns: the part of the work that only one
@@ -66,6 +66,10 @@ struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
 /* The figure for the wait of the first pictures that the GPU codes. */
 enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
 
+/* Whether each of that many workers runs its pictures on one thread. This is cheapest with several
+ * pictures for each worker, unless there are so many workers that some would wait for the last
+ * pictures. */
+bool gf_cost_one_thread_each(size_t pictures, int workers);
 /* Whether there are fewer pictures than processors, which therefore share each of them. */
 bool gf_cost_shares(const struct gf_cost_work *work);
 /* Seconds of the whole program. */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "batch/workers/batch_work.h"
 #include "batch/devices/cost.h"
 #include "chain/variants.h"
 #include "codec/codec.h"
@@ -11,6 +10,7 @@
 #include "codec/io/input.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"
+#include "pipeline/pipeline_internal.h"
 
 enum { SAMPLES = 8 };
 
@@ -219,7 +219,7 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
     size_t got = 0;
     struct gf_options options = sample->request->options;
     options.warn = NULL;
-    if (!name->data && gf_batch_is_stream(name->path)) {
+    if (!name->data && gf_input_named_is_stream(name->path)) {
         add_look(sample, &look);
         return;
     }
@@ -250,21 +250,11 @@ static struct gf_cost_codec for_each_pixel(struct gf_cost_codec sum, double pixe
                                   sum.alone_ns / pixels};
 }
 
-static size_t files_of_shard(const struct gf_batch_request *request)
-{
-    const size_t step = request->shards ? (size_t)request->shards : 1;
-    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
-    if (request->expected)
-        return request->expected;
-    return (request->inputs->count - first + step - 1) / step;
-}
-
 bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
                   struct gf_cost_work *work)
 {
-    const size_t first = request->shards ? (size_t)(request->shard - 1) : 0;
-    const size_t step = request->shards ? (size_t)request->shards : 1;
-    const size_t files = files_of_shard(request);
+    const struct gf_batch_shard shard = gf_batch_shard_of(request);
+    const size_t files = request->expected ? request->expected : shard.count;
     const int threads = request->options.threads;
     const int outputs = gf_batch_outputs(request);
     struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
@@ -275,14 +265,13 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     enum gf_status status = GF_OK;
     for (int k = 0; !status && k < outputs; k++)
         status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain[k], NULL);
-    const size_t named = request->expected ? request->inputs->count : files;
-    for (size_t i = 0; !status && i < SAMPLES && i < named; i++) {
-        const size_t turn = named <= SAMPLES ? i : i * named / SAMPLES;
+    for (size_t i = 0; !status && i < SAMPLES && i < shard.count; i++) {
+        const size_t turn = shard.count <= SAMPLES ? i : i * shard.count / SAMPLES;
         sample.decoded = 0;
         for (int k = 0; k < outputs; k++) {
             sample.output = gf_batch_output_at(request, k);
             sample.chain = &chain[k];
-            look_into(&sample, &request->inputs->item[first + turn * step]);
+            look_into(&sample, &request->inputs->item[gf_batch_shard_index(&shard, turn)]);
         }
     }
     for (int k = 0; k < outputs; k++)
@@ -303,20 +292,6 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
                                   .figures = request->figures};
     memcpy(work->uses, sample.uses, sizeof work->uses);
     return true;
-}
-
-enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
-                                      struct gf_error *error)
-{
-    enum gf_status status = GF_OK;
-    for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
-        struct gf_chain chain = {0};
-        status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain, error);
-        if (!status)
-            status = gf_chain_check_kernels(&chain, error);
-        gf_chain_free(&chain);
-    }
-    return status;
 }
 
 static bool filters_anything(const struct gf_batch_request *request)
@@ -340,7 +315,8 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     struct gf_error lacks = {0};
     if (asked) {
         choice.device = GF_DEVICE_CUDA;
-        if (files_of_shard(request) < 2 || !gf_cost_look(request, server, &work))
+        if ((request->expected ? request->expected : gf_batch_shard_of(request).count) < 2 ||
+            !gf_cost_look(request, server, &work))
             return choice;
     } else if (!filters_anything(request)) {
         snprintf(reason, size, "there is nothing to filter");

@@ -294,6 +294,13 @@ static enum gf_status take_list(struct search *search, const char *path)
 
 /* ---- all arguments ---- */
 
+bool gf_input_named_is_stream(const char *path)
+{
+    struct stat file;
+    return !strcmp(path, "-") ||
+           (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
+}
+
 bool gf_inputs_is_group(const char *argument)
 {
     return (argument[0] == '@' && argument[1]) || is_pattern(argument) || is_folder(argument);

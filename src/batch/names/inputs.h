@@ -34,6 +34,9 @@ struct gf_inputs_request {
     struct gf_inputs *left_out; /* gets the names of the files that are no pictures; or NULL */
 };
 
+/* Whether the input is a pipe or a device: it can be read only once. */
+bool gf_input_named_is_stream(const char *path);
+
 /* Whether the argument may stand for more than one picture. */
 bool gf_inputs_is_group(const char *argument);
 

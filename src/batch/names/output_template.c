@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/archives/archive.h"
+#include "batch/names/archive_name.h"
 #include "codec/codec.h"
 
 /* ---- templates ---- */

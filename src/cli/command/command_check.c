@@ -1,7 +1,7 @@
 /* Checks what involves several options. */
 #include <string.h>
 
-#include "batch/archives/archive.h"
+#include "batch/names/archive_name.h"
 #include "batch/names/inputs.h"
 #include "cli/command/command.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "batch/archives/archive.h"
+#include "batch/archives/archive_file.h"
 #include "chain/chain.h"
 #include "codec/formats.h"
 #include "icc/icc_build.h"

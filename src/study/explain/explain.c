@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/workers/batch_work.h"
 #include "batch/devices/cost.h"
 #include "chain/variants.h"
 #include "codec/codec.h"

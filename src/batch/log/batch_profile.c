@@ -1,4 +1,4 @@
-#include "batch/batch_profile.h"
+#include "batch/log/batch_profile.h"
 
 #include <stdlib.h>
 #include <string.h>

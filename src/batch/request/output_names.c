@@ -1,10 +1,11 @@
-/* Names the outputs of a batch before anything runs. */
+#include "batch/request/output_names.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/workers/batch_work.h"
 #include "codec/codec.h"
+#include "pipeline/pipeline_internal.h"
 
 /* Whether naming the output needs the input's header: for {w}, {h}, or {ext} where the input's name
  * has no known extension. */
@@ -20,11 +21,11 @@ static bool needs_header(const struct gf_template *output, const char *input)
     return false;
 }
 
-enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch, int number,
+enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *request, int number,
                                            struct gf_pipeline **reader, struct gf_error *error)
 {
-    const struct gf_batch_output output = gf_batch_output_at(batch->request, number);
-    struct gf_options options = batch->options;
+    const struct gf_batch_output output = gf_batch_output_at(request, number);
+    struct gf_options options = request->options;
     gf_options_of_output(&options, &output.options);
     options.device = GF_DEVICE_CPU;
     options.codec = GF_CODEC_CPU;
@@ -33,18 +34,18 @@ enum gf_status gf_batch_open_header_reader(const struct gf_batch *batch, int num
 }
 
 /* Names one output of one input, if that can be done before the run. */
-static enum gf_status name_output(struct gf_batch *batch, size_t index, int number,
-                                  struct gf_pipeline **header_reader, struct gf_error *error)
+static enum gf_status name_output(const struct gf_batch_request *request, size_t index, int number,
+                                  struct gf_pipeline **header_reader, char **path,
+                                  struct gf_error *error)
 {
-    const struct gf_batch_request *const request = batch->request;
     const struct gf_batch_output given = gf_batch_output_at(request, number);
     const struct gf_template *const output = given.name;
     const struct gf_input_name *const input = &request->inputs->item[index];
     struct gf_template_values values = {.input = input, .number = index + 1};
     const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
-    if (output->is_stdout || gf_batch_numbers_pictures(batch, number))
+    if (output->is_stdout || gf_batch_numbers_pictures(request, number))
         return GF_OK;
-    if (unread && gf_batch_is_stream(input->path)) {
+    if (unread && gf_input_named_is_stream(input->path)) {
         if (alone)
             return GF_OK;
         return gf_fail(error, GF_ERROR_USAGE,
@@ -55,7 +56,7 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, int numb
     if (unread) {
         struct gf_peek peek;
         const enum gf_status status =
-            gf_batch_open_header_reader(batch, number, header_reader, error);
+            gf_batch_open_header_reader(request, number, header_reader, error);
         if (status)
             return status;
         if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
@@ -64,12 +65,11 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, int numb
         values.height = peek.out.height;
         values.content = peek.content;
     }
-    const enum gf_status status =
-        gf_template_expand(output, &values, &batch->item[index].output[number], error);
+    const enum gf_status status = gf_template_expand(output, &values, path, error);
     enum gf_file_format format;
     /* An unknown extension is an error before the run. */
     struct gf_error why = {0};
-    const char *const name = batch->item[index].output[number];
+    const char *const name = *path;
     const enum gf_status known =
         status ? status : gf_sink_format(name, &given.options, GF_FILE_AUTO, &format, &why);
     if (known && !status)
@@ -82,13 +82,11 @@ static enum gf_status name_output(struct gf_batch *batch, size_t index, int numb
 
 /* A file that is its own output would be filtered twice if an earlier run was killed between
  * writing and logging it. */
-static enum gf_status check_in_place(const struct gf_batch *batch, size_t index, int number,
-                                     struct gf_error *error)
+static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
+                                     const char *output, struct gf_error *error)
 {
-    const char *const input = batch->request->inputs->item[index].path;
-    const char *const output = batch->item[index].output[number];
     struct stat a, b;
-    if (!batch->request->resume || !output || !gf_input_stat(input, &a) || stat(output, &b) ||
+    if (!request->resume || !output || !gf_input_stat(input, &a) || stat(output, &b) ||
         a.st_dev != b.st_dev || a.st_ino != b.st_ino)
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
@@ -107,36 +105,40 @@ enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *in
 }
 
 /* Names output number `number` of all inputs. */
-static enum gf_status name_all(struct gf_batch *batch, int number, struct gf_error *error)
+static enum gf_status name_all(const struct gf_batch_request *request, int number, char **path,
+                               struct gf_error *error)
 {
-    const struct gf_inputs *const inputs = batch->request->inputs;
+    const struct gf_inputs *const inputs = request->inputs;
+    const size_t outputs = (size_t)gf_batch_outputs(request);
     struct gf_pipeline *header_reader = NULL;
     enum gf_status status = GF_OK;
     for (size_t i = 0; !status && i < inputs->count; i++) {
-        status = name_output(batch, i, number, &header_reader, error);
+        const char *const input = inputs->item[i].path;
+        char **const output = &path[i * outputs + (size_t)number];
+        status = name_output(request, i, number, &header_reader, output, error);
         if (!status)
-            status = check_in_place(batch, i, number, error);
+            status = check_in_place(request, input, *output, error);
         if (!status)
-            status = gf_batch_check_log(batch->request->log, inputs->item[i].path,
-                                        batch->item[i].output[number], error);
+            status = gf_batch_check_log(request->log, input, *output, error);
     }
     gf_pipeline_close(header_reader);
     return status;
 }
 
-enum gf_status gf_batch_name_outputs(struct gf_batch *batch, struct gf_error *error)
+enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, char **path,
+                                     struct gf_error *error)
 {
-    const struct gf_inputs *const inputs = batch->request->inputs;
-    const int outputs = gf_batch_outputs(batch->request);
+    const struct gf_inputs *const inputs = request->inputs;
+    const int outputs = gf_batch_outputs(request);
     enum gf_status status = GF_OK;
     int streams = 0;
     for (int k = 0; !status && k < outputs; k++) {
-        status = name_all(batch, k, error);
-        streams += gf_batch_output_at(batch->request, k).name->is_stdout;
+        status = name_all(request, k, path, error);
+        streams += gf_batch_output_at(request, k).name->is_stdout;
     }
     if (!status && streams > 1)
         return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
     if (status || streams == outputs || (inputs->count < 2 && outputs < 2))
         return status;
-    return gf_outputs_check(inputs, batch->output, outputs, error);
+    return gf_outputs_check(inputs, path, outputs, error);
 }

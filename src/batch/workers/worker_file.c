@@ -1,94 +1,10 @@
 /* A worker's work on one file. */
-#include "batch/workers/batch_work.h"
-#include "batch/program_words.h"
-
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
-
-bool gf_batch_is_stream(const char *path)
-{
-    struct stat file;
-    return !strcmp(path, "-") ||
-           (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
-}
-
-/* ---- a finished picture ---- */
-
-/* first: of the outputs of its input. */
-static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
-{
-    batch->state.pictures++;
-    if (first)
-        batch->state.megapixels += 1e-6 * (double)profile->in.width * (double)profile->in.height;
-    for (size_t i = 0; i < profile->span_count; i++) {
-        const struct gf_span *const span = &profile->spans[i];
-        batch->state.busy_s[span->kind] += span->end_s - span->begin_s;
-    }
-}
-
-void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
-{
-    const struct gf_batch_request *const request = worker->batch->request;
-    if (request->log && !worker->log_status)
-        worker->log_status = gf_batch_log_add(request->log, entry, &worker->log_error);
-    if (!request->entry)
-        return;
-    pthread_mutex_lock(&worker->batch->lock);
-    request->entry(request->context, entry);
-    pthread_mutex_unlock(&worker->batch->lock);
-}
-
-static const char *codec(bool on_device)
-{
-    return on_device ? "gpu" : "cpu";
-}
-
-static void picture_done(void *context, int number, const char *path,
-                         const struct gf_profile *profile)
-{
-    const struct gf_batch_result *const result = context;
-    struct gf_batch_worker *const worker = result->worker;
-    struct gf_batch *const batch = worker->batch;
-    const struct gf_batch_request *const request = batch->request;
-    const struct gf_batch_log_entry entry = {.index = worker->index + 1,
-                                             .input = worker->input->path,
-                                             .identity = worker->identity.text,
-                                             .output = path ? path : result->path,
-                                             .outcome = GF_OUTCOME_DONE,
-                                             .bytes_in = profile->in_bytes,
-                                             .bytes_out = profile->out_bytes,
-                                             .width = profile->in.width,
-                                             .height = profile->in.height,
-                                             .ms = gf_stage_times_of(profile),
-                                             .device = profile->device,
-                                             .decoder = codec(profile->device_decoded),
-                                             .encoder = codec(profile->device_encoded),
-                                             .fingerprint = batch->fingerprint[result->number]};
-    gf_batch_record(worker, &entry);
-    if (request->verbose && !gf_batch_single(batch)) {
-        struct gf_error line; /* gf_fail() makes a single line of the text, whatever characters
-                               * names hold */
-        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
-                      worker->input->path, path ? path : result->path, profile->in.width,
-                      profile->in.height, profile->device, codec(profile->device_decoded),
-                      codec(profile->device_encoded), profile->wall_s);
-        fprintf(worker->notes_file, "p%s\n", line.text);
-    }
-    pthread_mutex_lock(&batch->lock);
-    count_picture(batch, profile, !worker->counted || number > 1);
-    worker->counted = true;
-    if (request->profile)
-        gf_batch_profile_add(request->profile, profile, gf_now() - profile->wall_s - batch->begin_s,
-                             worker->number);
-    if (request->picture && gf_batch_single(batch))
-        request->picture(request->context, worker->input->path, path, profile);
-    pthread_mutex_unlock(&batch->lock);
-}
-
-/* ---- the device ---- */
+#include "batch/request/option_names.h"
+#include "batch/workers/workers.h"
 
 /* Whether the line is noted already: outputs that share a picture give the same warning. */
 static bool is_noted(struct gf_batch_worker *worker, const char *line)
@@ -112,7 +28,7 @@ static void note_warning(void *context, const char *text)
     struct gf_batch_worker *const worker = context;
     struct gf_error line;
     (void)gf_fail(&line, GF_OK, "%s", text);
-    gf_program_words(line.text);
+    gf_name_options_as_typed(line.text);
     if (!worker->batch->request->more_outputs || !is_noted(worker, line.text))
         fprintf(worker->notes_file, "w%s\n", line.text);
 }
@@ -138,20 +54,21 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     struct gf_options options = batch->options;
     /* For a single input the pipeline itself falls back to the CPU, since only it can read a pipe a
      * second time. */
-    options.device = worker->device < 0                            ? GF_DEVICE_CPU
-                     : batch->falls_back && gf_batch_single(batch) ? GF_DEVICE_AUTO
-                                                                   : GF_DEVICE_CUDA;
-    options.device_index = worker->device < 0 ? 0 : batch->device[worker->device].index;
+    options.device = worker->device < 0 ? GF_DEVICE_CPU
+                     : batch->devices.falls_back && gf_batch_is_single(batch->request)
+                         ? GF_DEVICE_AUTO
+                         : GF_DEVICE_CUDA;
+    options.device_index = worker->device < 0 ? 0 : batch->devices.device[worker->device].index;
     options.warn = request->options.warn ? note_warning : NULL;
     options.warn_context = worker;
-    struct gf_remote *const remote = worker->device < 0 ? NULL : batch->remote;
+    struct gf_remote *const remote = worker->device < 0 ? NULL : batch->devices.remote;
     enum gf_status status;
     if (remote) {
-        worker->batch->remote = NULL; /* the pipeline owns the remote now; there is only one
-                                       * worker */
+        worker->batch->devices.remote = NULL; /* the pipeline owns the remote now; there is only one
+                                               * worker */
         status =
             gf_pipeline_open_remote(request->chain, &options, remote, &worker->pipeline, error);
-        if (!status && batch->cpu_alone)
+        if (!status && batch->devices.choice.cpu_alone)
             gf_pipeline_set_cpu_for_remote(worker->pipeline);
     } else if (request->more_outputs) {
         status = open_outputs(worker, &options, error);
@@ -163,8 +80,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     }
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
-        gf_pipeline_set_reason(worker->pipeline, batch->reason);
-        if (gf_batch_single(batch))
+        gf_pipeline_set_reason(worker->pipeline, batch->devices.reason);
+        if (gf_batch_is_single(batch->request))
             gf_pipeline_share_progress(worker->pipeline, &worker->batch->progress);
     }
     return status;
@@ -174,9 +91,9 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
 static int other_device(const struct gf_batch_worker *worker)
 {
     const struct gf_batch *const batch = worker->batch;
-    for (int i = 1; i <= batch->devices; i++) {
-        const int device = (worker->assigned_device + i) % batch->devices;
-        if (!batch->device[device].failed)
+    for (int i = 1; i <= batch->devices.count; i++) {
+        const int device = (worker->assigned_device + i) % batch->devices.count;
+        if (!batch->devices.device[device].failed)
             return device;
     }
     return -1;
@@ -198,18 +115,18 @@ static bool change_device(struct gf_batch_worker *worker, enum gf_status failure
                           const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
-    const bool broken =
-        failure == GF_ERROR_DEVICE || (failure == GF_ERROR_UNAVAILABLE && batch->falls_back);
+    const bool broken = failure == GF_ERROR_DEVICE ||
+                        (failure == GF_ERROR_UNAVAILABLE && batch->devices.falls_back);
     int device = -1;
     if (worker->device < 0 || (!broken && failure != GF_ERROR_DEVICE_MEMORY))
         return false;
     if (broken) {
         pthread_mutex_lock(&batch->lock);
-        batch->device[worker->device].failed = true;
+        batch->devices.device[worker->device].failed = true;
         device = other_device(worker);
         pthread_mutex_unlock(&batch->lock);
     }
-    if (device < 0 && !batch->falls_back)
+    if (device < 0 && !batch->devices.falls_back)
         return false;
     if (broken)
         worker->assigned_device = device;
@@ -217,7 +134,7 @@ static bool change_device(struct gf_batch_worker *worker, enum gf_status failure
     if (failure != GF_ERROR_UNAVAILABLE && batch->request->options.warn) {
         char where[32] = "the CPU";
         if (device >= 0)
-            snprintf(where, sizeof where, "cuda:%d", batch->device[device].index);
+            snprintf(where, sizeof where, "cuda:%d", batch->devices.device[device].index);
         fprintf(worker->notes_file, "w%s; the picture is done on %s\n", why->text, where);
     }
     return true;
@@ -229,9 +146,9 @@ static void return_to_device(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
     pthread_mutex_lock(&batch->lock);
-    if (worker->assigned_device >= 0 && batch->device[worker->assigned_device].failed) {
+    if (worker->assigned_device >= 0 && batch->devices.device[worker->assigned_device].failed) {
         const int device = other_device(worker);
-        if (device >= 0 || batch->falls_back)
+        if (device >= 0 || batch->devices.falls_back)
             worker->assigned_device = device;
     }
     pthread_mutex_unlock(&batch->lock);
@@ -239,29 +156,30 @@ static void return_to_device(struct gf_batch_worker *worker)
 }
 
 /* Does the file, or the member, on the device that the worker has. */
-static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *why)
+static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
     struct gf_destination destination[GF_PIPELINE_OUTPUTS_MAX];
     const int outputs = gf_batch_outputs(request);
-    const bool archive = worker->batch->archive;
+    const bool archive = gf_batch_has_archives(request);
     bool several = !archive;
     for (int k = 0; k < outputs; k++)
-        several &= gf_batch_output_at(request, k).name->is_stdout ||
-                   gf_batch_numbers_pictures(worker->batch, k);
+        several &=
+            gf_batch_output_at(request, k).name->is_stdout || gf_batch_numbers_pictures(request, k);
     for (int k = 0; k < outputs; k++)
         destination[k] = (struct gf_destination){
             .bytes = worker->result[k].bytes,
             .choose = gf_batch_choose_path,
-            .done = picture_done,
+            .done = gf_batch_picture_done,
             .several = several,
             .several_hint = archive ? "each picture needs a name: a file of its own"
                                     : "number the outputs by {n}, without "
                                       "--skip-existing and --update, or write to -",
             .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
             .context = &worker->result[k]};
-    const enum gf_status status = gf_pipeline_run_pictures(worker->pipeline, worker->input->path,
-                                                           worker->member, destination, why);
+    const enum gf_status status =
+        gf_pipeline_run_pictures(worker->pipeline, worker->input->path,
+                                 worker->member.data ? &worker->member : NULL, destination, why);
     for (int k = 0; outputs > 1 && k < outputs; k++) {
         struct gf_batch_result *const result = &worker->result[k];
         if (destination[k].left_out)
@@ -277,8 +195,8 @@ static enum gf_status run_once(struct gf_batch_worker *worker, struct gf_error *
 }
 
 /* Sets the results of the outputs that were tried last. */
-static void settle_results(struct gf_batch_worker *worker, enum gf_status status,
-                           const struct gf_error *why)
+static void set_results(struct gf_batch_worker *worker, enum gf_status status,
+                        const struct gf_error *why)
 {
     for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
         struct gf_batch_result *const result = &worker->result[k];
@@ -289,23 +207,21 @@ static void settle_results(struct gf_batch_worker *worker, enum gf_status status
             result->why = *why;
         }
         result->outcome = result->status ? GF_OUTCOME_FAILED : GF_OUTCOME_DONE;
-        gf_program_words(result->why.text);
+        gf_name_options_as_typed(result->why.text);
     }
 }
 
-enum gf_status gf_batch_run_file(struct gf_batch_worker *worker, struct gf_error *why)
+void gf_worker_do_file(struct gf_batch_worker *worker)
 {
+    struct gf_error why = {0};
     enum gf_status status;
     return_to_device(worker);
     do {
-        status = worker->pipeline ? GF_OK : open_pipeline(worker, why);
+        status = worker->pipeline ? GF_OK : open_pipeline(worker, &why);
         if (!status)
-            status = run_once(worker, why);
+            status = try_file(worker, &why);
         /* A pipe cannot be read again from its start. */
-    } while (status && !gf_batch_is_stream(worker->input->path) &&
-             change_device(worker, status, why));
-    settle_results(worker, status, why);
-    if (status)
-        gf_program_words(why->text);
-    return status;
+    } while (status && !gf_input_named_is_stream(worker->input->path) &&
+             change_device(worker, status, &why));
+    set_results(worker, status, &why);
 }

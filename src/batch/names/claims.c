@@ -1,4 +1,4 @@
-#include "batch/workers/claims.h"
+#include "batch/names/claims.h"
 
 #include <search.h>
 #include <stdio.h>

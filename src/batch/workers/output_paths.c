@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/workers/batch_work.h"
+#include "batch/workers/workers.h"
 
 /* ---- outputs that exist already ---- */
 
@@ -55,8 +55,8 @@ enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int
 /* ---- the output's name ---- */
 
 /* Of the members of an archive. */
-static enum gf_status claim(struct gf_batch *batch, const struct gf_batch_worker *worker,
-                            const char *path, struct gf_error *error)
+static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_worker *worker,
+                                 const char *path, struct gf_error *error)
 {
     char *why = NULL;
     pthread_mutex_lock(&batch->lock);
@@ -94,7 +94,7 @@ enum gf_status gf_batch_choose_path(void *context, int number, enum gf_file_form
     const struct gf_template *const output =
         gf_batch_output_at(worker->batch->request, result->number).name;
     const char *const known = worker->item->output[result->number];
-    const bool alone = gf_batch_single(worker->batch);
+    const bool alone = gf_batch_is_single(worker->batch->request);
     const struct gf_template_values values = {.input = worker->input,
                                               .number = alone ? (size_t)number : worker->index + 1,
                                               .width = format.width,
@@ -114,7 +114,7 @@ enum gf_status gf_batch_choose_path(void *context, int number, enum gf_file_form
     if (!status && !output->is_stdout && !known)
         status = check_other_paths(result, error);
     if (!status && !output->is_stdout && !known && worker->batch->claims)
-        status = claim(worker->batch, worker, result->path, error);
+        status = claim_path(worker->batch, worker, result->path, error);
     if (!status && !output->is_stdout)
         status = gf_make_folders_of(result->path, error);
     *path = result->path;

@@ -6,21 +6,7 @@
 #include <time.h>
 
 #include "base/fail.h"
-#include "batch/workers/batch_work.h"
-
-/* Reports the notes of all inputs up to the first that is not finished. The caller holds the lock.
- */
-static void report_in_order(struct gf_batch *batch)
-{
-    while (batch->reported < batch->count) {
-        const size_t index = gf_batch_index(batch, batch->reported);
-        struct gf_batch_item *const item = &batch->item[index];
-        if (item->outcome == GF_OUTCOME_WAITING)
-            break;
-        gf_batch_report(batch, item, batch->request->inputs->item[index].path);
-        batch->reported++;
-    }
-}
+#include "batch/workers/workers.h"
 
 /* ---- an input ---- */
 
@@ -28,7 +14,7 @@ static void report_in_order(struct gf_batch *batch)
 static bool begin_results(struct gf_batch_worker *worker)
 {
     bool any = false;
-    if (!worker->member)
+    if (!worker->member.data)
         worker->identity = gf_identify_file(worker->input->path);
     for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
         struct gf_batch_result *const result = &worker->result[k];
@@ -66,16 +52,15 @@ static const struct gf_batch_result *telling_result(const struct gf_batch_worker
     return telling;
 }
 
-void gf_batch_run_item(struct gf_batch_worker *worker, bool alone)
+static void do_input(struct gf_batch_worker *worker)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    struct gf_error why = {0};
     worker->counted = false;
     if (begin_results(worker))
-        (void)!gf_batch_run_file(worker, &why); /* each output's result has its own status */
+        gf_worker_do_file(worker);
     /* A failure that ends the whole run, such as a failure of a closed standard output, becomes the
      * run's error. */
-    bool ends = alone;
+    bool ends = gf_batch_is_single(request);
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         const enum gf_status status = worker->result[k].status;
         ends |= status == GF_ERROR_UNAVAILABLE ||
@@ -84,32 +69,31 @@ void gf_batch_run_item(struct gf_batch_worker *worker, bool alone)
     gf_batch_end_item(worker, telling_result(worker), ends);
 }
 
-static void run_item(struct gf_batch_worker *worker)
-{
-    gf_batch_run_item(worker, worker->batch->request->inputs->count == 1);
-    pthread_mutex_lock(&worker->batch->lock);
-    report_in_order(worker->batch);
-    pthread_mutex_unlock(&worker->batch->lock);
-}
-
 /* ---- a worker ---- */
 
-static bool take_item(struct gf_batch_worker *worker)
+static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batch *batch,
+                                  const struct gf_batch_supply *supply, int number,
+                                  struct gf_error *error)
 {
-    struct gf_batch *const batch = worker->batch;
-    pthread_mutex_lock(&batch->lock);
-    const bool taken = !batch->stopped && batch->next < batch->count;
-    if (taken)
-        worker->index = gf_batch_index(batch, batch->next++);
-    pthread_mutex_unlock(&batch->lock);
-    if (taken) {
-        worker->input = &batch->request->inputs->item[worker->index];
-        worker->item = &batch->item[worker->index];
-    }
-    return taken;
+    const int devices = batch->devices.count, device = devices ? number % devices : -1;
+    *worker = (struct gf_batch_worker){.batch = batch,
+                                       .supply = supply,
+                                       .number = number,
+                                       .assigned_device = device,
+                                       .device = device};
+    worker->notes_file = open_memstream(&worker->notes, &worker->notes_bytes);
+    return worker->notes_file ? GF_OK : gf_fail_memory(error);
 }
 
-void gf_batch_worker_end(struct gf_batch_worker *worker)
+static void close_worker(struct gf_batch_worker *worker)
+{
+    if (worker->notes_file)
+        fclose(worker->notes_file);
+    free(worker->notes);
+}
+
+/* Ends a worker's thread: closes the pipeline and tells the batch. */
+static void end_worker(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
     /* The end of the process frees the memory of a device faster. */
@@ -126,9 +110,12 @@ void gf_batch_worker_end(struct gf_batch_worker *worker)
 static void *worker_main(void *argument)
 {
     struct gf_batch_worker *const worker = argument;
-    while (take_item(worker))
-        run_item(worker);
-    gf_batch_worker_end(worker);
+    const struct gf_batch_supply *const supply = worker->supply;
+    while (supply->take(worker)) {
+        do_input(worker);
+        supply->done(worker);
+    }
+    end_worker(worker);
     return NULL;
 }
 
@@ -177,23 +164,6 @@ static void wait_for_workers(struct gf_batch *batch)
     pthread_mutex_unlock(&batch->lock);
 }
 
-enum gf_status gf_batch_worker_open(struct gf_batch_worker *worker, struct gf_batch *batch,
-                                    int number, struct gf_error *error)
-{
-    const int device = batch->devices ? number % batch->devices : -1;
-    *worker = (struct gf_batch_worker){
-        .batch = batch, .number = number, .assigned_device = device, .device = device};
-    worker->notes_file = open_memstream(&worker->notes, &worker->notes_bytes);
-    return worker->notes_file ? GF_OK : gf_fail_memory(error);
-}
-
-void gf_batch_worker_close(struct gf_batch_worker *worker)
-{
-    if (worker->notes_file)
-        fclose(worker->notes_file);
-    free(worker->notes);
-}
-
 /* Starts the workers' threads, or as many as the system gives. */
 static int start_workers(struct gf_batch *batch, struct gf_batch_worker *worker, int count)
 {
@@ -207,21 +177,65 @@ static int start_workers(struct gf_batch *batch, struct gf_batch_worker *worker,
     return started;
 }
 
-enum gf_status gf_batch_work(struct gf_batch *batch, int count, struct gf_error *error)
+enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_supply *supply,
+                             int count, struct gf_error *error)
 {
     struct gf_batch_worker *const worker = calloc((size_t)count, sizeof *worker);
     enum gf_status status = worker ? GF_OK : gf_fail_memory(error);
     for (int i = 0; !status && i < count; i++)
-        status = gf_batch_worker_open(&worker[i], batch, i, error);
+        status = open_worker(&worker[i], batch, supply, i, error);
     const int started = status ? 0 : start_workers(batch, worker, count);
-    if (!status && !started)
+    if (!status && !started && supply->attend)
+        status = gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+    else if (!status && !started)
         worker_main(&worker[0]); /* there are no other threads: the calling thread works */
-    if (!status)
+    if (!status && supply->attend)
+        status = supply->attend(supply->context, error);
+    else if (!status)
         wait_for_workers(batch);
     for (int i = 0; i < started; i++)
         pthread_join(worker[i].thread, NULL);
     for (int i = 0; worker && i < count; i++)
-        gf_batch_worker_close(&worker[i]);
+        close_worker(&worker[i]);
     free(worker);
     return status;
+}
+
+/* ---- the inputs of the shard ---- */
+
+static bool take_from_shard(struct gf_batch_worker *worker)
+{
+    struct gf_batch *const batch = worker->batch;
+    pthread_mutex_lock(&batch->lock);
+    const bool taken = !batch->stopped && batch->next < batch->shard.count;
+    if (taken)
+        worker->index = gf_batch_shard_index(&batch->shard, batch->next++);
+    pthread_mutex_unlock(&batch->lock);
+    if (taken) {
+        worker->input = &batch->request->inputs->item[worker->index];
+        worker->item = &batch->item[worker->index];
+    }
+    return taken;
+}
+
+/* Reports the notes of all inputs up to the first that is not finished. */
+static void report_in_order(struct gf_batch_worker *worker)
+{
+    struct gf_batch *const batch = worker->batch;
+    pthread_mutex_lock(&batch->lock);
+    while (batch->reported < batch->shard.count) {
+        const size_t index = gf_batch_shard_index(&batch->shard, batch->reported);
+        struct gf_batch_item *const item = &batch->item[index];
+        if (item->outcome == GF_OUTCOME_WAITING)
+            break;
+        gf_batch_report(batch, item, batch->request->inputs->item[index].path);
+        batch->reported++;
+    }
+    pthread_mutex_unlock(&batch->lock);
+}
+
+enum gf_status gf_batch_work_on_shard(struct gf_batch *batch, int workers, struct gf_error *error)
+{
+    const struct gf_batch_supply supply = {.take = take_from_shard, .done = report_in_order};
+    return gf_batch_work(batch, &supply, workers, error);
 }

@@ -4,9 +4,86 @@
 
 #include "base/exit_status.h"
 #include "base/fail.h"
-#include "batch/workers/batch_work.h"
+#include "batch/workers/workers.h"
 
-static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_error *error)
+/* Writes the picture's line to the log, and calls request->entry, where there is a log and such a
+ * function. */
+static void record_picture(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
+{
+    const struct gf_batch_request *const request = worker->batch->request;
+    if (request->log && !worker->log_status)
+        worker->log_status = gf_batch_log_add(request->log, entry, &worker->log_error);
+    if (!request->entry)
+        return;
+    pthread_mutex_lock(&worker->batch->lock);
+    request->entry(request->context, entry);
+    pthread_mutex_unlock(&worker->batch->lock);
+}
+
+/* ---- a picture is done ---- */
+
+/* first: of the outputs of its input. */
+static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
+{
+    batch->state.pictures++;
+    if (first)
+        batch->state.megapixels += 1e-6 * (double)profile->in.width * (double)profile->in.height;
+    for (size_t i = 0; i < profile->span_count; i++) {
+        const struct gf_span *const span = &profile->spans[i];
+        batch->state.busy_s[span->kind] += span->end_s - span->begin_s;
+    }
+}
+
+static const char *codec(bool on_device)
+{
+    return on_device ? "gpu" : "cpu";
+}
+
+void gf_batch_picture_done(void *context, int number, const char *path,
+                           const struct gf_profile *profile)
+{
+    const struct gf_batch_result *const result = context;
+    struct gf_batch_worker *const worker = result->worker;
+    struct gf_batch *const batch = worker->batch;
+    const struct gf_batch_request *const request = batch->request;
+    const struct gf_batch_log_entry entry = {.index = worker->index + 1,
+                                             .input = worker->input->path,
+                                             .identity = worker->identity.text,
+                                             .output = path ? path : result->path,
+                                             .outcome = GF_OUTCOME_DONE,
+                                             .bytes_in = profile->in_bytes,
+                                             .bytes_out = profile->out_bytes,
+                                             .width = profile->in.width,
+                                             .height = profile->in.height,
+                                             .ms = gf_stage_times_of(profile),
+                                             .device = profile->device,
+                                             .decoder = codec(profile->device_decoded),
+                                             .encoder = codec(profile->device_encoded),
+                                             .fingerprint = batch->fingerprint[result->number]};
+    record_picture(worker, &entry);
+    if (request->verbose && !gf_batch_is_single(request)) {
+        struct gf_error line; /* gf_fail() makes a single line of the text, whatever characters
+                               * names hold */
+        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
+                      worker->input->path, path ? path : result->path, profile->in.width,
+                      profile->in.height, profile->device, codec(profile->device_decoded),
+                      codec(profile->device_encoded), profile->wall_s);
+        fprintf(worker->notes_file, "p%s\n", line.text);
+    }
+    pthread_mutex_lock(&batch->lock);
+    count_picture(batch, profile, !worker->counted || number > 1);
+    worker->counted = true;
+    if (request->profile)
+        gf_batch_profile_add(request->profile, profile, gf_now() - profile->wall_s - batch->begin_s,
+                             worker->number);
+    if (request->picture && gf_batch_is_single(request))
+        request->picture(request->context, worker->input->path, path, profile);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* ---- an input is done ---- */
+
+static void stop_batch(struct gf_batch *batch, enum gf_status status, const struct gf_error *error)
 {
     if (!batch->fatal) {
         batch->status = status;
@@ -16,8 +93,8 @@ static void stop(struct gf_batch *batch, enum gf_status status, const struct gf_
     batch->stopped = true;
 }
 
-static void log_without_picture(struct gf_batch_worker *worker,
-                                const struct gf_batch_result *result)
+static void record_without_picture(struct gf_batch_worker *worker,
+                                   const struct gf_batch_result *result)
 {
     struct gf_batch *const batch = worker->batch;
     char *const *const names = worker->item->output;
@@ -37,7 +114,7 @@ static void log_without_picture(struct gf_batch_worker *worker,
                                              .bytes_in = -1,
                                              .bytes_out = -1,
                                              .fingerprint = batch->fingerprint[result->number]};
-    gf_batch_record(worker, &entry);
+    record_picture(worker, &entry);
 }
 
 static bool is_in(const char *why, const char *name)
@@ -107,7 +184,7 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
     const enum gf_outcome outcome = telling->outcome;
     const struct gf_error failure = failure_of(telling);
     for (int k = 0; k < gf_batch_outputs(request); k++)
-        log_without_picture(worker, &worker->result[k]);
+        record_without_picture(worker, &worker->result[k]);
     ends &= !worker->log_status; /* then the log's failure is the run's */
     note_failures(worker, &failure, ends && outcome == GF_OUTCOME_FAILED);
     fflush(worker->notes_file);
@@ -132,9 +209,9 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
         request->counts->failed = batch->state.failed;
     }
     if (outcome == GF_OUTCOME_FAILED && ends)
-        stop(batch, batch->failure, &failure);
+        stop_batch(batch, batch->failure, &failure);
     if (worker->log_status)
-        stop(batch, worker->log_status, &worker->log_error);
+        stop_batch(batch, worker->log_status, &worker->log_error);
     if (outcome == GF_OUTCOME_FAILED && request->fail_fast)
         batch->stopped = true;
     pthread_mutex_unlock(&batch->lock);
@@ -171,4 +248,28 @@ void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, c
     }
     free(item->notes);
     item->notes = NULL;
+}
+
+enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *error)
+{
+    const struct gf_batch_state *const state = &batch->state;
+    if (batch->fatal) {
+        *error = batch->error;
+        return batch->status;
+    }
+    if (!state->failed)
+        return GF_OK;
+    const size_t left = state->files - state->done - state->failed - state->skipped;
+    char more[80] = "", outputs[60] = "";
+    if (batch->request->more_outputs)
+        snprintf(outputs, sizeof outputs, " (%zu of their %zu outputs)", batch->outputs_failed,
+                 state->failed * (size_t)gf_batch_outputs(batch->request));
+    if (left)
+        snprintf(more, sizeof more, ", %zu not begun (--fail-fast)", left);
+    else if (state->skipped)
+        snprintf(more, sizeof more, ", %zu skipped", state->skipped);
+    char left_out[GF_BATCH_LEFT_OUT_SIZE];
+    gf_batch_describe_left_out(state, left_out);
+    return gf_fail(error, batch->failure, "%zu of %zu files failed%s, %zu done%s%s", state->failed,
+                   state->files, outputs, state->done, more, left_out);
 }

@@ -1,8 +1,7 @@
-/* The names of archives, and of members that are pictures. */
+#include "batch/names/archive_name.h"
+
 #include <string.h>
 #include <strings.h>
-
-#include "batch/archives/archive.h"
 
 static const char prefix[] = "tar:";
 

@@ -1,6 +1,6 @@
 /* The profiles of all pictures of a batch as one: for --profile and --trace. */
-#ifndef GF_BATCH_BATCH_PROFILE_H
-#define GF_BATCH_BATCH_PROFILE_H
+#ifndef GF_BATCH_LOG_BATCH_PROFILE_H
+#define GF_BATCH_LOG_BATCH_PROFILE_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "batch/program_words.h"
+#include "batch/request/option_names.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t option_length(const char *text)
     return strchr("=);", name[length]) ? length : 0; /* or the end of the text */
 }
 
-void gf_program_words(char *text)
+void gf_name_options_as_typed(char *text)
 {
     char *to = text;
     for (const char *from = text; *from;) {

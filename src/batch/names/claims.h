@@ -1,6 +1,6 @@
 /* The names of outputs that are taken, where not all names are known before the run. */
-#ifndef GF_BATCH_WORKERS_CLAIMS_H
-#define GF_BATCH_WORKERS_CLAIMS_H
+#ifndef GF_BATCH_NAMES_CLAIMS_H
+#define GF_BATCH_NAMES_CLAIMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,9 @@
 #include "base/exit_status.h"
 #include "base/fail.h"
 #include "base/printable.h"
-#include "batch/workers/batch_work.h"
-#include "batch/program_words.h"
+#include "batch/request/option_names.h"
+#include "batch/request/output_names.h"
+#include "batch/workers/workers.h"
 
 /* Whether the run would take the input, by its header. A pipe is not opened. */
 static enum gf_status check_header(const struct gf_batch *batch, const char *input, int number,
@@ -14,14 +15,14 @@ static enum gf_status check_header(const struct gf_batch *batch, const char *inp
 {
     struct gf_peek peek;
     enum gf_status status = GF_OK;
-    if (gf_batch_is_stream(input))
+    if (gf_input_named_is_stream(input))
         return GF_OK;
-    status = gf_batch_open_header_reader(batch, number, reader, error);
+    status = gf_batch_open_header_reader(batch->request, number, reader, error);
     return status ? status : gf_pipeline_peek(*reader, input, &peek, error);
 }
 
-static enum gf_status report(const struct gf_batch *batch, size_t index, int number,
-                             const char *comment, const char *why, struct gf_error *error)
+static enum gf_status send_line(const struct gf_batch *batch, size_t index, int number,
+                                const char *comment, const char *why, struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
     const char *const output = batch->item[index].output[number];
@@ -38,9 +39,9 @@ static enum gf_status report(const struct gf_batch *batch, size_t index, int num
 
 /* Reports one output of an input. *fault becomes the status with which it would fail, with the
  * reason in *why. */
-static enum gf_status look(const struct gf_batch *batch, size_t index, int number,
-                           struct gf_pipeline **reader, enum gf_status *fault, struct gf_error *why,
-                           struct gf_error *error)
+static enum gf_status report_output(const struct gf_batch *batch, size_t index, int number,
+                                    struct gf_pipeline **reader, enum gf_status *fault,
+                                    struct gf_error *why, struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
     const char *const input = request->inputs->item[index].path;
@@ -51,17 +52,17 @@ static enum gf_status look(const struct gf_batch *batch, size_t index, int numbe
                                           : GF_OK;
     if (outcome == GF_OUTCOME_WAITING)
         *fault = check_header(batch, input, number, reader, why);
-    gf_program_words(why->text);
+    gf_name_options_as_typed(why->text);
     if (*fault && request->inputs->count == 1) {
         *error = gf_batch_failure(request, input, number, NULL, *fault, why->text);
         return *fault;
     }
-    return report(batch, index, number,
-                  outcome == GF_OUTCOME_SKIPPED  ? " (skipped: "
-                  : outcome == GF_OUTCOME_FAILED ? " (refused: "
-                  : *fault                       ? " (fails: "
-                                                 : "",
-                  why->text, error);
+    return send_line(batch, index, number,
+                     outcome == GF_OUTCOME_SKIPPED  ? " (skipped: "
+                     : outcome == GF_OUTCOME_FAILED ? " (refused: "
+                     : *fault                       ? " (fails: "
+                                                    : "",
+                     why->text, error);
 }
 
 enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *error)
@@ -71,12 +72,13 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
     enum gf_status status = GF_OK;
     size_t failing = 0;
     enum gf_status failure = GF_OK;
-    for (size_t j = 0; !status && j < batch->count; j++) {
+    for (size_t j = 0; !status && j < batch->shard.count; j++) {
         bool fails = false;
         for (int k = 0; !status && k < outputs; k++) {
             struct gf_error why = {0};
             enum gf_status fault;
-            status = look(batch, gf_batch_index(batch, j), k, &reader[k], &fault, &why, error);
+            status = report_output(batch, gf_batch_shard_index(&batch->shard, j), k, &reader[k],
+                                   &fault, &why, error);
             fails |= fault != GF_OK;
             failure = gf_graver_status(failure, fault);
         }
@@ -84,7 +86,7 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
     }
     for (int k = 0; k < outputs; k++)
         gf_pipeline_close(reader[k]);
-    return status || !failing
-               ? status
-               : gf_fail(error, failure, "%zu of %zu files would fail", failing, batch->count);
+    return status || !failing ? status
+                              : gf_fail(error, failure, "%zu of %zu files would fail", failing,
+                                        batch->shard.count);
 }

@@ -1,0 +1,16 @@
+/* A batch with tar archives. The members of an input archive stream through in their order with
+ * their names, times and modes, into other archives and into files. In an archive a member whose
+ * format changes gets the new format's extension, and members whose names are not names of pictures
+ * are copied untouched. Input files go into archives, too. A member is written when it is complete;
+ * a damaged one is reported and left out, or ends the run (fail_fast). */
+#ifndef GF_BATCH_ARCHIVES_ARCHIVE_RUN_H
+#define GF_BATCH_ARCHIVES_ARCHIVE_RUN_H
+
+#include "gpufilter/status.h"
+
+struct gf_batch;
+
+/* Runs a batch for which gf_batch_has_archives() holds. */
+enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
+
+#endif

@@ -1,0 +1,159 @@
+/* Chooses the devices of a batch. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "batch/devices/devices.h"
+#include "codec/formats.h"
+#include "engine/backend.h"
+#include "server/client.h"
+
+/* Sets an environment variable that makes CUDA start faster, unless the user has set it. CUDA reads
+ * it only when it starts. */
+static void set_unless_set(const char *name, const char *value)
+{
+    if (!getenv(name))
+        (void)setenv(name, value, 0);
+}
+
+/* Each queue to the device makes the start longer, by 0.1 s from 1 to 8; but with one queue the
+ * lanes of several pictures wait for one another, and filters wait for the JPEG codec's kernels. */
+static void choose_queues(size_t pictures, bool device_codec)
+{
+    const char *queues = "2";
+    if (pictures == 1)
+        queues = "1";
+    else if (device_codec && pictures >= GF_BATCH_MANY_PICTURES)
+        queues = "4";
+    set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
+}
+
+/* The driver starts with every device that it sees. Where only device 0 is used, the driver need
+ * not see the others, and device 0 keeps its number. */
+static void start_devices(const int *device, int devices)
+{
+    if (devices == 1 && !device[0])
+        set_unless_set("CUDA_VISIBLE_DEVICES", "0");
+    set_unless_set("CUDA_MODULE_LOADING", "LAZY"); /* the default of newer drivers */
+    for (int i = 0; i < devices; i++)
+        gf_backend_cuda_begin(device[i]);
+}
+
+static bool asks_for_cuda(const struct gf_batch_request *request)
+{
+    return request->options.device == GF_DEVICE_CUDA || request->devices ||
+           request->options.codec == GF_CODEC_GPU;
+}
+
+/* Whether a GPU's codec takes such inputs, or the outputs that such inputs usually have. */
+static bool suits_device_codec(const struct gf_options *options, enum gf_file_format format)
+{
+    return options->codec != GF_CODEC_CPU &&
+           (format == GF_FILE_JPEG || (format == GF_FILE_PNG && options->png_level == 1));
+}
+
+/* No file has been opened yet: the first file's name stands for all. */
+void gf_batch_choose_queues(const struct gf_batch_request *request)
+{
+    const size_t pictures = request->inputs->count;
+    if (pictures > 1)
+        choose_queues(pictures,
+                      suits_device_codec(&request->options,
+                                         gf_file_format_named(request->inputs->item[0].path)));
+}
+
+void gf_batch_begin_devices(const struct gf_batch_request *request)
+{
+    if (request->dry_run || request->inputs->count < 2 || request->open || !asks_for_cuda(request))
+        return;
+    if (request->devices)
+        start_devices(request->device, request->devices);
+    else
+        start_devices(&request->options.device_index, 1);
+}
+
+/* Looks for a server where there is a single picture, which would wait for the device's start. A
+ * batch keeps a device of its own busy. */
+static void find_server(const struct gf_batch_request *request, struct gf_batch_devices *devices)
+{
+    const int device = request->devices ? request->device[0] : request->options.device_index;
+    const bool filters = request->chain && *request->chain;
+    const bool asked = asks_for_cuda(request);
+    bool silent;
+    if (request->server == GF_SERVER_OFF)
+        return;
+    /* Reports the estimate even where the user has asked for the device. */
+    if (request->inputs->count > 1 && (!asked || request->verbose) && gf_server_present(device))
+        devices->server = GF_COST_SERVER_BESIDE;
+    if (request->more_outputs || !gf_batch_is_single(request) || request->devices > 1 ||
+        (!filters && !asked) || !gf_server_may_run(request->chain, &request->options))
+        return;
+    devices->remote = gf_server_connect(device, &silent);
+    if (devices->remote)
+        devices->server = GF_COST_SERVER_WORKS;
+    if (silent && request->options.warn)
+        request->message(request->context, GF_MESSAGE_WARNING,
+                         "the server does not answer; the picture is done without it");
+    if (!devices->remote && !silent && request->server == GF_SERVER_START)
+        gf_server_start(device, request->server_idle_s);
+}
+
+void gf_batch_drop_server(struct gf_batch_devices *devices)
+{
+    if (devices->remote)
+        devices->remote->close(devices->remote);
+    devices->remote = NULL;
+}
+
+void gf_batch_choose_devices(const struct gf_batch_request *request,
+                             const struct gf_batch_request *look, size_t pictures,
+                             struct gf_batch_devices *devices)
+{
+    const enum gf_device_kind kind = request->options.device;
+    snprintf(devices->reason, sizeof devices->reason, "asked for");
+    devices->falls_back = kind == GF_DEVICE_AUTO && request->options.codec != GF_CODEC_GPU;
+    if (kind == GF_DEVICE_CPU)
+        return;
+    find_server(request, devices);
+    devices->choice =
+        gf_cost_choose(look, devices->server, devices->reason, sizeof devices->reason);
+    if (devices->choice.device == GF_DEVICE_CPU) {
+        devices->choice = (struct gf_cost_choice){0};
+        gf_batch_drop_server(devices);
+        return;
+    }
+    int index[GF_BATCH_DEVICES_MAX] = {request->options.device_index};
+    for (int i = 0; i < request->devices && i < GF_BATCH_DEVICES_MAX; i++)
+        index[devices->count++] = request->device[i];
+    devices->count = devices->count ? devices->count : 1;
+    for (int i = 0; i < devices->count; i++)
+        devices->device[i].index = index[i];
+    choose_queues(pictures, devices->choice.device_codec);
+    if (!devices->remote && !request->open)
+        start_devices(index, devices->count);
+}
+
+/* Checks that the devices exist. Counting them takes a tenth of a second, and is left out where
+ * device 0 is enough. */
+enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
+                                      const struct gf_batch_devices *devices,
+                                      struct gf_error *error)
+{
+    const char *why = "";
+    int highest = 0;
+    const enum gf_status status =
+        asks_for_cuda(request) ? gf_batch_check_kernels(request, error) : GF_OK;
+    if (status)
+        return status;
+    if (!devices->count || devices->falls_back || devices->remote || request->open)
+        return GF_OK;
+    if (!gf_backend_cuda_likely(&why))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
+    for (int i = 0; i < devices->count; i++)
+        highest = devices->device[i].index > highest ? devices->device[i].index : highest;
+    const int count = highest ? gf_device_count(&why) : 1;
+    if (highest < count)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)", highest,
+                   count == 1 ? "is" : "are", count);
+}

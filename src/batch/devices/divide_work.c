@@ -1,0 +1,73 @@
+/* How many workers a batch has, and how they share the processors and the memory. */
+#include <sys/resource.h>
+
+#include "base/cpu.h"
+#include "batch/devices/devices.h"
+
+/* How many workers the limit of open files allows. */
+static int most_workers(void)
+{
+    enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) ||
+        files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
+        return GF_BATCH_WORKERS_MAX;
+    const int affordable = ((int)files.rlim_cur - FILES_OF_ALL) / FILES_OF_EACH;
+    return affordable > 1 ? affordable : 1;
+}
+
+/* How many pictures lie in the devices' memory at one time: decoded, filtered, and about to be
+ * encoded. The codec has the other half of that memory. */
+static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t device_bytes)
+{
+    enum { PIXEL_BYTES = 3, COPIES = 5 };
+    const double bytes = (double)device_bytes * devices->count / 2, pixels = devices->choice.pixels;
+    return bytes > 0 && pixels > 0 ? bytes / (pixels * PIXEL_BYTES * COPIES) : GF_BATCH_WORKERS_MAX;
+}
+
+/* Divides the work. With enough pictures there is a worker for each processor, and each worker uses
+ * one thread; with fewer pictures or little memory there are fewer workers, which share the
+ * processors. */
+int gf_batch_divide_work(const struct gf_batch_request *request,
+                         const struct gf_batch_devices *devices, size_t pictures,
+                         struct gf_options *options, struct gf_memory_budget *memory_budget)
+{
+    const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
+    int threads = options->threads > 0 ? options->threads : gf_cpu_count();
+    const int most = most_workers();
+    threads = threads < most ? threads : most;
+    int workers = pictures < (size_t)threads ? (int)pictures : threads;
+    if (devices->choice.device_codec && pictures > 1) {
+        /* Workers mostly wait for the GPU's codec, which is fast with many pictures at once. */
+        workers = (devices->choice.device_unpacks && pictures >= GF_BATCH_MANY_PICTURES
+                       ? GF_BATCH_UNPACK_WORKERS
+                       : GF_BATCH_CODEC_WORKERS) *
+                  devices->count;
+        const double fit = pictures_that_fit(devices, options->device_memory_bytes);
+        workers = fit < workers ? (int)fit : workers;
+        workers = options->threads > 0 || workers < threads ? threads : workers;
+        workers = workers < most ? workers : most;
+        workers = pictures < (size_t)workers ? (int)pictures : workers;
+        options->serial = true;
+    }
+    if (gf_batch_writes_stdout(request))
+        workers = 1;
+    if (memory && (uint64_t)workers > memory / 2 / least)
+        workers = memory / 2 / least ? (int)(memory / 2 / least) : 1;
+    if (workers == threads && !options->lanes && gf_cost_one_thread_each(pictures, workers))
+        options->serial = true;
+    if (options->serial)
+        options->threads = 1;
+    else if (workers > 1) /* twice as many threads where there is room, since the parts of a picture
+                           * wait for one another */
+        options->threads = (memory ? 1 : 2) * threads / workers;
+    /* Half of the memory is for bands, half for whole pictures. */
+    gf_memory_budget_open(memory_budget, memory ? memory / 2 : gf_memory_physical_bytes() / 4,
+                          workers);
+    if (memory && workers > 1)
+        options->memory_bytes = memory / 2 / (uint64_t)workers;
+    if (options->device_memory_bytes && devices->count)
+        options->device_memory_bytes = options->device_memory_bytes * (uint64_t)devices->count /
+                                       (uint64_t)(workers + devices->count - 1);
+    return workers ? workers : 1;
+}

@@ -1,0 +1,71 @@
+#include "batch/request/request.h"
+
+#include <stdio.h>
+
+#include "batch/names/archive_name.h"
+#include "chain/variants.h"
+
+bool gf_batch_has_archives(const struct gf_batch_request *request)
+{
+    bool any = gf_archive_named(request->inputs->item[0].path);
+    for (int k = 0; k < gf_batch_outputs(request); k++)
+        any |= gf_archive_named(gf_batch_output_at(request, k).name->text);
+    return any;
+}
+
+bool gf_batch_is_single(const struct gf_batch_request *request)
+{
+    return request->inputs->count == 1 && !gf_batch_has_archives(request);
+}
+
+bool gf_batch_writes_stdout(const struct gf_batch_request *request)
+{
+    bool any = false;
+    for (int k = 0; k < gf_batch_outputs(request); k++)
+        any |= gf_batch_output_at(request, k).name->is_stdout;
+    return any;
+}
+
+bool gf_batch_numbers_pictures(const struct gf_batch_request *request, int output)
+{
+    return gf_batch_is_single(request) && gf_batch_output_at(request, output).name->has_number &&
+           !request->skip_existing && !request->update;
+}
+
+enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
+                                      struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+        struct gf_chain chain = {0};
+        status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain, error);
+        if (!status)
+            status = gf_chain_check_kernels(&chain, error);
+        gf_chain_free(&chain);
+    }
+    return status;
+}
+
+struct gf_batch_shard gf_batch_shard_of(const struct gf_batch_request *request)
+{
+    const size_t inputs = request->inputs->count;
+    struct gf_batch_shard shard = {0, 1, inputs};
+    if (request->shards) {
+        shard.first = (size_t)(request->shard - 1);
+        shard.step = (size_t)request->shards;
+        shard.count =
+            shard.first < inputs ? (inputs - shard.first + shard.step - 1) / shard.step : 0;
+    }
+    return shard;
+}
+
+void gf_batch_describe_left_out(const struct gf_batch_state *state,
+                                char text[GF_BATCH_LEFT_OUT_SIZE])
+{
+    *text = '\0';
+    if (state->left_out)
+        snprintf(text, GF_BATCH_LEFT_OUT_SIZE, "; %zu file%s not taken for %s (-v names %s)",
+                 state->left_out, state->left_out == 1 ? " was" : "s were",
+                 state->left_out == 1 ? "a picture" : "pictures",
+                 state->left_out == 1 ? "it" : "them");
+}

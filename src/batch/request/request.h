@@ -1,0 +1,137 @@
+/* What a batch is asked to do, what it tells while it runs, and what follows from the request
+ * alone. */
+#ifndef GF_BATCH_REQUEST_REQUEST_H
+#define GF_BATCH_REQUEST_REQUEST_H
+
+#include <stdatomic.h>
+
+#include "batch/log/batch_log.h"
+#include "batch/log/batch_profile.h"
+#include "batch/names/inputs.h"
+#include "batch/names/output_template.h"
+
+struct gf_figures;
+
+enum gf_message_kind {
+    GF_MESSAGE_ERROR,
+    GF_MESSAGE_WARNING,
+    GF_MESSAGE_DRY_RUN, /* what would be done with an input */
+    GF_MESSAGE_CHOICE,  /* the device that was chosen, and why */
+    GF_MESSAGE_PICTURE, /* a picture is done */
+};
+
+/* The progress of a batch. */
+struct gf_batch_state {
+    size_t files, done, failed, skipped; /* files: of this shard */
+    size_t left_out;                     /* not taken for pictures, by their names */
+    size_t pictures;                     /* written; a stream has several */
+    double megapixels;                   /* of the inputs that are done */
+    double elapsed_s;
+    double part;                  /* of a single input: how much of its picture is done, 0..1 */
+    double busy_s[GF_SPAN_KINDS]; /* of all workers together, if spans are recorded */
+};
+
+/* Whether a server (src/server) runs the picture in place of the GPU of this process. */
+enum gf_server_use {
+    GF_SERVER_AUTO,  /* one that is there */
+    GF_SERVER_START, /* likewise; where there is none, one is started for the next pictures */
+    GF_SERVER_OFF
+};
+
+/* Counts that are always up to date, so that a signal handler can read them. */
+struct gf_batch_counts {
+    atomic_size_t files, done, failed;
+};
+
+/* One of several outputs of each input. Of the options those count that gf_options_of_output()
+ * copies. */
+struct gf_batch_output {
+    const char *chain;
+    struct gf_options options;
+    const struct gf_template *name;
+};
+
+struct gf_batch_request {
+    /* The chain and the options of the only output, or of the first of several. */
+    const char *chain;
+    struct gf_options options; /* threads and memory_bytes are for all workers together */
+    const struct gf_inputs *inputs;
+    size_t expected; /* how many pictures the archive has, whose first pictures are `inputs`; 0:
+                      * `inputs` are all */
+    const struct gf_template *output;
+    const struct gf_batch_output *more; /* [more_outputs]: the outputs beside the first */
+    int more_outputs;
+    const int *device; /* CUDA devices that share the work; none: as options.device says */
+    int devices;
+    int server;        /* enum gf_server_use, for a single input's picture */
+    int server_idle_s; /* of a server that is started */
+    bool skip_existing, update, fail_fast;
+    bool process_ends;        /* the process ends after the run, so that devices need not be
+                               * closed */
+    bool verbose;             /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
+    bool dry_run;             /* only sends GF_MESSAGE_DRY_RUN */
+    int shard, shards;        /* 1..shards; shards 0: all inputs */
+    struct gf_batch_log *log; /* may be NULL, as may all members below */
+    struct gf_resume *resume;
+    /* Called by one thread at a time, but not always the same one. */
+    void (*message)(void *context, enum gf_message_kind kind, const char *text);
+    /* Called for each picture of a single input. */
+    void (*picture)(void *context, const char *input, const char *output,
+                    const struct gf_profile *profile);
+    /* Called for each picture that has a line in the log, even if there is no log. */
+    void (*entry)(void *context, const struct gf_batch_log_entry *entry);
+    /* Called in the calling thread, every tick_s seconds and at the end. */
+    void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
+    double tick_s;
+    const struct gf_figures *figures; /* the figures of this machine, for estimates; NULL: the
+                                       * declared ones */
+    struct gf_batch_counts *counts;
+    struct gf_batch_profile *profile; /* collects the profiles of all pictures */
+    void *context;
+    /* Replaces gf_pipeline_open() in tests. */
+    enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,
+                           struct gf_pipeline **pipeline, struct gf_error *error);
+};
+
+static inline int gf_batch_outputs(const struct gf_batch_request *request)
+{
+    return 1 + request->more_outputs;
+}
+static inline struct gf_batch_output gf_batch_output_at(const struct gf_batch_request *request,
+                                                        int index)
+{
+    return index ? request->more[index - 1]
+                 : (struct gf_batch_output){request->chain, request->options, request->output};
+}
+
+/* Whether the first input or an output is an archive. */
+bool gf_batch_has_archives(const struct gf_batch_request *request);
+/* Whether there is only one picture, or one stream of pictures. */
+bool gf_batch_is_single(const struct gf_batch_request *request);
+/* Whether one of the outputs is standard output. */
+bool gf_batch_writes_stdout(const struct gf_batch_request *request);
+/* Whether the outputs of the only input, which may hold several pictures, are numbered by picture.
+ * --skip-existing and --update decide for each file, and so they need the output's name before the
+ * header is read. */
+bool gf_batch_numbers_pictures(const struct gf_batch_request *request, int output);
+/* Fails if a filter of the request has no CUDA kernel. */
+enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
+                                      struct gf_error *error) GF_CHECKED;
+
+/* The inputs of a shard: those at first, first + step, ... in the whole list. */
+struct gf_batch_shard {
+    size_t first, step, count;
+};
+struct gf_batch_shard gf_batch_shard_of(const struct gf_batch_request *request);
+/* The index in the whole list of the input at a position in the shard. */
+static inline size_t gf_batch_shard_index(const struct gf_batch_shard *shard, size_t position)
+{
+    return shard->first + position * shard->step;
+}
+
+/* The end of a summary: "; 2 files were not taken for pictures (-v names them)", or nothing. */
+enum { GF_BATCH_LEFT_OUT_SIZE = 100 };
+void gf_batch_describe_left_out(const struct gf_batch_state *state,
+                                char text[GF_BATCH_LEFT_OUT_SIZE]);
+
+#endif
