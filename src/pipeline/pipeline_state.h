@@ -147,12 +147,10 @@ enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_pict
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,
                                      struct gf_error *error) GF_CHECKED;
+/* With the pipeline's buffers. */
+void gf_pipeline_close_backend(struct gf_pipeline *pipeline);
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline,
                                          struct gf_error *error) GF_CHECKED;
-
-/* Warns of what the readers of the chain's second pictures warned of, unless another pipeline has
- * done so. */
-void gf_pipeline_warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf_chain *chain);
 
 /* Lets the remote attempt the picture, whose plan and output are known. */
 enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
@@ -168,7 +166,7 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
                                          const struct gf_picture_task *task,
                                          const struct gf_plan *plan,
                                          struct gf_error *error) GF_CHECKED;
-/* Finds the format of the input's file, and fills the profile from both files. */
+/* Finds the format of the input's file. */
 enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
                                      struct gf_error *error) GF_CHECKED;
 /* Whether another picture follows in the input, which then begins with it. Warns of data that
@@ -179,6 +177,7 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
 /* Fails because the output is for one picture and the input holds more. */
 enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task,
                                         struct gf_error *error) GF_CHECKED;
+/* Fills the profile from the files of the input and the output. */
 void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
 /* The first run's profile begins where gf_pipeline_open did, so that it shows the device's start.
  */

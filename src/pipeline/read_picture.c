@@ -1,4 +1,4 @@
-/* Reads the second pictures of filters, by a pipeline of their own, and tells what it warned of. */
+/* Reads the second pictures of filters, by a pipeline of their own. */
 #include "stage/picture.h"
 
 #include <errno.h>
@@ -9,7 +9,6 @@
 
 #include "codec/common/checks.h"
 #include "pipeline/pipeline_state.h"
-#include "pixel/files/picture_file.h"
 
 static enum gf_status run(struct gf_pipeline *pipeline, struct gf_input *input,
                           struct gf_image *image, struct gf_error *error)
@@ -69,21 +68,4 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
         drop_hint(&options, error);
     }
     return status;
-}
-
-void gf_pipeline_warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf_chain *chain)
-{
-    for (int i = 0; pipeline->options.warn && i < chain->count; i++) {
-        const struct gf_chain_item *const item = &chain->item[i];
-        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
-        int count = item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
-        while (count--) {
-            char *const notes = gf_picture_take_notes(list[count]), *rest = notes;
-            for (char *line; (line = strsep(&rest, "\n"));) {
-                if (*line)
-                    gf_warn(&pipeline->options, "%s", line);
-            }
-            free(notes);
-        }
-    }
 }

@@ -1,7 +1,6 @@
 /* Brings one picture through a pipeline, in as many attempts as its device needs. */
 #include "pipeline/pipeline_state.h"
 
-#include "base/start_times.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -244,23 +243,4 @@ enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_pict
     if (task->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
         (void)gf_fail(error, status, "%s: %s", gf_input_name(task->input), failure.text);
     return status;
-}
-
-void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
-{
-    if (pipeline->has_run)
-        gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
-    pipeline->has_run = true;
-}
-
-void gf_pipeline_end_profile(struct gf_pipeline *pipeline)
-{
-    if (!pipeline->has_finished && pipeline->on_cuda && !pipeline->remote)
-        gf_start_note(GF_START_PICTURE, pipeline->spans.origin_s);
-    pipeline->has_finished = true;
-    pipeline->profile.wall_s = gf_now() - pipeline->spans.origin_s;
-    pipeline->profile.spans = pipeline->spans.item;
-    pipeline->profile.span_count = pipeline->spans.count;
-    if (pipeline->options.profile && !pipeline->profile.device_copy_peak)
-        pipeline->backend->calls->measure(pipeline->backend, &pipeline->profile);
 }

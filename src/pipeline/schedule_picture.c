@@ -3,49 +3,12 @@
 #include "chain/stage_cost.h"
 #include "pipeline/pipeline_state.h"
 
-#include <stdlib.h>
-
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/bands.h"
 #include "engine/schedule.h"
-
-enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
-                                         const struct gf_picture_task *task,
-                                         const struct gf_plan *plan, struct gf_error *error)
-{
-    struct gf_profile *const profile = &pipeline->profile;
-    const int before = pipeline->stages_done, segments = pipeline->segments_done;
-    struct gf_profile_stage *const stages = realloc(
-        pipeline->stages, ((size_t)before + (size_t)plan->stage_count + 1) * sizeof *stages);
-    if (!stages)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    pipeline->stages = stages;
-    for (int s = 0; s < plan->segment_count; s++) {
-        for (int i = 0; i < plan->segment[s].count; i++) {
-            const int index = plan->segment[s].first + i;
-            stages[before + index].segment = segments + s;
-            gf_plan_stage_name(&plan->stage[index], stages[before + index].name,
-                               sizeof stages[before + index].name);
-        }
-    }
-    pipeline->stages_done += plan->stage_count;
-    pipeline->segments_done += plan->segment_count;
-    profile->stages = stages;
-    profile->stage_count = pipeline->stages_done;
-    profile->segments = pipeline->segments_done;
-    if (!segments)
-        profile->in = plan->in;
-    profile->reduction = task->reduction > 1 ? task->reduction : 1;
-    if (task->reduction > 1) {
-        profile->in.width = task->width;
-        profile->in.height = task->height;
-    }
-    profile->out = plan->out;
-    return GF_OK;
-}
 
 static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                                    const struct gf_plan *plan, const struct gf_run *run,

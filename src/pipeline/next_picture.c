@@ -1,0 +1,77 @@
+/* The pictures of an input, one after another: the format of the next one, and whether there is
+ * one. */
+#include <string.h>
+
+#include "codec/common/checks.h"
+#include "codec/common/source.h"
+#include "codec/formats.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "pipeline/pipeline_state.h"
+
+enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
+                                     struct gf_error *error)
+{
+    unsigned char head[16];
+    size_t got;
+    const enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
+    *format = status ? GF_FILE_AUTO : gf_file_format_of(head, got);
+    return status;
+}
+
+enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: the input holds more than one picture: %s",
+                   gf_output_name(task->output), task->destination->several_hint);
+}
+
+/* After a picture in plain text there may be a few line breaks, and zeros after others. */
+static enum gf_status pass_gap(struct gf_input *input, struct gf_error *error)
+{
+    unsigned char next, taken;
+    size_t got;
+    enum gf_status status = gf_input_peek(input, &next, 1, &got, error);
+    while (!status && got && memchr("\n\r ", next, 4)) {
+        status = gf_input_read(input, &taken, 1, &got, error);
+        if (!status)
+            status = gf_input_peek(input, &next, 1, &got, error);
+    }
+    return status;
+}
+
+enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
+                                     struct gf_picture_task *task, bool *found,
+                                     struct gf_error *error)
+{
+    unsigned char head[256];
+    size_t got = 0;
+    struct gf_input *const input = task->input;
+    const char *const name = gf_input_name(input);
+    const char *const own = gf_file_format_name(task->own_format);
+    /* Such a file is one picture to all programs. Behind it stand previews that the header does not
+     * name, and what only the makers of cameras read. */
+    const bool lone = !gf_input_is_stream(input) && task->own_format != GF_FILE_PNM &&
+                      task->own_format != GF_FILE_PAM;
+    *found = false;
+    if (!gf_file_format_has_end(task->own_format))
+        return GF_OK;
+    gf_input_start_here(input);
+    enum gf_status status = pass_gap(input, error);
+    gf_input_start_here(input);
+    if (!status)
+        status = gf_input_peek(input, head, sizeof head, &got, error);
+    if (status || !got)
+        return status;
+    const enum gf_file_format format = gf_file_format_of(head, got);
+    /* A picture of a format that is not read fails when its turn comes. */
+    *found = lone ? format == task->own_format : format || gf_foreign_format(head, got);
+    if (!*found && !(lone && format == GF_FILE_AUTO))
+        gf_warn(&pipeline->options, "%s: what follows picture %d is no %s: left out", name,
+                task->number, lone ? own : "picture");
+    if (*found && lone && !task->destination->several) {
+        gf_warn(&pipeline->options, "%s: another %s follows picture %d: left out (to have it: %s)",
+                name, own, task->number, task->destination->several_hint);
+        *found = false;
+    }
+    return GF_OK;
+}
