@@ -15,28 +15,6 @@
 #endif
 
 #ifdef GF_LIBRARY_freetype
-struct gf_text_calls gf_text;
-static struct gf_library library =
-    GF_LIBRARY(gf_text, GF_TEXT_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_freetype),
-               GF_LIBRARY_TEXT(GF_LIBRARY_harfbuzz));
-
-enum gf_status gf_text_available(struct gf_error *error)
-{
-    return gf_library_load(&library, "text", GF_ERROR_UNAVAILABLE, error);
-}
-
-void gf_text_libraries(char *text, size_t size)
-{
-    FT_Library freetype;
-    int version[3] = {0};
-    if (!gf_text.FT_Init_FreeType(&freetype)) {
-        gf_text.FT_Library_Version(freetype, &version[0], &version[1], &version[2]);
-        gf_text.FT_Done_FreeType(freetype);
-    }
-    snprintf(text, size, "FreeType %d.%d.%d, HarfBuzz %s", version[0], version[1], version[2],
-             gf_text.hb_version_string());
-}
-
 /* ---- a text's style as what the kept picture depends on ---- */
 
 enum { STYLE_SIZE = 200 };
@@ -150,18 +128,6 @@ void gf_text_release(const struct gf_picture *picture)
 }
 
 #else
-enum gf_status gf_text_available(struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_UNAVAILABLE,
-                   "this build draws no text: it was made without FreeType and HarfBuzz "
-                   "(libfreetype-dev, libharfbuzz-dev)");
-}
-
-void gf_text_libraries(char *text, size_t size)
-{
-    snprintf(text, size, "none");
-}
-
 enum gf_status gf_text_load(const char *font, const char *text, const struct gf_text_style *style,
                             const struct gf_picture **picture, struct gf_error *error)
 {

@@ -1,7 +1,4 @@
-/* Reads an input. A regular file and the caller's memory are read at offsets (pread), anything else
- * as a stream. A stream's bytes that must be kept go to an unnamed file, so that memory does not
- * grow with them. */
-
+/* Reads an input through a buffer, and goes back in it. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -11,63 +8,6 @@
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 #include "codec/io/transfer.h"
-
-enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_READ, "%s: %s", input->name, strerror(errno));
-}
-
-/* Reads bytes of a regular input from offset `at`, as pread does. */
-static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t at)
-{
-    if (!input->memory)
-        return input->threads < 2 ? pread(input->fd, data, size, input->base + at)
-                                  : gf_transfer_read(&input->crew, input->fd, data, size,
-                                                     input->base + at, input->threads);
-    const int64_t left = at < input->size ? input->size - at : 0;
-    const size_t got = left < (int64_t)size ? (size_t)left : size;
-    memcpy(data, input->memory + input->base + at, got);
-    return (ssize_t)got;
-}
-
-/* Reads once, as read() does: 0 at the end, -1 with errno for an error. */
-static ssize_t read_once(struct gf_input *input, void *data, size_t size)
-{
-    if (input->regular)
-        return read_at(input, data, size, input->position);
-    if (input->position < input->spooled) {
-        const int64_t left = input->spooled - input->position;
-        return pread(input->spool, data, left < (int64_t)size ? (size_t)left : size,
-                     input->spool_base + input->position);
-    }
-    const ssize_t got = read(input->fd, data, size);
-    if (got > 0)
-        gf_input_keep(input, data, (size_t)got);
-    return got;
-}
-
-enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
-                                  struct gf_error *error)
-{
-    *got = 0;
-    while (!input->at_end) {
-        const ssize_t n = read_once(input, data, size);
-        if (n > 0) {
-            input->position += n;
-            *got = (size_t)n;
-            return GF_OK;
-        }
-        if (!n) {
-            input->at_end = true;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            struct pollfd ready = {.fd = input->fd, .events = POLLIN};
-            (void)poll(&ready, 1, -1); /* an error of poll() shows in the next read() */
-        } else if (errno != EINTR) {
-            return gf_input_fail(input, error);
-        }
-    }
-    return GF_OK;
-}
 
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error)
@@ -255,21 +195,6 @@ bool gf_input_is_stream(const struct gf_input *input)
 int64_t gf_input_position(const struct gf_input *input)
 {
     return input->position - (int64_t)(input->end - input->first);
-}
-
-enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
-                                size_t *got, struct gf_error *error)
-{
-    *got = 0;
-    while (*got < size) {
-        const ssize_t n = read_at(input, (char *)data + *got, size - *got, offset + (int64_t)*got);
-        if (n < 0 && errno != EINTR)
-            return gf_input_fail(input, error);
-        if (!n)
-            break;
-        *got += n > 0 ? (size_t)n : 0;
-    }
-    return GF_OK;
 }
 
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)

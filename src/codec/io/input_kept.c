@@ -7,22 +7,6 @@
 
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
-#include "codec/io/transfer.h"
-
-void gf_input_keep(struct gf_input *input, const void *data, size_t size)
-{
-    if (input->spool < 0)
-        return;
-    if (gf_write_fully(input->spool, data, size)) {
-        input->spooled += (int64_t)size;
-        return;
-    }
-    /* Reading the input goes on; only gf_input_rewind fails from now on. */
-    input->spool_errno = errno;
-    input->spooled = 0;
-    close(input->spool);
-    input->spool = -1;
-}
 
 static bool is_due(const struct gf_input *input, int milliseconds)
 {

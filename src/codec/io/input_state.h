@@ -32,6 +32,8 @@ struct gf_input {
 
 /* Fails with the text of errno and the input's name. */
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error);
+/* Appends bytes that have been read to the spool file, if the input's bytes are to be kept. */
+void gf_input_keep(struct gf_input *input, const void *data, size_t size);
 /* Reads the bytes that follow those in the buffer; the bytes of a stream are kept where they must
  * be. *got is 0 at the end. */
 enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
@@ -39,8 +41,6 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
 
 /* ---- streams whose bytes are kept (input_kept.c) ---- */
 
-/* Appends bytes that have been read to the spool file, if the input's bytes are to be kept. */
-void gf_input_keep(struct gf_input *input, const void *data, size_t size);
 /* Reads the rest of a kept stream; from then on the input reads its spool file as a regular one. */
 enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *error) GF_CHECKED;
 /* Makes the spool file begin at the input's position: `taken` bytes of the stream are behind it,

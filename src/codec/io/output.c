@@ -11,11 +11,6 @@
 
 enum { LARGE_BYTES = 128 << 10, RESERVED_FROM_BYTES = 16 << 20 };
 
-enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", output->name, strerror(errno));
-}
-
 int gf_output_descriptor(const struct gf_output *output)
 {
     return output->fd;

@@ -3,6 +3,9 @@
 #ifndef GF_CODEC_IO_OUTPUT_STATE_H
 #define GF_CODEC_IO_OUTPUT_STATE_H
 
+#include <errno.h>
+#include <string.h>
+
 #include "codec/io/output.h"
 #include "codec/io/temporary.h"
 #include "codec/io/reservation.h"
@@ -29,7 +32,11 @@ struct gf_output {
 };
 
 /* Fails with the text of errno and the output's name. */
-enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error);
+static inline enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", output->name, strerror(errno));
+}
+
 /* Gives the output's complete file its name, or copies it to its destination. (output_commit.c) */
 enum gf_status gf_output_put_in_place(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 

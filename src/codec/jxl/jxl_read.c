@@ -6,10 +6,6 @@
 #include "codec/common/whole_source.h"
 #include "codec/jxl/jxl_header.h"
 
-struct gf_jxl_calls gf_jxl;
-struct gf_library gf_jxl_library = GF_LIBRARY(gf_jxl, GF_JXL_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_jxl),
-                                              GF_LIBRARY_TEXT(GF_LIBRARY_jxl_threads));
-
 struct jxl_source {
     struct gf_whole_source whole;
     struct gf_jxl_header header;

@@ -148,19 +148,5 @@ void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
     filters->apply(best, row, above ? above : row, bytes, bpp, out + 1);
 }
 
-const struct gf_png_filters *gf_png_filters_level(int level)
-{
-    static const struct gf_png_filters plain = {"plain", gf_png_sums_plain, gf_png_apply_plain,
-                                                undo_plain, undo_two_plain};
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (level == 1 && __builtin_cpu_supports("avx2"))
-        return &gf_png_filters_avx2;
-#endif
-    return level ? NULL : &plain;
-}
-
-const struct gf_png_filters *gf_png_filters(void)
-{
-    const struct gf_png_filters *const best = gf_png_filters_level(1);
-    return best ? best : gf_png_filters_level(0);
-}
+const struct gf_png_filters gf_png_filters_plain = {"plain", gf_png_sums_plain, gf_png_apply_plain,
+                                                    undo_plain, undo_two_plain};

@@ -58,6 +58,6 @@ void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, i
 void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above,
                         size_t bytes, int bpp, uint8_t *out);
 
-extern const struct gf_png_filters gf_png_filters_avx2; /* in png_filter_simd.c */
+extern const struct gf_png_filters gf_png_filters_plain;
 
 #endif

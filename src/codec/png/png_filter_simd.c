@@ -205,23 +205,6 @@ AVX2_INLINE void undo_two_paeth(uint8_t *row, uint8_t *next, const uint8_t *abov
     undo_two_pixels(&two, bytes, bpp, false, true);
 }
 
-AVX2 static void undo_two_avx2(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes,
-                               int bpp)
-{
-    if (bpp == 3)
-        undo_two_paeth(row, next, above, bytes, 3);
-    else if (bpp == 4)
-        undo_two_paeth(row, next, above, bytes, 4);
-    else if (bpp == 1)
-        undo_two_paeth(row, next, above, bytes, 1);
-    else if (bpp == 2)
-        undo_two_paeth(row, next, above, bytes, 2);
-    else {
-        gf_png_filters_avx2.undo(GF_PNG_PAETH, row, above, bytes, bpp);
-        gf_png_filters_avx2.undo(GF_PNG_PAETH, next, row, bytes, bpp);
-    }
-}
-
 /* bpp is a constant at each call, so that the compiler unrolls the loops for it. */
 AVX2_INLINE void undo_pixels(enum gf_png_filter filter, uint8_t *row, const uint8_t *above,
                              size_t bytes, int bpp)
@@ -261,7 +244,39 @@ AVX2 static void undo_avx2(enum gf_png_filter filter, uint8_t *row, const uint8_
         undo_pixels(filter, row, above, bytes, 1);
 }
 
-const struct gf_png_filters gf_png_filters_avx2 = {"avx2", sums_avx2, apply_avx2, undo_avx2,
+AVX2 static void undo_two_avx2(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes,
+                               int bpp)
+{
+    if (bpp == 3)
+        undo_two_paeth(row, next, above, bytes, 3);
+    else if (bpp == 4)
+        undo_two_paeth(row, next, above, bytes, 4);
+    else if (bpp == 1)
+        undo_two_paeth(row, next, above, bytes, 1);
+    else if (bpp == 2)
+        undo_two_paeth(row, next, above, bytes, 2);
+    else {
+        undo_avx2(GF_PNG_PAETH, row, above, bytes, bpp);
+        undo_avx2(GF_PNG_PAETH, next, row, bytes, bpp);
+    }
+}
+
+static const struct gf_png_filters filters_avx2 = {"avx2", sums_avx2, apply_avx2, undo_avx2,
                                                    undo_two_avx2};
 
 #endif
+
+const struct gf_png_filters *gf_png_filters_level(int level)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (level == 1 && __builtin_cpu_supports("avx2"))
+        return &filters_avx2;
+#endif
+    return level ? NULL : &gf_png_filters_plain;
+}
+
+const struct gf_png_filters *gf_png_filters(void)
+{
+    const struct gf_png_filters *const best = gf_png_filters_level(1);
+    return best ? best : gf_png_filters_level(0);
+}

@@ -14,4 +14,9 @@ struct gf_crop_origin {
     int x, y;
 };
 
+static inline struct gf_length gf_in_pixels(double value)
+{
+    return (struct gf_length){.value = value, .unit = GF_PIXELS};
+}
+
 #endif

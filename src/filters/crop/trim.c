@@ -117,20 +117,15 @@ static void find_box(const void *params, const struct gf_view *picture, struct g
 
 extern const struct gf_filter gf_crop_filter;
 
-static struct gf_length in_pixels(int value)
-{
-    return (struct gf_length){.value = value, .unit = GF_PIXELS};
-}
-
 /* Appends the crop; nothing is cut off until the box is known. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_rectangle whole = {.width = extent->width, .height = extent->height};
     const struct gf_rectangle box = extent->box.width ? extent->box : whole;
-    const struct gf_crop_params crop = {.x = in_pixels(box.x),
-                                        .y = in_pixels(box.y),
-                                        .w = in_pixels(box.width),
-                                        .h = in_pixels(box.height)};
+    const struct gf_crop_params crop = {.x = gf_in_pixels(box.x),
+                                        .y = gf_in_pixels(box.y),
+                                        .w = gf_in_pixels(box.width),
+                                        .h = gf_in_pixels(box.height)};
     gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
 }
 

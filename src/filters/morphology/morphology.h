@@ -1,4 +1,4 @@
-/* What the declarations of dilate and erode have in common. */
+/* What the declarations of dilate, erode and morphology have in common. */
 #ifndef GF_FILTERS_MORPHOLOGY_MORPHOLOGY_H
 #define GF_FILTERS_MORPHOLOGY_MORPHOLOGY_H
 
@@ -13,6 +13,9 @@ struct gf_element_params {
 extern const struct gf_param gf_element_params[];
 enum gf_status gf_element_params_check(const void *params, struct gf_error *error) GF_CHECKED;
 int gf_element_params_radius(const void *params);
+/* Makes the stage's constants, a struct gf_morphology. */
+enum gf_status gf_element_fill(struct gf_stage *stage, const struct gf_element *element, int border,
+                               struct gf_error *error) GF_CHECKED;
 enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
 size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);

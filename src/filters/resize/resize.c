@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "filters/crop/crop.h"
 #include "filters/pad/pad.h"
 #include "pixel/resample/resample.h"
 #include "pixel/stencil.h"
@@ -148,6 +149,33 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
     return gf_texture_scratch(stage->in, input_rows_most(stage, rows));
 }
 
+extern const struct gf_filter gf_resize_filter, gf_crop_filter;
+
+/* Cuts a picture that only= leaves at its own size. */
+static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
+                    struct gf_parts *parts)
+{
+    const struct gf_crop_params crop = {
+        .w = gf_in_pixels(size->w), .h = gf_in_pixels(size->h), .gravity = resize->gravity};
+    if (size->w < size->full_w || size->h < size->full_h)
+        gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
+}
+
+static void resize_expand(const void *params, const struct gf_extent *extent,
+                          struct gf_parts *parts)
+{
+    struct gf_resize_params resize = *(const struct gf_resize_params *)params;
+    resize.size = gf_resize_size_of(&resize, extent->width, extent->height);
+    resize.size.in_w = (double)extent->width / extent->reduction;
+    resize.size.in_h = (double)extent->height / extent->reduction;
+    if (resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
+        resize.size.full_w == extent->width && resize.size.full_h == extent->height)
+        add_cut(&resize, &resize.size, parts);
+    else
+        gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
+    gf_resize_add_padding(params, extent, parts);
+}
+
 const struct gf_filter gf_resize_filter = {
     .name = "resize",
     .synonyms = "scale size shrink enlarge fit contain cover",
@@ -163,7 +191,7 @@ const struct gf_filter gf_resize_filter = {
     .example = "resize=50%",
     .cost = {.pixel = 1, .row = 1.1},
     .check = resize_check,
-    .expand = gf_resize_expand,
+    .expand = resize_expand,
     .reduction = gf_resize_reduction,
     .shape = resize_shape,
     .input_rows = resize_input_rows,

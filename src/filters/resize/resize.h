@@ -28,7 +28,6 @@ struct gf_resize_params {
 /* Of a picture of that size. */
 struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
                                         int height);
-void gf_resize_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
 /* The padding of fit=contain. */
 void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
                            struct gf_parts *parts);

@@ -1,11 +1,11 @@
-/* The size that resize makes, and the filters that it stands for. */
+/* The size that resize makes, and its padding. */
 #include "filters/resize/resize.h"
 
 #include "filters/crop/crop.h"
 #include "filters/pad/pad.h"
 #include "pixel/resample/resample.h"
 
-extern const struct gf_filter gf_resize_filter, gf_crop_filter, gf_pad_filter;
+extern const struct gf_filter gf_pad_filter;
 
 /* Scales `side` by the factor that makes `whole` as long as `length` says. The result is rounded
  * only here: per cent mean the same for both sides. */
@@ -81,47 +81,16 @@ struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, i
     return size;
 }
 
-/* ---- what resize stands for ---- */
-
-static struct gf_length in_pixels(double value)
-{
-    return (struct gf_length){.value = value, .unit = GF_PIXELS};
-}
-
-/* Cuts a picture that only= leaves at its own size. */
-static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
-                    struct gf_parts *parts)
-{
-    const struct gf_crop_params crop = {
-        .w = in_pixels(size->w), .h = in_pixels(size->h), .gravity = resize->gravity};
-    if (size->w < size->full_w || size->h < size->full_h)
-        gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
-}
-
 void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
                            struct gf_parts *parts)
 {
     const struct gf_resize_size asked = asked_size(resize, extent->width, extent->height);
-    const struct gf_pad_params pad = {.w = in_pixels(asked.w),
-                                      .h = in_pixels(asked.h),
+    const struct gf_pad_params pad = {.w = gf_in_pixels(asked.w),
+                                      .h = gf_in_pixels(asked.h),
                                       .gravity = resize->gravity,
                                       .colour = resize->colour};
     if (resize->fit == GF_FIT_CONTAIN && keeps_shape(resize))
         gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
-}
-
-void gf_resize_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
-{
-    struct gf_resize_params resize = *(const struct gf_resize_params *)params;
-    resize.size = gf_resize_size_of(&resize, extent->width, extent->height);
-    resize.size.in_w = (double)extent->width / extent->reduction;
-    resize.size.in_h = (double)extent->height / extent->reduction;
-    if (resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
-        resize.size.full_w == extent->width && resize.size.full_h == extent->height)
-        add_cut(&resize, &resize.size, parts);
-    else
-        gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    gf_resize_add_padding(params, extent, parts);
 }
 
 int gf_resize_reduction(const void *params, int width, int height)

@@ -210,13 +210,9 @@ void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t 
         find_bins_16(in, n, format.channels, true, 0, bin);
 }
 
-void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
-                      struct gf_histogram *histogram)
+void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
+                            struct gf_histogram *histogram)
 {
-    if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES) {
-        gf_histogram_add_tiles(view, statistic, histogram);
-        return;
-    }
     const struct gf_format format = view->format;
     const int pixel_bytes = format.channels * format.bits / 8;
     struct tally tally = {0};

@@ -81,8 +81,8 @@ static void add_row(const struct gf_view *view, const struct gf_tiles *tiles, in
     }
 }
 
-void gf_histogram_add_tiles(const struct gf_view *view, enum gf_statistic statistic,
-                            struct gf_histogram *histogram)
+static void add_tiles(const struct gf_view *view, enum gf_statistic statistic,
+                      struct gf_histogram *histogram)
 {
     const struct gf_tiles tiles = gf_tiles_of(statistic, view->format);
     struct tally tally = {.down = -1};
@@ -93,4 +93,13 @@ void gf_histogram_add_tiles(const struct gf_view *view, enum gf_statistic statis
         add_row(view, &tiles, y, &tally, histogram);
     }
     flush(&tiles, &tally, histogram);
+}
+
+void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
+                      struct gf_histogram *histogram)
+{
+    if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES)
+        add_tiles(view, statistic, histogram);
+    else
+        gf_histogram_add_whole(view, statistic, histogram);
 }

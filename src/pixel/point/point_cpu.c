@@ -6,106 +6,6 @@
 #include "pixel/point/point_planes.h"
 #include "pixel/point/point_words.h"
 
-/* The plane of a channel. */
-#define PLANE_OF(planes, channels, c) \
-    ((channels) % 2 == 0 && (c) == (channels)-1 ? (planes)->alpha : (planes)->colour[c])
-
-/* Pixels first..n-1. */
-GF_INLINE void split(const void *in, int bits, int first, int n, const int channels,
-                     struct gf_planes *planes)
-{
-    const uint8_t *const bytes = in;
-    const uint16_t *const words = in;
-    for (int c = 0; c < channels; c++) {
-        float *const plane = PLANE_OF(planes, channels, c);
-        if (bits == 8) {
-            for (int i = first; i < n; i++)
-                plane[i] = bytes[i * channels + c];
-        } else {
-            for (int i = first; i < n; i++)
-                plane[i] = words[i * channels + c];
-        }
-    }
-}
-
-/* Pixels of four channels have the size of a number, whose lowest bits are the first channel's:
- * compilers make vectors of such loops. */
-enum { PIXELS_ARE_NUMBERS = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
-
-#define SPLIT_NUMBERS(type, bits) \
-    for (int c = 0; c < 4; c++) { \
-        float *const plane = PLANE_OF(planes, 4, c); \
-        for (int i = first; i < n; i++) { \
-            type v; \
-            memcpy(&v, (const uint8_t *)in + (size_t)i * sizeof v, sizeof v); \
-            plane[i] = (float)(int)(v >> (bits)*c & ((1u << (bits)) - 1)); \
-        } \
-    }
-
-#define JOIN_NUMBERS(type, bits) \
-    for (int i = first; i < n; i++) { \
-        type v = (type)(int)(planes->alpha[i] + 0.5f) << 3 * (bits); \
-        for (int c = 0; c < 3; c++) \
-            v |= (type)(int)(planes->colour[c][i] + 0.5f) << (bits)*c; \
-        memcpy((uint8_t *)out + (size_t)i * sizeof v, &v, sizeof v); \
-    }
-
-GF_TARGET_CLONES static void split_planes(const void *in, struct gf_format format, int first, int n,
-                                          struct gf_planes *planes)
-{
-    if (PIXELS_ARE_NUMBERS && format.channels == 4 && format.bits == 8) {
-        SPLIT_NUMBERS(uint32_t, 8)
-    } else if (PIXELS_ARE_NUMBERS && format.channels == 4) {
-        SPLIT_NUMBERS(uint64_t, 16)
-    } else {
-        GF_BY_CHANNELS(format.channels, CHANNELS,
-                       split(in, format.bits, first, n, CHANNELS, planes));
-    }
-}
-
-GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
-                    const struct gf_planes *planes)
-{
-    uint8_t *const bytes = out;
-    uint16_t *const words = out;
-    for (int c = 0; c < channels; c++) {
-        const float *const plane = PLANE_OF(planes, channels, c);
-        if (bits == 8) {
-            for (int i = first; i < n; i++)
-                bytes[i * channels + c] = (uint8_t)(int)(plane[i] + 0.5f);
-        } else {
-            for (int i = first; i < n; i++)
-                words[i * channels + c] = (uint16_t)(int)(plane[i] + 0.5f);
-        }
-    }
-}
-
-/* Stores the planes' samples, which every operation has clamped to 0..M. */
-GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
-                                         const struct gf_planes *planes)
-{
-    if (PIXELS_ARE_NUMBERS && format.channels == 4 && format.bits == 8) {
-        JOIN_NUMBERS(uint32_t, 8)
-    } else if (PIXELS_ARE_NUMBERS && format.channels == 4) {
-        JOIN_NUMBERS(uint64_t, 16)
-    } else {
-        GF_BY_CHANNELS(format.channels, CHANNELS,
-                       join(out, format.bits, first, n, CHANNELS, planes));
-    }
-}
-
-static bool is_rgb8(struct gf_format format)
-{
-    return format.bits == 8 && format.channels == 3;
-}
-
-void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p)
-{
-    split_planes(from, format,
-                 is_rgb8(format) && gf_cpu_has(GF_CPU_AVX2) ? gf_planes_split_rgb8(from, n, p) : 0,
-                 n, p);
-}
-
 static void look_up(const struct gf_point_program *program, struct gf_format in,
                     struct gf_planes *p)
 {
@@ -144,7 +44,7 @@ static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_
         return 0;
     if (stage->in.bits == 16)
         return evaluate_words(stage, in, out, width);
-    if (program->count == 3 && op[0].kind == GF_POINT_MATRIX && is_rgb8(stage->out) &&
+    if (program->count == 3 && op[0].kind == GF_POINT_MATRIX && gf_is_rgb8(stage->out) &&
         gf_cpu_has(GF_CPU_AVX2))
         return gf_planes_matrix_rgb8(op, in, width, out);
     const bool ends = program->count == 1 || (program->count == 2 && op[1].kind == GF_POINT_STEP);
@@ -217,9 +117,7 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
         gf_planes_split(in + (ptrdiff_t)x * in_size, stage->in, n, planes);
         apply(evaluation, x, y);
-        const int joined =
-            is_rgb8(stage->out) && gf_cpu_has(GF_CPU_AVX2) ? gf_planes_join_rgb8(to, n, planes) : 0;
-        join_planes(to, stage->out, joined, n, planes);
+        gf_planes_join(to, stage->out, n, planes);
     }
 }
 
@@ -245,7 +143,7 @@ static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
  * it. */
 static bool colours_gray(const struct gf_stage *stage)
 {
-    return stage->in.channels == 1 && stage->in.bits == 8 && is_rgb8(stage->out) &&
+    return stage->in.channels == 1 && stage->in.bits == 8 && gf_is_rgb8(stage->out) &&
            !knows_position(stage->constants);
 }
 
@@ -257,7 +155,7 @@ static void fill_colours(struct evaluation *evaluation, uint8_t table[3][256])
     memset(&evaluation->planes, 0, sizeof evaluation->planes);
     gf_planes_split(levels, evaluation->stage->in, 256, &evaluation->planes);
     apply(evaluation, 0, 0);
-    join_planes(pixels, evaluation->stage->out, 0, 256, &evaluation->planes);
+    gf_planes_join(pixels, evaluation->stage->out, 256, &evaluation->planes);
     for (int i = 0; i < 3 * 256; i++)
         table[i % 3][i / 3] = pixels[i];
 }

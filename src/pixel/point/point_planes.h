@@ -41,6 +41,12 @@ void gf_point_map_colour(const uint8_t table[3][256], const uint8_t *in, uint8_t
 
 /* Turns n pixels of that format into the first n values of the planes. */
 void gf_planes_split(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p);
+/* Stores the first n values of the planes, which every operation has clamped to 0..M, as pixels. */
+void gf_planes_join(uint8_t *to, struct gf_format format, int n, const struct gf_planes *p);
+static inline bool gf_is_rgb8(struct gf_format format)
+{
+    return format.bits == 8 && format.channels == 3;
+}
 
 /* The first runs the operations before GAIN, the second those from GAIN on, except those of the
  * position. Both may change *colours. */

@@ -2,100 +2,13 @@
 
 #include "pixel/colour.h"
 
-static double sinc(double x)
-{
-    const double pi = 3.14159265358979323846;
-    return x == 0 ? 1 : gf_sin_pi_double(x) / (pi * x);
-}
-
-/* The kernels with their customary parameters: Lanczos of 3 lobes, Keys' cubic with a = -1/2, the
- * triangle and the box, which is open on the left. */
-static double kernel_at(enum gf_resample_kernel kernel, double at)
-{
-    const double x = fabs(at);
-    switch (kernel) {
-    case GF_RESAMPLE_LANCZOS3:
-        return x < 3 ? sinc(x) * sinc(x / 3) : 0;
-    case GF_RESAMPLE_CUBIC:
-        if (x < 1)
-            return (1.5 * x - 2.5) * x * x + 1;
-        return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
-    case GF_RESAMPLE_LINEAR:
-        return x < 1 ? 1 - x : 0;
-    default:
-        return at > -0.5 && at <= 0.5;
-    }
-}
-
-static double kernel_radius(enum gf_resample_kernel kernel)
-{
-    switch (kernel) {
-    case GF_RESAMPLE_LANCZOS3:
-        return 3;
-    case GF_RESAMPLE_CUBIC:
-        return 2;
-    case GF_RESAMPLE_LINEAR:
-        return 1;
-    default:
-        return 0.5;
-    }
-}
-
-/* Inputs first .. end - 1 of output i: those whose centres lie under the kernel, widened when
- * shrinking. */
-struct window {
-    double centre, widening;
-    int first, end;
-};
-
-static int at_most(double v, int most)
-{
-    return v < most ? (int)v : most;
-}
-
-static struct window window_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
-                               int i)
-{
-    struct window window = {.centre = ((double)i + axis->offset + 0.5) * axis->scale,
-                            .widening = axis->scale > 1 ? axis->scale : 1};
-    const double radius = kernel_radius(kernel) * window.widening;
-    const double first = window.centre - radius + 0.5;
-    window.first = first > 0 ? at_most(first, axis->in - 1) : 0;
-    window.end = at_most(window.centre + radius + 0.5, axis->in);
-    if (window.end <= window.first)
-        window.end = window.first + 1;
-    return window;
-}
-
-void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
-                        int i1, int *first, int *end)
-{
-    if (kernel != GF_RESAMPLE_NEAREST) {
-        const struct window window = window_of(kernel, axis, i0);
-        *first = window.first;
-        *end = i1 - i0 == 1 ? window.end : window_of(kernel, axis, i1 - 1).end;
-        return;
-    }
-    /* The steps add up to within one of the product. */
-    const double low = ((double)i0 + axis->offset + 0.5) * axis->scale - 1;
-    const double high = ((double)i1 - 1 + axis->offset + 0.5) * axis->scale + 2;
-    *first = low > 0 ? at_most(low, axis->in - 1) : 0;
-    *end = at_most(high, axis->in);
-}
-
-int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis)
-{
-    const double widening = axis->scale > 1 ? axis->scale : 1;
-    return at_most(ceil(2 * kernel_radius(kernel) * widening) + 1, axis->in);
-}
-
 static void fill_nearest(const struct gf_resample_axis *axis, int *start)
 {
     /* By addition of steps, as Pillow does: the product would round to the other neighbour at
      * times. */
     double at = (axis->offset + 0.5) * axis->scale;
     for (int i = 0; i < axis->out; i++, at += axis->scale)
-        start[i] = at_most(at, axis->in - 1);
+        start[i] = gf_at_most(at, axis->in - 1);
 }
 
 /* The nearest number of 16 significant bits. */
@@ -118,22 +31,6 @@ static void shorten_weights(float *weight, int count)
         weight[k] = shortened((float)whole);
         owed = whole - weight[k];
     }
-}
-
-static void fill_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
-                         int *start, int *count, float *weight)
-{
-    const struct window window = window_of(kernel, axis, i);
-    double sum = 0;
-    for (int at = window.first; at < window.end; at++)
-        sum += kernel_at(kernel, (at - window.centre + 0.5) / window.widening);
-    for (int at = window.first; at < window.end; at++) {
-        const double w = kernel_at(kernel, (at - window.centre + 0.5) / window.widening);
-        weight[at - window.first] =
-            sum != 0 ? (float)(w / sum) : 1.0f / (float)(window.end - window.first);
-    }
-    *start = window.first;
-    *count = window.end - window.first;
 }
 
 /* The inputs of group g, first..end-1, widened to multiples of `step`. */
@@ -168,9 +65,10 @@ static struct gf_resample_table lay_out(enum gf_resample_kernel kernel,
     if (kernel == GF_RESAMPLE_NEAREST)
         return table;
     for (int i = 0; i < axis->out; i++) {
-        const struct window window = window_of(kernel, axis, i);
-        if (window.end - window.first > table.taps)
-            table.taps = window.end - window.first;
+        int first, end;
+        gf_resample_inputs(kernel, axis, i, i + 1, &first, &end);
+        if (end - first > table.taps)
+            table.taps = end - first;
     }
     table.count = take(used, outputs, sizeof(int));
     table.weight = take(used, outputs * (size_t)table.taps, sizeof(float));
@@ -206,16 +104,15 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
     const bool repeats = axis->scale == floor(axis->scale) && axis->offset == 0;
     for (int i = 0; i < axis->out; i++) {
         float *const own = (float *)(block + table->weight) + (size_t)i * (size_t)table->taps;
-        const struct window window = window_of(kernel, axis, i);
-        const int size = window.end - window.first;
-        if (repeats && i > 0 && window.first - start[i - 1] == (int)axis->scale &&
-            size == count[i - 1]) {
-            start[i] = window.first;
-            count[i] = size;
-            memcpy(own, own - table->taps, (size_t)size * sizeof *own);
+        int end;
+        gf_resample_inputs(kernel, axis, i, i + 1, &start[i], &end);
+        count[i] = end - start[i];
+        if (repeats && i > 0 && start[i] - start[i - 1] == (int)axis->scale &&
+            count[i] == count[i - 1]) {
+            memcpy(own, own - table->taps, (size_t)count[i] * sizeof *own);
             continue;
         }
-        fill_weights(kernel, axis, i, &start[i], &count[i], own);
+        gf_resample_weights(kernel, axis, i, own);
         if (is_short)
             shorten_weights(own, count[i]);
     }

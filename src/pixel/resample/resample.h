@@ -128,6 +128,13 @@ static inline float gf_resample_most(const struct gf_resample *resample, int bit
 void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
                         int i1, int *first, int *end);
 
+/* The weights of the inputs that output i is made of; not with the nearest kernel. */
+void gf_resample_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
+                         float *weight);
+static inline int gf_at_most(double v, int most)
+{
+    return v < most ? (int)v : most;
+}
 /* The most inputs that an output is made of. */
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);
 

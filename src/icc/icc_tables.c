@@ -1,0 +1,53 @@
+/* What all tables that are made from two profiles need. */
+#ifdef GF_WITH_LCMS
+#include "icc/icc_tables.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+unsigned gf_icc_reserve(size_t *end, size_t size)
+{
+    const size_t at = *end;
+    *end = (at + size + 15) / 16 * 16;
+    return (unsigned)at;
+}
+
+enum gf_status gf_icc_allocate(struct gf_icc_making *b, size_t size,
+                               const struct gf_icc_transform *head, struct gf_error *error)
+{
+    free(b->transform);
+    b->transform = calloc(1, size);
+    if (!b->transform)
+        return gf_fail_memory(error);
+    *b->transform = *head;
+    b->transform->bytes = (unsigned)size;
+    return GF_OK;
+}
+
+bool gf_icc_agrees(const struct gf_icc_making *b, int levels)
+{
+    enum { SIDE = 9 };
+    const int bits = b->wish->bits, most = (1 << bits) - 1, inputs = b->wish->inputs;
+    int colours = SIDE * SIDE * SIDE * (inputs == 4 ? SIDE : 1);
+    while (colours--) {
+        uint16_t sample[4], exact[3], own16[3];
+        unsigned char sample8[4], own8[3];
+        for (int c = 0, rest = colours; c < inputs; c++, rest /= SIDE) {
+            const int v = rest % SIDE * most / (SIDE - 1);
+            sample8[c] = (unsigned char)v;
+            sample[c] = (uint16_t)(bits == 8 ? v * 257 : v);
+        }
+        cmsDoTransform(b->exact, sample, exact, 1);
+        gf_icc_convert(b->transform, bits == 8 ? (void *)sample8 : sample, inputs,
+                       bits == 8 ? (void *)own8 : own16, 3, 1);
+        for (int c = 0; c < 3; c++) {
+            const int own = bits == 8 ? own8[c] : own16[c];
+            if (abs(own - (int)gf_icc_in_bits(exact[c], bits)) >
+                (bits == 8 ? levels : levels * 257))
+                return false;
+        }
+    }
+    return true;
+}
+#endif
