@@ -39,15 +39,6 @@ struct builder {
                             * it */
 };
 
-void *gf_plan_own(struct gf_plan *plan, size_t size)
-{
-    void **const grown = realloc(plan->owned, (size_t)(plan->owned_count + 1) * sizeof *grown);
-    if (!grown)
-        return NULL;
-    plan->owned = grown;
-    return grown[plan->owned_count++] = calloc(1, size ? size : 1);
-}
-
 /* Finds the format of the item's result. An error names the filter as the chain has it. */
 static enum gf_status shape(const struct builder *b, const struct item *item, struct gf_format *out,
                             struct gf_error *error)
@@ -340,28 +331,6 @@ static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
     return status;
 }
 
-enum gf_status gf_plan_cut_segments(struct gf_plan *plan, struct gf_error *error)
-{
-    plan->segment = calloc((size_t)plan->stage_count + 1, sizeof *plan->segment);
-    if (!plan->segment)
-        return gf_fail_memory(error);
-    struct gf_segment *segment = plan->segment;
-    *segment = (struct gf_segment){.in = plan->in, .out = plan->in};
-    plan->segment_count = 1;
-    for (int i = 0; i < plan->stage_count; i++) {
-        const struct gf_stage *const stage = &plan->stage[i];
-        const enum gf_statistic statistic = statistic_of(stage->filter, stage->params);
-        if (statistic || gf_stage_needs_whole(stage) || segment->count + 2 >= GF_CUTS_MAX) {
-            segment->statistic = statistic;
-            segment = &plan->segment[plan->segment_count++];
-            *segment = (struct gf_segment){.first = i, .in = stage->in};
-        }
-        segment->count++;
-        segment->out = stage->out;
-    }
-    return GF_OK;
-}
-
 enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
                                 const struct gf_plan_request *request, struct gf_plan *plan,
                                 struct gf_error *error)
@@ -403,25 +372,4 @@ enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, i
 {
     return gf_plan_make_for(chain, in, &(struct gf_plan_request){.orientation = orientation}, plan,
                             error);
-}
-
-void gf_plan_free(struct gf_plan *plan)
-{
-    for (int i = 0; i < plan->stage_count; i++)
-        gf_stage_release(&plan->stage[i]);
-    for (int i = 0; i < plan->owned_count; i++)
-        free(plan->owned[i]);
-    free(plan->owned);
-    free(plan->stage);
-    free(plan->segment);
-    *plan = (struct gf_plan){0};
-}
-
-void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,
-                     struct gf_rows *cut)
-{
-    cut[segment->count] = (struct gf_rows){y0, y1};
-    for (int i = segment->count; i > 0; i--)
-        gf_stage_input_rows(&plan->stage[segment->first + i - 1], cut[i].first, cut[i].end,
-                            &cut[i - 1].first, &cut[i - 1].end);
 }

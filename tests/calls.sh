@@ -1,0 +1,52 @@
+#!/bin/sh
+# Which file calls which, by the symbols of the objects that the build has made. No call goes to a folder below the
+# caller's own in the list of src/README.md, and the files of one folder do not call each other in a circle: a folder's
+# entry file is not also its toolbox.
+. "$(dirname "$0")/tap.sh"
+program=$(realpath "${GPUFILTER:-build/gpufilter}")
+build=${BUILD:-$(dirname "$program")}
+build=$(realpath "$build")
+cd "$(dirname "$0")/.." || exit 1
+calls=$(mktemp)
+trap 'rm -f "$calls"' EXIT
+
+# Objects whose source has gone are left out.
+objects=$(find src cuda \( -name '*.c' -o -name '*.cu' \) | sed "s|\(.*\)\.[a-z]*$|$build/\1.o|" | while read -r object; do
+    [ ! -f "$object" ] || echo "$object"
+done)
+if [ -z "$objects" ] || ! command -v nm >/dev/null; then
+    skipped "calls go one way" "without nm or the objects of a build"
+    plan
+    exit
+fi
+
+# Lines of "caller callee symbol", the files without the ends of their names.
+# shellcheck disable=SC2086 # names without spaces
+nm -A -P $objects 2>/dev/null | sed "s|^$build/||; s|\.o: | |" | awk '
+    $3 == "U" { uses[++count] = $1 " " $2; next }
+    $3 ~ /^[TDBRWV]$/ { file[$2] = $1 }
+    END {
+        for (i = 1; i <= count; i++) {
+            split(uses[i], use, " ")
+            if (use[2] in file && file[use[2]] != use[1]) print use[1], file[use[2]], use[2]
+        }
+    }' >"$calls"
+
+# Tables name the kernels and microbenchmarks below them. Filters read second pictures by a pipeline of their own, by a
+# call that stage/picture.h declares, which is above both.
+result "no call goes to a folder below" "$(awk '
+    function layer_of(folder) {
+        while (!(folder in rank) && sub(/\/[^\/]*$/, "", folder));
+        return rank[folder]
+    }
+    FILENAME != ARGV[2] { if (split($0, part, "`") > 2 && /^\| `/) rank[part[2]] = ++ranks; next }
+    $2 ~ /^src/ && $3 != "gf_picture_read" && layer_of($2) > layer_of($1) { print $1 " calls " $3 "() in " $2 }
+    ' src/README.md "$calls")"
+
+# Circles that stand. In these folders one file is still both the way in and the toolbox of the others.
+known='^src/(batch|study|cli|bench)/'
+result "the files of a folder do not call each other in a circle" "$(awk '
+    function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
+    folder_of($1) == folder_of($2) { print $1, $2 }' "$calls" | tsort 2>&1 >/dev/null |
+    sed -n 's/^tsort: //; /contains a loop/!p' | grep -Ev "$known")"
+plan
