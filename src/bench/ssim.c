@@ -118,7 +118,7 @@ static bool sum_strip(void *context, int thread, int strip)
     return true;
 }
 
-static enum gf_status run_strips(struct scale *scale, int strips, int threads,
+static enum gf_status sum_strips(struct scale *scale, int strips, int threads,
                                  struct gf_error *error)
 {
     struct gf_ordered_work *work;
@@ -150,7 +150,7 @@ static enum gf_status mean_of(const float *a, const float *b, int width, int hei
     find_taps(scale.tap);
     scale.work = calloc((size_t)threads * 4, ((size_t)width + ROOM) * sizeof *scale.work);
     scale.sums = malloc((size_t)strips * sizeof *scale.sums);
-    enum gf_status status = scale.work && scale.sums ? run_strips(&scale, strips, threads, error)
+    enum gf_status status = scale.work && scale.sums ? sum_strips(&scale, strips, threads, error)
                                                      : gf_fail_memory(error);
     *mean = (struct sums){0, 0};
     for (int i = 0; i < strips && !status; i++) {

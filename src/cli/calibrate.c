@@ -5,7 +5,7 @@
 #include "batch/devices/figures_cache.h"
 #include "bench/calibrate.h"
 #include "cli/messages.h"
-#include "cli/run.h"
+#include "cli/actions.h"
 
 static void print_figure(const struct gf_calibration *calibration, int figure)
 {
@@ -16,7 +16,7 @@ static void print_figure(const struct gf_calibration *calibration, int figure)
                info.what);
 }
 
-enum gf_status gf_run_calibrate(const struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_calibrate(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_calibration calibration;
     struct gf_figures_file file;

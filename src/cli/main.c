@@ -14,7 +14,7 @@
 #include "cli/help/help.h"
 #include "cli/leave.h"
 #include "cli/messages.h"
-#include "cli/run.h"
+#include "cli/actions.h"
 #include "cli/command/shell_words.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
@@ -112,22 +112,22 @@ static void warn_of_options(const struct gf_command *command, int index)
 }
 
 /* Writes the picture if -o is given, and compares the variants if that is asked for. */
-static enum gf_status run(struct gf_command *command, struct gf_error *error)
+static enum gf_status filter(struct gf_command *command, struct gf_error *error)
 {
     for (int i = 0; i < gf_command_outputs(command); i++)
         warn_of_options(command, i);
-    const enum gf_status status = command->output ? gf_run_batch(command, error) : GF_OK;
+    const enum gf_status status = command->output ? gf_act_filter(command, error) : GF_OK;
     return status || command->profile < GF_PROFILE_COMPARE ? status
-                                                           : gf_run_compare(command, error);
+                                                           : gf_act_variants(command, error);
 }
 
 static enum gf_status act(struct gf_command *command, struct gf_error *error)
 {
     switch (command->action) {
-    case GF_ACTION_RUN:
-        return run(command, error);
+    case GF_ACTION_FILTER:
+        return filter(command, error);
     case GF_ACTION_EXPLAIN:
-        return gf_run_explain(command, error);
+        return gf_act_explain(command, error);
     case GF_ACTION_HELP:
         if (command->form == GF_HELP_STUDY)
             return gf_help_study(stdout, command->chain, error);
@@ -142,20 +142,20 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     case GF_ACTION_DEVICES:
         return gf_help_devices(stdout, command->form == GF_DEVICES_MEASURE, error);
     case GF_ACTION_CALIBRATE:
-        return gf_run_calibrate(command, error);
+        return gf_act_calibrate(command, error);
     case GF_ACTION_VERSION:
         gf_help_version(stdout);
         break;
     case GF_ACTION_SELFTEST:
         return selftest(command, error);
     case GF_ACTION_LAB:
-        return gf_run_labs(command, error);
+        return gf_act_labs(command, error);
     case GF_ACTION_REPORT:
-        return gf_run_saved(command, error);
+        return gf_act_report(command, error);
     case GF_ACTION_COMPARE:
-        return gf_run_likeness(command, error);
+        return gf_act_compare(command, error);
     case GF_ACTION_SERVE:
-        return gf_run_serve(command, error);
+        return gf_act_serve(command, error);
     case GF_ACTION_MAN:
         gf_man_print(stdout);
         break;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     if (!status)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
     if (!status)
-        status = gf_command_settle_chains(&command, &error);
+        status = gf_command_join_chains(&command, &error);
     if (!command.verbose)
         gf_message_silence_libraries();
     if (!status)

@@ -18,7 +18,7 @@ static const struct {
     {517, 131, false, true},
 };
 
-static enum gf_status run_sizes(struct gf_selftest_run *test, const struct gf_chain *chain, int set,
+static enum gf_status run_sizes(struct gf_selftester *test, const struct gf_chain *chain, int set,
                                 int channels, int bits, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -33,7 +33,7 @@ static enum gf_status run_sizes(struct gf_selftest_run *test, const struct gf_ch
     return status;
 }
 
-static void report(struct gf_selftest_run *test, const struct gf_filter *filter, int channels,
+static void report(struct gf_selftester *test, const struct gf_filter *filter, int channels,
                    int bits)
 {
     char text[480];
@@ -56,7 +56,7 @@ static void report(struct gf_selftest_run *test, const struct gf_filter *filter,
 }
 
 /* A stencil alone, or, if it takes such tables, between two that change black. */
-static enum gf_status run_chain(struct gf_selftest_run *test, int set, int fused, int channels,
+static enum gf_status run_chain(struct gf_selftester *test, int set, int fused, int channels,
                                 int bits, char *text, struct gf_error *error)
 {
     static const char before[] = "contrast=0.7,", after[] = ",gamma=0.45";
@@ -77,7 +77,7 @@ static enum gf_status run_chain(struct gf_selftest_run *test, int set, int fused
     return status;
 }
 
-static enum gf_status run_filter(struct gf_selftest_run *test, const struct gf_filter *filter,
+static enum gf_status run_filter(struct gf_selftester *test, const struct gf_filter *filter,
                                  int channels, int bits, char *text, struct gf_error *error)
 {
     const bool fuses = filter->fuses && !test->variant && bits == 8 && channels % 2;
@@ -99,7 +99,7 @@ static bool is_named(const char *name, const char *text, size_t length)
     return strlen(name) == length && !strncmp(name, text, length);
 }
 
-static bool is_chosen(const struct gf_selftest_run *test, const struct gf_filter *filter)
+static bool is_chosen(const struct gf_selftester *test, const struct gf_filter *filter)
 {
     const char *at = test->filters;
     for (size_t length; *at; at += length + (at[length] == ',')) {
@@ -111,7 +111,7 @@ static bool is_chosen(const struct gf_selftest_run *test, const struct gf_filter
     return !*test->filters;
 }
 
-static void report_skipped(struct gf_selftest_run *test, const struct gf_filter *filter,
+static void report_skipped(struct gf_selftester *test, const struct gf_filter *filter,
                            const char *variant, const char *why)
 {
     char line[300];
@@ -122,7 +122,7 @@ static void report_skipped(struct gf_selftest_run *test, const struct gf_filter 
 }
 
 /* Runs the default and, on a GPU, the variants that this GPU can run. */
-static enum gf_status run_variants(struct gf_selftest_run *test, const struct gf_filter *filter,
+static enum gf_status run_variants(struct gf_selftester *test, const struct gf_filter *filter,
                                    char *text, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -149,7 +149,7 @@ static enum gf_status run_variants(struct gf_selftest_run *test, const struct gf
     return status;
 }
 
-static enum gf_status run_backend(struct gf_selftest_run *test, struct gf_error *error)
+static enum gf_status run_backend(struct gf_selftester *test, struct gf_error *error)
 {
     char *const text = malloc(GF_SELFTEST_TEXT + 64); /* and tables on either side */
     if (!text)
@@ -169,7 +169,7 @@ static enum gf_status run_backend(struct gf_selftest_run *test, struct gf_error 
     return status;
 }
 
-static enum gf_status test_device(struct gf_selftest_run *test, int device, struct gf_error *error)
+static enum gf_status test_device(struct gf_selftester *test, int device, struct gf_error *error)
 {
     const struct gf_cuda_options options = {.device = device};
     enum gf_status status =
@@ -212,11 +212,11 @@ enum gf_status gf_selftest(bool small_only, const char *filters,
     GF_NOT_NULL(line, error);
     GF_NOT_NULL(counts, error);
     *counts = (struct gf_selftest_counts){0};
-    struct gf_selftest_run test = {.line = line,
-                                   .context = context,
-                                   .counts = counts,
-                                   .small_only = small_only,
-                                   .filters = filters ? filters : ""};
+    struct gf_selftester test = {.line = line,
+                                 .context = context,
+                                 .counts = counts,
+                                 .small_only = small_only,
+                                 .filters = filters ? filters : ""};
     enum gf_status status = check_names(test.filters, error);
     if (status)
         return status;

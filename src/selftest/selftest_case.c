@@ -14,14 +14,14 @@
 
 enum { INPUT, OUTPUT, SCRATCH, BUFFERS };
 
-static void note_failure(struct gf_selftest_run *test, const char *text)
+static void note_failure(struct gf_selftester *test, const char *text)
 {
     if (!test->failures++)
         snprintf(test->first_failure, sizeof test->first_failure, "%s", text);
 }
 
 /* Compares the band's result with the CPU's, and looks for writes outside the buffers. */
-static void judge_band(struct gf_selftest_run *test, const struct gf_stage *stage,
+static void judge_band(struct gf_selftester *test, const struct gf_stage *stage,
                        const struct gf_view *result, const struct gf_view *expected,
                        bool guards_hold)
 {
@@ -41,7 +41,7 @@ static void judge_band(struct gf_selftest_run *test, const struct gf_stage *stag
 }
 
 /* Copies the buffers to the device, runs the stage and copies them back. */
-static enum gf_status run_on_device(struct gf_selftest_run *test, const struct gf_stage *stage,
+static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_stage *stage,
                                     const void *constants, struct gf_selftest_guarded *buffer,
                                     const struct gf_view *in, const struct gf_view *out,
                                     struct gf_error *error)
@@ -60,7 +60,7 @@ static enum gf_status run_on_device(struct gf_selftest_run *test, const struct g
 
 /* Makes rows y0..y1-1 of the stage's result on the device, from only those rows of `in` that they
  * need. */
-static enum gf_status run_band(struct gf_selftest_run *test, const struct gf_stage *stage,
+static enum gf_status run_band(struct gf_selftester *test, const struct gf_stage *stage,
                                const void *constants, const struct gf_view *in,
                                const struct gf_view *expected, int y0, int y1,
                                struct gf_error *error)
@@ -107,7 +107,7 @@ static void *alloc_cpu_scratch(const struct gf_stage *stage)
 }
 
 /* Runs a stage on the whole picture and in three bands. */
-static enum gf_status run_bands(struct gf_selftest_run *test, const struct gf_stage *stage,
+static enum gf_status run_bands(struct gf_selftester *test, const struct gf_stage *stage,
                                 const void *constants, const struct gf_view *in,
                                 const struct gf_view *expected, struct gf_error *error)
 {
@@ -121,7 +121,7 @@ static enum gf_status run_bands(struct gf_selftest_run *test, const struct gf_st
 
 /* Runs a stage and, where it is several filters, these one after the other; *picture becomes the
  * CPU's result. */
-static enum gf_status run_stage(struct gf_selftest_run *test, struct gf_stage *stage,
+static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *stage,
                                 struct gf_image *picture, const struct gf_histogram *histogram,
                                 struct gf_error *error)
 {
@@ -155,7 +155,7 @@ static enum gf_status run_stage(struct gf_selftest_run *test, struct gf_stage *s
 }
 
 /* The device's histogram of the picture, from a buffer with padded rows. */
-static enum gf_status count_on_device(struct gf_selftest_run *test, const struct gf_stage *stage,
+static enum gf_status count_on_device(struct gf_selftester *test, const struct gf_stage *stage,
                                       const struct gf_image *picture,
                                       struct gf_selftest_guarded *buffer,
                                       struct gf_histogram *histogram, struct gf_error *error)
@@ -179,7 +179,7 @@ static enum gf_status count_on_device(struct gf_selftest_run *test, const struct
 }
 
 /* *histogram becomes the CPU's, which the device's is compared with. */
-static enum gf_status run_statistic(struct gf_selftest_run *test, const struct gf_stage *stage,
+static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_stage *stage,
                                     const struct gf_image *picture, struct gf_histogram *histogram,
                                     struct gf_error *error)
 {
@@ -236,7 +236,7 @@ static void fill_picture(struct gf_image *picture)
     }
 }
 
-enum gf_status gf_selftest_case(struct gf_selftest_run *test, const struct gf_chain *chain,
+enum gf_status gf_selftest_case(struct gf_selftester *test, const struct gf_chain *chain,
                                 struct gf_format format, struct gf_error *error)
 {
     struct gf_plan plan;

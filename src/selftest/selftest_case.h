@@ -8,7 +8,7 @@
 #include "engine/backend.h"
 #include "gpufilter/device.h"
 
-struct gf_selftest_run {
+struct gf_selftester {
     void (*line)(void *context, const char *text);
     void *context;
     struct gf_selftest_counts *counts;
@@ -25,14 +25,14 @@ struct gf_selftest_run {
     char first_failure[300];
 };
 
-static inline bool gf_selftest_on_cpu(const struct gf_selftest_run *test)
+static inline bool gf_selftest_on_cpu(const struct gf_selftester *test)
 {
     return test->backend->calls->unified;
 }
 
 /* Runs a chain on a picture of that format and counts the case, and what fails in it. The input of
  * each stage is the CPU's result of the stage before. */
-enum gf_status gf_selftest_case(struct gf_selftest_run *test, const struct gf_chain *chain,
+enum gf_status gf_selftest_case(struct gf_selftester *test, const struct gf_chain *chain,
                                 struct gf_format format, struct gf_error *error) GF_CHECKED;
 
 #endif

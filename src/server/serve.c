@@ -109,14 +109,14 @@ static void wait_and_act(struct gf_server *server, double next_s)
      */
     for (int i = 0; i < GF_SERVER_CLIENTS_MAX; i++) {
         if (ready[2 + i].revents && server->client[i].socket == ready[2 + i].fd)
-            gf_server_hear(server, &server->client[i]);
+            gf_server_read_message(server, &server->client[i]);
     }
     if (ready[1].revents)
         gf_server_accept(server);
     gf_server_begin_jobs(server);
 }
 
-static void loop(struct gf_server *server)
+static void serve_clients(struct gf_server *server)
 {
     double next_s;
     server->work_s = gf_now();
@@ -150,7 +150,7 @@ static void tell_ready(const struct gf_server *server)
         server->settings->ready(server->settings->context, text);
 }
 
-static enum gf_status run(struct gf_server *server, struct gf_error *error)
+static enum gf_status serve_until_end(struct gf_server *server, struct gf_error *error)
 {
     struct sigaction before[3];
     enum gf_status status = gf_server_place_take(server->identity.build, &server->place, error);
@@ -162,7 +162,7 @@ static enum gf_status run(struct gf_server *server, struct gf_error *error)
     status = gf_server_place_listen(&server->place, error);
     if (!status) {
         tell_ready(server);
-        loop(server);
+        serve_clients(server);
     }
     gf_server_workers_close(server);
     catch_signals(-1, before, true);
@@ -189,7 +189,8 @@ enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_err
                           settings->memory_bytes ? settings->memory_bytes
                                                  : gf_memory_physical_bytes() / 4,
                           GF_SERVER_WORKERS_MAX);
-    const enum gf_status status = server->events >= 0 ? run(server, error) : gf_fail_memory(error);
+    const enum gf_status status =
+        server->events >= 0 ? serve_until_end(server, error) : gf_fail_memory(error);
     gf_server_place_leave(&server->place);
     gf_memory_budget_close(&server->budget);
     pthread_mutex_destroy(&server->lock);

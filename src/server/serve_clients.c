@@ -45,8 +45,8 @@ void gf_server_hang_up(struct gf_server *server, struct gf_server_client *client
     server->clients--;
 }
 
-static void say(struct gf_server *server, struct gf_server_client *client,
-                const union gf_server_message *message)
+static void send_to_client(struct gf_server *server, struct gf_server_client *client,
+                           const union gf_server_message *message)
 {
     client->since_s = gf_now();
     if (!gf_server_send(client->socket, message, NULL, 0))
@@ -66,7 +66,7 @@ void gf_server_beat(struct gf_server *server, struct gf_server_client *client)
         message.beat.done = done;
         message.beat.total = total;
     }
-    say(server, client, &message);
+    send_to_client(server, client, &message);
 }
 
 static uint64_t host_bytes(void)
@@ -80,8 +80,8 @@ static uint64_t host_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static enum gf_server_verdict judge(const struct gf_server *server,
-                                    const struct gf_server_hello *hello)
+static enum gf_server_verdict verdict_on(const struct gf_server *server,
+                                         const struct gf_server_hello *hello)
 {
     if (hello->wish != GF_SERVER_WORK)
         return GF_SERVER_READY;
@@ -105,13 +105,13 @@ static void welcome(struct gf_server *server, struct gf_server_client *client,
     message.welcome.done = server->done;
     message.welcome.host_bytes = host_bytes();
     message.welcome.device_bytes = gf_server_held_bytes(server);
-    say(server, client, &message);
+    send_to_client(server, client, &message);
 }
 
 static void greet(struct gf_server *server, struct gf_server_client *client,
                   const struct gf_server_hello *hello)
 {
-    const enum gf_server_verdict verdict = judge(server, hello);
+    const enum gf_server_verdict verdict = verdict_on(server, hello);
     const bool works = hello->wish == GF_SERVER_WORK && verdict == GF_SERVER_READY;
     client->greeted = true;
     client->stops = hello->wish == GF_SERVER_STOP;
@@ -169,7 +169,7 @@ static void accept_job(struct gf_server *server, struct gf_server_client *client
     gf_server_beat(server, client);
 }
 
-void gf_server_hear(struct gf_server *server, struct gf_server_client *client)
+void gf_server_read_message(struct gf_server *server, struct gf_server_client *client)
 {
     union gf_server_message message;
     int descriptor[GF_SERVER_DESCRIPTORS];
@@ -224,19 +224,19 @@ void gf_server_accept(struct gf_server *server)
 
 /* ---- jobs ---- */
 
-static void report(struct gf_server *server, struct gf_server_job *job)
+static void send_result(struct gf_server *server, struct gf_server_job *job)
 {
     union gf_server_message message;
     for (int i = 0; job->client && i < job->warnings; i++) {
         gf_server_prepare(&message, GF_SERVER_WARNING);
         memcpy(message.warning.text, job->warning[i], sizeof message.warning.text);
-        say(server, job->client, &message);
+        send_to_client(server, job->client, &message);
     }
     if (!job->client)
         return;
     gf_server_write_result(job->status, &job->error, &job->result, &message);
     job->client->job = NULL;
-    say(server, job->client, &message);
+    send_to_client(server, job->client, &message);
 }
 
 /* A device that has failed stays failed in this process. */
@@ -252,7 +252,7 @@ void gf_server_finish_jobs(struct gf_server *server)
             server->failure = job->error;
             server->ending = true;
         }
-        report(server, job);
+        send_result(server, job);
         gf_server_job_free(job);
     }
 }
@@ -262,7 +262,7 @@ void gf_server_begin_jobs(struct gf_server *server)
     while (server->first) {
         struct gf_server_job *const job = server->first, *const next = job->next;
         job->alone = !next && !server->running;
-        if (!gf_server_give(server, job))
+        if (!gf_server_give_job(server, job))
             return;
         server->first = next;
         if (!next)

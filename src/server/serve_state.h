@@ -74,7 +74,7 @@ struct gf_server {
 void gf_server_hang_up(struct gf_server *server, struct gf_server_client *client);
 void gf_server_beat(struct gf_server *server, struct gf_server_client *client);
 /* Takes a message of the client's and acts on it. */
-void gf_server_hear(struct gf_server *server, struct gf_server_client *client);
+void gf_server_read_message(struct gf_server *server, struct gf_server_client *client);
 /* Takes all that want to connect. */
 void gf_server_accept(struct gf_server *server);
 /* Sends the results of what the workers have finished; gives them what waits. */
@@ -85,7 +85,7 @@ void gf_server_begin_jobs(struct gf_server *server);
 enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error *error) GF_CHECKED;
 void gf_server_workers_close(struct gf_server *server);
 /* Gives the job to an idle worker; false: there is none. */
-bool gf_server_give(struct gf_server *server, struct gf_server_job *job);
+bool gf_server_give_job(struct gf_server *server, struct gf_server_job *job);
 /* The jobs that have been finished since the last call. */
 struct gf_server_job *gf_server_take_finished(struct gf_server *server);
 uint64_t gf_server_held_bytes(const struct gf_server *server);

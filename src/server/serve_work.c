@@ -132,7 +132,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-bool gf_server_give(struct gf_server *server, struct gf_server_job *job)
+bool gf_server_give_job(struct gf_server *server, struct gf_server_job *job)
 {
     pthread_mutex_lock(&server->lock);
     const bool given = server->idle_count > 0;

@@ -59,7 +59,7 @@ static void test_files_and_chain(void **state)
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const struct gf_command command = parsed(lines[i]);
-        assert_int_equal(command.action, GF_ACTION_RUN);
+        assert_int_equal(command.action, GF_ACTION_FILTER);
         assert_string_equal(command.input[0], "a.png");
         assert_string_equal(command.output, "b.png");
         assert_string_equal(command.chain, "blur");
@@ -102,7 +102,7 @@ static void test_outputs(void **state)
         "--lossless --to-icc=display-p3 -o d --format=jpg --png-level=5 invert");
     struct gf_error error;
     assert_int_equal(gf_command_outputs(&command), 3);
-    assert_int_equal(gf_command_settle_chains(&command, &error), GF_OK);
+    assert_int_equal(gf_command_join_chains(&command, &error), GF_OK);
     static const struct {
         const char *output, *chain;
         int quality, png_level;

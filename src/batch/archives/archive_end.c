@@ -14,7 +14,8 @@ bool gf_archive_in_place(const struct gf_archive_ring *ring, int number)
            gf_archive_writer_goes_to(ring->writer[number], &file);
 }
 
-static void report(const struct gf_archive_ring *ring, enum gf_message_kind kind, const char *text)
+static void send_message(const struct gf_archive_ring *ring, enum gf_message_kind kind,
+                         const char *text)
 {
     const struct gf_batch_request *const request = ring->batch->request;
     if (request->message)
@@ -23,8 +24,8 @@ static void report(const struct gf_archive_ring *ring, enum gf_message_kind kind
 
 /* The run's failure: a failure of its members, or of the end of the input archive. Where an archive
  * is rewritten in place, data behind such an end would be lost; elsewhere they are left out. */
-static enum gf_status conclude(const struct gf_archive_ring *ring, bool in_place,
-                               struct gf_error *error)
+static enum gf_status failure_of_run(const struct gf_archive_ring *ring, bool in_place,
+                                     struct gf_error *error)
 {
     const enum gf_status failed = gf_batch_conclude(ring->batch, error);
     enum gf_status end = ring->end_status;
@@ -39,10 +40,10 @@ static enum gf_status conclude(const struct gf_archive_ring *ring, bool in_place
         if (in_place)
             end = GF_ERROR_INPUT;
         else
-            report(ring, GF_MESSAGE_WARNING, why.text);
+            send_message(ring, GF_MESSAGE_WARNING, why.text);
     }
     if (end && failed)
-        report(ring, GF_MESSAGE_ERROR, why.text);
+        send_message(ring, GF_MESSAGE_ERROR, why.text);
     else if (end)
         *error = why;
     return gf_graver_status(failed, end);
@@ -50,19 +51,19 @@ static enum gf_status conclude(const struct gf_archive_ring *ring, bool in_place
 
 /* Lets the archive appear, unless it lacks something that only the archive which it would replace
  * has. */
-static enum gf_status finish(struct gf_archive_ring *ring, int number, bool lacks,
-                             struct gf_error *error)
+static enum gf_status commit_archive(struct gf_archive_ring *ring, int number, bool lacks,
+                                     struct gf_error *error)
 {
     struct gf_error why = {0};
     enum gf_status status = GF_OK;
     if (lacks && gf_archive_in_place(ring, number)) {
         (void)gf_fail(&why, GF_OK, "%s: is its own output, and stays as it was", ring->from);
-        report(ring, GF_MESSAGE_ERROR, why.text);
+        send_message(ring, GF_MESSAGE_ERROR, why.text);
         return GF_OK;
     }
     status = gf_archive_commit(ring->writer[number], &why);
     if (status && ring->outputs > 1)
-        report(ring, GF_MESSAGE_ERROR, why.text);
+        send_message(ring, GF_MESSAGE_ERROR, why.text);
     else if (status)
         *error = why;
     return status;
@@ -75,13 +76,13 @@ enum gf_status gf_archive_conclude(struct gf_archive_ring *ring, struct gf_error
     bool in_place = false;
     for (int k = 0; k < ring->outputs; k++)
         in_place |= gf_archive_in_place(ring, k);
-    const enum gf_status failed = conclude(ring, in_place, error);
+    const enum gf_status failed = failure_of_run(ring, in_place, error);
     enum gf_status status = GF_OK;
     if (ring->batch->stopped || (failed && ring->batch->request->fail_fast))
         return failed;
     for (int k = 0; k < ring->outputs; k++) {
         if (ring->writer[k] && !ring->written_status[k])
-            ring->written_status[k] = finish(ring, k, failed != GF_OK, error);
+            ring->written_status[k] = commit_archive(ring, k, failed != GF_OK, error);
         status = status ? status : ring->written_status[k];
     }
     if (status && ring->outputs > 1 && !failed)

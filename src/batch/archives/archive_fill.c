@@ -33,8 +33,8 @@ static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_
     return slot;
 }
 
-static void pass_on(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                    enum gf_slot_state state)
+static void pass_slot_on(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                         enum gf_slot_state state)
 {
     struct gf_batch *const batch = ring->batch;
     pthread_mutex_lock(&batch->lock);
@@ -83,7 +83,7 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
         status = why ? gf_archive_refuse(ring, slot, why, error)
                      : read_bytes(reader, slot, (size_t)size, error);
     if (!status)
-        pass_on(ring, slot, GF_SLOT_TO_DO);
+        pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return status;
 }
 
@@ -113,7 +113,7 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
     if (target && (gf_file_format_named(target) || gf_file_format_named(slot->member.name)))
         status = read_link(ring, slot, target, error);
     if (!status)
-        pass_on(ring, slot, GF_SLOT_DONE);
+        pass_slot_on(ring, slot, GF_SLOT_DONE);
     while (!status && left) {
         const size_t part = left < PART_BYTES ? (size_t)left : PART_BYTES;
         struct gf_archive_slot *const next = wait_for_slot(ring, part);
@@ -122,7 +122,7 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
         status = read_bytes(ring->reader, next, part, error);
         left -= part;
         if (!status)
-            pass_on(ring, next, GF_SLOT_DONE);
+            pass_slot_on(ring, next, GF_SLOT_DONE);
     }
     return status;
 }
@@ -200,7 +200,7 @@ static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, b
     if (!status && there && !gf_archive_member_of_file(&slot->member, &file))
         status = gf_fail_memory(error);
     if (!status)
-        pass_on(ring, slot, GF_SLOT_TO_DO);
+        pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return status;
 }
 

@@ -107,7 +107,7 @@ bool gf_archive_links_add(struct gf_archive_links *links, const char *name)
 }
 
 /* The file that a member stands for, followed through links; NULL: there is none. */
-static const struct known *follow(const struct gf_archive_links *links, const char *name)
+static const struct known *file_behind_link(const struct gf_archive_links *links, const char *name)
 {
     enum { LINKS_MAX = 40 };
     char *const own = gf_archive_resolve("", 0, name);
@@ -127,9 +127,10 @@ static const struct known *follow(const struct gf_archive_links *links, const ch
 
 /* Finds the member at that position, for the link of that number. A packed archive is read further,
  * as long as the member lies ahead. */
-static enum gf_status go_to(struct gf_archive_links *links, const struct gf_archive_reader *reader,
-                            size_t number, int64_t position, struct gf_archive_member *member,
-                            struct gf_error *error)
+static enum gf_status find_member_at(struct gf_archive_links *links,
+                                     const struct gf_archive_reader *reader, size_t number,
+                                     int64_t position, struct gf_archive_member *member,
+                                     struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     bool found = true;
@@ -158,7 +159,7 @@ enum gf_status gf_archive_links_open(struct gf_archive_links *links,
 {
     struct stat file;
     char *const name = strdup(links->name[number]);
-    const struct known *const known = name ? follow(links, name) : NULL;
+    const struct known *const known = name ? file_behind_link(links, name) : NULL;
     enum gf_status status = name ? GF_OK : gf_fail_memory(error);
     *member = (struct gf_archive_member){0};
     *why = NULL;
@@ -167,7 +168,7 @@ enum gf_status gf_archive_links_open(struct gf_archive_links *links,
     else if (!gf_archive_reader_file(reader, &file))
         *why = "a link, which a stream cannot be read again for: use an archive that is a file";
     else
-        status = go_to(links, reader, number, known->position, member, error);
+        status = find_member_at(links, reader, number, known->position, member, error);
     if (status) {
         free(name);
         return status;

@@ -10,7 +10,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum gf_action {
-    GF_ACTION_RUN,
+    GF_ACTION_FILTER,
     GF_ACTION_EXPLAIN,
     GF_ACTION_HELP,
     GF_ACTION_LIST,
@@ -160,8 +160,8 @@ enum gf_status gf_command_fail_chains(const char *first, const char *second,
 
 /* Puts the chains of all outputs together: that of all outputs, the output's own, each perhaps from
  * a file, and --to-icc. gf_command_free() frees them. */
-enum gf_status gf_command_settle_chains(struct gf_command *command,
-                                        struct gf_error *error) GF_CHECKED;
+enum gf_status gf_command_join_chains(struct gf_command *command,
+                                      struct gf_error *error) GF_CHECKED;
 void gf_command_free(struct gf_command *command);
 
 /* The options in the order of --help; NULL past the last one. */

@@ -138,7 +138,7 @@ enum gf_status gf_command_check(const struct gf_command *command, struct gf_erro
         return check_compare(command, error);
     if (command->action == GF_ACTION_REPORT)
         return check_report(command, error);
-    if (command->action != GF_ACTION_RUN && command->action != GF_ACTION_EXPLAIN)
+    if (command->action != GF_ACTION_FILTER && command->action != GF_ACTION_EXPLAIN)
         return check_no_chain(command, error);
     if (!command->inputs)
         return gf_fail(error, GF_ERROR_USAGE,

@@ -151,8 +151,8 @@ static enum gf_status append_profile(char **chain, const char *profile, struct g
     return gf_fail(error, status, "--to-icc: %s", why.text + (named ? sizeof name - 1 : 0));
 }
 
-static enum gf_status settle(const struct gf_command_output *all, struct gf_command_output *output,
-                             struct gf_error *error)
+static enum gf_status join_chain(const struct gf_command_output *all,
+                                 struct gf_command_output *output, struct gf_error *error)
 {
     const char *const to_icc = output->to_icc ? output->to_icc : all->to_icc;
     char **const made = &output->made;
@@ -168,15 +168,15 @@ static enum gf_status settle(const struct gf_command_output *all, struct gf_comm
     return status;
 }
 
-enum gf_status gf_command_settle_chains(struct gf_command *command, struct gf_error *error)
+enum gf_status gf_command_join_chains(struct gf_command *command, struct gf_error *error)
 {
     struct gf_command_output first = gf_command_output_at(command, 0);
-    enum gf_status status = settle(&command->all, &first, error);
+    enum gf_status status = join_chain(&command->all, &first, error);
     command->made = first.made;
     if (first.made)
         command->chain = first.made;
     for (int i = 0; !status && i < command->more_outputs; i++) {
-        status = settle(&command->all, &command->more[i], error);
+        status = join_chain(&command->all, &command->more[i], error);
         command->more[i].chain = command->more[i].made;
     }
     return status;

@@ -1,20 +1,20 @@
 /* The page of a run (--profile=html:FILE). */
-#ifndef GF_CLI_RUN_PAGE_H
-#define GF_CLI_RUN_PAGE_H
+#ifndef GF_CLI_PROFILE_PAGE_H
+#define GF_CLI_PROFILE_PAGE_H
 
 #include "cli/command/command.h"
 #include "report/batch/batch_report.h"
 #include "report/profile/profile_report.h"
 
 /* What it shows. */
-struct gf_run_page {
+struct gf_profile_page {
     const struct gf_command *command;
     const struct gf_profile_report *report;
     const struct gf_profile *profile;
     const struct gf_batch_report *batch; /* of several pictures; else NULL */
 };
 
-/* Writes it; a gf_report_writer. context: a struct gf_run_page. */
-enum gf_status gf_run_page_put(FILE *file, const void *context, struct gf_error *error);
+/* Writes it; a gf_report_writer. context: a struct gf_profile_page. */
+enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cli/run_page.h"
+#include "cli/profile_page.h"
 
 #include <stdio.h>
 
@@ -18,9 +18,9 @@ static void put_pictures(FILE *file, const struct gf_command *command)
     gf_page_picture_free(&after);
 }
 
-enum gf_status gf_run_page_put(FILE *file, const void *context, struct gf_error *error)
+enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_error *error)
 {
-    const struct gf_run_page *const page = context;
+    const struct gf_profile_page *const page = context;
     const struct gf_command *const command = page->command;
     char line[2 * GF_FILE_NAME_SIZE];
     snprintf(line, sizeof line, "%s to %s", command->input[0], command->output);

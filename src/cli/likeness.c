@@ -10,7 +10,7 @@
 #include "study/compare/compare.h"
 #include "bench/likeness.h"
 #include "cli/messages.h"
-#include "cli/run.h"
+#include "cli/actions.h"
 #include "codec/codec.h"
 #include "report/text.h"
 
@@ -206,7 +206,7 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     return status ? status : check_limits(&likeness, limits, other, error);
 }
 
-enum gf_status gf_run_likeness(const struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_image picture[2] = {0};
     struct limits limits;

@@ -6,7 +6,7 @@
 #include "study/explain/explain.h"
 #include "cli/messages.h"
 #include "cli/report_file.h"
-#include "cli/run.h"
+#include "cli/actions.h"
 #include "study/report/compare_html.h"
 #include "study/report/compare_report.h"
 #include "study/report/explain_report.h"
@@ -76,7 +76,7 @@ static enum gf_status compare(struct gf_command *command, struct gf_output *page
     return status;
 }
 
-enum gf_status gf_run_compare(struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_variants(struct gf_command *command, struct gf_error *error)
 {
     struct gf_output *page = NULL;
     /* If a picture was written as well, that run has given the warnings. */
@@ -115,7 +115,7 @@ static enum gf_status explain_sharing(const struct gf_command *command, int inde
     return GF_OK;
 }
 
-enum gf_status gf_run_explain(struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_explain(struct gf_command *command, struct gf_error *error)
 {
     struct gf_explanation explanation;
     struct gf_figures figures;

@@ -1,5 +1,5 @@
 /* The main action: the inputs, the batch, and its messages, progress and reports. */
-#include "cli/run.h"
+#include "cli/actions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/report_file.h"
-#include "cli/run_page.h"
+#include "cli/profile_page.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
 #include "codec/io/output.h"
@@ -115,14 +115,15 @@ static enum gf_status show_profile(struct session *session, const struct gf_prof
         report.pictures = batch->pictures;
         report.elapsed_s = batch->elapsed_s;
     }
-    const struct gf_run_page page = {command, &report, profile, batch ? &session->pictures : NULL};
+    const struct gf_profile_page page = {command, &report, profile,
+                                         batch ? &session->pictures : NULL};
     /* The sums are of pictures one after the other; the timeline shows when they really ran. */
     if (command->profile == GF_PROFILE_HTML && batch)
         status = gf_batch_profile_timeline(&session->profile, false, error);
     if (command->profile == GF_PROFILE_HTML && batch && !status)
         status = gf_batch_report_finish(&session->pictures, error);
     if (command->profile == GF_PROFILE_HTML && !status)
-        status = gf_report_write(session->page, gf_run_page_put, &page, error);
+        status = gf_report_write(session->page, gf_profile_page_put, &page, error);
     if (command->profile == GF_PROFILE_JSON)
         gf_profile_report_json(&report, profile, gf_report_file(command));
     if (command->profile == GF_PROFILE_TABLE)
@@ -342,7 +343,7 @@ static void drop_warning(void *context, const char *text)
     (void)text;
 }
 
-static enum gf_status run(struct session *session, struct gf_error *error)
+static enum gf_status run_batch(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
@@ -407,12 +408,12 @@ static enum gf_status run(struct session *session, struct gf_error *error)
     return ran;
 }
 
-enum gf_status gf_run_batch(struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error)
 {
     struct session session = {.command = command};
     enum gf_status status = open_session(&session, error);
     if (!status)
-        status = run(&session, error);
+        status = run_batch(&session, error);
     gf_progress_clear(&session.progress);
     gf_message_add_error(session.report_status, &session.report_error, &status, error);
     close_session(&session);

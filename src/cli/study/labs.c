@@ -4,7 +4,7 @@
 
 #include "cli/messages.h"
 #include "cli/report_file.h"
-#include "cli/run.h"
+#include "cli/actions.h"
 #include "study/labs/lab.h"
 #include "report/page/html.h"
 #include "study/report/lab_html.h"
@@ -133,7 +133,7 @@ static enum gf_status run_labs(const struct gf_lab_request *request,
     return status;
 }
 
-enum gf_status gf_run_labs(const struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_labs(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_lab_request request;
     struct gf_device_info device;

@@ -1,5 +1,5 @@
 /* --serve: a server of pictures in the foreground, and its end. */
-#include "cli/run.h"
+#include "cli/actions.h"
 
 #include "cli/messages.h"
 #include "server/client.h"
@@ -21,7 +21,7 @@ static enum gf_status stop(struct gf_command *command, struct gf_error *error)
     return status;
 }
 
-enum gf_status gf_run_serve(struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error)
 {
     if (command->form == GF_SERVE_STOP)
         return stop(command, error);

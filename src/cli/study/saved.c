@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 #include "cli/report_file.h"
-#include "cli/run.h"
+#include "cli/actions.h"
 #include "study/saved/saved_html.h"
 
 /* What was read. */
@@ -60,7 +60,7 @@ static enum gf_status read_file(struct reports *reports, const char *path, struc
     return GF_OK;
 }
 
-enum gf_status gf_run_saved(const struct gf_command *command, struct gf_error *error)
+enum gf_status gf_act_report(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_output *page = NULL;
     struct reports reports = {0};
