@@ -8,10 +8,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/tap.sh"
 
-# The commands of a page, a line each.
+# The commands of a page, a line each, without the comments above and behind them.
 commands()
 {
-    sed -n '/^```sh$/,/^```$/p' "$1" | grep -v '^```' | sed 's/   *#.*//'
+    sed -n '/^```sh$/,/^```$/p' "$1" | grep -v -e '^```' -e '^#' | sed 's/   *#.*//'
 }
 
 # Why a command cannot run here; nothing if it can.
