@@ -40,10 +40,11 @@ page=$folder/gallery/README.md
 {
     echo "# Gallery"
     echo
-    echo "A picture for each filter, made by \`make gallery\` from a part of [harbour.png](../harbour.png), most from this one."
-    echo "The commands stand as \`gpufilter --help FILTER\` gives them; that also explains the parameters. Where a picture is in"
-    echo "two halves, the left one shows what was before. The picture of thumbnail is of the whole harbour, that of flatten had"
-    echo "round corners before, that of icc strong colours, and that of chromakey has white where the colour was."
+    echo "Each picture shows what one filter does. \`make gallery\` makes the pictures from parts of [harbour.png](../harbour.png), most"
+    echo "of them from the part below. The command under a picture is the example of \`gpufilter --help FILTER\`, which also explains"
+    echo "the parameters. Where a picture has two halves, the left half is the picture before the filter. The picture of thumbnail is the"
+    echo "whole harbour. Before flatten the corners were round, before icc the colours were made strong, and behind the transparent pixels"
+    echo "of chromakey there is white."
     echo
     echo "![the original](original.jpg)"
     echo

@@ -15,10 +15,11 @@ static const struct gf_param params[] = {
     GF_PARAM(struct addnoise, sigma, 0.05, 0, 1,
              "standard deviation of the noise, as a part of the full scale"),
     GF_PARAM_CHOICE(struct addnoise, kind, GAUSSIAN, kinds,
-                    "how it is distributed: uniform reaches sqrt(3) sigma"),
+                    "distribution of the noise; uniform noise reaches sqrt(3) sigma"),
     GF_PARAM_INT(struct addnoise, seed, 1, 0, 999999, "another seed gives other noise"),
-    GF_PARAM_CHOICE(struct addnoise, channels, EACH, channels,
-                    "noise of each channel's own, or the same for all, which is gray"),
+    GF_PARAM_CHOICE(
+        struct addnoise, channels, EACH, channels,
+        "each: noise of its own for each channel; same: one noise for all channels, which is gray"),
     {0},
 };
 
@@ -38,12 +39,11 @@ const struct gf_filter gf_addnoise_filter = {
     .name = "addnoise",
     .synonyms = "noise grain gaussian-noise film-grain",
     .summary = "adds noise, the same wherever it runs",
-    .definition =
-        "v + sigma M z, z the normal number below which a part (w + 1/2) / 2^24 lies, or sqrt(3) "
-        "times an even one of -1..1.\n"
-        "w are the upper 24 bits of a word of pcg3d(x, y, seed) (M. Jarzynski and M. Olano, Hash "
-        "Functions for GPU Rendering,\n"
-        "JCGT 9(3), 2020), whose three words are for red, green and blue. Alpha gets none.",
+    .definition = "v + sigma M z. gaussian: z is the quantile of the normal distribution at (w + "
+                  "1/2) / 2^24; uniform: z is sqrt(3) times a uniformly distributed number of "
+                  "-1..1. w is the upper 24 bits of a word of pcg3d(x, y, seed) (M. Jarzynski and "
+                  "M. Olano, Hash Functions for GPU Rendering, JCGT 9(3), 2020), whose three words "
+                  "are for red, green and blue. Alpha gets no noise.",
     .example = "addnoise=0.1",
     .params = params,
     .params_size = sizeof(struct addnoise),

@@ -10,9 +10,9 @@ static const struct gf_param params[] = {
     GF_PARAM_COLOUR(struct chromakey, colour, 0x00ff00, NULL,
                     "the colour that becomes transparent"),
     GF_PARAM(struct chromakey, similarity, 0.2, 0, 2,
-             "how far colours may be from it and are wholly transparent"),
+             "colours up to this distance are wholly transparent"),
     GF_PARAM(struct chromakey, blend, 0.1, 0, 2,
-             "how much farther colours are that are wholly opaque; 0: a hard edge"),
+             "further distance over which colours become opaque; 0: a hard edge"),
     {0},
 };
 

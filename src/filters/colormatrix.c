@@ -23,7 +23,7 @@ static const struct gf_param params[] = {
                        "three rows, for red, green and blue: the weights of red, green and "
                        "blue, and, if there are four columns, what is added, as a part of "
                        "the full scale"),
-    GF_PARAM(struct colormatrix, amount, 1, 0, 1, "from the picture as it is, 0, to the matrix"),
+    GF_PARAM(struct colormatrix, amount, 1, 0, 1, "0 is the picture as it is, 1 the matrix"),
     {0},
 };
 

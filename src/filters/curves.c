@@ -23,7 +23,7 @@ static const char *const points[] = {
 static const struct gf_param params[] = {
     CURVE(all, "points of the curve of all colour channels: from to/from to/.., parts of the full "
                "scale"),
-    CURVE(red, "points of the curve of red, which comes before that of all"),
+    CURVE(red, "points of the curve of red, which is applied before the curve of all"),
     CURVE(green, "points of the curve of green"),
     CURVE(blue, "points of the curve of blue"),
     {0},
@@ -146,13 +146,11 @@ const struct gf_filter gf_curves_filter = {
     .name = "curves",
     .synonyms = "curve tonecurve splines",
     .summary = "tones through a smooth curve",
-    .definition =
-        "Each colour sample v / M through a monotone cubic between the points (Fritsch and "
-        "Butland, 1984: PCHIP), first of its\n"
-        "channel, then of all; before the first and beyond the last point it is flat. It "
-        "overshoots no point. Gray pictures\n"
-        "take the curve of all alone. After a filter that mixes channels it is 4096 straight "
-        "lines.",
+    .definition = "Each colour sample v / M goes through a monotone cubic spline between the "
+                  "points (Fritsch and Butland, 1984: PCHIP), first that of its channel, then that "
+                  "of all. A curve is flat before its first and beyond its last point, and "
+                  "overshoots no point. Gray pictures use only the curve of all. After a filter "
+                  "that mixes channels a curve consists of 4096 straight lines.",
     .example = "curves=contrast:blue=0 0.1/1 0.9",
     .params = params,
     .params_size = sizeof(struct curves),

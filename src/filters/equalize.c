@@ -14,10 +14,9 @@ enum { BY_LUMA, BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
 static const char *const mode_names[] = {"luma", "channel", "joint", "lightness", NULL};
 
 static const struct gf_param params[] = {
-    GF_PARAM_CHOICE(
-        struct equalize, mode, BY_LUMA, mode_names,
-        "luma: one table from the luma; channel: one each; joint: one from all samples; lightness: "
-        "CIELAB L*, the colour kept"),
+    GF_PARAM_CHOICE(struct equalize, mode, BY_LUMA, mode_names,
+                    "luma: one table from the luma; channel: a table for each channel; joint: one "
+                    "table from all samples; lightness: CIELAB L*, and the colour is kept"),
     {0},
 };
 

@@ -39,9 +39,9 @@ const struct gf_filter gf_flatten_filter = {
     .name = "flatten",
     .synonyms = "background alpha composite opaque matte",
     .summary = "the picture on a background colour, without alpha",
-    .definition = "(v a + colour (M - a)) / M, with a the alpha. On gray pictures the colour is "
-                  "its luma. Pictures without\nalpha stay as they are. A JPEG or PNM output of a "
-                  "picture with alpha gets flatten=white at the end of its\nchain.",
+    .definition = "(v a + colour (M - a)) / M, with a the alpha. On gray pictures the luma of the "
+                  "colour counts. Pictures without alpha stay as they are. A JPEG or PNM output of "
+                  "a picture with alpha gets flatten=white at the end of its chain.",
     .example = "flatten=orange",
     .params = params,
     .params_size = sizeof(struct flatten),

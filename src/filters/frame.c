@@ -8,9 +8,8 @@ struct frame {
 
 static const struct gf_param params[] = {
     GF_PARAM_LENGTH(struct frame, width, 0, 1e9,
-                    "of the border; per cent are of the picture's shorter side; 2% where it is not "
-                    "given"),
-    GF_PARAM_COLOUR(struct frame, colour, 0xffffff, NULL, "of the border"),
+                    "width of the border; per cent are of the picture's shorter side; default 2%"),
+    GF_PARAM_COLOUR(struct frame, colour, 0xffffff, NULL, "colour of the border"),
     {0},
 };
 
@@ -59,8 +58,7 @@ const struct gf_filter gf_frame_filter = {
     .synonyms = "border edge",
     .summary = "a border drawn over the edges",
     .definition = "The colour where a pixel is less than width from an edge, else v. Gray pictures "
-                  "take the colour's luma. The\n"
-                  "picture keeps its size; pad draws around it.",
+                  "take the colour's luma. The picture keeps its size; pad makes a larger one.",
     .example = "frame=6:#222222",
     .params = params,
     .params_size = sizeof(struct frame),

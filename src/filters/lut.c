@@ -18,7 +18,7 @@ static const struct gf_param params[] = {
      .help =
          "a .cube file, of curves, of a cube of up to 129 nodes a side, or of both; without one a "
          "built-in look: shadows to teal, highlights to orange"},
-    GF_PARAM(struct lut, amount, 1, 0, 1, "from the picture as it is, 0, to the table"),
+    GF_PARAM(struct lut, amount, 1, 0, 1, "0 is the picture as it is, 1 the table"),
     {0},
 };
 

@@ -16,18 +16,20 @@ static const char *const switches[] = {"off", "on", NULL};
 
 static const struct gf_param params[] = {
     GF_PARAM_FILE(struct mask, file, NULL,
-                  "the mask, a picture of any format that is read; without one a badge"),
+                  "the mask, a picture of any format that the program reads; by default a badge"),
     GF_PARAM_FILE(struct mask, base, NULL,
                   "a picture that shows where the mask is dark; without one the picture becomes "
                   "transparent there"),
     GF_PARAM_CHOICE(struct mask, of, GF_MASK_LUMA, parts,
                     "what of the mask counts: luma times alpha, or alpha alone"),
-    GF_PARAM_CHOICE(struct mask, inverted, 0, switches, "1 less that counts"),
+    GF_PARAM_CHOICE(struct mask, inverted, 0, switches, "on: 1 minus this value counts"),
     GF_PARAM_GRAVITY(struct mask, "where the mask and the base lie"),
-    GF_PARAM_LENGTH(struct mask, x, -1e6, 1e6,
-                    "how far from that side; per cent are of the picture's width"),
-    GF_PARAM_LENGTH(struct mask, y, -1e6, 1e6, "the same, of its height"),
-    GF_PARAM(struct mask, scale, 1, 0.01, 16, "the mask's size is multiplied by it (resize)"),
+    GF_PARAM_LENGTH(
+        struct mask, x, -1e6, 1e6,
+        "distance from the side that gravity names; per cent are of the picture's width"),
+    GF_PARAM_LENGTH(struct mask, y, -1e6, 1e6,
+                    "distance downwards or upwards; per cent are of the picture's height"),
+    GF_PARAM(struct mask, scale, 1, 0.01, 16, "multiplies the size of the mask (by resize)"),
     {0},
 };
 
@@ -89,13 +91,10 @@ const struct gf_filter gf_mask_filter = {
     .summary = "shows the picture as far as a mask is bright",
     .definition =
         "Alpha times m; m is the mask's luma (77 R + 150 G + 29 B) / 256 times its alpha, as parts "
-        "of the full scale (CSS\n"
-        "Masking Level 1, with the luma of ITU-R BT.601), and 0 beyond it. With base: the base, "
-        "its "
-        "alpha times 1 - m, composited\n"
-        "over the picture as overlay does, so that the mask selects between the two. A picture "
-        "without alpha gets one unless there\n"
-        "is a base. Files are read once for all pictures of a run.",
+        "of the full scale (CSS Masking Level 1, with the luma of ITU-R BT.601), and 0 beyond the "
+        "mask. With base: the base, its alpha times 1 - m, composited over the picture as overlay "
+        "does, so that the mask selects between the two. A picture without alpha gets one unless "
+        "there is a base. Files are read once for all pictures of a run.",
     .example = "mask=scale=1.75",
     .params = params,
     .params_size = sizeof(struct mask),

@@ -16,7 +16,7 @@ static const char *const mode_names[] = {"channel", "luma", NULL};
 static const struct gf_param params[] = {
     GF_PARAM(struct normalize, clip, 0, 0, 49.9, "per cent of the pixels to clip at either end"),
     GF_PARAM_CHOICE(struct normalize, mode, BY_CHANNEL, mode_names,
-                    "each channel by itself, or all by their luma"),
+                    "channel: each channel by its own levels; luma: all by the levels of the luma"),
     {0},
 };
 
@@ -87,9 +87,9 @@ const struct gf_filter gf_normalize_filter = {
     .name = "normalize",
     .synonyms = "autocontrast autolevel stretch",
     .summary = "stretches the levels to the full scale",
-    .definition = "(v - low) M / (high - low), clamped. low and high: the first levels from either "
-                  "end at which more\n"
-                  "than clip % of the pixels are passed. Pixels of zero alpha are not counted.",
+    .definition = "(v - low) M / (high - low), clamped. low and high are the first levels, counted "
+                  "from either end, by which more than clip % of the pixels have been passed. "
+                  "Pixels of zero alpha are not counted.",
     .example = "normalize=clip=1",
     .params = params,
     .params_size = sizeof(struct normalize),

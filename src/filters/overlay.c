@@ -15,13 +15,16 @@ static const char *const modes[] = GF_BLEND_NAMES;
 
 static const struct gf_param params[] = {
     GF_PARAM_FILE(struct overlay, file, NULL,
-                  "the other picture, of any format that is read; without one a badge"),
-    GF_PARAM_GRAVITY(struct overlay, "where it lies"),
-    GF_PARAM_LENGTH(struct overlay, x, -1e6, 1e6,
-                    "how far from that side; per cent are of the picture's width"),
-    GF_PARAM_LENGTH(struct overlay, y, -1e6, 1e6, "the same, of its height"),
-    GF_PARAM(struct overlay, opacity, 1, 0, 1, "its alpha is multiplied by it"),
-    GF_PARAM(struct overlay, scale, 1, 0.01, 16, "its size is multiplied by it (resize)"),
+                  "the overlaid picture, of any format that the program reads; by default a badge"),
+    GF_PARAM_GRAVITY(struct overlay, "where the overlaid picture lies"),
+    GF_PARAM_LENGTH(
+        struct overlay, x, -1e6, 1e6,
+        "distance from the side that gravity names; per cent are of the picture's width"),
+    GF_PARAM_LENGTH(struct overlay, y, -1e6, 1e6,
+                    "distance downwards or upwards; per cent are of the picture's height"),
+    GF_PARAM(struct overlay, opacity, 1, 0, 1, "multiplies the alpha of the overlaid picture"),
+    GF_PARAM(struct overlay, scale, 1, 0.01, 16,
+             "multiplies the size of the overlaid picture (by resize)"),
     GF_PARAM_CHOICE(struct overlay, mode, GF_BLEND_NORMAL, modes,
                     "how its colours mix with the picture's"),
     {0},
@@ -64,14 +67,12 @@ const struct gf_filter gf_overlay_filter = {
     .name = "overlay",
     .synonyms = "composite watermark blend merge layer multiply screen over logo stamp",
     .summary = "another picture on the picture",
-    .definition =
-        "Compositing and Blending Level 1 (W3C, 2024): co = as ((1 - ab) Cs + ab B(Cb, Cs)) + (1 - "
-        "as) ab Cb, ao = as + ab\n"
-        "(1 - as), C = co / ao; b is the picture, s the other, as its alpha times opacity, B the "
-        "mode. The other lies upright as\n"
-        "its EXIF orientation says; its samples are taken as parts of the full scale, whatever its "
-        "profile. A gray picture under\n"
-        "one with colour becomes colour. One file is read once for all pictures of a run.",
+    .definition = "Compositing and Blending Level 1 (W3C, 2024): co = as ((1 - ab) Cs + ab B(Cb, "
+                  "Cs)) + (1 - as) ab Cb, ao = as + ab (1 - as), C = co / ao; b is the picture, s "
+                  "the overlaid picture, as its alpha times opacity, B the mode. The overlaid "
+                  "picture is turned upright by its EXIF orientation; its samples are parts of the "
+                  "full scale, and its profile is ignored. A gray picture becomes colour if the "
+                  "overlaid picture has colours. The file is read once for all pictures of a run.",
     .example = "overlay=gravity=southeast:x=4:y=4:opacity=0.9:scale=0.6",
     .params = params,
     .params_size = sizeof(struct overlay),

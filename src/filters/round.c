@@ -7,8 +7,8 @@ struct round {
 
 static const struct gf_param params[] = {
     GF_PARAM_LENGTH(struct round, radius, 0, 1e9,
-                    "of the corners; per cent are of the picture's shorter side; 10% where it is "
-                    "not given; at most half that side"),
+                    "radius of the corners, at most half of the picture's shorter side; per cent "
+                    "are of this side; default 10%"),
     {0},
 };
 

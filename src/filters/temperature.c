@@ -7,8 +7,8 @@ struct temperature {
 
 static const struct gf_param params[] = {
     GF_PARAM(struct temperature, kelvin, 6500, 1667, 25000,
-             "the light under which the picture seems to be: below 6500 warmer, above cooler"),
-    GF_PARAM(struct temperature, tint, 0, -1, 1, "above 0 to magenta, below 0 to green"),
+             "colour temperature of the light: below 6500 warmer, above 6500 cooler"),
+    GF_PARAM(struct temperature, tint, 0, -1, 1, "above 0 towards magenta, below 0 towards green"),
     {0},
 };
 

@@ -27,22 +27,24 @@ static const char *const aligns[] = {"left", "centre", "right", NULL};
 static const struct gf_param params[] = {
     GF_PARAM_TEXT(struct text, text,
                   "UTF-8; \\n begins a line, \\\\ is a backslash. Quotes keep commas and colons: "
-                  "'a, b\\nc'; without a text \"text\""),
+                  "'a, b\\nc'; by default \"text\""),
     GF_PARAM_FILE(struct text, font, NULL,
-                  "a font file: TrueType, OpenType, Type 1; without one a plain font of ASCII"),
-    GF_PARAM(struct text, size, 20, 1, 2000, "of an em, in pixels"),
-    GF_PARAM_COLOUR(struct text, colour, 0xffffff, NULL, "of the letters"),
+                  "a font file: TrueType, OpenType, Type 1; by default a plain font of ASCII"),
+    GF_PARAM(struct text, size, 20, 1, 2000, "size of the letters (of an em), in pixels"),
+    GF_PARAM_COLOUR(struct text, colour, 0xffffff, NULL, "colour of the letters"),
     GF_PARAM_GRAVITY(struct text, "where the text lies"),
-    GF_PARAM_LENGTH(struct text, x, -1e6, 1e6,
-                    "how far from that side; per cent are of the picture's width"),
-    GF_PARAM_LENGTH(struct text, y, -1e6, 1e6, "the same, of its height"),
-    GF_PARAM(struct text, opacity, 1, 0, 1, "its alpha is multiplied by it"),
-    GF_PARAM_COLOUR(struct text, background, -1, none, "of a box behind the text"),
+    GF_PARAM_LENGTH(
+        struct text, x, -1e6, 1e6,
+        "distance from the side that gravity names; per cent are of the picture's width"),
+    GF_PARAM_LENGTH(struct text, y, -1e6, 1e6,
+                    "distance downwards or upwards; per cent are of the picture's height"),
+    GF_PARAM(struct text, opacity, 1, 0, 1, "multiplies the alpha of the text"),
+    GF_PARAM_COLOUR(struct text, background, -1, none, "colour of a box behind the text"),
     GF_PARAM_INT(struct text, padding, 0, 0, 1000, "pixels around the text, within its box"),
-    GF_PARAM(struct text, outline, 0, 0, 100, "pixels around the letters"),
-    GF_PARAM_COLOUR(struct text, edge, 0x000000, NULL, "of that outline"),
+    GF_PARAM(struct text, outline, 0, 0, 100, "width of a line around the letters, in pixels"),
+    GF_PARAM_COLOUR(struct text, edge, 0x000000, NULL, "colour of the outline"),
     GF_PARAM_CHOICE(struct text, align, GF_TEXT_LEFT, aligns, "where shorter lines lie"),
-    GF_PARAM(struct text, spacing, 1, 0.1, 10, "the distance of lines, of the font's own"),
+    GF_PARAM(struct text, spacing, 1, 0.1, 10, "multiplies the font's distance of lines"),
     GF_PARAM_INT(struct text, face, 0, 0, 255, "which font of a collection (.ttc)"),
     GF_PARAM_FILE(struct text, file, NULL, "a file of UTF-8 whose lines are the text"),
     {0},
@@ -189,16 +191,11 @@ const struct gf_filter gf_text_filter = {
     .summary = "lines of text on the picture",
     .definition =
         "The text is drawn once, by FreeType's outlines without hinting at parts of pixels, with "
-        "the "
-        "glyphs that HarfBuzz chooses\n"
-        "(kerning, ligatures, joined letters), and laid over the picture as overlay does. Lines "
-        "that "
-        "begin from right to left\n"
-        "run so; directions are mixed by the Unicode Bidirectional Algorithm (UAX #9, without its "
-        "control characters). A glyph that\n"
-        "the font lacks is an error. The result is the same on every device, but may differ "
-        "between "
-        "versions of the libraries.",
+        "the glyphs that HarfBuzz chooses (kerning, ligatures, joined letters), and laid over the "
+        "picture as overlay does. A line that begins with a right-to-left script runs from right "
+        "to left; the Unicode Bidirectional Algorithm orders mixed lines (UAX #9, without its "
+        "control characters). A glyph that the font lacks is an error. The result is the same on "
+        "every device, but may differ between versions of the libraries.",
     .example = "text=harbour at dusk:size=10:gravity=south:background=#10203a",
     .params = params,
     .params_size = sizeof(struct text),

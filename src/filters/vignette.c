@@ -9,7 +9,7 @@ struct vignette {
 static const struct gf_param params[] = {
     GF_PARAM(struct vignette, strength, 0.6, 0, 1, "how far the corners fade: 1 is the colour"),
     GF_PARAM(struct vignette, radius, 0.3, 0, 0.99,
-             "where it begins: 0 is the middle, 1 a corner; 0.7 touches the sides"),
+             "where the fading begins: 0 is the middle, 1 a corner; 0.7 touches the sides"),
     GF_PARAM_COLOUR(struct vignette, colour, 0x000000, NULL, "what the corners fade into"),
     {0},
 };
@@ -58,11 +58,9 @@ const struct gf_filter gf_vignette_filter = {
     .name = "vignette",
     .synonyms = "falloff corners",
     .summary = "corners fade into a colour",
-    .definition =
-        "v + (colour - v) strength t^2 (3 - 2 t), t = (d - radius) / (1 - radius), 0 at least; d "
-        "the distance from the\n"
-        "middle of the ellipse through the point with the picture's sides, 1 in the corners. Gray "
-        "pictures take the colour's luma.",
+    .definition = "v + (colour - v) strength t^2 (3 - 2 t) with t = (d - radius) / (1 - radius), "
+                  "at least 0. d is the distance from the middle by ellipses of the picture's "
+                  "shape: 1 in the corners. Gray pictures take the colour's luma.",
     .params = params,
     .params_size = sizeof(struct vignette),
     .kind = GF_POINT,

@@ -14,10 +14,10 @@ static const char *const mode_names[] = {"gray", "white", NULL};
 
 static const struct gf_param params[] = {
     GF_PARAM_CHOICE(struct whitebalance, mode, GRAY_WORLD, mode_names,
-                    "gray: the mean becomes gray; white: the brightest of each channel become "
-                    "alike"),
+                    "gray: the mean colour becomes gray; white: the brightest levels of the "
+                    "channels become equal"),
     GF_PARAM(struct whitebalance, clip, 1, 0, 49.9,
-             "white: per cent of the pixels that may be brighter"),
+             "with white: per cent of the pixels that may be brighter"),
     {0},
 };
 
@@ -80,14 +80,12 @@ const struct gf_filter gf_whitebalance_filter = {
     .name = "whitebalance",
     .synonyms = "awb autowb grayworld greyworld white-balance",
     .summary = "takes out a colour cast",
-    .definition =
-        "Linear light of each channel times target / light of the channel, clamped. gray (gray "
-        "world, Buchsbaum 1980):\n"
-        "its light is its mean, the target the luminance of the means. white (white patch, Land "
-        "1977): its light is that of\n"
-        "the highest level with more than clip % of the pixels at or above it, the target the "
-        "largest of the three. Pixels\n"
-        "of zero alpha are not counted. Gray pictures stay as they are.",
+    .definition = "Linear light of each channel times target / light of the channel, clamped. gray "
+                  "(gray world, Buchsbaum 1980): the light of a channel is its mean, and the "
+                  "target is the luminance of the means. white (white patch, Land 1977): the light "
+                  "of a channel is that of the highest level with more than clip % of the pixels "
+                  "at or above it, and the target is the largest of the three. Pixels of zero "
+                  "alpha are not counted. Gray pictures stay as they are.",
     .params = params,
     .params_size = sizeof(struct whitebalance),
     .kind = GF_POINT,

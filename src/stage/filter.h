@@ -195,7 +195,8 @@ struct gf_filter {
 #define GF_PARAM_BORDER(type_) \
     GF_PARAM_CHOICE( \
         type_, border, 0, gf_border_names, \
-        "what lies beyond the picture; reflect does not repeat the edge, constant is 0")
+        "the pixels beyond the picture: edge repeats the outermost pixel, reflect mirrors " \
+        "without repeating it, wrap continues on the other side, constant is 0")
 
 #define GF_PARAM_GRAVITY(type_, help_) \
     GF_PARAM_CHOICE(type_, gravity, GF_GRAVITY_CENTRE, gf_gravity_names, help_)

@@ -329,8 +329,8 @@ const struct gf_filter gf_bilateral_filter = {
     .summary = "smoothing that keeps edges",
     .definition =
         "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
-        "- |dc|^2 / 2 sigma_r^2),\ndc the Euclidean difference of the colours in 0..1; alpha is "
-        "averaged with the same weights.",
+        "- |dc|^2 / 2 sigma_r^2), where d is the distance of two pixels, and dc the Euclidean "
+        "distance of their colours in 0..1; alpha is averaged with the same weights.",
     .params = bilateral_params,
     .params_size = sizeof(struct bilateral),
     .kind = GF_STENCIL,

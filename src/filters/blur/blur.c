@@ -162,9 +162,8 @@ const struct gf_filter gf_blur_filter = {
     .synonyms = "gaussian gauss gaussianblur smooth",
     .summary = "Gaussian blur",
     .definition =
-        "Taps exp(-i^2 / 2 sigma^2), i = -r..r with r = ceil(3 sigma), normalised; columns "
-        "first, then rows.\n8 bits: fixed point, the same bits on every machine; 16 bits: "
-        "float.",
+        "The weights are exp(-i^2 / (2 sigma^2)) for i = -r..r with r = ceil(3 sigma), normalised; "
+        "columns first, then rows. 8 bits are computed in fixed point, 16 bits in floats.",
     .params = blur_params,
     .params_size = sizeof(struct blur),
     .kind = GF_STENCIL,

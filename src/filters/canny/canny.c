@@ -16,9 +16,10 @@ struct canny {
 
 static const struct gf_param params[] = {
     GF_PARAM(struct canny, low, 50, 0, 1500,
-             "gradient above which a pixel is weak, in 8-bit steps of Sobel's sums"),
+             "gradient above which a pixel is a weak edge, in 8-bit steps of Sobel's sums"),
     GF_PARAM(struct canny, high, 150, 0, 1500,
-             "gradient above which a pixel is strong, likewise; the two may be exchanged"),
+             "gradient above which a pixel is a strong edge, in the same unit; low and high may be "
+             "exchanged"),
     {0},
 };
 
@@ -196,11 +197,11 @@ const struct gf_filter gf_canny_filter = {
     .synonyms = "edge edges edgedetect contour",
     .summary = "edges, thin and connected, by Canny",
     .example = "blur=1,canny",
-    .definition =
-        "M where the gradient (3x3 Sobel, border=edge) exceeds low, is larger than those of the "
-        "two neighbours across the\nedge, and the pixel is connected with one above high by such "
-        "pixels, else 0; in gray. As OpenCV's Canny with\nL2gradient. The channel with the "
-        "largest gradient counts; colour with alpha counts as over black.",
+    .definition = "M where the gradient (3x3 Sobel, border=edge) exceeds low and is larger than "
+                  "the gradients of the two neighbours across the edge, and where such pixels "
+                  "connect the pixel with one whose gradient exceeds high; else 0. The result is "
+                  "gray, and that of OpenCV's Canny with L2gradient. The channel with the largest "
+                  "gradient counts. A picture with alpha counts as laid on black.",
     .params = params,
     .params_size = sizeof(struct canny),
     .kind = GF_GEOMETRY,

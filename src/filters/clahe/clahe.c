@@ -17,8 +17,8 @@ struct clahe {
 
 static const struct gf_param params[] = {
     GF_PARAM(struct clahe, clip, 2, 0, 1000,
-             "how often a level may be counted, times the mean of all levels: what is beyond it is "
-             "shared out; 0: as often as it occurs"),
+             "limit of the contrast: a level counts at most clip times the mean count of the "
+             "levels, and the rest is spread over all levels; 0: no limit"),
     GF_PARAM_INT(struct clahe, columns, 8, 1, GF_TILES_MAX, "tiles across"),
     GF_PARAM_INT(struct clahe, rows, 8, 1, GF_TILES_MAX, "tiles down"),
     {0},
@@ -285,13 +285,12 @@ extern gf_launcher gf_clahe_cuda;
 const struct gf_filter gf_clahe_filter = {
     .name = "clahe",
     .synonyms = "adaptive local-contrast adapthist",
-    .summary = "histogram equalisation by place",
+    .summary = "local histogram equalisation",
     .definition =
         "Contrast-limited adaptive histogram equalisation (K. Zuiderveld, Graphics Gems IV, 1994) "
-        "in the arithmetic of\n"
-        "OpenCV's createCLAHE: between the tables of the four tiles around a pixel. Of colours the "
-        "luma Y becomes Y'; Y' - Y\n"
-        "is added to R, G and B, which keeps Cb and Cr. Pixels of zero alpha are not counted.",
+        "in the arithmetic of OpenCV's createCLAHE: the result is interpolated between the tables "
+        "of the four tiles around a pixel. In colour pictures the luma Y becomes Y', and Y' - Y is "
+        "added to R, G and B, which keeps Cb and Cr. Pixels of zero alpha are not counted.",
     .params = params,
     .params_size = sizeof(struct clahe),
     .kind = GF_STRAIGHT,

@@ -12,13 +12,13 @@
 #include "stage/texture_layout.h"
 
 static const struct gf_param convolve_params[] = {
-    GF_PARAM_MATRIX(
-        struct gf_convolve_params, kernel,
-        "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; sides odd, up to 31"),
+    GF_PARAM_MATRIX(struct gf_convolve_params, kernel,
+                    "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; the sides are "
+                    "odd and at most 31"),
     GF_PARAM(struct gf_convolve_params, divisor, 0, -1e9, 1e9,
-             "divides the sum; 0: the sum of the weights, or 1 where that is 0"),
+             "divides the sum; 0 stands for the sum of the weights, or for 1 if that sum is 0"),
     GF_PARAM(struct gf_convolve_params, bias, 0, -255, 255,
-             "added to the result, in steps of 8 bits whatever the depth: 128 is middle gray"),
+             "added to the result, in 8-bit steps at every depth: 128 is middle gray"),
     GF_PARAM_BORDER(struct gf_convolve_params),
     {0},
 };

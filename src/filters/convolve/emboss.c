@@ -46,8 +46,9 @@ const struct gf_filter gf_emboss_filter = {
     .name = "emboss",
     .synonyms = "relief bump",
     .summary = "a relief in light from one side",
-    .definition = "128 or v, less strength * (gx cos a - gy sin a) / 4, gx and gy the 3x3 Sobel "
-                  "differences, rightwards and downwards.",
+    .definition =
+        "128 (on=gray) or v (on=picture), minus strength * (gx cos a - gy sin a) / 4; gx and gy "
+        "are the 3x3 Sobel differences, rightwards and downwards, and a is the angle.",
     .params = params,
     .params_size = sizeof(struct emboss),
     .kind = GF_STENCIL,

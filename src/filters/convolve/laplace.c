@@ -12,8 +12,9 @@ static const char *const counts[] = {"4", "8", NULL};
 static const struct gf_param params[] = {
     GF_PARAM(struct laplace, scale, 1, -100, 100, "multiplies the sum"),
     GF_PARAM(struct laplace, bias, 0, -255, 255,
-             "added to the result, in steps of 8 bits whatever the depth: 128 shows both signs"),
-    GF_PARAM_CHOICE(struct laplace, neighbours, 0, counts, "with or without the corners"),
+             "added to the result, in 8-bit steps at every depth: 128 shows both signs"),
+    GF_PARAM_CHOICE(struct laplace, neighbours, 0, counts,
+                    "4: without the diagonal neighbours; 8: with them"),
     GF_PARAM_BORDER(struct laplace),
     {0},
 };
@@ -39,9 +40,8 @@ const struct gf_filter gf_laplace_filter = {
     .synonyms = "laplacian edge edges",
     .summary = "sum of the differences from the neighbours",
     .example = "laplace=1:128",
-    .definition =
-        "scale * the sum of v' - v over the 4 or 8 neighbours v', plus bias, clamped. Of 4 it is "
-        "OpenCV's Laplacian of ksize 1.\nAlpha is kept.",
+    .definition = "scale * the sum of v' - v over the 4 or 8 neighbours v', plus bias, clamped. "
+                  "With 4 neighbours it is OpenCV's Laplacian of ksize 1. Alpha is kept.",
     .params = params,
     .params_size = sizeof(struct laplace),
     .kind = GF_STENCIL,

@@ -11,7 +11,7 @@ struct lensblur {
 };
 
 static const struct gf_param params[] = {
-    GF_PARAM(struct lensblur, radius, 4, 0.5, 15.5, "of the disc, in pixels"),
+    GF_PARAM(struct lensblur, radius, 4, 0.5, 15.5, "radius of the disc, in pixels"),
     GF_PARAM_BORDER(struct lensblur),
     {0},
 };
@@ -34,8 +34,9 @@ const struct gf_filter gf_lensblur_filter = {
     .name = "lensblur",
     .synonyms = "bokeh defocus disc disk",
     .summary = "blur by a disc, as a lens out of focus makes it",
-    .definition = "The mean over the disc; a pixel counts by the part of it that the disc covers, "
-                  "in 64ths (of 8 x 8 points of the\npixel). As convolve with these weights.",
+    .definition = "The mean over the disc. The weight of a pixel is the part of the pixel that the "
+                  "disc covers, in 64ths (by 8 x 8 points of the pixel). The result is that of "
+                  "convolve with these weights.",
     .params = params,
     .params_size = sizeof(struct lensblur),
     .kind = GF_STENCIL,

@@ -12,9 +12,9 @@ struct motionblur {
 };
 
 static const struct gf_param params[] = {
-    GF_PARAM(struct motionblur, length, 9, 1, 30, "of the way, in pixels"),
+    GF_PARAM(struct motionblur, length, 9, 1, 30, "length of the movement, in pixels"),
     GF_PARAM(struct motionblur, angle, 0, -360, 360,
-             "of the way, degrees clockwise from the right: 90 is down"),
+             "direction of the movement, in degrees clockwise from the right: 90 is down"),
     GF_PARAM_BORDER(struct motionblur),
     {0},
 };
@@ -47,9 +47,9 @@ const struct gf_filter gf_motionblur_filter = {
     .name = "motionblur",
     .synonyms = "directional speed shake linear",
     .summary = "blur along a line, as of a moving camera",
-    .definition = "The mean over a line one pixel wide with the pixel in its middle; a pixel "
-                  "counts by the part of it that the line\ncovers, in 64ths (of 8 x 8 points of "
-                  "the pixel). As convolve with these weights.",
+    .definition = "The mean over a line one pixel wide with the pixel in its middle. The weight of "
+                  "a pixel is the part of the pixel that the line covers, in 64ths (by 8 x 8 "
+                  "points of the pixel). The result is that of convolve with these weights.",
     .example = "motionblur=15:20",
     .params = params,
     .params_size = sizeof(struct motionblur),

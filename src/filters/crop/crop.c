@@ -6,12 +6,12 @@
 #include "stage/stage.h"
 
 static const struct gf_param crop_params[] = {
-    GF_PARAM_LENGTH(struct gf_crop_params, w, 0, 1e9, "columns to keep; all where it is not given"),
-    GF_PARAM_LENGTH(struct gf_crop_params, h, 0, 1e9, "rows to keep; all where it is not given"),
+    GF_PARAM_LENGTH(struct gf_crop_params, w, 0, 1e9, "columns to keep; by default all"),
+    GF_PARAM_LENGTH(struct gf_crop_params, h, 0, 1e9, "rows to keep; by default all"),
     GF_PARAM_LENGTH(struct gf_crop_params, x, 0, 1e9,
-                    "first column; by gravity where it is not given"),
+                    "first column; by default gravity places the rectangle"),
     GF_PARAM_LENGTH(struct gf_crop_params, y, 0, 1e9,
-                    "first row; by gravity where it is not given"),
+                    "first row; by default gravity places the rectangle"),
     GF_PARAM_GRAVITY(struct gf_crop_params, "where the rectangle lies if x or y is not given"),
     {0},
 };

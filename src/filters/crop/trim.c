@@ -14,11 +14,11 @@ enum { CORNER = 1, TRANSPARENT }; /* colour.word */
 static const char *const words[] = {"corner", "transparent", NULL};
 
 static const struct gf_param trim_params[] = {
-    GF_PARAM_COLOUR(struct trim, colour, -CORNER, words,
-                    "what is cut off: the colour of the first pixel, a colour, or what is "
-                    "transparent"),
+    GF_PARAM_COLOUR(
+        struct trim, colour, -CORNER, words,
+        "what is cut off: corner, the colour of the first pixel; a colour; or transparent pixels"),
     GF_PARAM(struct trim, tolerance, 0.04, 0, 1,
-             "how far a channel may be from it, as a part of the full scale"),
+             "how far a channel may be from the colour, as a part of the full scale"),
     {0},
 };
 
@@ -135,9 +135,9 @@ const struct gf_filter gf_trim_filter = {
     .summary = "cuts off borders of one colour",
     .definition =
         "Keeps the smallest rectangle that holds every pixel with a channel further from the "
-        "colour than the\ntolerance. Where there is alpha, colours are compared times alpha. A "
-        "picture of that colour alone stays as it is. The\npicture before it lies whole in host "
-        "memory. --explain, which reads no pixels, shows it uncut.",
+        "colour than the tolerance. Where there is alpha, the products of colour and alpha are "
+        "compared. A picture of that colour alone stays as it is. The input of trim lies whole in "
+        "host memory. --explain reads no pixels and shows the picture uncut.",
     .example = "trim=tolerance=0.2",
     .params = trim_params,
     .params_size = sizeof(struct trim),

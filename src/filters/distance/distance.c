@@ -16,9 +16,9 @@ struct distance {
 
 static const struct gf_param params[] = {
     GF_PARAM(struct distance, scale, 1, 0.001, 65535,
-             "steps of a sample a pixel; a distance beyond the full scale becomes that"),
+             "steps of a sample for each pixel of distance; the result ends at the full scale"),
     GF_PARAM(struct distance, threshold, 0.5, 0, 1,
-             "luma, as a part of the full scale, from which on a pixel is no background"),
+             "pixels whose luma is below this part of the full scale are dark"),
     {0},
 };
 
@@ -280,9 +280,9 @@ const struct gf_filter gf_distance_filter = {
     .summary = "the distance to the nearest dark pixel",
     .example = "distance=6:0.2",
     .definition =
-        "scale * sqrt(dx^2 + dy^2) of the nearest pixel whose luma is below the threshold, exact, "
-        "in gray; M where there is\nnone. Pixels 65535 or more apart count as that. Alpha is "
-        "dropped. Two of its steps need the whole picture.",
+        "scale * sqrt(dx^2 + dy^2) to the nearest pixel whose luma is below the threshold, exact, "
+        "in gray; M where there is no such pixel. Distances above 65535 pixels count as 65535. "
+        "Alpha is dropped. Two steps of the filter need the whole picture.",
     .params = params,
     .params_size = sizeof(struct distance),
     .kind = GF_GEOMETRY,

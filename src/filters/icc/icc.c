@@ -16,10 +16,9 @@ static const char *const intents[] = {"perceptual", "relative", "saturation", "a
 static const char *const switches[] = {"off", "on", NULL};
 
 static const struct gf_param params[] = {
-    GF_PARAM_FILE(struct icc, to, gf_icc_names,
-                  "the profile that the result is in and carries; srgb where it is not given"),
+    GF_PARAM_FILE(struct icc, to, gf_icc_names, "the profile of the result; by default srgb"),
     GF_PARAM_CHOICE(struct icc, intent, GF_ICC_RELATIVE, intents,
-                    "what becomes of colours that the profile cannot say"),
+                    "rendering intent: what becomes of colours that the profile cannot represent"),
     {.name = "bpc",
      .type = GF_TYPE_CHOICE,
      .offset = offsetof(struct icc, black_point),
@@ -27,8 +26,8 @@ static const struct gf_param params[] = {
      .choices = switches,
      .help = "black point compensation: the darkest colour becomes the darkest"},
     GF_PARAM_FILE(struct icc, from, gf_icc_names,
-                  "the profile that the picture is in, whatever it says; without it its own, or "
-                  "sRGB where it has none"),
+                  "the profile of the picture, in place of its own; by default its own, or sRGB if "
+                  "it has none"),
     {0},
 };
 
@@ -146,11 +145,11 @@ const struct gf_filter gf_icc_filter = {
     .name = "icc",
     .synonyms = "colour color profile colorspace colourspace srgb display-p3 icc_transform",
     .summary = "the picture in the colours of another ICC profile",
-    .definition =
-        "From the picture's profile to the one named, which the output then carries, by curves, a "
-        "matrix and curves\nwhere the profiles are such, else by tetrahedra between the nodes of a "
-        "table of up to 49x49x49 colours. Little CMS\nreads the profiles. A picture without one is "
-        "sRGB. A gray picture stays gray with srgb and display-p3.",
+    .definition = "Converts from the picture's profile to the named profile, which the output then "
+                  "carries. Between profiles of a matrix and curves the conversion is curves, a "
+                  "matrix and curves; between others it is tetrahedral interpolation in a table of "
+                  "up to 49x49x49 colours. Little CMS reads the profiles. A picture without a "
+                  "profile is sRGB. A gray picture stays gray with srgb and display-p3.",
     .example = "icc=srgb:from=display-p3",
     .params = params,
     .params_size = sizeof(struct icc),

@@ -284,9 +284,8 @@ const struct gf_filter gf_median_filter = {
     .name = "median",
     .synonyms = "denoise despeckle",
     .summary = "median of a square window",
-    .definition =
-        "The median of the (2 radius + 1)^2 samples around each, every channel by itself.\nExact, "
-        "in integers.",
+    .definition = "The median of the (2 radius + 1)^2 samples around each sample, every channel by "
+                  "itself. Exact, in integers.",
     .params = median_params,
     .params_size = sizeof(struct gf_median),
     .kind = GF_STENCIL,

@@ -47,13 +47,12 @@ extern const char *const gf_element_matrices[];
          .value = -1, \
          .least = -1, \
          .greatest = GF_MORPHOLOGY_RADIUS_MAX, \
-         .help = "rows of it above and below; -1: as many as rx"}, \
+         .help = "rows of the element above and below its middle; -1: as many as rx"}, \
     { \
         .name = "shape", .type = GF_TYPE_MATRIX, .offset = offsetof(type_, element.shape), \
         .least = 0, .greatest = 4, .choices = gf_element_shapes, .matrices = gf_element_matrices, \
-        .help = \
-            "rectangle, where none is given; or rows of 0 and 1 as in 0 1 0/1 1 1/0 1 0, with " \
-            "odd sides up to 31, instead of rx and ry" \
+        .help = "a shape of the size of rx and ry, by default a rectangle; or in place of rx and " \
+                "ry a matrix of 0 and 1 such as 0 1 0/1 1 1/0 1 0, with odd sides up to 31" \
     }
 
 /* A run of the element's row dy, from column x on; both counted from the middle. */

@@ -18,7 +18,7 @@ static const struct gf_param params[] = {
              "how far patches may differ, as a part of the full scale: about the noise's standard "
              "deviation, or a little more"),
     GF_PARAM_INT(struct nlmeans, search, 10, 1, GF_NLMEANS_SEARCH_MAX,
-                 "pixels so far away are looked at: 10 is a window of 21x21"),
+                 "radius of the window that is searched: 10 is 21x21 pixels"),
     GF_PARAM_INT(struct nlmeans, patch, 3, 1, GF_NLMEANS_PATCH_MAX,
                  "radius of the patches that are compared: 3 is 7x7"),
     GF_PARAM_BORDER(struct nlmeans),
@@ -222,7 +222,7 @@ extern gf_launcher gf_nlmeans_cuda;
 const struct gf_filter gf_nlmeans_filter = {
     .name = "nlmeans",
     .synonyms = "denoise non-local-means nlm",
-    .summary = "removes noise by means of like places",
+    .summary = "removes noise by averaging similar places",
     .definition =
         "Non-local means (A. Buades, B. Coll and J.-M. Morel, 2005) with uniform patches (J. "
         "Froment, 2014): the mean over a window\n"

@@ -11,8 +11,8 @@ const char *const gf_pad_words[] = {"edge", "transparent", NULL};
 
 static const struct gf_param params[] = {
     GF_PARAM_LENGTH(struct gf_pad_params, w, 0.001, GF_SIDE_MAX,
-                    "columns of the result; as many as there are where it is not given, or fewer"),
-    GF_PARAM_LENGTH(struct gf_pad_params, h, 0.001, GF_SIDE_MAX, "rows of the result, alike"),
+                    "columns of the result; fewer than the picture's do not change it"),
+    GF_PARAM_LENGTH(struct gf_pad_params, h, 0.001, GF_SIDE_MAX, "rows of the result, likewise"),
     GF_PARAM_GRAVITY(struct gf_pad_params, "where the picture lies in it"),
     GF_PARAM_COLOUR(struct gf_pad_params, colour, 0xffffff, gf_pad_words,
                     "what is added: white, #ff8800; edge repeats the nearest pixel; transparent "
@@ -184,9 +184,8 @@ const struct gf_filter gf_pad_filter = {
     .name = "pad",
     .synonyms = "extend canvas border letterbox extent embed",
     .summary = "a larger picture with this one in it",
-    .definition = "A side that is larger already stays as it is: nothing is cut. What is left over "
-                  "on both sides of the\npicture differs by one where it is odd; the larger part "
-                  "is right or below.",
+    .definition = "A side that is already larger stays as it is: nothing is cut. Where the padding "
+                  "is odd, the part on the right or below is larger by one.",
     .example = "pad=120%:120%:colour=orange",
     .params = params,
     .params_size = sizeof(struct gf_pad_params),

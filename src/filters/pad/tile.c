@@ -11,8 +11,8 @@ struct tile {
 
 static const struct gf_param params[] = {
     GF_PARAM_LENGTH(struct tile, w, 0.001, GF_SIDE_MAX,
-                    "columns of the result, 300% for three pictures; 200%"),
-    GF_PARAM_LENGTH(struct tile, h, 0.001, GF_SIDE_MAX, "rows of the result; 200%"),
+                    "columns of the result: 300% is three pictures; default 200%"),
+    GF_PARAM_LENGTH(struct tile, h, 0.001, GF_SIDE_MAX, "rows of the result; default 200%"),
     {0},
 };
 

@@ -53,8 +53,8 @@ const struct gf_filter gf_pixelate_filter = {
     .name = "pixelate",
     .synonyms = "mosaic block censor anonymise",
     .summary = "blocks of one colour",
-    .definition = "Each block of size x size pixels becomes its mean; those at the right and lower "
-                  "edge are what is left.",
+    .definition = "Each block of size x size pixels becomes its mean; blocks at the right and "
+                  "lower edge may be smaller.",
     .example = "pixelate=6",
     .params = params,
     .params_size = sizeof(struct pixelate),

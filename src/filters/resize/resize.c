@@ -20,25 +20,26 @@ static const char *const loads[] = {"full", "reduced", NULL};
 
 static const struct gf_param resize_params[] = {
     GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
-                    "columns, pixels or % (by h, keeping the shape)"),
+                    "columns; by default they follow from h, and the picture keeps its shape"),
     GF_PARAM_LENGTH(struct gf_resize_params, h, 0.001, SIDE_MAX,
-                    "rows, pixels or % (by w, keeping the shape)"),
+                    "rows; by default they follow from w, and the picture keeps its shape"),
     GF_PARAM_CHOICE(struct gf_resize_params, kernel, GF_RESAMPLE_LANCZOS3, kernels,
-                    "what a pixel is averaged with"),
+                    "the weights by which pixels are averaged"),
     GF_PARAM_CHOICE(struct gf_resize_params, light, 0, lights,
                     "what is averaged: sRGB values or linear light"),
     GF_PARAM_CHOICE(struct gf_resize_params, fit, GF_FIT_FILL, gf_fit_names,
-                    "with w and h: exactly that, the largest inside, cut to cover it, or inside "
-                    "with padding around"),
+                    "with w and h: fill distorts the picture to this size; inside makes the "
+                    "largest picture within it; cover fills it and cuts the rest off; contain pads "
+                    "the largest picture within it"),
     GF_PARAM_CHOICE(struct gf_resize_params, only, GF_RESIZE_ANY, onlies,
                     "shrink never makes a side larger, enlarge none smaller"),
     GF_PARAM_GRAVITY(struct gf_resize_params,
                      "which part fit=cover keeps; where fit=contain places the picture"),
     GF_PARAM_COLOUR(struct gf_resize_params, colour, 0xffffff, gf_pad_words,
-                    "of the padding, as of pad"),
+                    "colour of the padding, as for pad"),
     GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, loads,
-                    "reduced, as the first filter of a chain: a JPEG is decoded at 1/2, 1/4 or 1/8 "
-                    "where that is at least twice the size"),
+                    "reduced: a JPEG is decoded at 1/2, 1/4 or 1/8 where that is at least twice "
+                    "the size, if the filter is the first of its chain"),
     {0},
 };
 

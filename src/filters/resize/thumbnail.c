@@ -21,18 +21,20 @@ static const char *const fits[] = {"inside", "cover", "contain", NULL};
 static const char *const loads[] = {"reduced", "full", NULL};
 
 static const struct gf_param thumbnail_params[] = {
-    GF_PARAM_LENGTH(struct thumbnail, w, 0.001, SIDE_MAX, "the most columns, pixels or %"),
+    GF_PARAM_LENGTH(struct thumbnail, w, 0.001, SIDE_MAX, "columns at most"),
     GF_PARAM_LENGTH(struct thumbnail, h, 0.001, SIDE_MAX,
-                    "the most rows; as many as columns where it is not given"),
+                    "rows at most; by default as many as columns"),
     GF_PARAM_CHOICE(struct thumbnail, fit, 0, fits,
-                    "the largest inside, cut to cover the size, or inside with padding around"),
+                    "inside: the largest picture within the size; cover: the size is filled and "
+                    "the rest cut off; contain: the picture is padded to the size"),
     GF_PARAM_GRAVITY(struct thumbnail,
                      "which part fit=cover keeps; where fit=contain places the picture"),
-    GF_PARAM_COLOUR(struct thumbnail, colour, 0xffffff, gf_pad_words, "of the padding, as of pad"),
+    GF_PARAM_COLOUR(struct thumbnail, colour, 0xffffff, gf_pad_words,
+                    "colour of the padding, as for pad"),
     GF_PARAM(struct thumbnail, sharpen, 0, 0, 10, "the amount of unsharp with a sigma of 0.7"),
     GF_PARAM_CHOICE(struct thumbnail, load, LOAD_REDUCED, loads,
-                    "reduced, as the first filter of a chain: a JPEG is decoded at 1/2, 1/4 or 1/8 "
-                    "where that is at least twice the size"),
+                    "reduced: a JPEG is decoded at 1/2, 1/4 or 1/8 where that is at least twice "
+                    "the size, if the filter is the first of its chain"),
     {0},
 };
 
@@ -89,8 +91,8 @@ const struct gf_filter gf_thumbnail_filter = {
     .synonyms = "thumb preview vipsthumbnail",
     .summary = "a small picture for the web",
     .definition = "resize=w:h:fit=inside:only=shrink:load=reduced by the lanczos3 kernel, then "
-                  "unsharp if asked. The colours become\nsRGB, and the EXIF orientation is applied "
-                  "before, as ever.",
+                  "unsharp if sharpen is above 0. The colours become sRGB. The EXIF orientation is "
+                  "applied before, as for every chain.",
     .example = "thumbnail=120",
     .params = thumbnail_params,
     .params_size = sizeof(struct thumbnail),

@@ -186,9 +186,8 @@ const struct gf_filter gf_sobel_filter = {
     .name = "sobel",
     .synonyms = "edge edges edgedetect scharr prewitt gradient",
     .summary = "magnitude of the gradient",
-    .definition = "scale * sqrt(gx^2 + gy^2) of each colour channel, gx and gy the weighted "
-                  "differences of 3x3. "
-                  "Alpha is kept.",
+    .definition = "scale * sqrt(gx^2 + gy^2) of each colour channel, where gx and gy are the "
+                  "weighted differences over 3x3 pixels. Alpha is kept.",
     .params = sobel_params,
     .params_size = sizeof(struct sobel),
     .kind = GF_STENCIL,

@@ -10,8 +10,9 @@
 static const char *const words[] = {"otsu", NULL};
 
 static const struct gf_param params[] = {
-    GF_PARAM_WORD(struct gf_threshold, value, 0.5, 0, 1, words,
-                  "part of the full scale, or otsu: the split that separates best"),
+    GF_PARAM_WORD(
+        struct gf_threshold, value, 0.5, 0, 1, words,
+        "a part of the full scale; or otsu, the level that separates dark from light pixels best"),
     {0},
 };
 

@@ -11,7 +11,7 @@ static const struct gf_param unsharp_params[] = {
              "standard deviation of the blur, in pixels"),
     GF_PARAM(struct gf_unsharp_params, amount, 1, 0, 10, "how much of the difference is added"),
     GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 1,
-             "differences up to this are left alone, as a part of the full scale"),
+             "only differences above this part of the full scale are changed"),
     GF_PARAM_BORDER(struct gf_unsharp_params),
     {0},
 };

@@ -16,8 +16,8 @@ static const struct gf_param params[] = {
                        "a b/c d, or a b x/c d y with a move by x, y pixels"),
     GF_WARP_PARAMS(struct affine),
     GF_PARAM_CHOICE(struct affine, fit, GF_WARP_GROW, gf_warp_fit_names,
-                    "grow: the result holds the whole picture, however it is moved; keep: it has "
-                    "its size"),
+                    "grow: the result holds the whole picture, wherever the matrix moves it; keep: "
+                    "the result has the picture's size"),
     {0},
 };
 

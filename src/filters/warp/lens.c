@@ -8,10 +8,9 @@ struct lens {
 };
 
 static const struct gf_param params[] = {
-    GF_PARAM(
-        struct lens, k1, -0.05, -1, 1,
-        "of r^2; below 0 the edges are stretched, and below -0.1 the corners of a 3:2 picture fold "
-        "back; above 0 all is drawn to the middle"),
+    GF_PARAM(struct lens, k1, -0.05, -1, 1,
+             "coefficient of r^2; below 0 the edges are stretched, and below -0.1 the corners of a "
+             "3:2 picture fold back; above 0 everything is drawn to the middle"),
     GF_PARAM(struct lens, k2, 0, -1, 1, "of r^4"),
     GF_PARAM(struct lens, zoom, 1, 0.05, 20, "enlargement in the middle"),
     GF_WARP_PARAMS(struct lens),

@@ -22,12 +22,14 @@ static const struct gf_param params[] = {
                        "x y/x y/x y/x y: top left, top right, bottom right, bottom left"),
     GF_WARP_PARAMS(struct perspective),
     GF_PARAM_CHOICE(struct perspective, direction, FROM, directions,
-                    "from: these points of the picture become the corners of the result; to: its "
-                    "corners go to these points of the result"),
+                    "from: these points of the picture become the corners of the result; to: the "
+                    "picture's corners go to these points of the result"),
     GF_PARAM_CHOICE(struct perspective, unit, PERCENT, units,
-                    "of the points: per cent of width and height, or pixels"),
-    GF_PARAM_LENGTH(struct perspective, w, 0.001, 65535, "columns of the result; as before"),
-    GF_PARAM_LENGTH(struct perspective, h, 0.001, 65535, "rows of the result; as before"),
+                    "unit of the points: per cent of width and height, or pixels"),
+    GF_PARAM_LENGTH(struct perspective, w, 0.001, 65535,
+                    "columns of the result; by default the picture's"),
+    GF_PARAM_LENGTH(struct perspective, h, 0.001, 65535,
+                    "rows of the result; by default the picture's"),
     {0},
 };
 
@@ -156,7 +158,7 @@ const struct gf_filter gf_perspective_filter = {
     .name = "perspective",
     .synonyms = "keystone homography quad rectify deskew projective distort",
     .summary = "four points of the picture become its corners",
-    .definition = "The projective map by four points. " GF_WARP_DEFINITION,
+    .definition = "The projective map that four points determine. " GF_WARP_DEFINITION,
     .example = "perspective=keystone",
     .params = params,
     .params_size = sizeof(struct perspective),

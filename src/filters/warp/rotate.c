@@ -16,8 +16,9 @@ const char *const gf_warp_fit_names[] = {"grow", "keep", NULL};
 static const struct gf_param rotate_params[] = {
     GF_PARAM(struct rotate, angle, 90, -1000, 1000, "degrees, clockwise"),
     GF_WARP_PARAMS(struct rotate),
-    GF_PARAM_CHOICE(struct rotate, fit, GF_WARP_GROW, gf_warp_fit_names,
-                    "grow: the result holds the whole picture; keep: it has its size"),
+    GF_PARAM_CHOICE(
+        struct rotate, fit, GF_WARP_GROW, gf_warp_fit_names,
+        "grow: the result holds the whole picture; keep: the result has the picture's size"),
     {0},
 };
 

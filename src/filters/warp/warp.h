@@ -14,17 +14,17 @@
 /* Needs members int kernel and struct gf_colour colour. */
 #define GF_WARP_PARAMS(type_) \
     GF_PARAM_CHOICE(type_, kernel, GF_WARP_LINEAR, gf_warp_kernel_names, \
-                    "what a pixel is made of: 2x2, 4x4 or 6x6 pixels, or the nearest one"), \
+                    "what a pixel is interpolated from: 2x2 pixels (linear), 4x4 (cubic), 6x6 " \
+                    "(lanczos3), or the nearest one"), \
         GF_PARAM_COLOUR(type_, colour, 0xffffff, gf_pad_words, \
                         "what lies beyond the picture: white, #ff8800; edge repeats the nearest " \
                         "pixel; transparent adds an alpha channel where there is none")
 
 #define GF_WARP_DEFINITION \
-    "Pixel centres lie at half integers; weights are whole numbers, of 4096 positions between " \
-    "two " \
-    "pixels (linear), or 1024\n(cubic with a = -1/2, Lanczos of 3 lobes). Where the picture " \
-    "shrinks, a pixel is the mean of samples that lie evenly\nin it, up to 1.25 pixels apart. " \
-    "Colour counts by its alpha."
+    "Pixel centres lie at half integers. Weights are whole numbers, in tables of 4096 positions " \
+    "between two pixels (linear) or 1024 (cubic with a = -1/2, Lanczos with 3 lobes). Where the " \
+    "picture shrinks, a pixel is the mean of evenly spaced samples, at most 1.25 pixels apart. " \
+    "Alpha weights the colour."
 
 /* Appends the warp as a filter of GF_WARP_STAGE(), whose members that depend on the picture's size
  * it sets. Before it comes an alpha channel, if the surroundings are to be transparent. */
