@@ -14,15 +14,15 @@
 #include "base/elementary.h"
 #include "base/host_device.h"
 
-/* CIELAB's f is straight up to DARK = (6/29)^3. DARK_F is f(DARK); SLOPE and OFFSET are those of
- * the straight part. */
+/* CIELAB's f is a straight line up to DARK = (6/29)^3. DARK_F is f(DARK); SLOPE and OFFSET describe
+ * the line. */
 #define GF_LAB_DARK 0.008856452f
 #define GF_LAB_DARK_F 0.20689655f
 #define GF_LAB_SLOPE 7.7870370f
 #define GF_LAB_INVERSE_SLOPE 0.12841855f
 #define GF_LAB_OFFSET 0.13793103f
 
-/* linear RGB -> XYZ / white */
+/* The matrix from linear RGB to XYZ relative to the white point. */
 #define GF_X_R 0.43395275f
 #define GF_X_G 0.37621941f
 #define GF_X_B 0.18982783f
@@ -32,7 +32,7 @@
 #define GF_Z_R 0.017757914f
 #define GF_Z_G 0.10947652f
 #define GF_Z_B 0.87276557f
-/* XYZ / white -> linear RGB */
+/* The matrix from XYZ relative to the white point to linear RGB. */
 #define GF_R_X 3.0799349f
 #define GF_R_Y -1.5371515f
 #define GF_R_Z -0.54278342f
@@ -43,8 +43,8 @@
 #define GF_B_Y -0.20404134f
 #define GF_B_Z 1.1511517f
 
-/* The white of these primaries over the D65 that CIE tabulates for CIELAB, (0.95047, 1, 1.08883).
- */
+/* The white point of these primaries, relative to the D65 that CIE tabulates for CIELAB: (0.95047,
+ * 1, 1.08883). */
 #define GF_WHITE_X 0.99998527f
 #define GF_WHITE_Z 0.99993020f
 
@@ -53,7 +53,7 @@ GF_HOST_DEVICE float gf_clamp(float v, float max)
     return v > 0.0f ? (v < max ? v : max) : 0.0f;
 }
 
-/* The cube root. The variants that show what other roots cost are compiled with their own. */
+/* The cube root. Variants of kernels that compare cube roots define another one. */
 GF_HOST_DEVICE float gf_colour_root(float x)
 {
 #if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
@@ -77,7 +77,8 @@ GF_HOST_DEVICE float gf_lab_inverse(float f)
     return gf_select(f, GF_LAB_DARK_F, f * f * f, line);
 }
 
-/* sRGB's transfer function, both ways, 0..1. x^(1/2.4) is c c^(1/4) with c the cube root. */
+/* sRGB's transfer function and its inverse, 0..1. x^(1/2.4) is computed as c c^(1/4), where c is
+ * the cube root of x. */
 GF_HOST_DEVICE float gf_srgb_decode(float v)
 {
     const float power = gf_pow((v + 0.055f) / 1.055f, 2.4f);
@@ -95,7 +96,7 @@ GF_HOST_DEVICE float gf_srgb_encode(float x)
     return gf_select(x, 0.0031308f, power, 12.92f * x);
 }
 
-/* sRGB and f in double precision, for tables. */
+/* The same transfer function, and CIELAB's f, in double precision, for tables. */
 static inline double gf_srgb_decode_exact(double v)
 {
     return v <= 0.04045 ? v / 12.92 : gf_pow_double((v + 0.055) / 1.055, 2.4);
@@ -125,8 +126,9 @@ GF_HOST_DEVICE float gf_luminance(struct gf_rgb p)
     return fmaf(GF_Y_R, p.r, fmaf(GF_Y_G, p.g, GF_Y_B * p.b));
 }
 
-/* a* and b* times factor, L* kept. As scikit-image's rgb2lab and lab2rgb have it: relative to the
- * tabulated white, and fz is held at 0 or more. A factor of 0 gives a gray, whichever white. */
+/* Multiplies a* and b* by the factor and keeps L*, as rgb2lab and lab2rgb of scikit-image would:
+ * relative to the tabulated white, with fz at least 0. With a factor of 0 the result is gray, and
+ * does not depend on the white. */
 GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
 {
     const float x =
@@ -150,7 +152,7 @@ GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
     return result;
 }
 
-/* L* becomes 116 new_fy - 16, a* and b* kept. */
+/* Replaces L* by 116 new_fy - 16 and keeps a* and b*. */
 GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
 {
     const float x = fmaf(GF_X_R, p.r, fmaf(GF_X_G, p.g, GF_X_B * p.b));
@@ -169,18 +171,18 @@ GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
     return q;
 }
 
-/* L* scaled to 0..M and rounded, from the luminance, by integer interpolation in a table: the same
- * on every machine, so that histograms agree bit for bit. One table for each depth
+/* L* scaled to 0..M and rounded, computed from the luminance by interpolation in a table of
+ * integers, so that histograms are equal on every machine. There is one table for each depth
  * (gf_lightness_tables). */
 enum { GF_LIGHTNESS_SEGMENTS = 4096 };
 
 struct gf_lightness {
-    uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1]; /* L* M/100 in 1/4096 */
-    uint32_t step[GF_LIGHTNESS_SEGMENTS];      /* 8 bits: of gf_lightness_bin_8() */
-    float linear[];                            /* M + 1 samples' linear light */
+    uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1]; /* L* M/100, in units of 1/4096 */
+    uint32_t step[GF_LIGHTNESS_SEGMENTS];      /* the table of gf_lightness_bin_8() */
+    float linear[];                            /* linear light of each of the M + 1 samples */
 };
 
-/* The luminance in 1/2^24, below 1. */
+/* The luminance as an integer in units of 1/2^24, below 1. */
 GF_HOST_DEVICE int gf_lightness_position(struct gf_rgb p)
 {
     const int y = (int)(gf_luminance(p) * 16777216.0f);
@@ -199,7 +201,7 @@ GF_HOST_DEVICE int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
     return gf_lightness_interpolated(gf_lightness_position(p), curve);
 }
 
-/* The same for 8 bits by one look-up: in no segment does the bin change twice. */
+/* The bin for samples of 8 bits, by one look-up: within a segment the bin changes at most once. */
 GF_HOST_DEVICE int gf_lightness_bin_8(struct gf_rgb p, const uint32_t *step)
 {
     const int y = gf_lightness_position(p);

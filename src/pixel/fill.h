@@ -7,7 +7,8 @@
 #include "gpufilter/filter.h"
 #include "pixel/sample.h"
 
-/* Rounded; a gray picture gets the colour's luma, as grayscale makes it. */
+/* Rounds a colour to samples of the format. A gray picture gets the colour's luma, as the filter
+ * grayscale computes it. */
 static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_format format,
                                    int sample[3])
 {
@@ -18,12 +19,12 @@ static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_for
         sample[0] = gf_luma601(format.bits, sample[0], sample[1], sample[2]);
 }
 
-/* A pixel again and again: a piece of a row of one colour. */
+/* A piece of a row that repeats one pixel. */
 struct gf_pattern {
-    unsigned char bytes[192]; /* whole pixels of 1 to 4 samples of 8 or 16 bits */
+    unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8 or 16 bits */
 };
 
-/* size: the pixel's bytes. */
+/* size: the bytes of the pixel. */
 static inline void gf_pattern_make(struct gf_pattern *pattern, const void *pixel, size_t size)
 {
     memcpy(pattern->bytes, pixel, size);

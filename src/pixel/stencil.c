@@ -33,7 +33,8 @@ void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int borde
     }
 }
 
-/* Clones of a function that other files call would be exported from the library. */
+/* The function is static, since the clones of a function with a global name would be exported from
+ * the library. */
 GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,
                                        float *restrict to)
 {
@@ -68,7 +69,7 @@ void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned ch
     to_samples(from, bits, count, row);
 }
 
-/* Pixels of the size of a number: of each the bits of a mask. */
+/* Keeps those bits of pixels that a mask selects; a pixel has the size of an integer. */
 #define KEEP(type) \
     GF_TARGET_CLONES static void keep_##type(const unsigned char *from, unsigned char *to, \
                                              const unsigned char *mask_bytes, size_t count) \

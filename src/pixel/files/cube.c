@@ -10,18 +10,18 @@
 
 static const char blanks[] = " \t";
 
-/* Values beyond these, in either direction, count as these. 16 bits have to do for a cube's range.
- */
+/* Larger values, positive or negative, are limited to these; the nodes of a cube are stored with 16
+ * bits. */
 static const double value_most = 1e6, node_most = 64;
 
 struct reader {
     struct gf_cube *cube;
-    double *node; /* the cube's values, in 1/65535 */
+    double *node; /* values of the cube's nodes, in 1/65535 of the full scale */
     bool has_cube_range;
     struct gf_error *error;
-    const char *at; /* in the line */
+    const char *at; /* the position in the current line */
     int line;
-    size_t done, count; /* colours, those of the curves first */
+    size_t done, count; /* numbers of colours, curves first */
 };
 
 static enum gf_status fail(const struct reader *reader, const char *what)
@@ -34,7 +34,7 @@ static bool at_end(const struct reader *reader)
     return !*reader->at || strchr("\r\n#", *reader->at);
 }
 
-/* Reads `count` numbers, after which the line must end. */
+/* Reads `count` numbers; the line must end behind them. */
 static bool read_numbers(struct reader *reader, double *value, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ static enum gf_status finish(const struct reader *reader)
     return cube->size ? gf_cube_set_nodes(cube, reader->node, reader->error) : GF_OK;
 }
 
-/* Lines end as on Unix, on Windows, or as they once did on a Macintosh. */
+/* Returns the end of the line: a line feed, a carriage return, or both. */
 static const char *line_end(const char *line, const char *end)
 {
     while (line < end && *line != '\n' && *line != '\r')
@@ -250,7 +250,8 @@ enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cu
     return status;
 }
 
-/* The range of the nodes is the full scale, unless a value lies beyond it. */
+/* Stores the nodes with 16 bits. These span the full scale, or a larger range where a value is
+ * outside of the full scale. */
 enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, struct gf_error *error)
 {
     const size_t side = (size_t)cube->size, count = 3 * side * side * side;
@@ -279,7 +280,7 @@ enum gf_status gf_cube_make_look(struct gf_cube *cube, struct gf_error *error)
         double v[3];
         for (int c = 0; c < 3; c++) {
             const double x = (double)index[c] / (SIDE - 1);
-            v[c] = 0.5 * x + 0.5 * x * x * (3 - 2 * x); /* some contrast */
+            v[c] = 0.5 * x + 0.5 * x * x * (3 - 2 * x); /* adds contrast */
         }
         const double shift = 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2] - 0.45;
         const double colour[3] = {v[0] + 0.16 * shift, v[1] + 0.02 * shift, v[2] - 0.16 * shift};

@@ -1,4 +1,4 @@
-/* .cube files that were read are kept, so that all chains of a batch share them. */
+/* Keeps the .cube files that were read, so that all chains of a batch share them. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -20,7 +20,7 @@ static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
     return status ? gf_fail(error, status, "%.200s: %s", path, detail.text) : GF_OK;
 }
 
-/* Without a file: the look. */
+/* Reads the table of a file; without a file it makes the default look. */
 static enum gf_status read_cube(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {

@@ -20,7 +20,7 @@ struct gf_kept_entry {
     struct gf_file_identity identity;
 };
 
-/* file: NULL where there is none. */
+/* Whether the entry is of this file; `file` is NULL for the value without a file. */
 static bool is_of(const struct gf_kept_entry *entry, const struct gf_file_identity *file,
                   const char *how)
 {
@@ -28,7 +28,7 @@ static bool is_of(const struct gf_kept_entry *entry, const struct gf_file_identi
            (!file || gf_file_is_same(&entry->identity, file));
 }
 
-/* Frees what has no users, but for the latest. */
+/* Frees the entries that have no users, except the latest ones. */
 static void forget(struct gf_kept_files *files)
 {
     int kept = 0;
@@ -89,7 +89,7 @@ enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path,
 {
     struct stat file;
     int fd = -1;
-    /* O_NONBLOCK: a pipe without a writer would wait. */
+    /* O_NONBLOCK: opening a pipe without a writer would wait. */
     if (*path && ((fd = gf_named_file_open(path, O_NONBLOCK)) < 0 || fstat(fd, &file))) {
         const int reason = errno;
         if (fd >= 0)

@@ -1,4 +1,4 @@
-/* What was read from files is kept, so that all chains of a batch share it. */
+/* Keeps what was read from files, so that all chains of a batch share it. */
 #ifndef GF_PIXEL_FILES_KEPT_FILES_H
 #define GF_PIXEL_FILES_KEPT_FILES_H
 
@@ -8,21 +8,22 @@
 
 struct gf_kept_entry;
 
-/* Files of one kind. What `read` makes of one, `free` gives back. Both are called with the lock
- * held. */
+/* Files of one kind. `read` makes a value of a file, and `free` frees it. Both are called with the
+ * lock held. */
 struct gf_kept_files {
-    int unused; /* how many values without users are kept, the latest */
-    /* An open regular file; `how`: what else the value depends on. path is for messages. */
+    int unused; /* number of unused values that are kept, the latest ones */
+    /* Reads an open regular file. `how` describes what else the value depends on; `path` is for
+     * messages. */
     enum gf_status (*read)(int fd, const char *path, const char *how, void **value,
                            struct gf_error *error);
     void (*free)(void *value);
     pthread_mutex_t lock;
-    struct gf_kept_entry *first; /* the latest */
+    struct gf_kept_entry *first; /* the latest entry */
 };
 
-/* The value of a file, or where the path is empty what `read` makes without a file (fd is -1). A
- * file is read once, however many ask for it, unless it has changed. To be given back by
- * gf_kept_files_release(). May be called from several threads. */
+/* Gives the value of a file; where the path is empty, `read` makes it without a file (fd is -1). A
+ * file is read once and shared, and read again only if it has changed. The caller returns the value
+ * by gf_kept_files_release(). Any thread may call this. */
 enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path, const char *how,
                                   const void **value, struct gf_error *error) GF_CHECKED;
 void gf_kept_files_release(struct gf_kept_files *files, const void *value);

@@ -29,7 +29,7 @@ void gf_picture_free(void *picture)
     free(owned);
 }
 
-/* A badge: an ellipse in warm and cold colours whose rim is soft. */
+/* Draws the default picture: an ellipse in warm and cold colours with a soft edge. */
 static enum gf_status draw(double scale, struct gf_image *image, struct gf_error *error)
 {
     const struct gf_format format = {(int)fmax(floor(96 * scale + 0.5), 1),
@@ -49,7 +49,7 @@ static enum gf_status draw(double scale, struct gf_image *image, struct gf_error
     return status;
 }
 
-/* how: the scale */
+/* how: the scale as text */
 static enum gf_status read_picture(int fd, const char *path, const char *how, void **value,
                                    struct gf_error *error)
 {

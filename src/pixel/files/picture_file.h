@@ -1,19 +1,19 @@
-/* Second pictures from files: read once, and shared by all who ask. */
+/* Second pictures from files (layers and masks): each file is read once and shared. */
 #ifndef GF_PIXEL_FILES_PICTURE_FILE_H
 #define GF_PIXEL_FILES_PICTURE_FILE_H
 
 #include "stage/picture.h"
 
-/* The picture in a file, `scale` times as large; where the path is empty a small one that is drawn
- * here, for those who have no file. A file is read once, however many ask for it, unless it has
- * changed. To be given back by gf_picture_release(). May be called from several threads. */
+/* Gives the picture in a file, `scale` times as large; where the path is empty it is a small
+ * picture that the program draws. A file is read once and shared, and read again only if it has
+ * changed. The caller returns the picture by gf_picture_release(). Any thread may call this. */
 enum gf_status gf_picture_load(const char *path, double scale, const struct gf_picture **picture,
                                struct gf_error *error) GF_CHECKED;
 void gf_picture_release(const struct gf_picture *picture);
-/* The lines that the file's reader warned of, which the caller frees; NULL where there are none, or
- * another chain has told of them. */
+/* Takes the warnings of the file's reader, which the caller frees; NULL where there are none or
+ * another chain has taken them. */
 char *gf_picture_take_notes(const struct gf_picture *picture);
-/* Takes over the image. The caller frees the picture by gf_picture_free(). */
+/* Makes a picture, which then owns the image. The caller frees it by gf_picture_free(). */
 enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **picture,
                               struct gf_error *error) GF_CHECKED;
 void gf_picture_free(void *picture);

@@ -30,7 +30,7 @@ enum {
 struct gf_gauss {
     int radius;
     int shift;                               /* 14..17 */
-    uint16_t fixed[GF_GAUSS_RADIUS_MAX + 1]; /* by distance from the centre, <= 32767 */
+    uint16_t fixed[GF_GAUSS_RADIUS_MAX + 1]; /* by distance from the centre; at most 32767 */
     float real[GF_GAUSS_RADIUS_MAX + 1];
 };
 
@@ -43,17 +43,17 @@ static inline int gf_gauss_tap(const struct gf_gauss *gauss, int distance)
 int gf_gauss_radius(double sigma);
 void gf_gauss_init(struct gf_gauss *gauss, double sigma);
 
-/* Up to this radius the device blurs in one kernel, without scratch memory. */
+/* Up to this radius one kernel blurs on the device, without scratch memory. */
 enum { GF_GAUSS_FUSED_MAX = 16 };
-/* Beyond it two kernels pass the vertical pass's result on in scratch memory, with rows so many
- * bytes apart. */
+/* With larger radii one kernel passes the vertical pass's result to another in scratch memory.
+ * Returns the bytes from one of its rows to the next. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
 
-/* Up to this radius a kernel of its own blurs pictures of 16 bits. */
+/* Up to this radius a kernel for pictures of 16 bits needs no scratch memory. */
 enum { GF_GAUSS_STRIP_MAX = 6 };
 
-/* The tensor-core kernel takes pictures of 8 bits without alpha, whose taps reach no further than
- * this and do not leave the picture as it is: with shift 14 the centre's tap is 1. */
+/* The tensor-core kernel accepts pictures of 8 bits without alpha, radii up to this one, and sigmas
+ * that change the picture: with shift 14 the centre's tap is 1 for smaller sigmas. */
 enum { GF_GAUSS_TENSOR_MAX = 64 };
 #define GF_GAUSS_TENSOR_SIGMA_MIN 0.22
 

@@ -4,7 +4,8 @@
 
 #include "base/simd.h"
 
-/* The difference that the sample j rows below the first of row i - 1 makes to row i. */
+/* The factor of the sample j rows below the first of row i - 1 in the difference between rows i and
+ * i - 1. */
 static int tap_difference(const struct gf_gauss *gauss, int j)
 {
     return j < 0 ? 0
@@ -50,8 +51,8 @@ static uint32_t vertical_half(const struct gf_gauss *gauss)
     return 1u << (gauss->shift - GF_GAUSS_FRACTION - 1);
 }
 
-/* Samples first .. end - 1 of a row in plain C: the end of a row that vectors leave over, or all.
- */
+/* Computes samples first .. end - 1 of a row in plain C: the end of a row that vectors leave over,
+ * or the whole row. */
 GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss,
                                           const unsigned char *const *rows, uint16_t *mid,
                                           size_t first, size_t end)
@@ -109,7 +110,7 @@ GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs
 
 #if GF_X86
 
-/* work[i] holds samples i and i + channels: one load then feeds two taps. */
+/* Writes samples i and i + channels to work[i], so that one load serves two taps. */
 GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *work,
                                         size_t count)
 {
@@ -179,8 +180,8 @@ GF_AVX2 static void horizontal_avx2(const struct gf_gauss_pairs *pairs, const ui
     }
 }
 
-/* 32 columns of four rows: *first has columns 0-3, 16-19, 8-11, 24-27, a column's samples in a
- * word, *second those four behind each. */
+/* Loads 32 columns of four rows, with the four samples of a column in one word. *first has columns
+ * 0-3, 16-19, 8-11 and 24-27, *second the four columns behind each of these groups. */
 GF_VNNI static inline void load_quads(const unsigned char *const rows[4], size_t x, __m512i *first,
                                       __m512i *second)
 {
@@ -197,7 +198,7 @@ GF_VNNI static inline void load_quads(const unsigned char *const rows[4], size_t
                                  _mm256_unpackhi_epi16(upper8, lower8), 1);
 }
 
-/* Stores 32 sums that stand as load_quads() makes them. */
+/* Stores 32 sums in the order of load_quads(). */
 GF_VNNI static inline void store_quads(uint16_t *mid, __m512i first, __m512i second, __m128i shift)
 {
     const __m512i packed =
@@ -205,7 +206,7 @@ GF_VNNI static inline void store_quads(uint16_t *mid, __m512i first, __m512i sec
     _mm512_storeu_si512(mid, _mm512_shuffle_i64x2(packed, packed, _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
-/* Each row but the first of a block as the difference from the row above it. */
+/* Computes each row of a block except the first as a sum of the row above it and a difference. */
 GF_VNNI static void vertical_flat(const struct gf_gauss_pairs *pairs,
                                   const unsigned char *const *rows, uint16_t *mid, size_t mid_pitch,
                                   size_t count)
@@ -216,7 +217,7 @@ GF_VNNI static void vertical_flat(const struct gf_gauss_pairs *pairs,
     size_t x = 0;
     for (; x < count && count >= 32; x += 32) {
         if (x + 32 > count)
-            x = count - 32; /* the last ones are computed with some that were */
+            x = count - 32; /* the last vector repeats some columns */
         __m512i high[2], sum[GF_GAUSS_LINES][2];
         for (int v = 0; v < 2; v++) {
             high[v] = _mm512_setzero_si512();
@@ -309,10 +310,10 @@ enum {
     VECTORS = 8,
     TAPS = 4,
     FEW = 32
-}; /* words of a vector; sums and taps in registers */
+}; /* words in a vector; registers for sums, for taps */
 
-/* Adds to VECTORS vectors of sums TAPS pairs of taps that lie `step` vectors apart in `at`, so that
- * one load serves several sums. */
+/* Adds TAPS pairs of taps to VECTORS vectors of sums. The pairs' samples are `step` vectors apart
+ * in `at`, so that one load serves several sums. */
 GF_VNNI GF_INLINE void add_taps(__m512i sum[VECTORS], const uint32_t *at, const __m512i tap[TAPS],
                                 int step)
 {
@@ -328,8 +329,8 @@ GF_VNNI GF_INLINE void add_taps(__m512i sum[VECTORS], const uint32_t *at, const 
     }
 }
 
-/* Pairs of taps `apart` pairs apart meet samples `step` vectors apart: 2 apart channels = WIDTH
- * step. */
+/* Samples that are `step` vectors apart belong to pairs of taps that are `apart` pairs apart: 2
+ * apart channels = WIDTH step. */
 GF_VNNI GF_INLINE void many_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work,
                                  int channels, int step, uint32_t *sums, size_t count)
 {
@@ -353,7 +354,7 @@ GF_VNNI GF_INLINE void many_taps(const struct gf_gauss_pairs *pairs, const uint3
     }
 }
 
-/* Few taps: each sum loads its own samples. */
+/* The loop for few taps: each sum loads its own samples. */
 GF_VNNI static void few_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work, int channels,
                              uint32_t *sums, size_t count)
 {

@@ -1,9 +1,10 @@
-/* The lowest and the highest level of each channel, in place of a histogram. */
+/* Finds the lowest and the highest level of each channel, for statistics that need no more of a
+ * histogram. */
 #include "base/target_clones.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/stencil.h"
 
-/* A multiple of vectors and of 3: a place in it is always of the same channel. */
+/* A multiple of the vector length and of 3, so that an index always belongs to the same channel. */
 enum { LANES = 192 };
 
 struct extremes {
@@ -45,7 +46,7 @@ bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic st
         return false;
     for (int k = 0; k < LANES; k++)
         extremes.low[k] = (uint16_t)(histogram->bins - 1), extremes.high[k] = 0;
-    /* Rows without gaps between them are one. */
+    /* Rows without gaps between them are treated as one row. */
     const bool are_one = view->pitch == gf_row_bytes(format);
     const size_t samples = gf_samples(format) * (size_t)(are_one ? view->rows : 1);
     for (int y = view->y; y < view->y + (are_one ? 1 : view->rows); y++)

@@ -1,4 +1,5 @@
-/* Histograms on the CPU. Bins of a piece of a row are found first, in vectors, then counted. */
+/* Histograms on the CPU. The bins of a piece of a row are computed first, with vectors, and then
+ * counted. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 enum { PIECE = 1024, CHANNELS_MAX = 3 };
 
-/* Counts of 8-bit samples. Pixels of zero alpha are counted in the bin behind the last. */
+/* Counts of 8-bit samples. Pixels with zero alpha are counted in an extra last bin. */
 struct tally {
     uint32_t count[CHANNELS_MAX][GF_HISTOGRAM_TURNS][257];
 };
@@ -38,7 +39,8 @@ static void fill_lightness(uint32_t *curve, float *linear, int max)
         linear[v] = (float)gf_srgb_decode_exact((double)v / max);
 }
 
-/* Entry i plus luminance y is 2^13 times the bin, and a rest, for all y of segment i. */
+/* Fills the table of gf_lightness_bin_8(): for a luminance y in segment i, entry i plus y is 2^13
+ * times the bin, plus a rest. */
 static void fill_steps(const uint32_t *curve, uint32_t *step)
 {
     for (int i = 0; i < GF_LIGHTNESS_SEGMENTS; i++) {
@@ -91,7 +93,8 @@ GF_INLINE uint32_t sample(const void *in, int bits, int index)
     return bits == 8 ? ((const uint8_t *)in)[index] : ((const uint16_t *)in)[index];
 }
 
-/* luma: the bin is that of three channels' luma; else that of the channel. */
+/* Finds bins: that of the luma of three channels where `luma` is set, else those of the
+ * channels. */
 GF_INLINE void find_bins(const void *in, int n, const int bits, const int channels, const bool luma,
                          int channel, uint32_t *bin)
 {
@@ -155,7 +158,8 @@ static void flush(struct tally *tally, struct gf_histogram *histogram)
     memset(tally, 0, sizeof *tally);
 }
 
-/* The luma of RGB in vectors, where this processor has them; exact, as gf_luma601_8() is. */
+/* Computes the luma of RGB with vectors, where this processor has them; exact, like
+ * gf_luma601_8(). */
 static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
 {
     const struct gf_point_op op = {
@@ -163,7 +167,8 @@ static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
     return gf_cpu_has(GF_CPU_VBMI) && gf_planes_gray_rgb8(&op, 1, in, n, luma) == n;
 }
 
-/* Counts what are bytes already, or become bytes. */
+/* Counts samples of 8 bits, or the luma of pixels of 8 bits. False where the format or the
+ * statistic is another one. */
 static bool add_bytes(const uint8_t *in, int n, struct gf_format format, bool luma,
                       struct tally *tally)
 {
@@ -216,7 +221,7 @@ void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statis
     const struct gf_format format = view->format;
     const int pixel_bytes = format.channels * format.bits / 8;
     struct tally tally = {0};
-    uint64_t pending = 0; /* pixels in tally, whose counters have 32 bits */
+    uint64_t pending = 0; /* pixels in the tally, whose counters have 32 bits */
     for (int y = view->y; y < view->y + view->rows; y++) {
         const unsigned char *const row = gf_view_row(view, y);
         for (int x = 0; x < format.width; x += PIECE) {

@@ -9,20 +9,21 @@
 
 GF_C_BEGIN
 
-/* Histogram of rows y0..y1-1 of view, added to histogram->count (CPU). */
+/* Adds the histogram of rows y0..y1-1 of the view to histogram->count (CPU). */
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram);
-/* Marks only the lowest and the highest level of each channel of these rows, by a count of 1.
- * Returns false, and does nothing, where that is no faster: with alpha, or not of CHANNELS. */
+/* Marks only the lowest and the highest level of each channel in these rows, by a count of 1.
+ * Returns false, and does nothing, where that is not faster: with alpha, or for a statistic other
+ * than CHANNELS. */
 bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic statistic,
                                 struct gf_histogram *histogram);
-/* The default counter on the device. */
+/* The counter that is used on the device by default. */
 extern gf_counter gf_histogram_cuda;
-/* A copy of the tables that LIGHTNESS needs for samples of that depth; the caller frees it. NULL:
- * out of memory. */
+/* Makes a copy of the tables for the statistic LIGHTNESS with samples of `bits` bits; the caller
+ * frees it. NULL when out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
-/* An empty histogram of a picture of that format; count is for free(). */
+/* Makes an empty histogram for a picture of that format; the caller frees histogram->count. */
 enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
                                   struct gf_format format, struct gf_error *error) GF_CHECKED;
 static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)

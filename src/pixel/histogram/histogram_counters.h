@@ -1,6 +1,6 @@
-/* The variants that count a histogram on a GPU, for the list of any filter that wants one. They
- * differ in how a level is counted (cuda/study/variants/level_counting.cuh), never in the counts.
- */
+/* The variants that count a histogram on a GPU, for the list of variants of any filter that needs
+ * one. They differ in how they count (cuda/study/variants/level_counting.cuh); the counts are
+ * equal. */
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
 
@@ -15,9 +15,10 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogr
 
 GF_C_END
 
-/* Elements of a filter's .cuda, from the simplest one up. refuses_ is the refuses() of those that
- * take any depth, or NULL; refuses_8_ and refuses_16_ are those of the ones that take only 8 or 16
- * bits: gf_counter_8_bits and gf_counter_16_bits, where there is nothing else to refuse. */
+/* Elements of a filter's list .cuda, the simplest one first. refuses_ is the function refuses() of
+ * the counters for any depth, or NULL; refuses_8_ and refuses_16_ are those of the counters for 8
+ * or 16 bits alone, which are gf_counter_8_bits and gf_counter_16_bits if there is no other reason
+ * to refuse. */
 #define GF_HISTOGRAM_COUNTERS(refuses_, refuses_8_, refuses_16_) \
     {GF_COUNTER("global", gf_histogram_global_cuda, \
                 "counts by an atomic addition in global memory for each level (Programming Guide " \

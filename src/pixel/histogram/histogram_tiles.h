@@ -4,7 +4,7 @@
 
 #include "pixel/histogram/histogram.h"
 
-/* The luma of n pixels; M + 1 where alpha is 0. */
+/* Computes the luma of n pixels; M + 1 for a pixel with zero alpha. */
 void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin);
 /* gf_histogram_add() of all statistics but TILES. */
 void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,

@@ -1,5 +1,5 @@
-/* Bins are counted in several tables in turn, since an increment of a counter that was just stored
- * waits for the store. */
+/* Counts bins in several tables by turns: a counter that was just stored cannot be incremented
+ * again at once. */
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_TURNS_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_TURNS_H
 
@@ -8,7 +8,7 @@
 
 enum { GF_HISTOGRAM_TURNS = 4 };
 
-/* Bins 0..255, and 256, which stands for none. */
+/* Counts bins 0..255. Bin 256 stands for pixels that do not count. */
 static inline void gf_count_8(const uint32_t *bin, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
 {
     int i = 0;
@@ -20,7 +20,7 @@ static inline void gf_count_8(const uint32_t *bin, int n, uint32_t count[GF_HIST
         count[0][bin[i]]++;
 }
 
-/* Bytes as bins: eight with one load. */
+/* Counts bytes as bins; one load reads eight. */
 static inline void gf_count_bytes(const uint8_t *in, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
 {
     int i = 0;
@@ -34,7 +34,7 @@ static inline void gf_count_bytes(const uint8_t *in, int n, uint32_t count[GF_HI
         count[0][in[i]]++;
 }
 
-/* Bins 0..65535; what is beyond stands for none. */
+/* Counts bins 0..65535. Larger numbers stand for pixels that do not count. */
 static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
 {
     for (int i = 0; i < n; i++) {

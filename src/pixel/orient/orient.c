@@ -5,7 +5,7 @@
 #include "base/target_clones.h"
 #include "pixel/orient/orient_simd.h"
 
-/* A tile of the result: lines of the cache are used whole, those of the input and of the result. */
+/* The size of a tile of the result, for which whole cache lines are read and written. */
 enum { TILE_COLUMNS = 256, TILE_ROWS = 32 };
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
@@ -36,7 +36,7 @@ enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage
     return status;
 }
 
-/* Inlined all the way up, so that the size of a pixel is a constant. */
+/* Copies pixels. The function is always inlined, so that the size of a pixel is a constant. */
 GF_INLINE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step,
                            unsigned char *dst, int count)
 {
@@ -61,7 +61,7 @@ GF_INLINE void mirror_rows(size_t size, struct gf_orient orient, const struct gf
                     -(ptrdiff_t)size, gf_view_row(out, y) + (size_t)done * size, width - done);
 }
 
-/* The result's pixels in columns x0 .. x0 + columns - 1 of row y. */
+/* Makes columns x0 .. x0 + columns - 1 of row y of the result. */
 GF_INLINE void transpose_row(size_t size, struct gf_orient orient, const struct gf_view *in,
                              const struct gf_view *out, int x0, int columns, int y)
 {
@@ -72,8 +72,9 @@ GF_INLINE void transpose_row(size_t size, struct gf_orient orient, const struct 
     copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size, columns);
 }
 
-/* What vectors can turn of a tile: the first columns of rows *first .. *end - 1. Those of 3 bytes
- * leave room for what is read and written beside them. Returns the number of columns. */
+/* Makes as much of a tile with vectors as possible: the first columns of rows *first .. *end - 1.
+ * Pixels of 3 bytes need a margin, since bytes beside them are read and written. Returns the number
+ * of columns. */
 GF_INLINE int turn_inside(size_t size, struct gf_orient orient, const struct gf_view *in,
                           const struct gf_view *out, int x0, int columns, int *first, int *end)
 {
@@ -129,8 +130,8 @@ GF_INLINE void permute(size_t size, struct gf_orient orient, const struct gf_vie
     }
 }
 
-/* Copies by blocks: memcpy() of rows longer than 8 KiB, each before the one that was copied last,
- * takes a third more on AMD's Zen 4. */
+/* Copies by blocks. On AMD's Zen 4, memcpy() takes a third longer for rows of more than 8 KiB that
+ * are copied in descending order. */
 GF_TARGET_CLONES static void copy_row(const unsigned char *restrict from,
                                       unsigned char *restrict to, size_t bytes)
 {

@@ -1,6 +1,6 @@
-/* The eight symmetries of the rectangle, behind transpose, rotate, hflip, vflip and the EXIF
- * orientation. A filter passes its symmetry to the functions below; prepare() leaves it in
- * stage->constants, where both backends find it. */
+/* The eight symmetries of the rectangle, for the filters transpose, rotate, hflip and vflip and for
+ * EXIF's orientation. A filter passes its symmetry to the functions below; prepare() stores it in
+ * stage->constants, where both backends read it. */
 #ifndef GF_PIXEL_ORIENT_ORIENT_H
 #define GF_PIXEL_ORIENT_ORIENT_H
 
@@ -9,14 +9,14 @@
 
 GF_C_BEGIN
 
-/* First rows and columns are exchanged, then left and right, then top and bottom. */
+/* Rows and columns are exchanged first, then left and right, then top and bottom. */
 struct gf_orient {
     bool transpose, mirror_x, mirror_y;
 };
-extern const struct gf_filter gf_orient; /* its params are a struct gf_orient */
+extern const struct gf_filter gf_orient; /* with params of struct gf_orient */
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out);
-/* Whether rows come in reverse order, or are made of columns. */
+/* Whether the first rows of the result need the last rows or columns of the input. */
 bool gf_orient_needs_whole(struct gf_orient orient);
 void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
                           int *first, int *end);
@@ -26,11 +26,12 @@ enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage
 void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
 extern gf_launcher gf_orient_cuda;
-/* These take transpositions only. */
+/* These kernels accept only symmetries that transpose. */
 extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpose_narrow_cuda,
     gf_transpose_shared_cuda, gf_transpose_padded_cuda;
 
-/* The kernels of a filter that transposes, for its .cuda; refuses_: why a stage of it does not. */
+/* The kernels of a filter that transposes, for its .cuda. refuses_ is a function that gives the
+ * reason why a stage does not transpose. */
 #define GF_TRANSPOSE_KERNELS(refuses_) \
     {GF_VARIANT("tiled", gf_orient_cuda, \
                 "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \

@@ -1,4 +1,4 @@
-/* Mirrored rows by vectors. */
+/* Mirrors rows with vectors. */
 #include "pixel/orient/orient_simd.h"
 
 #include <stdint.h>
@@ -7,8 +7,9 @@
 
 #if GF_X86
 
-/* Whole pixels from the upper end of a vector, downwards; what is left of it behind them is of no
- * use. The next vector writes there. The order is that of the bytes of a vector of `width`. */
+/* Computes the order in which a vector of `width` bytes is permuted: its whole pixels from the
+ * upper end downwards. The bytes behind them have no meaning, and the next vector overwrites
+ * them. */
 static void mirror_order(int width, int size, unsigned char *order)
 {
     const int used = width / size * size;
@@ -28,13 +29,14 @@ GF_SSSE3 static int mirror_16(int size, __m128i shuffle, const unsigned char *en
     return done;
 }
 
-/* How a row is mirrored by vectors that begin with lines of the cache, thus anywhere in a pixel. */
+/* How a row is mirrored by vectors that are aligned to cache lines, and thus may begin within a
+ * pixel. */
 struct mirror {
     int size;
-    unsigned char whole[64]; /* the order where a vector begins with a pixel */
-    /* Vectors in the turns of the bytes of a pixel that they begin with: the first byte of the
-     * input's pixels that they hold, behind the last's end, and the order of the 64 bytes from
-     * there and the last 64. */
+    unsigned char whole[64]; /* the permutation of a vector that begins with a whole pixel */
+    /* For vectors that begin with byte 0, 1, .. of a pixel: begin is where the input's pixels for
+     * the vector begin, relative to their end; order is a permutation of the 64 bytes from there
+     * and the last 64 bytes. */
     ptrdiff_t begin[8];
     unsigned char order[8][64];
 };
@@ -53,7 +55,7 @@ static void mirror_prepare(struct mirror *mirror, int size)
     }
 }
 
-/* Pixels first .. last - 1 of the result, as many in a vector as it holds. */
+/* Mirrors pixels first .. last - 1 of the result, as many at a time as a vector holds. */
 GF_VBMI static void mirror_some(const struct mirror *mirror, const unsigned char *end,
                                 unsigned char *dst, int first, int last)
 {
@@ -69,7 +71,8 @@ GF_VBMI static void mirror_some(const struct mirror *mirror, const unsigned char
     }
 }
 
-/* `parts`: pixels reach over the vectors' ends. A constant where it is inlined. */
+/* Mirrors a row. `parts` says that pixels can cross the ends of vectors; it is a constant at each
+ * call. */
 GF_VBMI GF_INLINE void mirror_64(const struct mirror *mirror, const bool parts,
                                  const unsigned char *end, unsigned char *dst, int count)
 {

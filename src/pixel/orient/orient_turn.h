@@ -7,7 +7,7 @@
  * - TURN_SHUFFLE(v, order), which permutes the bytes of each part.
  * The file undefines them at its end. */
 
-/* 16 x 16 bytes: four rounds of interleaving row i with row i + 8. */
+/* Transposes 16 x 16 bytes by four rounds, each of which interleaves row i with row i + 8. */
 TURN GF_INLINE void TURN_NAME(turn_bytes)(const unsigned char *src, ptrdiff_t src_step,
                                           unsigned char *dst, ptrdiff_t dst_step)
 {
@@ -28,7 +28,8 @@ TURN GF_INLINE void TURN_NAME(turn_bytes)(const unsigned char *src, ptrdiff_t sr
         TURN_STORE(dst + i * dst_step, a[i]);
 }
 
-/* 8 x 8 pixels of 2 bytes: three rounds of interleaving row i with row i + 4. */
+/* Transposes 8 x 8 pixels of 2 bytes by three rounds, each of which interleaves row i with row i +
+ * 4. */
 TURN GF_INLINE void TURN_NAME(turn_halves)(const unsigned char *src, ptrdiff_t src_step,
                                            unsigned char *dst, ptrdiff_t dst_step)
 {
@@ -47,7 +48,7 @@ TURN GF_INLINE void TURN_NAME(turn_halves)(const unsigned char *src, ptrdiff_t s
         TURN_STORE(dst + i * dst_step, b[i]);
 }
 
-/* 4 x 4 pixels, those of 3 bytes in words of 4 meanwhile. */
+/* Transposes 4 x 4 pixels. Pixels of 3 bytes are widened to words of 4 meanwhile. */
 TURN GF_INLINE void TURN_NAME(turn_words)(const int size, const unsigned char *src,
                                           ptrdiff_t src_step, unsigned char *dst,
                                           ptrdiff_t dst_step)
@@ -72,8 +73,9 @@ TURN GF_INLINE void TURN_NAME(turn_words)(const int size, const unsigned char *s
     }
 }
 
-/* Columns from `first` on, as many as whole vectors take; returns where they end. Columns of the
- * result run fastest, so that what is written beside four pixels of 3 bytes is written again. */
+/* Transposes columns from `first` on, as long as whole vectors fit; returns where they end. Columns
+ * of the result are written in ascending order, so that each pixel of 3 bytes overwrites what was
+ * written behind the pixel before it. */
 TURN static int TURN_NAME(turn_all)(size_t size, const unsigned char *src, ptrdiff_t src_step,
                                     unsigned char *dst, ptrdiff_t dst_step, int first, int columns,
                                     int rows)

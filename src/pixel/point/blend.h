@@ -1,5 +1,6 @@
 /* The blend modes of W3C's "Compositing and Blending Level 1" (2024), chapter 9, for both
- * compilers: what colour a source makes with a backdrop. Both are straight colours in 0..1. */
+ * compilers: the colour that a source makes on a backdrop. Both are straight (not premultiplied)
+ * colours in 0..1. */
 #ifndef GF_PIXEL_POINT_BLEND_H
 #define GF_PIXEL_POINT_BLEND_H
 
@@ -8,7 +9,8 @@
 #include "base/host_device.h"
 #include "pixel/colour.h"
 
-/* In the order of gf_blend_names: those that take each channel by itself, then the others. */
+/* The modes in the order of GF_BLEND_NAMES: first those that blend each channel by itself, then
+ * those that need all channels. */
 #define GF_BLEND_SEPARABLE(MODE) \
     MODE(MULTIPLY) \
     MODE(SCREEN) \
@@ -68,7 +70,7 @@ GF_HOST_DEVICE float gf_blend_soft_light(float b, float s)
     return s <= 0.5f ? low : high;
 }
 
-/* A separable mode, of one channel; NORMAL among them. */
+/* Blends one channel by a separable mode or NORMAL. */
 GF_HOST_DEVICE float gf_blend_channel(int mode, float b, float s)
 {
     switch (mode) {
@@ -111,14 +113,14 @@ GF_HOST_DEVICE float gf_blend_least(struct gf_rgb p)
     return rg < p.b ? rg : p.b;
 }
 
-/* Lum() of the specification. */
+/* The specification's Lum(). */
 GF_HOST_DEVICE float gf_blend_lum(struct gf_rgb p)
 {
     return fmaf(0.3f, p.r, fmaf(0.59f, p.g, 0.11f * p.b));
 }
 
-/* SetLum() with ClipColor(): the colour moved to luminosity l, and towards gray where it would
- * leave 0..1. */
+/* The specification's SetLum() with ClipColor(): gives the colour the luminosity l, and moves it
+ * towards gray where it would leave 0..1. */
 GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l)
 {
     const float d = l - gf_blend_lum(p);
@@ -134,7 +136,8 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l)
     return clipped;
 }
 
-/* SetSat(): the same order of the channels, the least 0, the most s. */
+/* The specification's SetSat(): keeps the order of the channels; the smallest becomes 0 and the
+ * largest s. */
 GF_HOST_DEVICE struct gf_rgb gf_blend_set_sat(struct gf_rgb p, float s)
 {
     const float least = gf_blend_least(p), range = gf_blend_most(p) - least;
@@ -144,7 +147,7 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_set_sat(struct gf_rgb p, float s)
     return set;
 }
 
-/* A mode that takes the channels together. */
+/* Blends by a mode that needs all channels. */
 GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct gf_rgb s)
 {
     const struct gf_rgb from = mode == GF_BLEND_SATURATION || mode == GF_BLEND_LUMINOSITY ? b : s;

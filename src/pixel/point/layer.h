@@ -1,7 +1,7 @@
-/* A layer: a second picture on the picture, for both compilers. Compositing as in W3C's
- * "Compositing and Blending Level 1" (2024), chapters 5 and 10: as, ab are the alphas of the source
- * and of the backdrop, Cs, Cb their straight colours, B the blend mode;
- * ao = as + ab (1 - as), Co ao = as ((1 - ab) Cs + ab B(Cb, Cs)) + (1 - as) ab Cb. */
+/* A layer, which is a second picture on top of the first, for both compilers. Compositing as in
+ * W3C's "Compositing and Blending Level 1" (2024), chapters 5 and 10: as and ab are the alphas of
+ * source and backdrop, Cs and Cb their straight colours, B the blend mode; ao = as + ab (1 - as),
+ * Co ao = as ((1 - ab) Cs + ab B(Cb, Cs)) + (1 - as) ab Cb. */
 #ifndef GF_PIXEL_POINT_LAYER_H
 #define GF_PIXEL_POINT_LAYER_H
 
@@ -10,26 +10,27 @@
 #include "pixel/point/blend.h"
 #include "stage/picture.h"
 
-/* What of a mask counts. */
+/* The value of a mask's pixel: its luma or its alpha. */
 enum gf_mask_of { GF_MASK_LUMA, GF_MASK_ALPHA };
 
-/* A part of a point program: it lies in the stage's constants. Pictures are numbers in the stage's
- * list; -1: none. (x, y) is where their first pixel lies on the picture. */
+/* A layer as part of a point program's constants. source and mask are numbers in the stage's list
+ * of pictures (-1: none); (x, y) is where their first pixel is on the picture. */
 struct gf_layer {
     int source, mask;
     int x, y, mask_x, mask_y;
     int mode;         /* enum gf_blend */
     int over_alpha;   /* the backdrop has alpha */
     int mask_of;      /* enum gf_mask_of */
-    int inverted;     /* what counts of the mask is what it leaves out */
-    float max, least; /* the picture's M, and 1 / M */
-    float scale;      /* from the source's samples to the picture's */
-    float opacity;    /* 0..1; alpha of the source has this factor ... */
-    float alpha;      /* ... per step of the source's samples */
+    int inverted;     /* use 1 minus the mask */
+    float max, least; /* M of the picture, and 1 / M */
+    float scale;      /* factor from the source's samples to the picture's */
+    float opacity;    /* 0..1, a factor of the source's alpha */
+    float alpha;      /* opacity / M of the source: for alpha as samples */
     float mask_scale; /* 1 / M of the mask */
 };
 
-/* 0..1; r, g, b of a gray mask are the same, and its alpha is 1 where it has none. */
+/* The value of a mask's pixel, 0..1. A gray mask has equal r, g and b, and an alpha of 1 if it has
+ * none. */
 GF_HOST_DEVICE float gf_layer_mask_of(const struct gf_layer *layer, struct gf_rgb p, float alpha)
 {
     const float luma = ((p.r * 77.0f + p.g * 150.0f) + p.b * 29.0f) * (1.0f / 256.0f);
@@ -38,7 +39,7 @@ GF_HOST_DEVICE float gf_layer_mask_of(const struct gf_layer *layer, struct gf_rg
     return layer->inverted ? 1.0f - part : part;
 }
 
-/* The blended colour B, in 0..M, of one channel. */
+/* The blended colour B of one channel, in 0..M. */
 GF_HOST_DEVICE float gf_layer_blend(int mode, const struct gf_layer *layer, float v, float s)
 {
     return gf_blend_channel(mode, v * layer->least, s * layer->least) * layer->max;
@@ -54,7 +55,7 @@ GF_HOST_DEVICE struct gf_rgb gf_layer_blend_colour(int mode, const struct gf_lay
     return scaled;
 }
 
-/* On an opaque backdrop v. */
+/* Composites one channel on an opaque backdrop v. */
 GF_HOST_DEVICE float gf_layer_mix(const struct gf_layer *layer, float v, float blended, float as)
 {
     return gf_clamp(fmaf(as, blended - v, v), layer->max);
@@ -65,7 +66,7 @@ GF_HOST_DEVICE float gf_layer_union(float as, float ab)
     return as + ab * (1.0f - as);
 }
 
-/* On a backdrop of alpha ab; ao: their union. */
+/* Composites one channel on a backdrop with alpha ab; ao is the alpha of the result. */
 GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float s, float blended,
                                    float as, float ab, float ao)
 {
@@ -75,7 +76,7 @@ GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float 
     return as > 0.0f ? straight : v;
 }
 
-/* The backdrop's alpha, 0..M, becomes that of the result. */
+/* Returns the alpha of the result, 0..M. alpha: that of the backdrop, 0..M. */
 GF_HOST_DEVICE float gf_layer_alpha(const struct gf_layer *layer, float alpha, float ao, float as)
 {
     return as > 0.0f ? gf_clamp(ao * layer->max, layer->max) : alpha;

@@ -6,14 +6,15 @@
 
 #if GF_X86
 
-/* A table is four registers, and vpermi2b looks 64 samples up in two of them at once. */
+/* A table of 256 bytes takes four registers; vpermi2b looks up 64 samples in two of them at a
+ * time. */
 
 enum { WIDTH = 64, CHANNELS_MAX = 4, PHASES_MAX = 3 };
 
 struct lookup {
     __m512i table[CHANNELS_MAX][4];
     __mmask64 lanes[PHASES_MAX]
-                   [CHANNELS_MAX]; /* the lanes of a channel in each vector of a period */
+                   [CHANNELS_MAX]; /* lanes of each channel in each vector of a period */
 };
 
 GF_VBMI GF_INLINE void init(struct lookup *lookup, const uint8_t *table, int channels)
@@ -23,7 +24,7 @@ GF_VBMI GF_INLINE void init(struct lookup *lookup, const uint8_t *table, int cha
             lookup->table[c][quarter] = _mm512_loadu_si512(table + 256 * c + WIDTH * quarter);
 }
 
-/* For samples that begin with that channel. */
+/* Sets the lanes for samples of which the first belongs to `channel`. */
 GF_VBMI GF_INLINE void begin_with(struct lookup *lookup, int phases, int channels, size_t channel)
 {
     memset(lookup->lanes, 0, sizeof lookup->lanes);
@@ -47,7 +48,7 @@ GF_VBMI GF_INLINE __m512i look_up(const struct lookup *lookup, int phase, const 
     return to;
 }
 
-/* Up to 64 samples. */
+/* Maps up to 64 samples. */
 GF_VBMI GF_INLINE void map_some(const struct lookup *lookup, int phase, const int channels,
                                 const uint8_t *in, uint8_t *out, size_t count)
 {
@@ -56,7 +57,7 @@ GF_VBMI GF_INLINE void map_some(const struct lookup *lookup, int phase, const in
     _mm512_mask_storeu_epi8(out, some, look_up(lookup, phase, channels, from));
 }
 
-/* What is stored after the first samples begins with lines of the cache. */
+/* Maps a row. Except for the first samples, stores are aligned to cache lines. */
 GF_VBMI GF_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int channels,
                            const uint8_t *table)
 {

@@ -1,5 +1,5 @@
-/* Random numbers of a pixel, which depend on its position and a seed alone: the same on both
- * backends, whatever the bands. */
+/* Random numbers for a pixel that depend only on its position and a seed, so that backends and
+ * bands do not matter. */
 #ifndef GF_PIXEL_POINT_NOISE_H
 #define GF_PIXEL_POINT_NOISE_H
 
@@ -9,7 +9,7 @@ struct gf_noise {
     uint32_t word[3];
 };
 
-/* Three words of 32 random bits: pcg3d of M. Jarzynski and M. Olano, "Hash Functions for GPU
+/* Three words of 32 random bits, by pcg3d of M. Jarzynski and M. Olano, "Hash Functions for GPU
  * Rendering", Journal of Computer Graphics Techniques 9(3), 2020. */
 GF_HOST_DEVICE struct gf_noise gf_noise_at(uint32_t x, uint32_t y, uint32_t seed)
 {
@@ -29,15 +29,17 @@ GF_HOST_DEVICE struct gf_noise gf_noise_at(uint32_t x, uint32_t y, uint32_t seed
     return noise;
 }
 
-/* Evenly spread in -1..1: an odd multiple of 2^-24, so that neither 0 nor an end is hit. */
+/* A uniformly distributed number in -1..1: an odd multiple of 2^-24, so that it is never 0, -1 or
+ * 1. */
 GF_HOST_DEVICE float gf_noise_even(uint32_t word)
 {
     return (float)((int)(word >> 7 | 1) - (1 << 24)) * 5.9604645e-8f;
 }
 
-/* The standard normal number z for which a part (1 + x) / 2 of them lies below; relative error
- * 4e-6. z / x is a smooth function of -log2(1 - x^2), here 0..23, as with the inverse of the error
- * function by M. Giles (GPU Computing Gems, 2011); both polynomials are of least relative error. */
+/* The inverse of the normal distribution: the number z below which the part (1 + x) / 2 of all
+ * numbers lies; relative error 4e-6. z / x is a smooth function of -log2(1 - x^2), which is 0..23
+ * here, as in M. Giles' inverse of the error function (GPU Computing Gems, 2011). Both polynomials
+ * have the least relative error. */
 GF_HOST_DEVICE float gf_noise_normal(float x)
 {
     const float rest = fmaf(-x, x, 1.0f);

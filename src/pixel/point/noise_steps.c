@@ -1,5 +1,5 @@
-/* The table for normal noise on samples of 8 bits. A code is the upper 24 bits of a word, which
- * alone count; noise grows with it. */
+/* Makes the table for normal noise on samples of 8 bits. A code is the upper 24 bits of a random
+ * word. Only these bits matter, and noise grows with them. */
 #include "pixel/point/noise_steps.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 enum {
     CODES = 1 << 24,
     CELL_CODES = CODES / GF_NOISE_CELLS,
-    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* of a sum, for a code */
-    STEPS_MOST = 1500, /* of noise on either side of 0 that cells can hold, with room */
+    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* units of a sum in a code */
+    STEPS_MOST = 1500, /* the most steps of noise on each side of 0 in a table, with a margin */
     DOUBT_MOST = CELL_CODES / 4
 };
 
@@ -19,7 +19,7 @@ static double noise_of(int code, float scale)
     return (double)gf_noise_normal(gf_noise_even((uint32_t)code << 8)) * (double)scale;
 }
 
-/* The first code from `from` on whose noise is `least` or more; CODES where there is none. */
+/* The first code, from `from` on, whose noise is at least `least`; CODES where there is none. */
 static int first_code(double least, float scale, int from)
 {
     int end = CODES;
@@ -33,11 +33,12 @@ static int first_code(double least, float scale, int from)
     return from;
 }
 
-/* How far noise may lie from a step and still be rounded as a float to the other side: its sum with
- * a sample is below 256 and rounded twice, by 2^-17 at most. */
+/* How far noise can be from a step if rounding to float can move it across. The sum with a sample
+ * is below 256 and is rounded twice, by at most 2^-17 each. */
 static const double doubtful = 0x1p-16;
 
-/* The step from sample k - 1 to k, in doubt for codes first .. end - 1. */
+/* The step from sample k - 1 to k. For codes first .. end - 1 the result of rounding is
+ * uncertain. */
 struct step {
     int first, end;
 };
@@ -57,13 +58,14 @@ static uint32_t cell_of(int index, int value, int fraction)
            ((uint32_t)index << (GF_NOISE_REST_BITS - GF_NOISE_SKIPPED_BITS));
 }
 
-/* Cells without a step are those of which `crossed` stays 0. */
+/* Marks the cells with this step. `crossed` counts the steps of each cell; it stays 0 in a cell
+ * without one. */
 static void mark_step(uint32_t *cells, uint8_t *crossed, struct step step, int k, int doubt)
 {
     const int middle = step.first + (step.end - step.first) / 2;
     const int most = step.end > step.first ? step.end - 1 : step.first;
     for (int i = step.first / CELL_CODES; i <= most / CELL_CODES && i < GF_NOISE_CELLS; i++) {
-        const int before = middle - doubt - i * CELL_CODES; /* the sum wraps there */
+        const int before = middle - doubt - i * CELL_CODES; /* codes before the sum wraps */
         cells[i] = crossed[i]++ ? cell_of(i, GF_NOISE_UNKNOWN, 0)
                                 : cell_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * UNITS);
     }

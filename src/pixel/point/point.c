@@ -1,4 +1,4 @@
-/* A run of point filters as one stage: its program, with the tables behind it. */
+/* Makes a stage of a run of point filters: its program, with the tables behind it. */
 #include "pixel/point/point.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "pixel/point/point_builder.h"
 #include "pixel/point/point_words.h"
 
-/* Reserves bytes at the end of the block and returns where they begin. */
+/* Reserves bytes at the end of the block and returns their offset. */
 static unsigned place(size_t *end, size_t size)
 {
     const size_t at = *end;
@@ -17,7 +17,7 @@ static unsigned place(size_t *end, size_t size)
     return (unsigned)at;
 }
 
-/* Fills in the program without its tables, and returns the size of the block. */
+/* Fills in the program except its tables, and returns the size of the block. */
 static size_t lay_out(const struct gf_point_builder *builder, struct gf_format in,
                       struct gf_format out, struct gf_point_program *program)
 {
@@ -66,7 +66,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
 
 static int rounded(double v)
 {
-    return (int)(v + 0.5); /* clamped already */
+    return (int)(v + 0.5); /* v is clamped already */
 }
 
 static void write_samples(const struct gf_point_builder *builder, struct gf_format in,
@@ -205,7 +205,7 @@ bool gf_point_is_table(const struct gf_stage *stage)
     return is_table;
 }
 
-/* In the order in which build() adds them to the program. */
+/* Lists pictures in the order in which build() adds them to the program. */
 static int pictures(const void *params, const struct gf_picture **list)
 {
     const struct gf_point_run *const run = params;

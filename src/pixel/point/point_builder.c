@@ -1,5 +1,5 @@
-/* The operations that point filters append. The leading operations on single samples go into a
- * table, in double precision; the others become a list. */
+/* Collects the operations of point filters. The first operations on single samples are combined in
+ * a table, in double precision; the others become a list. */
 #include "pixel/point/point_builder.h"
 
 #include <stdlib.h>
@@ -77,8 +77,8 @@ GF_TARGET_CLONES static void samplewise_values(const void *context, int channel,
     }
 }
 
-/* An operation on each colour sample by itself goes into the table, unless another operation came
- * before it. */
+/* Appends an operation on single colour samples. It goes into the table, unless another operation
+ * came before it. */
 static void samplewise(struct gf_point_builder *builder, int kind, double a, double b, double c)
 {
     const double max = gf_sample_max(builder->format);
@@ -156,8 +156,8 @@ void gf_point_luma_weights(struct gf_format format, double weight[3])
 
 void gf_point_to_light(struct gf_point_builder *builder)
 {
-    /* The operation before may lead back from linear light: then neither it nor a new one is
-     * needed. */
+    /* If the operation before converts from linear light, that conversion and the new one cancel
+     * each other. */
     if (builder->count && builder->op[builder->count - 1].kind == GF_POINT_ENCODE)
         builder->count--;
     else
@@ -207,7 +207,8 @@ void gf_point_flatten(struct gf_point_builder *builder, const int sample[3])
     builder->format.channels--;
 }
 
-/* Appends an operation, though it changes nothing, since a table alone does not move alpha. */
+/* Appends an operation, though it does not change the colour: a table alone could not drop
+ * alpha. */
 void gf_point_drop_alpha(struct gf_point_builder *builder)
 {
     if (!gf_has_alpha(builder->format))
@@ -234,7 +235,7 @@ void gf_point_levels(struct gf_point_builder *builder, int tables, const double 
     builder->changed = true;
 }
 
-/* A gray sample's L* depends on that sample alone, so that one table is enough. */
+/* L* of a gray sample depends on the sample alone, so that a table of samples suffices. */
 static void lightness_of_gray(struct gf_point_builder *builder, const double *value)
 {
     const double max = gf_sample_max(builder->format);

@@ -1,38 +1,39 @@
-/* Gathers a run of point filters before it becomes a program. */
+/* Collects the operations of a run of point filters before they become a program. */
 #ifndef GF_PIXEL_POINT_POINT_BUILDER_H
 #define GF_PIXEL_POINT_POINT_BUILDER_H
 
 #include "pixel/point/point_program.h"
 
 struct gf_point_builder {
-    struct gf_format format;        /* of the next operation's input */
-    int bins;                       /* M + 1 of the run's input */
-    unsigned left;                  /* a bit for each channel that linear and power do not change */
+    struct gf_format format;        /* input format of the next operation */
+    int bins;                       /* M + 1 of the run's first input */
+    unsigned left;                  /* a bit for each channel that linear and power skip */
     bool changed;                   /* `value` is not the identity */
     int tables;                     /* 1, or one for each colour channel */
-    double *value;                  /* [3][bins], of which `tables` count */
-    struct gf_lightness *lightness; /* where there is a RELIGHT */
+    double *value;                  /* [3][bins], of which the first `tables` are used */
+    struct gf_lightness *lightness; /* NULL unless there is a RELIGHT */
     float *level;                   /* [bins] */
     int fields;
-    bool field_beyond;  /* one has values beyond 0..1 */
+    bool field_beyond;  /* a field has values outside of 0..1 */
     bool field_dithers; /* see struct gf_point_program */
     float *field;       /* [fields][gf_point_field_floats()] */
     size_t words;
-    uint32_t *data;       /* of CURVE and TABLE3D */
-    int pictures, layers; /* added so far */
+    uint32_t *data;       /* words for CURVE and TABLE3D */
+    int pictures, layers; /* numbers of those added so far */
     struct gf_layer layer[GF_STAGE_PICTURES_MAX];
-    bool is_full; /* there are more operations than fit */
+    bool is_full; /* more operations than fit were added */
     int count;
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };
 
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op);
-/* Lets `of` change the `bins` values of each table of `channels`, a bit each, before any operation.
- * The channels get a table each where they differ. */
+/* Calls `of` to change the `bins` values in the tables of `channels` (a bit for each) before any
+ * operation. Where channels differ, each gets a table of its own. */
 void gf_point_map(struct gf_point_builder *builder, unsigned channels,
                   void (*of)(const void *context, int channel, double *value, int bins),
                   const void *context);
-/* Samples to linear light, 0..1, and back: each appends an operation, or leaves one out. */
+/* Convert samples to linear light, 0..1, and back. A conversion is omitted where it would cancel
+ * the one before. */
 void gf_point_to_light(struct gf_point_builder *builder);
 void gf_point_from_light(struct gf_point_builder *builder);
 

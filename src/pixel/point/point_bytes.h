@@ -1,4 +1,4 @@
-/* Point programs of 8 bits whose bytes become bytes in vectors (GF_CPU_VBMI). */
+/* Point programs that convert 8-bit samples with vector instructions (GF_CPU_VBMI). */
 #ifndef GF_PIXEL_POINT_POINT_BYTES_H
 #define GF_PIXEL_POINT_POINT_BYTES_H
 
@@ -7,14 +7,14 @@
 #include "base/cpu.h"
 #include "pixel/point/point_program.h"
 
-/* Sends n RGB pixels through `count` operations, a GRAY or a GRAY and a STEP. Returns false, and
- * does nothing, where weights are not whole parts of 256, or where `in` is `out`. */
+/* Converts n RGB pixels to gray by `count` operations, a GRAY or a GRAY and a STEP. Returns false,
+ * and does nothing, where weights are not multiples of 1/256, or where `in` is `out`. */
 GF_X86_ONLY bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, size_t n,
                                uint8_t *out);
-/* n gray pixels to RGB: table[c][in[i]] to out[3 i + c]. */
+/* Converts n gray pixels to RGB: table[c][in[i]] goes to out[3 i + c]. */
 GF_X86_ONLY void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, size_t n,
                                  uint8_t *out);
-/* Mixes n samples: in + (s - in) opacity, rounded; opacity: 0..1. */
+/* Mixes n samples: in + (s - in) opacity, rounded; opacity is 0..1. */
 GF_X86_ONLY void gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out,
                               size_t n);
 

@@ -1,5 +1,5 @@
-/* The operations of point filters that mix channels, go through curves and tables, or make alpha.
- */
+/* Appends the operations of point filters that mix channels, use curves and tables, or change
+ * alpha. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -52,8 +52,8 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
 
 /* ---- curves and tables ---- */
 
-/* Makes room for `words` more words of data, which begin at *first. An operation holds this index
- * as a float. */
+/* Makes room for `words` more words of data at *first. An operation stores this index as a
+ * float. */
 static enum gf_status add_data(struct gf_point_builder *builder, size_t words, size_t *first,
                                struct gf_error *error)
 {
@@ -74,7 +74,7 @@ struct curve {
     double max;
 };
 
-/* Not limited to 0..M. */
+/* The curve's value, without limits. */
 static double curve_value(const struct curve *of, int channel, double v)
 {
     return of->max * of->curve->of(of->curve->context, channel, v / of->max);
@@ -123,7 +123,7 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
                                          .b = (float)(-curve->least * (points - 1) / range),
                                          .c = (float)first,
                                          .d = (float)(points - 1)});
-    if (is_beyond) /* what LINEAR leaves as it is, but limits */
+    if (is_beyond) /* an operation LINEAR that only limits */
         gf_point_append(builder,
                         (struct gf_point_op){.kind = GF_POINT_LINEAR, .max = (float)max, .b = 1});
     return GF_OK;
@@ -180,7 +180,7 @@ static void append_matrix(struct gf_point_builder *builder, const double matrix[
     builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
 }
 
-/* The gray of a matrix that keeps gray is a straight line. */
+/* A matrix that maps grays to grays is a linear function of a gray sample. */
 void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4])
 {
     const double max = gf_sample_max(builder->format);

@@ -1,5 +1,5 @@
-/* Evaluation of point programs on the CPU: a row at a time through a table, or, where there are
- * operations, in pieces of a row held as planes of floats. */
+/* Evaluates point programs on the CPU: a row at a time through a table, or, where there are
+ * operations, in pieces of a row as planes of floats. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -18,7 +18,7 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-/* Evaluates a row of RGB of 16 bits: all of it, or nothing. */
+/* Evaluates a whole row of RGB of 16 bits with vectors, or returns 0. */
 static int evaluate_words(const struct gf_stage *stage, const void *in, void *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -33,8 +33,8 @@ static int evaluate_words(const struct gf_stage *stage, const void *in, void *ou
     return grays && stage->out.bits == 16 && gf_words_gray(op, in, n, out) ? width : 0;
 }
 
-/* Evaluates, in registers, the first pixels of a row of RGB that is turned from bytes into bytes,
- * or from words into words. Returns their number. */
+/* Evaluates the first pixels of a row of RGB in registers, where input and output have the same
+ * depth and no planes are needed. Returns the number of pixels. */
 static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -53,7 +53,7 @@ static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_
                : 0;
 }
 
-/* What the rows of a call share. */
+/* What all rows of a call share. */
 struct evaluation {
     struct gf_planes planes;
     const struct gf_stage *stage;
@@ -62,8 +62,7 @@ struct evaluation {
     struct gf_layer_part part;
 };
 
-/* Applies the operations to the pixels from column x of row y on, which the first n values of the
- * planes hold. */
+/* Applies the operations to n pixels from column x of row y on. The planes contain these pixels. */
 static void apply(struct evaluation *evaluation, int x, int y)
 {
     const struct gf_stage *const stage = evaluation->stage;
@@ -108,11 +107,11 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
     for (int x = begin ? begin : evaluate_fast(stage, in, out, width), n; x < end; x += n) {
         if (mixes && (n = gf_mix_stretch(&evaluation->mix, in, out, x, y)) > 0)
             continue;
-        /* Columns of fields are filled for whole pieces. A stretch may be mixed a second time,
-         * which gives the same result. */
+        /* Columns of a field must begin at whole pieces. Mixing the same pixels twice gives the
+         * same result. */
         x = mixes ? x / GF_PIECE * GF_PIECE : x;
         n = end - x < GF_PIECE ? end - x : GF_PIECE;
-        if (n < GF_PIECE) /* values left from the piece before are no samples */
+        if (n < GF_PIECE) /* the planes still hold values of the piece before */
             memset(planes, 0, sizeof *planes);
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
         gf_planes_split(in + (ptrdiff_t)x * in_size, stage->in, n, planes);
@@ -129,8 +128,8 @@ static bool knows_position(const struct gf_point_program *program)
     return knows;
 }
 
-/* Whether rows without gaps may be treated as one row, since the position does not matter. Its
- * bytes, and a vector behind them, must be countable in int. */
+/* Whether rows without gaps can be processed as one long row, since the position does not matter.
+ * Its bytes, and a vector behind them, must not exceed an int. */
 static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
                     const struct gf_view *out)
 {
@@ -139,8 +138,8 @@ static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
            (size_t)out->rows * (in_bytes > out_bytes ? in_bytes : out_bytes) < INT32_MAX - 64;
 }
 
-/* Whether gray of 8 bits becomes RGB in the same way everywhere, so that a table of levels can do
- * it. */
+/* Whether gray of 8 bits becomes RGB independently of the position, so that a table of 256 colours
+ * suffices. */
 static bool colours_gray(const struct gf_stage *stage)
 {
     return stage->in.channels == 1 && stage->in.bits == 8 && gf_is_rgb8(stage->out) &&
@@ -174,7 +173,8 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
                           gf_layer_is_samplewise(program, stage->in, evaluation.pictures);
     const bool colours = colours_gray(stage);
     uint8_t table[3][256];
-    if (!is_plain && program->table != GF_POINT_SAMPLES) /* 8 KB, which take a look-up's time */
+    /* Clearing these 8 KB takes a look-up's time. */
+    if (!is_plain && program->table != GF_POINT_SAMPLES)
         memset(&evaluation.planes, 0, sizeof evaluation.planes);
     gf_mix_init(&evaluation.mix, stage);
     evaluation.part = gf_layer_part_of(stage, evaluation.pictures);

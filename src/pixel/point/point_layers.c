@@ -1,4 +1,4 @@
-/* The operations of point filters that read second pictures. */
+/* Appends the operations of point filters that read second pictures. */
 #include "pixel/point/point_builder.h"
 
 static struct gf_layer *add_layer(struct gf_point_builder *builder)

@@ -1,4 +1,4 @@
-/* Rows of samples through tables. */
+/* Maps rows of samples through tables. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -7,11 +7,11 @@
 #include "pixel/point/point_planes.h"
 #include "pixel/point/point_words.h"
 
-/* Eight samples of a row with one load and one store; table: [channel][256]. `out` may be `in`. */
+/* Maps eight samples with one load and one store; table: [channel][256]. `out` may be `in`. */
 GF_INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
                      const uint8_t *table)
 {
-    const int words = channels == 3 ? 3 : 1; /* that begin with every channel once */
+    const int words = channels == 3 ? 3 : 1; /* words until one begins with channel 0 again */
     size_t i = 0;
     for (; i + 8 * (size_t)words <= n; i += 8 * (size_t)words) {
         for (int k = 0; k < words; k++) {
@@ -83,7 +83,7 @@ void gf_point_map_colour(const uint8_t table[3][256], const uint8_t *in, uint8_t
     for (int c = 0; c < 3; c++)
         for (int v = 0; v < 256; v++)
             pixel[v][c] = table[c][v];
-    for (size_t i = 0; i + 1 < n; i++) /* the fourth byte is written over by the next pixel */
+    for (size_t i = 0; i + 1 < n; i++) /* the next pixel overwrites the fourth byte */
         memcpy(out + 3 * i, pixel[in[i]], 4);
     memcpy(out + 3 * (n - 1), pixel[in[n - 1]], 3);
 }

@@ -1,12 +1,12 @@
-/* Point programs on the CPU that depend on a pixel's position: colours are mixed in, alpha is
- * faded. */
+/* Point programs on the CPU that depend on a pixel's position: mixing in a colour, and fading
+ * alpha. */
 #include <math.h>
 #include <string.h>
 
 #include "base/target_clones.h"
 #include "pixel/point/point_planes.h"
 
-/* The field's value for a piece that begins with column x of row y. */
+/* Computes the field's values for a piece that begins at column x of row y. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
 {
@@ -55,7 +55,7 @@ static const float *curve_of(const struct gf_stage *stage)
                           program->field_at + (unsigned)program->op[0].d * program->field_bytes);
 }
 
-/* Where the columns end that follow x and have the same value in the field. */
+/* Returns the end of the columns from x on that have the same value in the field. */
 static int end_of(const float *columns, int x, int width)
 {
     enum { BLOCK = 64 };
@@ -87,15 +87,14 @@ void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage)
     }
 }
 
-/* Whether a stretch where the field is 1 becomes equal pixels of whole bytes, because the colour
- * has whole samples. */
+/* Whether the colour has whole samples, so that it can be copied where the field is 1. */
 static bool is_whole(const struct gf_point_op *op)
 {
     return op->a == floorf(op->a) && op->b == floorf(op->b) && op->c == floorf(op->c);
 }
 
-/* Decides for each stretch of a row with that value in the field: its pixels are copied, filled
- * with the colour, or computed. */
+/* Decides for each stretch of columns, in rows with this value in the field, whether its pixels are
+ * copied, filled with the colour, or computed. */
 static void settle(struct gf_mix *mix, float row)
 {
     const struct gf_point_program *const program = mix->stage->constants;

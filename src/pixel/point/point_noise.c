@@ -1,4 +1,4 @@
-/* The operation of point filters that adds noise. */
+/* The operation that adds noise. */
 #include "base/target_clones.h"
 #include "pixel/point/point_builder.h"
 #include "pixel/point/point_planes.h"
@@ -6,7 +6,7 @@
 void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_noise *noise)
 {
     const double max = gf_sample_max(builder->format), normal = noise->normal;
-    /* Even numbers in -1..1 have a standard deviation of sqrt(1/3). */
+    /* Uniform numbers in -1..1 have a standard deviation of sqrt(1/3). */
     const double scale = noise->sigma * max * (normal ? 1 : sqrt(3));
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_NOISE,
                                                   .max = (float)max,
@@ -16,7 +16,7 @@ void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_nois
                                                   .d = (float)noise->same});
 }
 
-/* Finds the words of noise for a piece that begins with column x of row y. */
+/* Computes the random words for a piece that begins at column x of row y. */
 GF_TARGET_CLONES static void find_words(uint32_t x, uint32_t y, uint32_t seed,
                                         uint32_t (*restrict word)[GF_PIECE])
 {

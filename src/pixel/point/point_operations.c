@@ -1,8 +1,8 @@
-/* The operations on planes up to GAIN, most of which take each channel by itself. */
+/* The operations on planes before GAIN, most of which change each channel by itself. */
 #include "base/target_clones.h"
 #include "pixel/point/point_planes.h"
 
-/* A piece is always computed to its full length, so that loops have no remainders. */
+/* A piece is always computed in full, so that the loops have no remainders. */
 GF_TARGET_CLONES static void linear(const struct gf_point_op op, float *v)
 {
     for (int i = 0; i < GF_PIECE; i++)

@@ -1,4 +1,5 @@
-/* The operations on planes that mix channels, go through curves and tables, or make alpha. */
+/* The operations on planes from GAIN on: they mix channels, use curves and tables, or change
+ * alpha. */
 #include "pixel/point/point_planes.h"
 
 #include <string.h>
@@ -23,7 +24,8 @@ GF_TARGET_CLONES static void solarize(const struct gf_point_op op, float *v)
         v[i] = gf_point_solarize_of(&op, v[i]);
 }
 
-/* In two loops, since compilers make no vectors of a limit and a look-up that depends on it. */
+/* There are two loops, since compilers do not vectorise a limit and a look-up that depends on it in
+ * one. */
 GF_TARGET_CLONES static void curve(const struct gf_point_op op, const float *restrict point,
                                    float *restrict v)
 {
@@ -59,7 +61,7 @@ GF_TARGET_CLONES static void vibrance(const struct gf_point_op op, struct gf_pla
         set_pixel(p, i, gf_point_vibrance_of(&op, pixel_of(p, i)));
 }
 
-/* The nodes that table3d() reads, and their weights. */
+/* The nodes that table3d() reads for each pixel, and their weights. */
 struct places {
     int node[4][GF_PIECE];
     float weight[4][GF_PIECE];

@@ -7,7 +7,7 @@
 #include "base/target_clones.h"
 #include "pixel/point/point_bytes.h"
 
-/* Moves the first `count` of a plane's values to index `at`; the others become 0. */
+/* Moves the first `count` values of a plane to index `at`; the others become 0. */
 static void place_plane(float *plane, int at, int count)
 {
     if (at)
@@ -16,8 +16,9 @@ static void place_plane(float *plane, int at, int count)
     memset(plane + at + count, 0, (size_t)(GF_PIECE - at - count) * sizeof *plane);
 }
 
-/* The pixels of a picture's row `y` from column x on, both any, as planes: gray is in all three;
- * where there is no alpha it is `opaque`. Beyond the picture all is 0. */
+/* Reads the pixels of a picture's row y from column x on into planes; x and y may be outside of the
+ * picture, where all values are 0. Gray goes into all three planes. A picture without alpha gets
+ * the alpha `opaque`. */
 static void read_piece(const struct gf_image *image, int x, int y, float opaque,
                        struct gf_planes *p)
 {
@@ -55,7 +56,7 @@ GF_TARGET_CLONES static void find_mask(const struct gf_layer layer,
     }
 }
 
-/* part: what counts of the layer's mask, [GF_PIECE] */
+/* Reads the mask's values into part[GF_PIECE]. */
 static void read_mask(const struct gf_layer *layer, const struct gf_picture *picture, int x, int y,
                       float *part)
 {
@@ -88,7 +89,7 @@ GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
     }
 }
 
-/* A function for each mode, so that its loop becomes vectors. */
+/* A function for each mode, so that compilers vectorise its loop. */
 #define BLEND_CHANNELS(name) \
     GF_TARGET_CLONES static void blend_##name(const struct gf_layer layer, int colours, \
                                               const struct gf_planes *v, \
@@ -186,7 +187,7 @@ void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *cons
     }
     const struct gf_image *const image = &pictures[layer->source]->image;
     read_piece(image, x - layer->x, y - layer->y, layer->opacity, &source);
-    const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours; /* these take gray as three */
+    const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours; /* joint modes need three */
     for (int c = 0; c < planes && layer->scale != 1.0f; c++)
         scale_plane(layer->scale, source.colour[c]);
     if (gf_has_alpha(image->format))
@@ -196,7 +197,7 @@ void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *cons
     lay(layer, colours, &source, p);
 }
 
-/* ---- the commonest of all ---- */
+/* ---- the most frequent programs ---- */
 
 GF_TARGET_CLONES static void mix_bytes(float as, const uint8_t *restrict s,
                                        const uint8_t *restrict in, uint8_t *restrict out, size_t n)
@@ -217,7 +218,7 @@ GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
     }
 }
 
-/* gf_layer_blend() and gf_layer_mix() of bytes, a function for each mode. */
+/* gf_layer_blend() and gf_layer_mix() on samples of 8 bits, as a function for each mode. */
 #define MIX_BYTES(name) \
     GF_TARGET_CLONES static void mix_bytes_##name( \
         const struct gf_layer layer, const uint8_t *restrict s, const uint8_t *restrict in, \
@@ -231,7 +232,7 @@ GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
     }
 GF_BLEND_SEPARABLE(MIX_BYTES)
 
-/* v s / 255, rounded: of bytes it is the same. */
+/* The mode MULTIPLY on samples of 8 bits: v s / 255, rounded, which equals the general formula. */
 GF_TARGET_CLONES static void multiply_bytes(const uint8_t *restrict s, const uint8_t *restrict in,
                                             uint8_t *restrict out, size_t n)
 {
@@ -251,8 +252,7 @@ static int clamped(long long v, int most)
     return v < 0 ? 0 : v > most ? most : (int)v;
 }
 
-/* Whether the program does no more than to lay one picture on one of the same kind without alpha.
- */
+/* Whether the program only puts one picture on another one of the same format without alpha. */
 static bool mixes_two(const struct gf_point_program *program, struct gf_format in,
                       const struct gf_picture *const *pictures)
 {

@@ -1,5 +1,5 @@
-/* The program of a run of point filters, for both backends: first a table for single samples, then
- * operations on unrounded floats, then one rounding. */
+/* The program of a run of point filters, for both backends: a table for single samples, then
+ * operations on unrounded floats, then rounding. M is the largest sample. */
 #ifndef GF_PIXEL_POINT_POINT_PROGRAM_H
 #define GF_PIXEL_POINT_POINT_PROGRAM_H
 
@@ -14,44 +14,42 @@
 GF_C_BEGIN
 
 enum gf_point_kind {
-    GF_POINT_LINEAR,        /* (v - a) b + c */
-    GF_POINT_POWER,         /* M (v / M)^a */
-    GF_POINT_STEP,          /* round(v) >= a ? M : 0 */
-    GF_POINT_GRAY,          /* one channel: (R a + G b + B c) / d, d a power of two */
+    GF_POINT_LINEAR,        /* v becomes (v - a) b + c */
+    GF_POINT_POWER,         /* v becomes M (v / M)^a */
+    GF_POINT_STEP,          /* v becomes round(v) >= a ? M : 0 */
+    GF_POINT_GRAY,          /* makes one channel: (R a + G b + B c) / d, d a power of two */
     GF_POINT_DECODE,        /* sRGB samples to linear light, 0..1 */
-    GF_POINT_SATURATE,      /* linear light: CIELAB a* and b* times a */
-    GF_POINT_RELIGHT,       /* linear light: CIELAB L* through the level table */
+    GF_POINT_SATURATE,      /* on linear light: multiplies CIELAB a* and b* by a */
+    GF_POINT_RELIGHT,       /* on linear light: CIELAB L* through the level table */
     GF_POINT_ENCODE,        /* linear light to sRGB samples */
-    GF_POINT_ENCODE_8,      /* the same, rounded to 8 bits, through a table */
-    GF_POINT_PREMULTIPLY,   /* to 16 bits: v a times alpha / b; a: 65535 / b; b: the straight
-                               picture's M */
-    GF_POINT_UNPREMULTIPLY, /* from 16 bits; a: 65535 / M */
-    GF_POINT_LIMIT,         /* the lesser of colour and alpha */
-    GF_POINT_FLATTEN,       /* on a, b, c, which show as far as alpha does not cover them; no alpha
-                               is left */
-    GF_POINT_GAIN,          /* v times a, b or c, by its channel */
-    GF_POINT_QUANTIZE,      /* round(v a) b */
-    GF_POINT_SOLARIZE,      /* round(v) > a ? M - v : v */
-    GF_POINT_CURVE,         /* straight lines between points: at v a + b, 0..d; see below */
-    GF_POINT_MATRIX,   /* three channels: the row of red, R a + G b + B c + d; two ROWs follow */
-    GF_POINT_ROW,      /* of green, of blue: read by the MATRIX before it */
-    GF_POINT_VIBRANCE, /* Y + (v - Y) (a - b (most - least)), Y the luma of bt709 */
-    GF_POINT_TABLE3D,  /* three channels: pixel/table3d.h at v a; b nodes a side; times d */
-    GF_POINT_OPAQUE,   /* there was no alpha: it is M */
-    GF_POINT_KEY,      /* alpha by the distance of Cb, Cr from a, b: beyond c, a slope of d */
-    /* By the pixel's position; d: the number of the field, but for NOISE. */
-    GF_POINT_MIX,   /* v + (a, b or c - v) times the field */
-    GF_POINT_ADD,   /* v + a times the field */
-    GF_POINT_FADE,  /* alpha times the field */
-    GF_POINT_NOISE, /* v + a z; b: z is normal; c: the seed; d: z is the same for all channels */
-    /* By the pixel's position in second pictures; d: the number of the layer. */
-    GF_POINT_OVERLAY, /* the layer on the picture */
-    GF_POINT_MASK     /* alpha times the layer's mask */
+    GF_POINT_ENCODE_8,      /* like ENCODE, rounded to 8 bits, through a table */
+    GF_POINT_PREMULTIPLY,   /* to 16 bits: v a alpha / b; a: 65535 / b; b: M of straight alpha */
+    GF_POINT_UNPREMULTIPLY, /* from 16 bits; a = 65535 / M */
+    GF_POINT_LIMIT,         /* the smaller one of colour and alpha */
+    GF_POINT_FLATTEN,       /* composes over the colour a, b, c and drops alpha */
+    GF_POINT_GAIN,          /* multiplies v by a, b or c, one for each channel */
+    GF_POINT_QUANTIZE,      /* v becomes round(v a) b */
+    GF_POINT_SOLARIZE,      /* v becomes round(v) > a ? M - v : v */
+    GF_POINT_CURVE,         /* straight lines between points, at v a + b, within 0..d; see below */
+    GF_POINT_MATRIX,        /* three channels; red becomes R a + G b + B c + d; two ROWs follow */
+    GF_POINT_ROW,           /* the rows of green and blue, which the MATRIX before them reads */
+    GF_POINT_VIBRANCE,      /* Y + (v - Y) (a - b (most - least)), with Y the luma of BT.709 */
+    GF_POINT_TABLE3D,       /* three channels: pixel/table3d.h at v a; b nodes on a side; times d */
+    GF_POINT_OPAQUE,        /* adds an alpha of M */
+    GF_POINT_KEY,           /* alpha by the distance of Cb, Cr from a, b: slope d beyond c */
+    /* These depend on the pixel's position; d is the number of the field, except for NOISE. */
+    GF_POINT_MIX,   /* v becomes v + (a, b or c - v) field */
+    GF_POINT_ADD,   /* v becomes v + a field */
+    GF_POINT_FADE,  /* multiplies alpha by the field */
+    GF_POINT_NOISE, /* v becomes v + a z; b: z is normal; c: seed; d: z is equal for all channels */
+    /* These depend on the pixel's position in second pictures; d is the number of the layer. */
+    GF_POINT_OVERLAY, /* puts the layer on the picture */
+    GF_POINT_MASK     /* multiplies alpha by the layer's mask */
 };
 
-/* max is the M of the operation's result. LINEAR, POWER: d has a bit for each channel that they do
- * not change. CURVE, TABLE3D: c is the place of their data in the program's data; CURVE's are
- * floats [3][d + 2], whose last is read, but has no effect. */
+/* An operation. max is the M of its result. LINEAR, POWER: d has a bit for each channel that is not
+ * changed. CURVE, TABLE3D: c is the index of their data in the program's data. CURVE has floats
+ * [3][d + 2]; the last of each channel is read but has no effect. */
 struct gf_point_op {
     int kind;
     float max;
@@ -60,47 +58,47 @@ struct gf_point_op {
 
 enum {
     GF_POINT_OPS_MAX = 4 * GF_POINT_RUN_MAX,
-    /* The table of ENCODE_8: sRGB rounded to 8 bits for linear light i / ENCODE_STEPS. Fine enough
-     * to be within 0.1 of a step before rounding, even where sRGB is steepest. */
+    /* The number of steps in the table of ENCODE_8, which is sRGB rounded to 8 bits for linear
+     * light i / ENCODE_STEPS. The table's error before rounding is below 0.1 even where sRGB is
+     * steepest. */
     GF_POINT_ENCODE_STEPS = 16383,
-    /* The curve of a field: its values at 0, 1 / CURVE_STEPS, .. 1, and one more that is read, but
-     * has no effect. */
+    /* The number of steps in the curve of a field. One value more than these is read but has no
+     * effect. */
     GF_POINT_CURVE_STEPS = 4096,
     GF_POINT_CURVE_ROOM = GF_POINT_CURVE_STEPS + 4,
-    /* The columns of a field are filled up to a multiple of this number: both backends compute
-     * pixels beyond the end of a row, which they do not store. */
+    /* The columns of a field are filled up to a multiple of this number, since both backends
+     * compute pixels behind the end of a row, which they do not store. */
     GF_POINT_FIELD_STEP = 512,
-    /* The columns of an ordered dither repeat after this many, or more often. */
+    /* The period of an ordered dither's columns divides this number. */
     GF_POINT_FIELD_REPEAT = 128
 };
 
 enum gf_point_table {
     GF_POINT_NO_TABLE,
-    GF_POINT_SAMPLES, /* holds the results: there are no operations. If op[0].max is not 0, op[0]
-                         does the same (point_words.h) */
-    GF_POINT_FLOATS   /* holds what the operations start from */
+    GF_POINT_SAMPLES, /* the results: no operations, or op[0] does the same if its max is not 0 */
+    GF_POINT_FLOATS   /* values for the first operation */
 };
 
-/* stage->constants of gf_point. Tables follow at byte offsets from its start, each a multiple
- * of 16. */
+/* The constants of gf_point. Tables follow at byte offsets from its start, each a multiple of
+ * 16. */
 struct gf_point_program {
     int table;  /* enum gf_point_table */
-    int tables; /* 1 for all colour channels, or one each */
-    int count;  /* of op */
-    /* [tables][M + 1] floats or 16-bit samples, or [4][256] 8-bit samples, alpha's among them. */
+    int tables; /* 1 for all colour channels, or the number of these */
+    int count;  /* number of operations */
+    /* [tables][M + 1] floats or 16-bit samples, or [4][256] 8-bit samples, with those of alpha. */
     unsigned table_at;
-    unsigned curve_at;  /* RELIGHT: gf_lightness.curve */
-    unsigned step_at;   /* RELIGHT: gf_lightness.step */
-    unsigned level_at;  /* RELIGHT: float [M + 1], the new fy */
-    unsigned encode_at; /* ENCODE_8: bytes [ENCODE_STEPS + 1] */
+    unsigned curve_at;  /* for RELIGHT: gf_lightness.curve */
+    unsigned step_at;   /* for RELIGHT: gf_lightness.step */
+    unsigned level_at;  /* for RELIGHT: float [M + 1], the new fy */
+    unsigned encode_at; /* for ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
     bool field_is_part; /* the values of all fields are within 0..1 */
-    bool field_dithers; /* the values of the first are within -0.499..0.499, its columns repeat */
-    float field_zero;   /* the first field is 0 where its argument is no more */
-    unsigned field_at, field_bytes; /* floats: a curve, the picture's columns, its rows */
-    unsigned data_at;               /* of CURVE and TABLE3D: words */
-    /* For normal NOISE alone on 8 bits, on devices: the place of gf_noise_cells() and its result; 0
-     * where there are no cells. */
+    bool field_dithers; /* the first field is in -0.499..0.499, and its columns repeat */
+    float field_zero;   /* the first field is 0 for arguments up to this one */
+    unsigned field_at, field_bytes; /* fields of floats: a curve, the picture's columns, its rows */
+    unsigned data_at;               /* words for CURVE and TABLE3D */
+    /* The table of gf_noise_cells() and its result, for devices and a program that only adds normal
+     * noise to 8 bits; 0 where there is no table. */
     unsigned cells_at;
     uint32_t doubt_limit;
     int layers;
@@ -113,8 +111,8 @@ static inline const void *gf_point_block(const struct gf_point_program *program,
     return (const char *)program + offset;
 }
 
-/* Whether the program has operations that need the device's larger kernel: those from GAIN on, and
- * those that do not change all channels. */
+/* Whether the program needs the device's larger kernel: it has operations from GAIN on, or some
+ * that do not change all channels. */
 static inline bool gf_point_is_wide(const struct gf_point_program *program)
 {
     for (int i = 0; i < program->count; i++) {
@@ -137,26 +135,26 @@ static inline size_t gf_point_field_floats(struct gf_format format)
            4 * 4;
 }
 
-/* Whether the program only mixes two pictures of the same channels and depth, without alpha: each
- * sample is then made of two samples, in every channel alike. */
+/* Whether the program only mixes two pictures of equal format without alpha, so that each sample
+ * depends on two samples, in the same way for every channel. */
 bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
                        const struct gf_picture *const *pictures);
 
-/* The rectangle of the picture outside of which a program changes nothing: where it only lays a
- * picture on, that picture's place; otherwise it has no end. */
+/* The rectangle of the picture outside of which the program changes nothing: the place of a layer
+ * if the program only puts that on the picture, otherwise an infinite one. */
 struct gf_layer_part {
     int x, y, end_x, end_y;
 };
 struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
                                       const struct gf_picture *const *pictures);
 
-/* gf_point's entry on the CPU (point_cpu.c). */
+/* The function cpu() of gf_point (point_cpu.c). */
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                   void *scratch);
 
-/* Evaluation, shared by both backends. */
+/* Evaluation of single operations, on both backends. */
 
-/* Whether an operation on single samples does not change that channel. */
+/* Whether an operation on single samples leaves that channel unchanged. */
 GF_HOST_DEVICE int gf_point_leaves(const struct gf_point_op *op, int channel)
 {
     return op->kind <= GF_POINT_POWER && ((int)op->d >> channel & 1);
@@ -177,7 +175,7 @@ GF_HOST_DEVICE float gf_point_step_of(const struct gf_point_op *op, float v)
     return (float)(int)(v + 0.5f) >= op->a ? op->max : 0.0f;
 }
 
-/* Exact for samples where the weights' sum times M is below 2^24. */
+/* Exact for samples if the sum of the weights times M is below 2^24. */
 GF_HOST_DEVICE float gf_point_gray_of(const struct gf_point_op *op, float r, float g, float b)
 {
     return ((r * op->a + g * op->b) + b * op->c) * op->d;
@@ -194,7 +192,7 @@ GF_HOST_DEVICE float gf_point_encode_8_of(const unsigned char *table, float x)
     return (float)table[(int)(rounded - GF_ROUNDING_SHIFT)];
 }
 
-/* alpha: of the straight picture, 0..M; becomes alpha * op->a */
+/* alpha: of the straight picture, 0..M. The alpha of the result is alpha * op->a. */
 GF_HOST_DEVICE float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     return gf_clamp(v * op->a * alpha / op->b, op->max);
@@ -205,21 +203,21 @@ GF_HOST_DEVICE float gf_point_limit_of(float v, float alpha)
     return v < alpha ? v : alpha;
 }
 
-/* colour: what lies below, of the channel */
+/* colour: the channel of the colour behind the picture. */
 GF_HOST_DEVICE float gf_point_flatten_of(const struct gf_point_op *op, float v, float colour,
                                          float alpha)
 {
     return gf_clamp((v * alpha + colour * (op->max - alpha)) / op->max, op->max);
 }
 
-/* alpha: 0..65535; becomes alpha / op->a. The colour of zero alpha is 0. */
+/* alpha: 0..65535. The alpha of the result is alpha / op->a. Where alpha is 0 the colour is 0. */
 GF_HOST_DEVICE float gf_point_unpremultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     const float straight = gf_clamp(v * op->max / (alpha > 0.0f ? alpha : 1.0f), op->max);
     return alpha > 0.0f ? straight : 0.0f;
 }
 
-/* Where a field's curve is read. */
+/* The position in a field's curve. */
 GF_HOST_DEVICE float gf_point_field_at(float column, float row)
 {
     return gf_clamp(column + row, 1.0f) * (float)GF_POINT_CURVE_STEPS;
@@ -236,7 +234,7 @@ GF_HOST_DEVICE float gf_point_field_of(const float *curve, float column, float r
     return gf_point_field_value(curve, gf_point_field_at(column, row));
 }
 
-/* colour: the channel's. A mixed colour takes the place of the sample; an added one does not. */
+/* colour: the channel of the colour. MIX replaces the sample by it, ADD adds it. */
 GF_HOST_DEVICE float gf_point_blend_of(const struct gf_point_op *op, float v, float colour,
                                        float field)
 {
@@ -265,7 +263,7 @@ GF_HOST_DEVICE float gf_point_solarize_of(const struct gf_point_op *op, float v)
     return gf_select((float)(int)(v + 0.5f), op->a, op->max - v, v);
 }
 
-/* point: the channel's first point; at: the distance from it in points. */
+/* point: the channel's first point; at: the distance from it, in points. */
 GF_HOST_DEVICE float gf_point_curve_at(const float *point, float at)
 {
     const int i = (int)at;
@@ -282,7 +280,7 @@ GF_HOST_DEVICE float gf_point_row_of(const struct gf_point_op *op, struct gf_rgb
     return gf_clamp(fmaf(op->a, p.r, fmaf(op->b, p.g, fmaf(op->c, p.b, op->d))), op->max);
 }
 
-/* op: the MATRIX, which two ROWs follow. */
+/* op: a MATRIX; two ROWs follow it. */
 GF_HOST_DEVICE struct gf_rgb gf_point_matrix_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const struct gf_rgb q = {gf_point_row_of(op, p), gf_point_row_of(op + 1, p),
@@ -302,7 +300,7 @@ GF_HOST_DEVICE struct gf_rgb gf_point_vibrance_of(const struct gf_point_op *op, 
     return q;
 }
 
-/* The result of TABLE3D for a colour of the table. */
+/* The result of TABLE3D for a colour from the table. */
 GF_HOST_DEVICE struct gf_rgb gf_point_scaled(const struct gf_point_op *op, struct gf_rgb v)
 {
     const struct gf_rgb scaled = {gf_clamp(v.r * op->d, op->max), gf_clamp(v.g * op->d, op->max),
@@ -317,7 +315,7 @@ GF_HOST_DEVICE struct gf_rgb gf_point_table3d_of(const struct gf_point_op *op,
                            gf_table3d_of(nodes, (int)op->b, p.r * op->a, p.g * op->a, p.b * op->a));
 }
 
-/* The part of alpha that is kept. Cb and Cr of ITU-R BT.601 in steps of the sample. */
+/* The part of alpha that is kept. Cb and Cr are those of ITU-R BT.601, in units of samples. */
 GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const float y = fmaf(0.299f, p.r, fmaf(0.587f, p.g, 0.114f * p.b));

@@ -4,11 +4,11 @@
 #include "base/target_clones.h"
 #include "pixel/point/point_planes.h"
 
-/* The plane of a channel. */
+/* The plane in which a channel is stored. */
 #define PLANE_OF(planes, channels, c) \
     ((channels) % 2 == 0 && (c) == (channels)-1 ? (planes)->alpha : (planes)->colour[c])
 
-/* Pixels first..n-1. */
+/* Stores the samples of pixels first..n-1 in planes. */
 GF_INLINE void split(const void *in, int bits, int first, int n, const int channels,
                      struct gf_planes *planes)
 {
@@ -26,8 +26,8 @@ GF_INLINE void split(const void *in, int bits, int first, int n, const int chann
     }
 }
 
-/* Pixels of four channels have the size of a number, whose lowest bits are the first channel's:
- * compilers make vectors of such loops. */
+/* A pixel of four channels fits an integer, whose lowest bits are the first channel; compilers
+ * vectorise loops over such integers. */
 enum { PIXELS_ARE_NUMBERS = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 #define SPLIT_NUMBERS(type, bits) \
@@ -78,7 +78,7 @@ GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
     }
 }
 
-/* Stores the planes' samples, which every operation has clamped to 0..M. */
+/* Stores the planes as samples. Every operation has clamped them to 0..M. */
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
                                          const struct gf_planes *planes)
 {

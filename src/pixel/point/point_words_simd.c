@@ -8,7 +8,7 @@
 
 enum { PIXELS = 16, WORDS = 32 };
 
-/* The 48 samples of 16 pixels, 32 and 16. */
+/* The 48 samples of 16 pixels: the first 32, and 16. */
 struct samples {
     __m512i first, last;
 };
@@ -34,7 +34,7 @@ struct pixels {
     __m512 red, green, blue;
 };
 
-/* gf_point_row_of(), rounded, beyond 0..65535 where the sum is: packing saturates. */
+/* gf_point_row_of(), rounded. The result may exceed 0..65535: packing saturates it. */
 GF_AVX512 GF_INLINE __m512i row_of(struct gf_point_op op, struct pixels p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
@@ -47,8 +47,7 @@ struct places {
     __m512i first, last;
 };
 
-/* In each quarter of the two vectors that are joined stand four reds and four greens, and four
- * blues. */
+/* Each quarter of the two joined vectors contains four reds and four greens, or four blues. */
 GF_AVX512 GF_INLINE struct places find_places(void)
 {
     uint16_t place[2 * WORDS] = {0};
@@ -90,7 +89,8 @@ GF_AVX512 static void matrix(const struct gf_point_op *at, const uint16_t *in, s
     }
 }
 
-/* gf_point_gray_of(), rounded: in its order, since sums by some weights are not exact. */
+/* gf_point_gray_of(), rounded. The order of additions is the same, since sums with some weights are
+ * not exact. */
 GF_AVX512 GF_INLINE __m256i gray_of(struct gf_point_op op, struct samples s)
 {
     const __m512 red = _mm512_mul_ps(channel_of(s, 0), _mm512_set1_ps(op.a));

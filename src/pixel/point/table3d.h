@@ -1,4 +1,4 @@
-/* Look-up in a table of colours on a cube's nodes, for both compilers. */
+/* Looks up colours in a table on the nodes of a cube, for both compilers. */
 #ifndef GF_PIXEL_POINT_TABLE3D_H
 #define GF_PIXEL_POINT_TABLE3D_H
 
@@ -6,17 +6,17 @@
 
 #include "pixel/colour.h"
 
-/* Nodes a side. */
+/* Nodes along each side. */
 enum { GF_TABLE3D_MIN = 2, GF_TABLE3D_MAX = 129 };
 
-/* The nodes of a table before it is packed: [size][size][size][3], blue slowest; 0..65535 is
- * least..greatest, parts of the full scale. */
+/* The nodes of a table before they are packed: [size][size][size][3], blue slowest. 0..65535 stands
+ * for least..greatest, which are parts of the full scale. */
 struct gf_table3d_nodes {
     uint16_t *node;
     double least, greatest;
 };
 
-/* Words of the nodes of a table. A node is two words: red and, in the upper half, green; blue. Each
+/* The number of words of a table. A node is two words: red with green in the upper half; blue. Each
  * is 0..65535. The node of red r, green g and blue b is at ((b * size + g) * size + r) * 2. */
 GF_HOST_DEVICE int gf_table3d_words(int size)
 {
@@ -31,17 +31,18 @@ GF_HOST_DEVICE struct gf_rgb gf_table3d_node(const uint32_t *nodes, int at)
     return v;
 }
 
-/* Where four nodes lie, in words, and their weights. */
+/* The indices of four nodes, in words, and their weights. */
 struct gf_table3d_place {
     int n0, n1, n2, n3;
     float w0, w1, w2, w3;
 };
 
-/* Tetrahedral interpolation at a position whose coordinates are 0..size-1 (Kasson, Nin, Plouffe,
- * Hafner: Performing color space conversions with three-dimensional linear interpolation, Journal
- * of Electronic Imaging 4(3), 1995). One of six tetrahedra surrounds the position: it leads from
- * the cell's first corner along the axis with the largest fraction, then the next, then the last.
- * Where two fractions are the same, the corner that differs has weight 0. */
+/* Tetrahedral interpolation at a position with coordinates 0..size-1 (Kasson, Nin, Plouffe, Hafner:
+ * Performing color space conversions with three-dimensional linear interpolation, Journal of
+ * Electronic Imaging 4(3), 1995). The tetrahedron is one of six in the cell: its edges lead from
+ * the cell's first corner along the axis with the largest fraction, then along the second, then
+ * along the last. Where two fractions are equal, the corner that depends on their order has weight
+ * 0. */
 GF_HOST_DEVICE struct gf_table3d_place gf_table3d_place_of(int size, float r, float g, float b)
 {
     const float last = (float)(size - 2);
@@ -69,7 +70,7 @@ GF_HOST_DEVICE struct gf_table3d_place gf_table3d_place_of(int size, float r, fl
     return place;
 }
 
-/* The colour, 0..65535. */
+/* The interpolated colour, 0..65535. */
 GF_HOST_DEVICE struct gf_rgb gf_table3d_mix(const uint32_t *nodes, struct gf_table3d_place p)
 {
     const struct gf_rgb v0 = gf_table3d_node(nodes, p.n0), v1 = gf_table3d_node(nodes, p.n1);

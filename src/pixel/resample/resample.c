@@ -4,14 +4,14 @@
 
 static void fill_nearest(const struct gf_resample_axis *axis, int *start)
 {
-    /* By addition of steps, as Pillow does: the product would round to the other neighbour at
-     * times. */
+    /* The position is a sum of steps, as in Pillow: the product would sometimes round to the other
+     * neighbour. */
     double at = (axis->offset + 0.5) * axis->scale;
     for (int i = 0; i < axis->out; i++, at += axis->scale)
         start[i] = gf_at_most(at, axis->in - 1);
 }
 
-/* The nearest number of 16 significant bits. */
+/* The nearest number with 16 significant bits. */
 static float shortened(float v)
 {
     uint32_t bits;
@@ -21,8 +21,8 @@ static float shortened(float v)
     return v;
 }
 
-/* Rounds the weights to 16 bits. Each takes over what the rounding of the one before left, so that
- * the sum stays, and flat areas with it. */
+/* Rounds the weights to 16 bits. The rounding error of each is added to the next one, so that the
+ * sum, and with it flat areas, does not change. */
 static void shorten_weights(float *weight, int count)
 {
     double owed = 0;
@@ -33,7 +33,7 @@ static void shorten_weights(float *weight, int count)
     }
 }
 
-/* The inputs of group g, first..end-1, widened to multiples of `step`. */
+/* The inputs first..end-1 of group g, widened to multiples of `step`. */
 static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int g,
                        int step, int *first, int *end)
 {
@@ -100,7 +100,8 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
         return;
     }
     int *const count = (int *)(block + table->count);
-    /* Steps of whole numbers round nothing: windows that lie alike have the same weights. */
+    /* If the scale is a whole number, positions are exact, and outputs with equal fractions of the
+     * position have equal weights. */
     const bool repeats = axis->scale == floor(axis->scale) && axis->offset == 0;
     for (int i = 0; i < axis->out; i++) {
         float *const own = (float *)(block + table->weight) + (size_t)i * (size_t)table->taps;
@@ -154,7 +155,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
     resample.columns = lay_out(kernel, column_axis, &used);
     resample.rows = lay_out(kernel, row_axis, &used);
     resample.walk = gf_resample_walk_plan(&resample, stage->in, &used);
-    /* Where the default walks down the rows, a variant may need the groups. */
+    /* A variant may need the groups although the default kernel walks down the rows. */
     const bool has_groups =
         kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
     if (has_groups) {

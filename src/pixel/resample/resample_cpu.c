@@ -13,10 +13,10 @@ struct work {
     const struct gf_resample *resample;
     struct gf_format in, out;
     float *source; /* one input row, with room for a vector behind it */
-    float *slots;  /* input rows after the first pass, as many as a result needs, likewise */
-    size_t slot;   /* floats */
+    float *slots;  /* input rows after the first pass, with the same room */
+    size_t slot;   /* floats of a slot */
     int slot_count;
-    const float **rows; /* those that a result row is made of */
+    const float **rows; /* the rows for one result row */
     float *sums;        /* one result row */
     bool has_lanes;
     struct gf_resample_lanes lanes;
@@ -51,7 +51,7 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
                            const struct gf_resample_axis *rows)
 {
     struct work work;
-    linear = linear && kernel != GF_RESAMPLE_NEAREST; /* as gf_resample_prepare() has it */
+    linear = linear && kernel != GF_RESAMPLE_NEAREST; /* like gf_resample_prepare() */
     return carve(&work, NULL, stage, kernel, linear, columns, rows);
 }
 
@@ -76,8 +76,8 @@ static void to_light(const unsigned char *row, struct gf_format format, const fl
     }
 }
 
-/* Makes one row of the result's width from an input row. A vector holds a pixel; its spare lanes
- * fall on the next pixel, which is written later. */
+/* Computes a row of the result's width from an input row. A vector holds one pixel; its unused
+ * lanes are written to the next pixel, which is computed later. */
 GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, const float *source,
                                          int channels, float max, float *restrict out)
 {
@@ -101,7 +101,7 @@ GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, con
     }
 }
 
-/* Makes the weighted sum of rows, in their order. Vectors of the sum stay in registers. */
+/* Computes the weighted sum of rows in their order. Vectors of the sum stay in registers. */
 GF_TARGET_CLONES static void add_rows(const float *const *rows, const float *weight, int count,
                                       size_t samples, float *restrict sums)
 {
@@ -137,7 +137,7 @@ static void make_slot(const struct work *work, const unsigned char *samples, flo
                 gf_resample_most(resample, work->in.bits), to);
 }
 
-/* Fills the slots of rows first .. first + count - 1, no more than GF_RESAMPLE_LINES. */
+/* Computes the slots of rows first .. first + count - 1, at most GF_RESAMPLE_LINES. */
 static void make_slots(const struct work *work, const struct gf_view *in, int first, int count)
 {
     const unsigned char *rows[GF_RESAMPLE_LINES];
@@ -154,7 +154,7 @@ static void make_slots(const struct work *work, const struct gf_view *in, int fi
             make_slot(work, rows[i], slots[i]);
 }
 
-/* Turns light into samples that are not rounded yet, in place. */
+/* Converts linear light to samples in place, without rounding. */
 GF_TARGET_CLONES static void encode(float *sums, size_t count, float max)
 {
     for (size_t i = 0; i < count; i++)
@@ -172,7 +172,7 @@ GF_TARGET_CLONES static void encode_premultiplied(float *sums, struct gf_format 
     }
 }
 
-/* Makes a result row from the first `count` rows of work->rows. */
+/* Computes a result row from the first `count` rows of work->rows. */
 static void finish_row(const struct work *work, const float *weight, int count, unsigned char *row)
 {
     const struct gf_format format = work->out;
@@ -196,7 +196,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
     const int *const count = gf_resample_ints(work->resample, table->count);
     const float *const weights = gf_resample_floats(work->resample, table->weight);
     const int last = out->y + out->rows - 1, needed = start[last] + count[last];
-    int made = start[out->y]; /* rows before this one lie in their slots, as far as needed */
+    int made = start[out->y]; /* rows before this one are in slots, if still needed */
     for (int y = out->y; y <= last; y++) {
         if (made < start[y])
             made = start[y];
@@ -212,7 +212,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
     }
 }
 
-/* Inlined, so that the size is a constant. */
+/* Copies the nearest pixels. The function is inlined, so that the size is a constant. */
 GF_INLINE void gather(size_t size, const unsigned char *row, const int *start, int count,
                       unsigned char *to)
 {

@@ -2,16 +2,16 @@
 
 #include "base/simd.h"
 
-enum { REACH = 64, PICKED = 64 }; /* bytes that lanes pick from, and that nearest picks */
+enum { REACH = 64, PICKED = 64 }; /* bytes for the lanes to select from */
 
 bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in)
 {
-    /* The pixels of a vector's first and last lane lie 15 / channels apart at most. */
+    /* The pixels of a vector's first and last lane are at most 15 / channels apart. */
     const double apart = ceil((GF_RESAMPLE_LANES - 1) / in.channels * columns->scale);
     return in.bits == 8 && (apart + 1) * in.channels <= REACH;
 }
 
-/* What lanes behind the last sample hold does not matter. */
+/* The lanes behind the last sample may hold any values. */
 static void fill_lanes(const struct gf_resample_lanes *lanes, const struct gf_resample *resample)
 {
     const int *const start = gf_resample_ints(resample, resample->columns.start);
@@ -56,14 +56,14 @@ void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_res
 
 #if GF_X86
 
-/* `count` bytes; behind them zeros. */
+/* Loads `count` bytes and fills the vector with zeros. */
 GF_VBMI GF_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
 {
     return _mm512_maskz_loadu_epi8(gf_first_bits(count < 0 ? 0 : (uint64_t)count), from);
 }
 
-/* Vectors first .. end - 1 of `count` rows; those whose 64 bytes lie inside the rows are `inside`.
- * Both are constants where it is inlined. */
+/* Computes vectors first .. end - 1 of `count` rows. `inside` says that the 64 bytes of all these
+ * vectors are inside the rows. Both are constants at each call. */
 GF_VBMI GF_INLINE void make_vectors(const struct gf_resample_lanes *lanes, int first, int end,
                                     const int count, const bool inside,
                                     const unsigned char *const *rows, size_t samples, float max,
@@ -118,8 +118,7 @@ GF_VBMI void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
     for (int i = 0; i < count; i++)
         make_lines(lanes, inside, 1, rows + i, samples, max, out + i);
 }
-/* Samples x .. x + 63: the packing that rounds to bytes takes what is below 0 or above 255 to them.
- */
+/* Computes samples x .. x + 63. Packing to bytes clamps them to 0..255. */
 GF_VBMI GF_INLINE __m512i sum_64(const float *const *rows, const float *weight, int count, size_t x)
 {
     enum { PARTS = 4 };
@@ -149,7 +148,7 @@ GF_VBMI void gf_resample_lanes_sum(const float *const *rows, const float *weight
     if (x < samples)
         _mm512_mask_storeu_epi8(to + x, gf_first_bits(samples - x), sum_64(rows, weight, count, x));
 }
-/* Which of 128 bytes the lanes of a vector of 64 pick. */
+/* Finds for the lanes of a vector of 64 which of 128 bytes they select. */
 bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count)
 {
     lanes->vectors = (count + PICKED - 1) / PICKED;

@@ -1,7 +1,7 @@
-/* Both passes of resize for samples of 8 bits by vectors. The first makes sixteen samples of the
- * result at a time: for each tap their inputs are picked from 64 bytes. Its products are exact
- * (pixel/resample.h), so that its sums are those of the portable code. What works on rows is
- * GF_CPU_VBMI. */
+/* Both passes of resize for samples of 8 bits with vectors. The first pass computes sixteen samples
+ * of the result at a time: for each tap, their inputs are selected from 64 bytes. The products are
+ * exact (pixel/resample.h), so that the sums equal those of the portable code. Functions on rows
+ * need GF_CPU_VBMI. */
 #ifndef GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
 #define GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
 
@@ -13,38 +13,39 @@
 
 enum {
     GF_RESAMPLE_LANES = 16, /* samples of the result in a vector */
-    GF_RESAMPLE_LINES = 4,  /* rows that are made at once */
+    GF_RESAMPLE_LINES = 4,  /* rows that are computed at a time */
 };
 
-/* The column table by vectors. Lane j of vector b is the sum of weight[(b * taps + k) * 16 + j]
- * times input sample base[b] + k * channels + lane[b * 16 + j], k < taps. */
+/* The table of columns for vectors. Lane j of vector b is the sum over k < taps of weight[(b * taps
+ * + k) * 16 + j] times input sample base[b] + k * channels + lane[b * 16 + j]. */
 struct gf_resample_lanes {
     int vectors, taps, channels;
     int *base;
     unsigned char *lane;
     float *weight;
-    int *from; /* where the weights of a lane's pixel begin in the column table */
+    int *from; /* index in the column table of the first weight of each lane's pixel */
 };
 
-/* Whether the lanes of such columns lie near enough. */
+/* Whether the inputs of a vector's lanes are close enough together. */
 bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in);
 
-/* Fills the arrays, for which there is room. */
+/* Fills the arrays of `lanes`, for which the caller has provided room. */
 void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample);
 
-/* Rows of the first pass, 1..GF_RESAMPLE_LINES, from as many input rows of `samples` bytes. Results
- * are clamped to 0..max; up to 15 floats behind a row are overwritten. */
+/* Computes 1..GF_RESAMPLE_LINES rows of the first pass from as many input rows of `samples` bytes.
+ * Results are clamped to 0..max; up to 15 floats behind a row are overwritten. */
 GF_X86_ONLY void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
                                         const unsigned char *const *rows, int count, size_t samples,
                                         float max, float *const *out);
 
-/* The second pass: the sum of rows times their weights, in their order, rounded to bytes. Up to 63
- * floats behind a row are read. */
+/* Computes the second pass: the sum of rows times their weights, in order, rounded to bytes. Up to
+ * 63 floats behind a row are read. */
 GF_X86_ONLY void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count,
                                        size_t samples, unsigned char *to);
 
-/* The nearest kernel, pixels of one byte: `count` results, each its byte start[i] of a row. The
- * first uses base and lane of `lanes`, and returns false where lanes lie too far apart. */
+/* The nearest kernel for pixels of one byte: result i is byte start[i] of a row.
+ * gf_resample_picks_fill() fills base and lane of `lanes`, and returns false where the inputs of
+ * lanes are too far apart. */
 GF_X86_ONLY bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start,
                                         int count);
 GF_X86_ONLY void gf_resample_picks_row(const struct gf_resample_lanes *lanes,

@@ -2,9 +2,9 @@
 
 #include "pixel/sample.h"
 
-/* What the device makes by threads that walk down the picture. A product of a short weight and a
- * sample of 8 bits is exact there and here; a sample that was not converted is as many steps of the
- * smallest number, which the weights make up for, in powers of two that round nothing. */
+/* Tables for the device's threads that walk down the picture. Samples of 8 bits are used as if each
+ * step were the smallest float, which saves their conversion; this power of two in the weights
+ * makes up for it without rounding. The product of a 16-bit weight and such a sample is exact. */
 #define COLUMN_SCALE 0x1p125f
 
 enum { WINDOW_MOST = 64 };
@@ -15,15 +15,15 @@ static void window_of(enum gf_resample_kernel kernel, const struct gf_resample_a
     gf_resample_inputs(kernel, axis, i, i + 1, start, end);
 }
 
-/* The input row after which an output is complete. That is its last one, but only one output may be
- * complete after each row: outputs that end with the picture wait for rows behind it, which add
- * nothing. `before` is the row of the output before, or -1. */
+/* The input row after which an output is complete. This is its last row, except that each row
+ * completes only one output: outputs that end with the picture wait for rows behind it, which add
+ * nothing. `before` is the row that completes the output before, or -1. */
 static int completion_of(int end, int before)
 {
     return end - 1 > before ? end - 1 : before + 1;
 }
 
-/* The most outputs that are begun and not complete at once, or, where rows are gathered, the most
+/* The most outputs that are incomplete at the same time; when enlarging (`gathers`), the most
  * inputs of an output. */
 static int reach_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                     bool gathers)
@@ -78,8 +78,8 @@ static size_t take(size_t *used, size_t count)
     return at;
 }
 
-/* The columns' part of the plan, for a reach of 2, 4 or 6. The reach is that of the rows: of a low
- * picture it can be less than that of the columns, which are no halves then. */
+/* Plans the columns for a reach of 2, 4 or 6. The reach is that of the rows: in a low picture it
+ * can be less than the columns need, which then are no halves. */
 static void plan_columns(const struct gf_resample *resample, struct gf_format format,
                          struct gf_resample_walk *walk)
 {
@@ -187,10 +187,10 @@ static void fill_rows(const struct gf_resample *resample, float scale, char *blo
     }
 }
 
-/* Where light begins to become a sample above v, as GF_RESAMPLE_ENCODE_CELLS counts. */
+/* The position of the change from sample v to v + 1, in the numbers of GF_RESAMPLE_ENCODE_CELLS. */
 static uint32_t change_after(int v)
 {
-    uint32_t below = 0, above = 0x3f800000; /* the bits of 0 and 1 */
+    uint32_t below = 0, above = 0x3f800000; /* bits of the floats 0 and 1 */
     while (above - below > 1) {
         const uint32_t middle = (below + above) / 2;
         const float encoded = gf_resample_encode(gf_float_of_bits(middle)) * 255.0f;

@@ -1,4 +1,5 @@
-/* What a warp reads, and its constants: positions as integers, weights as tables. */
+/* Prepares a warp: the input rows that it reads, and its constants (positions as integers, weights
+ * as tables). */
 #include "pixel/warp/warp.h"
 
 #include "base/elementary.h"
@@ -10,7 +11,7 @@ const char *const gf_warp_kernel_names[] = {"linear", "cubic", "lanczos3", "near
 
 enum { WEIGHT_ONE = 1 << 14, GRID = 32 };
 
-/* Positions of the input's pixels have to fit in 31 bits. */
+/* Positions in the input must fit in 31 bits. */
 static const double POSITION_MAX = 1 << 29, STEP_MAX = 1 << 20;
 
 static int taps_of(int kernel)
@@ -19,10 +20,10 @@ static int taps_of(int kernel)
     return taps[kernel];
 }
 
-/* ---- the rows that are read ---- */
+/* ---- the input rows that are read ---- */
 
-/* The lowest and the highest row of the input that the map gives for rows y0..y1 of the result,
- * half a pixel around the centres included. */
+/* The lowest and the highest position in the input that the map gives for rows y0..y1 of the
+ * result, where y0 and y1 are half a pixel outside of the rows' centres. */
 struct range {
     double low, high;
 };
@@ -32,7 +33,7 @@ static struct range everything(void)
     return (struct range){-GF_WARP_FAR, GF_WARP_FAR};
 }
 
-/* A straight map has its extremes in the corners. */
+/* The range of an affine or perspective map, whose extremes are in the corners. */
 static struct range corners_range(const struct gf_warp_params *params, double y0, double y1)
 {
     const double x1 = params->width - 0.5;
@@ -59,14 +60,15 @@ static struct range of_both(struct range a, struct range b)
     return (struct range){a.low < b.low ? a.low : b.low, larger(a.high, b.high)};
 }
 
-/* How far from the centre the columns lie, in the map's unit. */
+/* The largest horizontal distance of a column from the centre, in the map's unit. */
 static double farthest(const struct gf_warp_params *params)
 {
     const double *const c = params->map.c;
     return larger((c[0] + 0.5) * c[6], (params->width - 0.5 - c[0]) * c[6]);
 }
 
-/* The stretch is a parabola over r^2, with its extremes at the ends or in its vertex. */
+/* The range of one row under a lens map. The stretch is a parabola over r^2, whose extremes are at
+ * its ends or in its vertex. */
 static struct range lens_row_range(const struct gf_warp_params *params, double y)
 {
     const double *const c = params->map.c;
@@ -83,8 +85,9 @@ static struct range lens_row_range(const struct gf_warp_params *params, double y
     return range;
 }
 
-/* dy (1 + r2 (k1 + r2 k2)) at a fixed distance dx from the centre's column is a polynomial of dy,
- * whose derivative is q0 + q1 s + q2 s^2, s = dy^2. Extends the range by the rows where it is 0. */
+/* At a fixed distance dx from the centre's column, dy (1 + r2 (k1 + r2 k2)) is a polynomial of dy
+ * with the derivative q0 + q1 s + q2 s^2, where s = dy^2. Extends the range by the rows where the
+ * derivative is 0. */
 static struct range with_turns(const struct gf_warp_params *params, double dx, double y0, double y1,
                                struct range range)
 {
@@ -94,7 +97,7 @@ static struct range with_turns(const struct gf_warp_params *params, double dx, d
     const double q2 = 5 * c[2] * c[2] * c[8], root = sqrt(larger(q1 * q1 - 4 * q0 * q2, 0));
     const double other = -(q1 + (q1 < 0 ? -root : root)) / 2, s[2] = {other / q2, q0 / other};
     for (int i = 0; i < 4; i++) {
-        if (!(s[i / 2] > 0)) /* NaN */
+        if (!(s[i / 2] > 0)) /* also false for NaN */
             continue;
         const double dy = (i % 2 ? -1 : 1) * sqrt(s[i / 2]), y = c[1] + dy / c[6];
         if (y > y0 && y < y1)
@@ -103,8 +106,9 @@ static struct range with_turns(const struct gf_warp_params *params, double dx, d
     return range;
 }
 
-/* In between, the extremes are those of the columns nearest to the centre and farthest from it, or
- * of a vertex, which moves along a straight line from one of these to the other. */
+/* The range of rows y0..y1 under a lens map. Between the two rows the extremes are those of the
+ * columns nearest to the centre and farthest from it, or of a vertex, which moves on a straight
+ * line from one of these columns to the other. */
 static struct range lens_range(const struct gf_warp_params *params, double y0, double y1)
 {
     const struct range ends = of_both(lens_row_range(params, y0), lens_row_range(params, y1));
@@ -122,8 +126,9 @@ static int bounded(double v, int least, int most)
     return v < least ? least : v > most ? most : (int)v;
 }
 
-/* The rows of a band: no row below it needs one before the first, and none above it one behind the
- * end, so that both never decrease. A row more on either side stands for roundings. */
+/* The input rows of a band. Both ends must never decrease from band to band: no later band needs a
+ * row before *first, and no earlier one a row behind the end. One more row on each side allows for
+ * rounding. */
 static void rows_of(const struct gf_warp_params *params, int in_height, int y0, int y1, int *first,
                     int *end)
 {
@@ -150,9 +155,10 @@ bool gf_warp_needs_whole(const void *params)
     return ((const struct gf_warp_params *)params)->whole;
 }
 
-/* ---- what a picture's size decides ---- */
+/* ---- constants that depend on the picture's size ---- */
 
-/* The distance in the input of two points of the result, if a picture lies there; else 0. */
+/* The distance in the input between the two points of the result that are (dx, dy) apart around (x,
+ * y); 0 where the middle of them is outside of the picture. */
 static double step(const struct gf_warp_params *params, double x, double y, double dx, double dy,
                    int in_width, int in_height)
 {
@@ -220,7 +226,7 @@ static int64_t fixed(double v)
     return (int64_t)floor(v * 4294967296.0 + 0.5);
 }
 
-/* Keys' cubic with a = -1/2, and sinc windowed by sinc. */
+/* The value of a kernel: Keys' cubic with a = -1/2, or Lanczos. */
 static double kernel_at(int kernel, double x)
 {
     const double t = fabs(x);
@@ -232,8 +238,8 @@ static double kernel_at(int kernel, double x)
     return t < 3 ? 3 * gf_sin_pi_double(t) * gf_sin_pi_double(t / 3) / (pi * pi * t * t) : 0;
 }
 
-/* The weights of a phase: normalised, and rounded so that their sum is one; what is missing goes to
- * the largest. */
+/* Computes the weights of a phase: normalised, and rounded so that their sum is exactly one; the
+ * remainder is added to the largest. */
 static void fill_phase(int kernel, int taps, int phase, int16_t *weight)
 {
     const double at = (double)phase / GF_WARP_PHASES;

@@ -1,13 +1,13 @@
-/* Sampling a picture at real positions: what rotate, affine, perspective and lens are made of. A
- * map says where in the input each pixel of the result lies; a kernel (nearest, linear, cubic,
- * Lanczos of 3 lobes) makes its value of the pixels around that position. The picture goes on
- * beyond its edges, as one colour, transparent, or as its edge. All arithmetic on samples is that
- * of integers, and positions are made in one order, so that both backends make the same bits.
+/* Sampling a picture at any positions, for rotate, affine, perspective and lens. A map gives the
+ * position in the input for each pixel of the result; a kernel (nearest, linear, cubic, Lanczos
+ * with 3 lobes) computes the value from the pixels around that position. Outside of the picture is
+ * one colour, transparency, or the nearest edge pixel. Samples are computed in integers and
+ * positions in a fixed order, so that both backends give the same bits.
  *
- * Where the map shrinks, a pixel of the result covers more than one of the input: it is then the
- * mean of nx x ny samples that lie evenly in it, so many that neighbours are 1.25 pixels of the
- * input apart at most (64 x 64 samples at most): a box in the result's space, as in Heckbert,
- * Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. */
+ * Where the map shrinks, a pixel of the result covers more than one pixel of the input. It is then
+ * the mean of nx x ny samples spread evenly over it, as many as are needed for neighbouring samples
+ * to be at most 1.25 pixels of the input apart (but at most 64 x 64): a box in the result's space,
+ * as in Heckbert, Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. */
 #ifndef GF_PIXEL_WARP_WARP_H
 #define GF_PIXEL_WARP_WARP_H
 
@@ -24,7 +24,8 @@ GF_C_BEGIN
 enum gf_warp_kernel { GF_WARP_LINEAR, GF_WARP_CUBIC, GF_WARP_LANCZOS3, GF_WARP_NEAREST };
 extern const char *const gf_warp_kernel_names[];
 
-/* colour.word of struct gf_warp_params: in the order of the words that pad takes. */
+/* What is outside of the picture: colour.word of struct gf_warp_params, in the order of pad's
+ * words. */
 enum gf_warp_beyond { GF_WARP_COLOUR, GF_WARP_EDGE, GF_WARP_TRANSPARENT };
 
 /* Positions count pixels: the centre of column 0 is 0. From (x, y) of the result to (u, v) of the
@@ -43,14 +44,14 @@ struct gf_warp_map {
 
 struct gf_warp_params {
     struct gf_warp_map map;
-    int width, height; /* of the result */
+    int width, height; /* size of the result in pixels */
     int kernel;
-    int nx, ny;              /* samples a pixel: gf_warp_plan() sets them */
-    bool whole;              /* a band needs much of the input: gf_warp_plan() sets it */
-    struct gf_colour colour; /* with TRANSPARENT the input has alpha */
+    int nx, ny;              /* samples of a pixel; set by gf_warp_plan() */
+    bool whole;              /* a band needs much of the input; set by gf_warp_plan() */
+    struct gf_colour colour; /* with TRANSPARENT the input must have alpha */
 };
 
-/* The kernels of a filter that becomes a warp, for its .cuda. */
+/* The kernels of a filter that is a warp, for its .cuda. */
 extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
 #define GF_WARP_KERNELS \
     {GF_VARIANT("tiled", gf_warp_cuda, \
@@ -70,7 +71,8 @@ enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error) G
 void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                  void *scratch);
 
-/* The filter whose params are a struct gf_warp_params, as a part of the filter of that name. */
+/* A filter whose params are a struct gf_warp_params, as the part of the filter name_ that does the
+ * warp. */
 #define GF_WARP_STAGE(name_) \
     { \
         .name = name_, .params_size = sizeof(struct gf_warp_params), .kind = GF_STENCIL, \
@@ -79,40 +81,40 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
         .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNELS), \
     }
 
-/* Sets nx, ny and whole for an input of in_width x in_height pixels. */
+/* Sets nx, ny and `whole` for an input of in_width x in_height pixels. */
 void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height);
 
 enum {
-    GF_WARP_PHASES = 1024, /* positions between two pixels, of the tables of weights */
-    GF_WARP_TAPS = 8,      /* weights of a phase in the table; those behind `taps` are 0 */
+    GF_WARP_PHASES = 1024, /* positions between two pixels in the tables of weights */
+    GF_WARP_TAPS = 8,      /* weights of a phase in the table; 0 behind `taps` */
     GF_WARP_SAMPLES_MAX = 64,
 };
 
-/* What prepare() leaves in stage->constants; the table of weights int16_t[PHASES][TAPS], 2^14 = 1,
- * stands behind it, at `table` bytes. */
+/* The constants of a warp. Behind them, at `table` bytes, is the table of weights,
+ * int16_t[PHASES][TAPS], in units of 1/2^14. */
 struct gf_warp {
     struct gf_warp_map map;
     int kernel, taps, nx, ny;
     int in_width, in_height;
-    bool edge;                    /* the nearest pixel instead of `beyond` */
-    uint16_t beyond[4];           /* the samples of a pixel there */
-    double bias;                  /* is added to positions, so that truncation rounds */
+    bool edge;                    /* edge pixels replace `beyond` */
+    uint16_t beyond[4];           /* a pixel outside of the picture */
+    double bias;                  /* added to positions, so that truncation rounds */
     double one_of;                /* 1 / (256 nx ny) */
-    int64_t u, ux, uy, v, vx, vy; /* AFFINE: u + ux x + uy y in 2^-32 pixels, bias included */
-    int64_t part_ux, part_uy, part_vx, part_vy; /* half the way from a sample to the next */
+    int64_t u, ux, uy, v, vx, vy; /* AFFINE: u + ux x + uy y in 2^-32 pixels, with the bias */
+    int64_t part_ux, part_uy, part_vx, part_vy; /* half of the distance between samples */
     size_t table;
 };
 
-/* Positions of a run of pixels: the pixel at or before each, and of 4096 parts of the way to the
- * next. */
+/* The positions of a run of pixels: the whole pixel at or before each, and the fraction in
+ * 1/4096. */
 enum { GF_WARP_RUN = 256 };
 struct gf_warp_run {
     int32_t x[GF_WARP_RUN], y[GF_WARP_RUN];
     uint16_t f[GF_WARP_RUN], g[GF_WARP_RUN];
 };
-/* RGB or gray of 8 bits by vector instructions: pixels first .. first + count - 1 of the run, all
- * of whose windows lie in the picture, with GF_WARP_BESIDE columns more on the right, to `out`.
- * Returns how many are done. GF_CPU_AVX2. */
+/* Computes pixels first .. first + count - 1 of the run to `out` with vector instructions, for gray
+ * or RGB of 8 bits. All their windows must be inside the picture, with GF_WARP_BESIDE more columns
+ * on the right. Returns how many were computed. Needs GF_CPU_AVX2. */
 enum { GF_WARP_BESIDE = 2 };
 GF_X86_ONLY int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                                   const struct gf_warp_run *run, int first, int count,
@@ -123,18 +125,18 @@ GF_X86_ONLY int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_v
 
 /* ---- positions ---- */
 
-/* A position in the input: whole pixels, and of 4096 parts of the way to the next. */
+/* A position in the input: whole pixels, and fractions in 1/4096. */
 struct gf_warp_at {
     int x, y;
     unsigned f, g;
 };
 
-/* Far outside every picture, yet windows around it have indices. */
+/* A position far outside of any picture, for which windows still have valid indices. */
 #define GF_WARP_FAR 1.0e9
 
 GF_HOST_DEVICE double gf_warp_bounded(double v)
 {
-    const double floored = v > -GF_WARP_FAR ? v : -GF_WARP_FAR; /* NaN: far */
+    const double floored = v > -GF_WARP_FAR ? v : -GF_WARP_FAR; /* NaN gives -FAR */
     return floored < GF_WARP_FAR ? floored : GF_WARP_FAR;
 }
 
@@ -156,7 +158,7 @@ GF_HOST_DEVICE void gf_warp_source(const struct gf_warp_map *map, double x, doub
     *v = w > 0 ? gf_warp_bounded(left / w) : -GF_WARP_FAR;
 }
 
-/* AFFINE: where sample (i, j) lies in the pixel, from its centre. */
+/* AFFINE: where sample (i, j) of a pixel is, relative to the pixel's centre. */
 GF_HOST_DEVICE int64_t gf_warp_part_u(const struct gf_warp *warp, int i, int j)
 {
     return (2 * i + 1 - warp->nx) * warp->part_ux + (2 * j + 1 - warp->ny) * warp->part_uy;
@@ -167,7 +169,7 @@ GF_HOST_DEVICE int64_t gf_warp_part_v(const struct gf_warp *warp, int i, int j)
     return (2 * i + 1 - warp->nx) * warp->part_vx + (2 * j + 1 - warp->ny) * warp->part_vy;
 }
 
-/* Where sample i of n lies in a pixel, from its centre. */
+/* Where sample i of n is in a pixel, relative to the pixel's centre. */
 GF_HOST_DEVICE double gf_warp_offset(int i, int n)
 {
     return (2 * i + 1 - n) / (2.0 * n);
@@ -182,7 +184,7 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_split(double u, double v)
     return at;
 }
 
-/* Sample (i, j) of the result's pixel (x, y). */
+/* The position of sample (i, j) of the result's pixel (x, y). */
 GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, int y, int i, int j)
 {
     struct gf_warp_at at;
@@ -199,9 +201,10 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, i
     return gf_warp_split(u + warp->bias, v + warp->bias);
 }
 
-/* ---- values: with so many fraction bits that a mean of them is rounded once ---- */
+/* ---- values, with enough fraction bits for a mean to be rounded only once ---- */
 
-/* Linear: the sum of two rows, and of both. 2^24 (8 bits), 2^16 (16 bits) = 1. */
+/* Linear interpolation in a row, and between two rows. The unit is 1/2^24 (8 bits) or 1/2^16 (16
+ * bits). */
 GF_HOST_DEVICE uint32_t gf_warp_linear8(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t f,
                                         uint32_t g)
 {
@@ -217,13 +220,14 @@ GF_HOST_DEVICE uint32_t gf_warp_linear16(uint32_t a, uint32_t b, uint32_t c, uin
     return 4096 * top + g * (bottom - top);
 }
 
-/* Cubic and Lanczos: sums of rows, 2^14 = 1, are rounded to 2^6 = 1; those of columns have 2^20. */
+/* Cubic and Lanczos: sums of rows, in units of 1/2^14, are rounded to units of 1/2^6; sums of
+ * columns have units of 1/2^20. */
 GF_HOST_DEVICE int gf_warp_round_row(int sum)
 {
     return (sum + 128) >> 8;
 }
 
-/* A sum as a sample, or as one with 8 fraction bits. */
+/* A sum as a rounded sample, or as one with 8 fraction bits. */
 GF_HOST_DEVICE int gf_warp_sample(int64_t sum, int fraction_bits, int max)
 {
     const int64_t rounded = (sum + ((int64_t)1 << (fraction_bits - 1))) >> fraction_bits;
@@ -235,8 +239,8 @@ GF_HOST_DEVICE int64_t gf_warp_fine(int64_t sum, int fraction_bits)
     return (sum + ((int64_t)1 << (fraction_bits - 9))) >> (fraction_bits - 8);
 }
 
-/* The mean of the pixel's samples, values with 8 fraction bits, as a sample. The quotient by a
- * multiplication is off by one at most. */
+/* The mean of a pixel's samples, which have 8 fraction bits, as a rounded sample. The quotient is
+ * found by a multiplication, whose error is at most one. */
 GF_HOST_DEVICE int gf_warp_mean(const struct gf_warp *warp, int64_t sum, int max)
 {
     const int64_t divisor = 256 * (int64_t)(warp->nx * warp->ny);

@@ -1,4 +1,4 @@
-/* Warps on the CPU: positions of a run of pixels first, then their values. */
+/* Warps on the CPU: first the positions of a run of pixels, then their values. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -23,7 +23,8 @@ GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int 
     }
 }
 
-/* The kind is a constant where it is called, so that the loop becomes vectors. */
+/* Computes positions. The kind of map is a constant at each call, so that compilers vectorise the
+ * loop. */
 GF_INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
                             int count, struct gf_warp_run *run)
 {
@@ -67,13 +68,13 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
 
 /* ---- values ---- */
 
-/* Where the samples of a pixel's window lie. */
+/* The samples of a pixel's window. */
 struct window {
     const unsigned char *at;
-    ptrdiff_t pitch; /* bytes */
+    ptrdiff_t pitch; /* in bytes */
 };
 
-/* Copies a window that reaches beyond the picture, its first pixel at (x, y). */
+/* Copies a window that is not entirely inside the picture; its first pixel is (x, y). */
 static struct window copy_window(const struct gf_warp_sampler *s, int x, int y, unsigned char *to)
 {
     const struct gf_warp *const warp = s->warp;
@@ -143,7 +144,8 @@ GF_INLINE void store(unsigned char *out, int bits, int i, int v)
         ((gf_u16_any *)(void *)out)[i] = (uint16_t)v;
 }
 
-/* Pixel k of the run: to `out`, or, where there are several samples a pixel, to their sums. */
+/* Computes pixel k of the run: it is stored to `out`, or added to the sums where a pixel has
+ * several samples. */
 GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int k,
                           int bits, int channels, enum method method, unsigned char *out,
                           int64_t *sums)
@@ -205,7 +207,7 @@ RUNS_OF(16, 4)
         nearest_##bits_##_##channels_, linear_##bits_##_##channels_, table_##bits_##_##channels_ \
     }
 
-/* Pictures with alpha arrive premultiplied, in 16 bits. */
+/* Chooses the function for the format. Pictures with alpha arrive premultiplied, with 16 bits. */
 static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
 {
     static gf_warp_maker *const makers[6][3] = {MAKERS(8, 1),  MAKERS(8, 3),  MAKERS(16, 1),
@@ -218,8 +220,8 @@ static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format form
 
 /* ---- rows ---- */
 
-/* Whether all windows of all samples lie beyond the picture, where they have one colour. Of a
- * straight map they lie between those of the outermost samples of the pixels at the ends. */
+/* Whether the windows of all samples are outside of the picture, where they have one colour. Under
+ * an affine map they are between those of the outermost samples of the first and last pixel. */
 static bool is_beyond(const struct gf_warp *warp, int x, int y, int count)
 {
     const int taps = warp->taps, before = taps / 2 - 1;

@@ -1,4 +1,5 @@
-/* Warps of gray of 8 bits by vector instructions: eight pixels at once, one in each 32-bit lane. */
+/* Warps gray of 8 bits with vector instructions: eight pixels at a time, one in each 32-bit
+ * lane. */
 #include "pixel/warp/warp_near_simd.h"
 
 #include "base/simd.h"
@@ -12,7 +13,7 @@ GF_AVX2 GF_INLINE __m256i fractions(const uint16_t *from)
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)from));
 }
 
-/* Four bytes of each window, at offsets from the first row. */
+/* Loads four bytes of each window, at these offsets from the first row. */
 GF_AVX2 GF_INLINE __m256i four_bytes(const unsigned char *row, __m256i offsets)
 {
     return _mm256_i32gather_epi32((const int *)(const void *)row, offsets, 1);
@@ -28,7 +29,7 @@ GF_AVX2 GF_INLINE __m256i offsets_of(const struct gf_warp_run *run, int k, int b
         _mm256_mullo_epi32(_mm256_sub_epi32(y, less), _mm256_set1_epi32(pitch)));
 }
 
-/* The lowest byte of each lane. */
+/* Stores the lowest byte of each lane. */
 GF_AVX2 GF_INLINE void store_lanes(__m256i v, uint8_t *out)
 {
     const __m256i low =
@@ -40,9 +41,8 @@ GF_AVX2 GF_INLINE void store_lanes(__m256i v, uint8_t *out)
     _mm_storel_epi64((void *)out, both);
 }
 
-/* 4096 a + f (b - a), for the two lowest bytes a, b of each lane, by the pair of weights 4096 - f,
- * f.
- */
+/* Interpolates the two lowest bytes a, b of each lane: 4096 a + f (b - a), by the weights 4096 - f
+ * and f. */
 GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
 {
     const __m256i two = _mm256_setr_epi8(0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1,
@@ -50,7 +50,7 @@ GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
     return _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, two), weights);
 }
 
-/* gf_warp_linear8(), rounded. */
+/* gf_warp_linear8(), rounded, for gray. */
 GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_warp_run *run,
                                     int first, int count, uint8_t *out)
 {
@@ -95,7 +95,7 @@ GF_AVX2 GF_INLINE struct pairs weights_of(const int16_t *table, __m256i phases, 
                           _mm256_blend_epi16(_mm256_srli_epi32(low, 16), high, 0xaa)};
 }
 
-/* The products of four bytes with their weights, summed. */
+/* Multiplies four bytes by their weights and adds the products. */
 GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
 {
     const __m256i each_second = _mm256_set1_epi32(0x00ff00ff);
@@ -105,7 +105,7 @@ GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
                             _mm256_madd_epi16(odd, weights.odd));
 }
 
-/* As table_value() of warp_cpu.c, rounded. Weights behind the last tap are 0. */
+/* Like table_value() of warp_cpu.c, rounded. Weights behind the last tap are 0. */
 GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct gf_view *in,
                              const struct gf_warp_run *run, int first, int count, const int taps,
                              uint8_t *out)
@@ -114,7 +114,7 @@ GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct gf_view *i
     const int before = taps / 2 - 1, parts = (taps + 3) / 4;
     const __m256i half = _mm256_set1_epi32(128), whole = _mm256_set1_epi32(1 << 19);
     for (int i = 0; i < count; i += LANES) {
-        /* A phase is GF_WARP_TAPS weights of 2 bytes: 4 words. */
+        /* A phase has GF_WARP_TAPS weights of 2 bytes, which are 4 words. */
         const __m256i across =
             _mm256_slli_epi32(_mm256_srli_epi32(fractions(run->f + first + i), 2), 2);
         const __m256i down =
@@ -133,7 +133,7 @@ GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct gf_view *i
             value = _mm256_srai_epi32(value, 8);
             if (j % 4 == 0)
                 column = weights_of(weights, down, j / 4);
-            /* Weight j as a word: the low or the high half of its pair. */
+            /* Weight j, widened from the low or the high half of its pair. */
             const __m256i pair = j % 2 ? column.odd : column.even;
             const __m256i w = j % 4 < 2 ? _mm256_srai_epi32(_mm256_slli_epi32(pair, 16), 16)
                                         : _mm256_srai_epi32(pair, 16);

@@ -1,5 +1,5 @@
-/* Warps of RGB of 8 bits by vector instructions: two pixels at once, a channel in each 32-bit lane.
- */
+/* Warps RGB of 8 bits with vector instructions: two pixels at a time, one channel in each 32-bit
+ * lane. */
 #include "pixel/warp/warp.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #if GF_X86
 
 struct source {
-    const unsigned char *data; /* row 0 */
+    const unsigned char *data; /* the first row */
     ptrdiff_t pitch;
 };
 
@@ -18,8 +18,8 @@ GF_AVX2 GF_INLINE const unsigned char *pixel_at(const struct source *source, int
     return source->data + (ptrdiff_t)y * source->pitch + 3 * (ptrdiff_t)x;
 }
 
-/* Two neighbouring pixels of each of two windows, as pairs of 16 bits: R R, G G, B B. Reads 8
- * bytes. */
+/* Loads two neighbouring pixels of each of two windows, as pairs of 16 bits: R R, G G, B B. Reads 8
+ * bytes of each. */
 GF_AVX2 GF_INLINE __m256i load_pairs(const unsigned char *first, const unsigned char *second)
 {
     const __m256i spread =
@@ -37,8 +37,8 @@ GF_AVX2 GF_INLINE __m256i in_halves(int first, int second)
                                    _mm_set1_epi32(second), 1);
 }
 
-/* The lanes' low bytes: three of each pixel. A fourth byte behind each is overwritten by the next
- * pixel, or lies in front of one that is still to be made. */
+/* Stores the low bytes of the lanes, three of each pixel. The byte behind a pixel's three is
+ * overwritten when the next pixel is stored. */
 GF_AVX2 GF_INLINE void store_two(__m256i v, uint8_t *out)
 {
     const __m256i bytes = _mm256_shuffle_epi8(
@@ -108,7 +108,8 @@ GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct source *so
                 p += source->pitch;
                 q += source->pitch;
             }
-            /* The rows' sums fit in 16 bits: pairs of them take pairs of weights. */
+            /* The sums of rows fit in 16 bits, so that pairs of sums can be multiplied by pairs of
+             * weights. */
             const __m256i both = _mm256_blend_epi16(rows[0], _mm256_slli_epi32(rows[1], 16), 0xaa);
             sum = _mm256_add_epi32(sum, _mm256_madd_epi16(both, in_halves(weights_of(down0 + j),
                                                                           weights_of(down1 + j))));
@@ -133,7 +134,7 @@ GF_AVX2 static void lanczos3(const struct gf_warp *warp, const struct source *so
 int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                       const struct gf_warp_run *run, int first, int count, uint8_t *out)
 {
-    /* A pixel behind the last takes what is stored beyond it. */
+    /* The last pixel is left out, since four bytes are stored for each. */
     const int done = (count - 1) & ~1;
     const struct source source = {gf_view_row(in, 0), (ptrdiff_t)in->pitch};
     if (warp->kernel == GF_WARP_LINEAR)

@@ -5,11 +5,12 @@
 #include "base/target_clones.h"
 #include "pixel/warp/warp_near_simd.h"
 
-/* A window that lies in the picture with some columns more, as vectors are longer than its rows;
- * wholly outside; on the edge. Of runs: some of each. */
+/* Where a pixel's window is: inside the picture together with the columns that vectors read in
+ * addition; entirely outside; or at an edge. For a run of pixels MIXED also means that their
+ * windows are in different places. */
 enum place { INSIDE, OUTSIDE, MIXED };
 
-/* Of each pixel of a run. */
+/* Finds the place of each pixel's window in a run. */
 GF_TARGET_CLONES static void find_places(const struct gf_warp *warp, const struct gf_warp_run *run,
                                          int count, unsigned char *places)
 {
@@ -49,8 +50,8 @@ static struct extremes of_ends(const struct gf_warp_run *run, int last)
                              y0 < y1 ? y1 : y0};
 }
 
-/* Where all windows of the run lie, as far as their extremes say it: those of a straight line are
- * its ends. */
+/* Finds where all windows of the run are, from the extremes of their positions; under an affine map
+ * these are the run's ends. */
 static enum place place_of(const struct gf_warp *warp, const struct gf_warp_run *run, int count)
 {
     const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0, taps = warp->taps;
@@ -67,7 +68,8 @@ static enum place place_of(const struct gf_warp *warp, const struct gf_warp_run 
     return is_out && !warp->edge ? OUTSIDE : MIXED;
 }
 
-/* Four bytes at once: the fourth is overwritten by the next pixel, so that the last is left. */
+/* Copies pixels as four bytes each. The next pixel overwrites the fourth, so that the last pixel
+ * must not be copied this way. */
 static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first,
                            int count, unsigned char *out)
 {
@@ -135,8 +137,9 @@ static void fill_beyond(const struct gf_warp_sampler *s, int count, unsigned cha
     }
 }
 
-/* One sample a pixel, of RGB or gray of 8 bits: stretches of windows inside the picture as vectors,
- * of those outside as one colour, and what is between them pixel by pixel. */
+/* Computes a run with one sample for each pixel, for RGB or gray of 8 bits: stretches with windows
+ * inside the picture with vectors, those outside as one colour, and the pixels between them one by
+ * one. */
 void gf_warp_stretches(const struct gf_warp_sampler *s, gf_warp_maker *maker,
                        const struct gf_warp_run *run, int count, unsigned char *out)
 {
