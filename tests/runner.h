@@ -151,7 +151,7 @@ static inline void copy_image(const struct gf_image *from, const struct gf_image
 }
 
 /* A fake device's memory is host memory. */
-static inline enum gf_status run_on_device(struct gf_run *run, struct gf_error *error)
+static inline enum gf_status run_on_device(struct gf_schedule *run, struct gf_error *error)
 {
     const struct gf_image *const input = run->image_in, *const output = run->image_out;
     enum gf_status status = run->backend->calls->ready(run->backend, error);
@@ -162,7 +162,7 @@ static inline enum gf_status run_on_device(struct gf_run *run, struct gf_error *
     run->image_out = &out;
     run->in_on_device = run->out_on_device = true;
     if (!status)
-        status = gf_schedule(run, error);
+        status = gf_schedule_plan(run, error);
     copy_image(&out, output);
     run->backend->calls->release(run->backend, in.data, in.pitch * (size_t)in.format.height);
     run->backend->calls->release(run->backend, out.data, out.pitch * (size_t)out.format.height);
@@ -186,19 +186,19 @@ static inline enum gf_status run_plan(struct gf_plan *plan, struct way *way,
     gf_spans_init(&spans);
     if (!backend)
         assert_ok(way->name, gf_backend_cpu_open(way->lanes, &backend, error), error);
-    struct gf_run run = {.plan = plan,
-                         .backend = backend,
-                         .options = &options,
-                         .memory_is_limit = way->memory_bytes != 0,
-                         .spans = way->spans ? way->spans : &spans,
-                         .lanes = way->lanes,
-                         .band_rows = way->band_rows,
-                         .source = way->streams_in ? &source.base : NULL,
-                         .sink = way->streams_out ? &sink.base : NULL,
-                         .image_in = way->streams_in ? NULL : input,
-                         .image_out = way->streams_out ? NULL : output};
+    struct gf_schedule run = {.plan = plan,
+                              .backend = backend,
+                              .options = &options,
+                              .memory_is_limit = way->memory_bytes != 0,
+                              .spans = way->spans ? way->spans : &spans,
+                              .lanes = way->lanes,
+                              .band_rows = way->band_rows,
+                              .source = way->streams_in ? &source.base : NULL,
+                              .sink = way->streams_out ? &sink.base : NULL,
+                              .image_in = way->streams_in ? NULL : input,
+                              .image_out = way->streams_out ? NULL : output};
     const enum gf_status status =
-        way->on_device ? run_on_device(&run, error) : gf_schedule(&run, error);
+        way->on_device ? run_on_device(&run, error) : gf_schedule_plan(&run, error);
     backend->calls->close(backend);
     way->sink_finished = sink.finished;
     way->rows_written = sink.row;

@@ -1,20 +1,20 @@
-/* The lanes of a run: their buffers, and the histograms that they count. */
+/* The lanes of a schedule: their buffers, and the histograms that they count. */
 #include "base/fail.h"
-#include "engine/run_state.h"
+#include "engine/schedule_state.h"
 
 #include <stdlib.h>
 
 #include "pixel/histogram/histogram.h"
 
-enum gf_status gf_lanes_open(struct gf_run_state *state, struct gf_error *error)
+enum gf_status gf_lanes_open(struct gf_schedule_state *state, struct gf_error *error)
 {
-    struct gf_backend *const backend = state->run->backend;
-    const int count = gf_layout_lanes(state->run, &state->layout);
+    struct gf_backend *const backend = state->schedule->backend;
+    const int count = gf_layout_lanes(state->schedule, &state->layout);
     const size_t bytes = gf_layout_lane_bytes(&state->layout);
     for (int i = 0; i < count; i++) {
         struct gf_worker *const worker = &state->worker[i];
         const enum gf_status status =
-            gf_buffer_pool_lane(state->buffers, i, state->run->spans, &worker->lane, error);
+            gf_buffer_pool_lane(state->buffers, i, state->schedule->spans, &worker->lane, error);
         if (status)
             return status;
         state->workers++;
@@ -35,17 +35,17 @@ enum gf_status gf_lanes_open(struct gf_run_state *state, struct gf_error *error)
 
 /* A worker's ring has two slots: one for a band of the first stage's result, one for the stage's
  * scratch memory. */
-enum gf_status gf_lanes_open_host_stage(struct gf_run_state *state, struct gf_error *error)
+enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct gf_error *error)
 {
-    const struct gf_segment_run *const segment_run = &state->segment_run;
-    struct gf_backend *const backend = state->run->backend;
-    const struct gf_stage *const stage = &state->run->plan->stage[segment_run->segment->first];
-    const int rows = (int)(segment_run->bands.between_bytes / gf_band_pitch(backend, stage->out));
+    const struct gf_pass *const pass = &state->pass;
+    struct gf_backend *const backend = state->schedule->backend;
+    const struct gf_stage *const stage = &state->schedule->plan->stage[pass->segment->first];
+    const int rows = (int)(pass->bands.between_bytes / gf_band_pitch(backend, stage->out));
     const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
         status = gf_ring_alloc(&state->worker[i].host, state->buffers,
-                               gf_larger(segment_run->bands.between_bytes, scratch), 2, error);
+                               gf_larger(pass->bands.between_bytes, scratch), 2, error);
         if (!status)
             gf_buffer_pool_pin(state->buffers, state->worker[i].host.data);
     }
@@ -55,51 +55,52 @@ enum gf_status gf_lanes_open_host_stage(struct gf_run_state *state, struct gf_er
 /* Allocates a ring with no more slots than there are bands, because pinning touches every page of
  * it. The ring lies in the lender's memory where that is large enough. `lender` is NULL where there
  * is none. */
-static enum gf_status alloc_ring(struct gf_run_state *state, struct gf_ring *ring,
+static enum gf_status alloc_ring(struct gf_schedule_state *state, struct gf_ring *ring,
                                  size_t slot_bytes, const struct gf_bands *bands,
                                  const struct gf_ring *lender, struct gf_error *error)
 {
-    const int most = state->run->lanes + 1, count = bands->count < most ? bands->count : most;
+    const int most = state->schedule->lanes + 1, count = bands->count < most ? bands->count : most;
     if (lender && gf_ring_borrow(ring, lender, slot_bytes, count))
         return GF_OK;
     const enum gf_status status = gf_ring_alloc(ring, state->buffers, slot_bytes, count, error);
-    if (!status && state->run->backend->calls->unified && !state->run->serial)
+    if (!status && state->schedule->backend->calls->unified && !state->schedule->serial)
         gf_pages_ahead_begin(&ring->ahead, ring->data, ring->slot_bytes * (size_t)count);
     return status;
 }
 
 /* With several segments the reader has ended before the writer begins. */
-enum gf_status gf_lanes_alloc_rings(struct gf_run_state *state, struct gf_error *error)
+enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state, struct gf_error *error)
 {
-    const struct gf_run *const run = state->run;
-    const int segments = run->plan->segment_count;
+    const struct gf_schedule *const schedule = state->schedule;
+    const int segments = schedule->plan->segment_count;
     const struct gf_bands *const first = &state->layout.bands[0];
     const struct gf_bands *const last = &state->layout.bands[segments - 1];
     enum gf_status status = GF_OK;
-    if (run->source)
+    if (schedule->source)
         status = alloc_ring(state, &state->in_ring, first->in_bytes, first, NULL, error);
-    if (!status && run->sink)
+    if (!status && schedule->sink)
         status = alloc_ring(state, &state->out_ring, last->out_bytes, last,
-                            run->source && segments > 1 ? &state->in_ring : NULL, error);
+                            schedule->source && segments > 1 ? &state->in_ring : NULL, error);
     return status;
 }
 
-enum gf_status gf_lanes_open_histograms(struct gf_run_state *state, struct gf_error *error)
+enum gf_status gf_lanes_open_histograms(struct gf_schedule_state *state, struct gf_error *error)
 {
-    const struct gf_segment *const segment = state->segment_run.segment;
+    const struct gf_segment *const segment = state->pass.segment;
     const struct gf_stage *const wanting =
-        &state->run->plan->stage[segment->first + segment->count];
+        &state->schedule->plan->stage[segment->first + segment->count];
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
-        state->run->backend->calls->lane_enter(state->worker[i].lane);
-        status = state->run->backend->calls->statistic_open(state->worker[i].lane, wanting, error);
+        state->schedule->backend->calls->lane_enter(state->worker[i].lane);
+        status =
+            state->schedule->backend->calls->statistic_open(state->worker[i].lane, wanting, error);
     }
     return status;
 }
 
-enum gf_status gf_lanes_take_histograms(struct gf_run_state *state, struct gf_error *error)
+enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state, struct gf_error *error)
 {
-    const struct gf_segment *const segment = state->segment_run.segment;
+    const struct gf_segment *const segment = state->pass.segment;
     struct gf_histogram *const histogram = &state->histogram;
     free(histogram->count);
     *histogram =
@@ -111,9 +112,9 @@ enum gf_status gf_lanes_take_histograms(struct gf_run_state *state, struct gf_er
         return gf_fail_memory(error);
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->workers; i++) {
-        status =
-            state->run->backend->calls->statistic_take(state->worker[i].lane, histogram, error);
-        state->run->backend->calls->statistic_close(state->worker[i].lane);
+        status = state->schedule->backend->calls->statistic_take(state->worker[i].lane, histogram,
+                                                                 error);
+        state->schedule->backend->calls->statistic_close(state->worker[i].lane);
     }
     return status;
 }

@@ -4,24 +4,24 @@
 
 #include "base/fail.h"
 
-enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout,
+enum gf_status gf_layout_make(const struct gf_schedule *schedule, struct gf_layout *layout,
                               struct gf_error *error)
 {
-    const int count = run->plan->segment_count;
-    const bool unified = run->backend->calls->unified;
+    const int count = schedule->plan->segment_count;
+    const bool unified = schedule->backend->calls->unified;
     *layout = (struct gf_layout){.bands = calloc((size_t)count, sizeof *layout->bands),
                                  .on_device = calloc((size_t)count, sizeof *layout->on_device)};
     if (!layout->bands || !layout->on_device)
         return gf_fail_memory(error);
     for (int s = 0; s < count; s++) {
-        const struct gf_segment *const segment = &run->plan->segment[s];
+        const struct gf_segment *const segment = &schedule->plan->segment[s];
         struct gf_bands *const bands = &layout->bands[s];
-        const struct gf_bands_budget budget = {.bytes = run->options->memory_bytes,
-                                               .is_limit = run->memory_is_limit,
-                                               .streams_in = !s && run->source,
-                                               .streams_out = s + 1 == count && run->sink};
-        *bands =
-            gf_bands_cut(run->plan, segment, run->backend, run->band_rows, run->lanes, &budget);
+        const struct gf_bands_budget budget = {.bytes = schedule->options->memory_bytes,
+                                               .is_limit = schedule->memory_is_limit,
+                                               .streams_in = !s && schedule->source,
+                                               .streams_out = s + 1 == count && schedule->sink};
+        *bands = gf_bands_cut(schedule->plan, segment, schedule->backend, schedule->band_rows,
+                              schedule->lanes, &budget);
         if (!unified || segment->count > 1)
             layout->between_bytes =
                 gf_larger(layout->between_bytes, gf_layout_round(bands->between_bytes));
@@ -38,61 +38,62 @@ void gf_layout_free(struct gf_layout *layout)
     *layout = (struct gf_layout){0};
 }
 
-int gf_layout_lanes(const struct gf_run *run, const struct gf_layout *layout)
+int gf_layout_lanes(const struct gf_schedule *schedule, const struct gf_layout *layout)
 {
     int most = 1;
-    for (int s = 0; s < run->plan->segment_count; s++)
+    for (int s = 0; s < schedule->plan->segment_count; s++)
         most = layout->bands[s].count > most ? layout->bands[s].count : most;
-    return most < run->lanes ? most : run->lanes;
+    return most < schedule->lanes ? most : schedule->lanes;
 }
 
-bool gf_layout_first_stage_on_host(const struct gf_run *run, const struct gf_layout *layout, int s)
+bool gf_layout_first_stage_on_host(const struct gf_schedule *schedule,
+                                   const struct gf_layout *layout, int s)
 {
-    const struct gf_plan *const plan = run->plan;
+    const struct gf_plan *const plan = schedule->plan;
     const struct gf_segment *const segment = &plan->segment[s];
-    return s && !run->backend->calls->unified && !layout->on_device[s - 1] &&
+    return s && !schedule->backend->calls->unified && !layout->on_device[s - 1] &&
            gf_stage_needs_whole(&plan->stage[segment->first]) &&
            layout->bands[s].in_rows > segment->in.height / 2;
 }
 
 /* The bytes of a segment's whole result. */
-static uint64_t result_bytes(const struct gf_run *run, int s)
+static uint64_t result_bytes(const struct gf_schedule *schedule, int s)
 {
-    const struct gf_format format = run->plan->segment[s].out;
-    return (uint64_t)gf_band_pitch(run->backend, format) * (uint64_t)format.height;
+    const struct gf_format format = schedule->plan->segment[s].out;
+    return (uint64_t)gf_band_pitch(schedule->backend, format) * (uint64_t)format.height;
 }
 
 /* How much device memory there is for the lanes, which need lanes_bytes, and for the pictures
  * between segments. The driver, which is slow to answer, is asked only if the buffers kept from the
  * last picture do not suffice. */
-static uint64_t available_bytes(const struct gf_run *run, uint64_t lanes_bytes)
+static uint64_t available_bytes(const struct gf_schedule *schedule, uint64_t lanes_bytes)
 {
     uint64_t enough = lanes_bytes;
-    if (run->plan->segment_count < 2)
+    if (schedule->plan->segment_count < 2)
         return 0;
-    if (!run->buffers)
-        return run->backend->calls->free_bytes(run->backend);
-    for (int s = 0; s + 1 < run->plan->segment_count; s++)
-        enough += result_bytes(run, s);
-    return gf_buffer_pool_free_bytes(run->buffers, enough);
+    if (!schedule->buffers)
+        return schedule->backend->calls->free_bytes(schedule->backend);
+    for (int s = 0; s + 1 < schedule->plan->segment_count; s++)
+        enough += result_bytes(schedule, s);
+    return gf_buffer_pool_free_bytes(schedule->buffers, enough);
 }
 
-void gf_layout_place_pictures(const struct gf_run *run, struct gf_layout *layout)
+void gf_layout_place_pictures(const struct gf_schedule *schedule, struct gf_layout *layout)
 {
     layout->in_bytes = gf_layout_round(layout->bands[0].in_bytes);
     const uint64_t lanes_bytes =
-        (uint64_t)gf_layout_lanes(run, layout) * gf_layout_lane_bytes(layout);
-    const uint64_t free_bytes = available_bytes(run, lanes_bytes);
+        (uint64_t)gf_layout_lanes(schedule, layout) * gf_layout_lane_bytes(layout);
+    const uint64_t free_bytes = available_bytes(schedule, lanes_bytes);
     uint64_t before = 0;
-    for (int s = 0; s + 1 < run->plan->segment_count; s++) {
+    for (int s = 0; s + 1 < schedule->plan->segment_count; s++) {
         /* The result of a first segment without stages is the input itself. */
-        const bool is_input = !s && run->in_on_device && !run->plan->segment[s].count;
-        const uint64_t bytes = is_input ? 0 : result_bytes(run, s);
+        const bool is_input = !s && schedule->in_on_device && !schedule->plan->segment[s].count;
+        const uint64_t bytes = is_input ? 0 : result_bytes(schedule, s);
         layout->on_device[s] = is_input || lanes_bytes + before + bytes <= free_bytes;
         before = layout->on_device[s] ? bytes : 0;
         if (!layout->on_device[s])
             layout->in_bytes =
-                gf_larger(layout->in_bytes, gf_layout_first_stage_on_host(run, layout, s + 1)
+                gf_larger(layout->in_bytes, gf_layout_first_stage_on_host(schedule, layout, s + 1)
                                                 ? layout->between_bytes
                                                 : gf_layout_round(layout->bands[s + 1].in_bytes));
     }

@@ -1,6 +1,6 @@
-/* Where the data of a run lies: how each segment is cut into bands, how many lanes work on them,
- * how large a lane's buffers are, and which pictures between segments stay on the device. --explain
- * and gf_schedule() use the same layout. */
+/* Where the data of a schedule lies: how each segment is cut into bands, how many lanes work on
+ * them, how large a lane's buffers are, and which pictures between segments stay on the device.
+ * --explain and gf_schedule_plan() use the same layout. */
 #ifndef GF_ENGINE_LAYOUT_H
 #define GF_ENGINE_LAYOUT_H
 
@@ -16,18 +16,18 @@ struct gf_layout {
 
 /* Cuts every segment into bands, and makes a lane's buffers large enough for every segment. The
  * device need not be ready. */
-enum gf_status gf_layout_make(const struct gf_run *run, struct gf_layout *layout,
+enum gf_status gf_layout_make(const struct gf_schedule *schedule, struct gf_layout *layout,
                               struct gf_error *error) GF_CHECKED;
 void gf_layout_free(struct gf_layout *layout);
 /* Decides which pictures between segments stay on the device (those that leave room for the lanes)
  * and how large the lanes' inputs are. The device must be ready. */
-void gf_layout_place_pictures(const struct gf_run *run, struct gf_layout *layout);
-/* How many lanes run: no more than the segment with the most bands has. */
-int gf_layout_lanes(const struct gf_run *run, const struct gf_layout *layout);
+void gf_layout_place_pictures(const struct gf_schedule *schedule, struct gf_layout *layout);
+/* How many lanes work: no more than the segment with the most bands has. */
+int gf_layout_lanes(const struct gf_schedule *schedule, const struct gf_layout *layout);
 /* Whether the segment's first stage must run on the host: each of its bands reads most of a
  * picture, as a transpose does, for which the device has no room. */
-bool gf_layout_first_stage_on_host(const struct gf_run *run, const struct gf_layout *layout,
-                                   int segment);
+bool gf_layout_first_stage_on_host(const struct gf_schedule *schedule,
+                                   const struct gf_layout *layout, int segment);
 
 /* Buffers of a lane begin at multiples of 256 bytes. */
 static inline size_t gf_layout_round(size_t bytes)

@@ -1,4 +1,4 @@
-/* Runs one picture through one backend: a reader thread fills a ring of input bands, lanes filter
+/* Takes one picture through one backend: a reader thread fills a ring of input bands, lanes filter
  * them, and the calling thread hands finished bands to the sink in order. */
 #ifndef GF_ENGINE_SCHEDULE_H
 #define GF_ENGINE_SCHEDULE_H
@@ -11,17 +11,18 @@
 #include "engine/backend.h"
 #include "engine/buffer_pool.h"
 
-/* How far a run is, in bands of all segments. Other threads may read it, and may cancel the run,
- * which then fails before its next band. */
-struct gf_run_progress {
+/* How far a schedule is, in bands of all segments. Other threads may read it, and may cancel the
+ * schedule, which then fails before its next band. */
+struct gf_schedule_progress {
     atomic_int done, total;
     atomic_bool cancelled;
 };
 
-struct gf_run {
+struct gf_schedule {
     struct gf_plan *plan;
     struct gf_backend *backend;
-    struct gf_buffer_pool *buffers; /* the buffers of that backend; NULL: the run makes its own */
+    struct gf_buffer_pool
+        *buffers; /* the buffers of that backend; NULL: the schedule makes its own */
     const struct gf_options *options;
     bool memory_is_limit; /* memory_bytes is the user's limit; else it only guides the bands */
     struct gf_spans *spans;
@@ -34,13 +35,13 @@ struct gf_run {
     const struct gf_image *image_in;
     struct gf_sink *sink;
     const struct gf_image *image_out;
-    bool in_on_device, out_on_device; /* the images lie in the backend's memory */
-    struct gf_run_progress *progress; /* NULL: nobody reads it */
-    int first_band_rows; /* set by gf_schedule(): the rows of a band of the first segment */
+    bool in_on_device, out_on_device;      /* the images lie in the backend's memory */
+    struct gf_schedule_progress *progress; /* NULL: nobody reads it */
+    int first_band_rows; /* set by gf_schedule_plan(): the rows of a band of the first segment */
 };
 
-/* Runs the picture and returns when it is written, or with the first failure after all threads have
- * stopped. */
-enum gf_status gf_schedule(struct gf_run *run, struct gf_error *error) GF_CHECKED;
+/* Works the schedule off and returns when the picture is written, or with the first failure after
+ * all threads have stopped. */
+enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *error) GF_CHECKED;
 
 #endif

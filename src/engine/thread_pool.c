@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/segment_run.h"
+#include "engine/pass.h"
 
 struct gf_pool_thread {
     struct gf_pool_thread *next;
@@ -14,25 +14,25 @@ struct gf_pool_thread {
     pthread_t thread;
 };
 
-static void run_bands(struct gf_worker *worker)
+static void compute_bands(struct gf_worker *worker)
 {
-    struct gf_segment_run *const segment_run = worker->segment_run;
-    for (int b; (b = gf_segment_run_take_band(segment_run)) >= 0;) {
+    struct gf_pass *const pass = worker->pass;
+    for (int b; (b = gf_pass_take_band(pass)) >= 0;) {
         struct gf_error error = {0};
-        const enum gf_status status = gf_worker_band(worker, b, &error);
+        const enum gf_status status = gf_worker_compute_band(worker, b, &error);
         if (status) {
-            gf_segment_run_fail(segment_run, status, &error);
+            gf_pass_fail(pass, status, &error);
             break;
         }
-        gf_segment_run_finish_band(segment_run, b);
+        gf_pass_finish_band(pass, b);
     }
 }
 
-void gf_worker_run(struct gf_worker *worker, struct gf_segment_run *segment_run)
+void gf_worker_compute_bands(struct gf_worker *worker, struct gf_pass *pass)
 {
-    worker->segment_run = segment_run;
+    worker->pass = pass;
     worker->lane->backend->calls->lane_enter(worker->lane);
-    run_bands(worker);
+    compute_bands(worker);
 }
 
 static void *thread_main(void *argument)
@@ -50,10 +50,10 @@ static void *thread_main(void *argument)
         if (self->index >= pool->wanted)
             continue;
         struct gf_worker *const worker = &pool->worker[self->index];
-        struct gf_segment_run *const segment_run = pool->segment_run;
+        struct gf_pass *const pass = pool->pass;
         pool->begun++;
         pthread_mutex_unlock(&pool->lock);
-        gf_worker_run(worker, segment_run);
+        gf_worker_compute_bands(worker, pass);
         pthread_mutex_lock(&pool->lock);
         if (!--pool->pending)
             pthread_cond_signal(&pool->end);
@@ -95,13 +95,13 @@ int gf_thread_pool_start(struct gf_thread_pool *pool, int count)
     return pool->started < count ? pool->started : count;
 }
 
-void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
+void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_pass *pass,
                            struct gf_worker *worker, int count)
 {
     if (!count)
         return;
     pthread_mutex_lock(&pool->lock);
-    pool->segment_run = segment_run;
+    pool->pass = pass;
     pool->worker = worker;
     pool->wanted = pool->pending = count;
     pool->begun = 0;

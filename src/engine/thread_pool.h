@@ -1,5 +1,6 @@
-/* The threads that run bands beside the calling one. A pipeline keeps them from picture to picture:
- * starting and ending them takes longer than a small picture. One thread uses a pool at a time. */
+/* The threads that compute bands beside the calling one. A pipeline keeps them from picture to
+ * picture: starting and ending them takes longer than a small picture. One thread uses a pool at a
+ * time. */
 #ifndef GF_ENGINE_THREAD_POOL_H
 #define GF_ENGINE_THREAD_POOL_H
 
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct gf_segment_run;
+struct gf_pass;
 struct gf_worker;
 struct gf_pool_thread;
 
@@ -19,8 +20,8 @@ struct gf_thread_pool {
                     * not its threads */
     pthread_mutex_t lock;
     pthread_cond_t submission, end;
-    struct gf_segment_run *segment_run; /* submitted last */
-    struct gf_worker *worker;           /* one for each of the first `wanted` threads */
+    struct gf_pass *pass;     /* submitted last */
+    struct gf_worker *worker; /* one for each of the first `wanted` threads */
     int wanted;
     int submitted; /* the number of segments submitted so far */
     int begun;     /* of the wanted threads */
@@ -30,11 +31,11 @@ struct gf_thread_pool {
 
 /* Starts threads until there are `count`. Returns how many of these `count` there are. */
 int gf_thread_pool_start(struct gf_thread_pool *pool, int count);
-/* Lets the first `count` threads run the segment, each with a worker. */
-void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_segment_run *segment_run,
+/* Lets the first `count` threads compute the segment's bands, each with a worker. */
+void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_pass *pass,
                            struct gf_worker *worker, int count);
-/* Waits until the threads have run the segment. all_taken: no bands are left, or the segment has
- * failed, so that threads that have not begun need not begin. */
+/* Waits until the threads are done with the segment. all_taken: no bands are left, or the segment
+ * has failed, so that threads that have not begun need not begin. */
 void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken);
 /* Ends the threads. */
 void gf_thread_pool_close(struct gf_thread_pool *pool);

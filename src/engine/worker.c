@@ -2,34 +2,34 @@
 #include <string.h>
 
 #include "base/nvtx.h"
-#include "engine/segment_run.h"
+#include "engine/pass.h"
 
 /* Whether stages read and write pictures of that placement without a copy. */
-static bool needs_no_copy(const struct gf_segment_run *segment_run, enum gf_placement_kind kind)
+static bool needs_no_copy(const struct gf_pass *pass, enum gf_placement_kind kind)
 {
-    return segment_run->run->backend->calls->unified || kind == GF_PLACEMENT_BACKEND;
+    return pass->schedule->backend->calls->unified || kind == GF_PLACEMENT_BACKEND;
 }
 
 /* Whether the device's stages read and write that host memory themselves (--transfer=zero-copy). */
-static bool reaches(const struct gf_segment_run *segment_run, const struct gf_view *host)
+static bool reaches(const struct gf_pass *pass, const struct gf_view *host)
 {
-    struct gf_backend *const backend = segment_run->run->backend;
+    struct gf_backend *const backend = pass->schedule->backend;
     return backend->calls->reaches && backend->calls->reaches(backend, host);
 }
 
 /* Begins an NVTX range with the name that the stage has in the profile. */
-static void begin_stage(const struct gf_segment_run *segment_run, int index, const char *suffix)
+static void begin_stage(const struct gf_pass *pass, int index, const char *suffix)
 {
     char name[128];
-    gf_plan_stage_name(&segment_run->run->plan->stage[index], name, sizeof name - 16);
+    gf_plan_stage_name(&pass->schedule->plan->stage[index], name, sizeof name - 16);
     strcat(name, suffix);
     gf_nvtx_push(name);
 }
 
 /* The first stage that the backend runs. */
-static int first_stage(const struct gf_segment_run *segment_run)
+static int first_stage(const struct gf_pass *pass)
 {
-    return segment_run->first_on_host ? 1 : 0;
+    return pass->first_on_host ? 1 : 0;
 }
 
 /* The bytes that the stage reads and writes for these rows. A stage that reads the whole picture is
@@ -45,18 +45,17 @@ static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
     return read + gf_view_bytes(out);
 }
 
-/* Runs the first stage on the host, from the whole picture to the rows of a band. */
-static struct gf_view run_on_host(const struct gf_worker *worker, struct gf_rows rows)
+/* Computes the first stage on the host, from the whole picture to the rows of a band. */
+static struct gf_view compute_on_host(const struct gf_worker *worker, struct gf_rows rows)
 {
-    const struct gf_segment_run *const segment_run = worker->segment_run;
-    const struct gf_stage *const stage =
-        &segment_run->run->plan->stage[segment_run->segment->first];
+    const struct gf_pass *const pass = worker->pass;
+    const struct gf_stage *const stage = &pass->schedule->plan->stage[pass->segment->first];
     const struct gf_view out = gf_view_make(
-        worker->host.data, gf_band_pitch(segment_run->run->backend, stage->out), stage->out, rows);
+        worker->host.data, gf_band_pitch(pass->schedule->backend, stage->out), stage->out, rows);
     const double begin_s = gf_now();
-    stage->filter->cpu(stage, &segment_run->in.view, &out, gf_ring_slot(&worker->host, 1));
-    gf_spans_add(segment_run->run->spans, GF_SPAN_STAGE, segment_run->segment->first,
-                 worker->lane->index, begin_s, gf_now(), stage_bytes(stage, rows, &out));
+    stage->filter->cpu(stage, &pass->in.view, &out, gf_ring_slot(&worker->host, 1));
+    gf_spans_add(pass->schedule->spans, GF_SPAN_STAGE, pass->segment->first, worker->lane->index,
+                 begin_s, gf_now(), stage_bytes(stage, rows, &out));
     return out;
 }
 
@@ -65,29 +64,26 @@ static struct gf_view run_on_host(const struct gf_worker *worker, struct gf_rows
 static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct gf_rows *cut,
                                   struct gf_view *view, struct gf_error *error)
 {
-    const struct gf_segment_run *const segment_run = worker->segment_run;
-    const struct gf_backend_calls *const calls = segment_run->run->backend->calls;
-    if (needs_no_copy(segment_run, segment_run->in.kind)) {
-        *view = segment_run->in.kind == GF_PLACEMENT_BACKEND
-                    ? segment_run->in.view
-                    : gf_segment_run_host_input(segment_run, b, cut[0]);
+    const struct gf_pass *const pass = worker->pass;
+    const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
+    if (needs_no_copy(pass, pass->in.kind)) {
+        *view = pass->in.kind == GF_PLACEMENT_BACKEND ? pass->in.view
+                                                      : gf_pass_host_input(pass, b, cut[0]);
         calls->mark(worker->lane, GF_SPAN_START, -1, 0);
         return GF_OK;
     }
-    const struct gf_rows rows = cut[first_stage(segment_run)];
-    const struct gf_view host = segment_run->first_on_host
-                                    ? run_on_host(worker, rows)
-                                    : gf_segment_run_host_input(segment_run, b, rows);
-    if (first_stage(segment_run) < segment_run->segment->count && reaches(segment_run, &host)) {
+    const struct gf_rows rows = cut[first_stage(pass)];
+    const struct gf_view host =
+        pass->first_on_host ? compute_on_host(worker, rows) : gf_pass_host_input(pass, b, rows);
+    if (first_stage(pass) < pass->segment->count && reaches(pass, &host)) {
         *view = host;
         calls->mark(worker->lane, GF_SPAN_START, -1, 0);
         return GF_OK;
     }
-    if (first_stage(segment_run) == segment_run->segment->count &&
-        segment_run->out.kind == GF_PLACEMENT_BACKEND)
-        *view = gf_view_part(&segment_run->out.view, rows);
+    if (first_stage(pass) == pass->segment->count && pass->out.kind == GF_PLACEMENT_BACKEND)
+        *view = gf_view_part(&pass->out.view, rows);
     else
-        *view = gf_view_make(worker->in, gf_band_pitch(segment_run->run->backend, host.format),
+        *view = gf_view_make(worker->in, gf_band_pitch(pass->schedule->backend, host.format),
                              host.format, rows);
     calls->mark(worker->lane, GF_SPAN_START, -1, 0);
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_UPLOAD));
@@ -102,42 +98,41 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
 static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
                                    struct gf_rows rows)
 {
-    const struct gf_segment_run *const segment_run = worker->segment_run;
-    const struct gf_format format =
-        segment_run->run->plan->stage[segment_run->segment->first + i].out;
-    if (i + 1 == segment_run->segment->count) {
-        const struct gf_view out = gf_segment_run_host_output(segment_run, b, rows);
-        if (needs_no_copy(segment_run, segment_run->out.kind) || reaches(segment_run, &out))
+    const struct gf_pass *const pass = worker->pass;
+    const struct gf_format format = pass->schedule->plan->stage[pass->segment->first + i].out;
+    if (i + 1 == pass->segment->count) {
+        const struct gf_view out = gf_pass_host_output(pass, b, rows);
+        if (needs_no_copy(pass, pass->out.kind) || reaches(pass, &out))
             return out;
     }
-    return gf_view_make(worker->between[i % 2], gf_band_pitch(segment_run->run->backend, format),
+    return gf_view_make(worker->between[i % 2], gf_band_pitch(pass->schedule->backend, format),
                         format, rows);
 }
 
 /* Whether the last stage may count the result, of which the next segment wants the histogram. */
-static bool may_count(const struct gf_segment_run *segment_run, int i)
+static bool may_count(const struct gf_pass *pass, int i)
 {
-    return segment_run->segment->statistic && i + 1 == segment_run->segment->count &&
-           !segment_run->run->options->no_fuse;
+    return pass->segment->statistic && i + 1 == pass->segment->count &&
+           !pass->schedule->options->no_fuse;
 }
 
 /* *counted: whether the result has been counted. */
-static enum gf_status run_stages(struct gf_worker *worker, int b, const struct gf_rows *cut,
-                                 struct gf_view *view, bool *counted, struct gf_error *error)
+static enum gf_status compute_stages(struct gf_worker *worker, int b, const struct gf_rows *cut,
+                                     struct gf_view *view, bool *counted, struct gf_error *error)
 {
-    const struct gf_segment_run *const segment_run = worker->segment_run;
-    const struct gf_backend_calls *const calls = segment_run->run->backend->calls;
+    const struct gf_pass *const pass = worker->pass;
+    const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
     enum gf_status status = GF_OK;
-    for (int i = first_stage(segment_run); !status && i < segment_run->segment->count; i++) {
-        const int index = segment_run->segment->first + i;
-        const struct gf_stage *const stage = &segment_run->run->plan->stage[index];
+    for (int i = first_stage(pass); !status && i < pass->segment->count; i++) {
+        const int index = pass->segment->first + i;
+        const struct gf_stage *const stage = &pass->schedule->plan->stage[index];
         const struct gf_stage_work work = {.stage = stage,
-                                           .constants = segment_run->constants[i],
+                                           .constants = pass->constants[i],
                                            .in = *view,
                                            .out = stage_output(worker, b, i, cut[i + 1]),
                                            .scratch = worker->scratch,
-                                           .counted = may_count(segment_run, i) ? counted : NULL};
-        begin_stage(segment_run, index, "");
+                                           .counted = may_count(pass, i) ? counted : NULL};
+        begin_stage(pass, index, "");
         status = gf_stage_work_run(worker->lane, &work, error);
         gf_nvtx_pop();
         calls->mark(worker->lane, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &work.out));
@@ -153,12 +148,12 @@ static void copy_rows(const struct gf_view *dst, const struct gf_view *src)
 }
 
 /* Copies the band's result to its place, unless the last stage wrote it there. */
-static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows rows,
-                              const struct gf_view *view, struct gf_error *error)
+static enum gf_status place_result(struct gf_worker *worker, int b, struct gf_rows rows,
+                                   const struct gf_view *view, struct gf_error *error)
 {
-    const struct gf_segment_run *const segment_run = worker->segment_run;
-    const struct gf_backend_calls *const calls = segment_run->run->backend->calls;
-    const struct gf_view out = gf_segment_run_host_output(segment_run, b, rows);
+    const struct gf_pass *const pass = worker->pass;
+    const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
+    const struct gf_view out = gf_pass_host_output(pass, b, rows);
     const struct gf_view from = gf_view_part(view, rows);
     if (from.data == out.data)
         return GF_OK;
@@ -175,45 +170,45 @@ static enum gf_status deliver(struct gf_worker *worker, int b, struct gf_rows ro
 
 /* Whether the lane's histogram is all that is wanted: then the wait comes when the histogram is
  * taken, and the memory that the band was read from must last until then. */
-static bool histogram_waits(const struct gf_segment_run *segment_run)
+static bool histogram_waits(const struct gf_pass *pass)
 {
-    return segment_run->run->serial && segment_run->segment->statistic &&
-           (segment_run->in.kind == GF_PLACEMENT_BACKEND || segment_run->bands.count == 1) &&
-           segment_run->out.kind == GF_PLACEMENT_BACKEND;
+    return pass->schedule->serial && pass->segment->statistic &&
+           (pass->in.kind == GF_PLACEMENT_BACKEND || pass->bands.count == 1) &&
+           pass->out.kind == GF_PLACEMENT_BACKEND;
 }
 
-enum gf_status gf_worker_queue(struct gf_worker *worker, int b, struct gf_error *error)
+enum gf_status gf_worker_queue_band(struct gf_worker *worker, int b, struct gf_error *error)
 {
-    const struct gf_segment_run *const segment_run = worker->segment_run;
-    const struct gf_segment *const segment = segment_run->segment;
-    const struct gf_backend_calls *const calls = segment_run->run->backend->calls;
+    const struct gf_pass *const pass = worker->pass;
+    const struct gf_segment *const segment = pass->segment;
+    const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
     struct gf_rows cut[GF_CUTS_MAX + 1];
-    const struct gf_rows rows = gf_bands_rows(&segment_run->bands, segment, b);
-    gf_segment_rows(segment_run->run->plan, segment, rows.first, rows.end, cut);
-    if (segment_run->run->progress && segment_run->run->progress->cancelled)
+    const struct gf_rows rows = gf_bands_rows(&pass->bands, segment, b);
+    gf_segment_rows(pass->schedule->plan, segment, rows.first, rows.end, cut);
+    if (pass->schedule->progress && pass->schedule->progress->cancelled)
         return gf_fail(error, GF_ERROR_OUTPUT, "the run was cancelled");
     struct gf_view view;
     bool counted = false;
     enum gf_status status = fetch_input(worker, b, cut, &view, error);
     if (!status)
-        status = run_stages(worker, b, cut, &view, &counted, error);
+        status = compute_stages(worker, b, cut, &view, &counted, error);
     if (!status && segment->statistic && !counted) {
         const struct gf_view result = gf_view_part(&view, rows);
-        begin_stage(segment_run, segment->first + segment->count, " histogram");
+        begin_stage(pass, segment->first + segment->count, " histogram");
         status = calls->statistic_add(worker->lane, &result, error);
         gf_nvtx_pop();
         calls->mark(worker->lane, GF_SPAN_STATISTIC, segment->first + segment->count,
                     gf_view_bytes(&result));
     }
-    return status ? status : deliver(worker, b, rows, &view, error);
+    return status ? status : place_result(worker, b, rows, &view, error);
 }
 
-enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error)
+enum gf_status gf_worker_compute_band(struct gf_worker *worker, int b, struct gf_error *error)
 {
-    const enum gf_status status = gf_worker_queue(worker, b, error);
-    if (!status && histogram_waits(worker->segment_run))
+    const enum gf_status status = gf_worker_queue_band(worker, b, error);
+    if (!status && histogram_waits(worker->pass))
         return GF_OK;
     const enum gf_status waited =
-        worker->segment_run->run->backend->calls->wait(worker->lane, status ? NULL : error);
+        worker->pass->schedule->backend->calls->wait(worker->lane, status ? NULL : error);
     return status ? status : waited;
 }

@@ -1,47 +1,47 @@
 /* The writer: hands finished bands to the sink, in order. */
 #include "base/nvtx.h"
 #include "codec/common/source.h"
-#include "engine/segment_run.h"
+#include "engine/pass.h"
 
-enum gf_status gf_writer_band(struct gf_segment_run *segment_run, int b, struct gf_error *error)
+enum gf_status gf_writer_write_band(struct gf_pass *pass, int b, struct gf_error *error)
 {
-    struct gf_sink *const sink = segment_run->run->sink;
-    const struct gf_view view = gf_segment_run_host_output(
-        segment_run, b, gf_bands_rows(&segment_run->bands, segment_run->segment, b));
+    struct gf_sink *const sink = pass->schedule->sink;
+    const struct gf_view view =
+        gf_pass_host_output(pass, b, gf_bands_rows(&pass->bands, pass->segment, b));
     const double begin_s = gf_now();
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_ENCODE));
     const enum gf_status status = sink->write(sink, view.rows, view.data, view.pitch, error);
     gf_nvtx_pop();
-    gf_spans_add(segment_run->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
+    gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
                  gf_view_bytes(&view));
     return status;
 }
 
-enum gf_status gf_writer_end(struct gf_segment_run *segment_run, struct gf_error *error)
+enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error)
 {
     const double begin_s = gf_now();
-    const enum gf_status status = segment_run->run->sink->finish(segment_run->run->sink, error);
-    gf_spans_add(segment_run->run->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
+    const enum gf_status status = pass->schedule->sink->finish(pass->schedule->sink, error);
+    gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
     return status;
 }
 
-void gf_writer_run(struct gf_segment_run *segment_run)
+void gf_writer_write_bands(struct gf_pass *pass)
 {
     struct gf_error error = {0};
     enum gf_status status = GF_OK;
-    for (int b = 0; !status && b < segment_run->bands.count; b++) {
-        pthread_mutex_lock(&segment_run->lock);
-        while (!segment_run->status && !segment_run->done[b])
-            pthread_cond_wait(&segment_run->can_write, &segment_run->lock);
-        const bool going = !segment_run->status;
-        pthread_mutex_unlock(&segment_run->lock);
+    for (int b = 0; !status && b < pass->bands.count; b++) {
+        pthread_mutex_lock(&pass->lock);
+        while (!pass->status && !pass->done[b])
+            pthread_cond_wait(&pass->can_write, &pass->lock);
+        const bool going = !pass->status;
+        pthread_mutex_unlock(&pass->lock);
         if (!going)
             return;
-        status = gf_writer_band(segment_run, b, &error);
-        gf_segment_run_publish(segment_run, &segment_run->written, b + 1);
+        status = gf_writer_write_band(pass, b, &error);
+        gf_pass_publish(pass, &pass->written, b + 1);
     }
     if (!status)
-        status = gf_writer_end(segment_run, &error);
+        status = gf_writer_end(pass, &error);
     if (status)
-        gf_segment_run_fail(segment_run, status, &error);
+        gf_pass_fail(pass, status, &error);
 }

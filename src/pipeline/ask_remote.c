@@ -99,7 +99,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
         work.out_name = gf_output_name(task->output);
         work.options.format = task->file_format;
         const double begin_s = gf_now();
-        outcome = pipeline->remote->run(pipeline->remote, &work, &result, &status, error);
+        outcome = pipeline->remote->filter(pipeline->remote, &work, &result, &status, error);
         gf_start_note(GF_START_SERVER, begin_s);
         close_named(&work);
     }

@@ -1,5 +1,5 @@
-/* Several outputs of one picture, as they run: run_several.c opens the picture and forms groups,
- * run_branches.c takes a group from the picture to its outputs. */
+/* Several outputs of one picture on their way: attempt_outputs.c opens the picture and forms
+ * groups, branches.c takes a group from the picture to its outputs. */
 #ifndef GF_PIPELINE_BRANCHES_H
 #define GF_PIPELINE_BRANCHES_H
 
@@ -50,10 +50,11 @@ enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *bran
 enum gf_status gf_group_fail(struct gf_several *several, const struct gf_group *group,
                              enum gf_status status, const struct gf_error *why,
                              struct gf_error *error) GF_CHECKED;
-/* Runs the stages that the group shares from here on, and then its members. `from` is the picture
- * that they have reached; NULL: the source, where a group stays pending if there is no room for its
- * shared picture. Returns failures of the device; other failures are stored in the members. */
-enum gf_status gf_group_run(struct gf_several *several, const struct gf_group *group,
-                            const struct gf_held *from, struct gf_error *error) GF_CHECKED;
+/* Schedules the stages that the group shares from here on, and then takes its members on. `from` is
+ * the picture that they have reached; NULL: the source, where a group stays pending if there is no
+ * room for its shared picture. Returns failures of the device; other failures are stored in the
+ * members. */
+enum gf_status gf_group_advance(struct gf_several *several, const struct gf_group *group,
+                                const struct gf_held *from, struct gf_error *error) GF_CHECKED;
 
 #endif

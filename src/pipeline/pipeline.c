@@ -156,7 +156,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline);
 }
 
-void gf_pipeline_share_progress(struct gf_pipeline *pipeline, struct gf_run_progress *progress)
+void gf_pipeline_share_progress(struct gf_pipeline *pipeline, struct gf_schedule_progress *progress)
 {
     pipeline->progress = progress;
 }

@@ -72,10 +72,10 @@ struct gf_file_bytes {
  * they take the same fraction of the picture's size, and the stages with which their plans begin.
  * An output that fails leaves the others unchanged; the status and the error are those of the first
  * output that failed. */
-enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
-                                        const struct gf_file_bytes *bytes,
-                                        struct gf_destination *destination,
-                                        struct gf_error *error) GF_CHECKED;
+enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const char *input,
+                                           const struct gf_file_bytes *bytes,
+                                           struct gf_destination *destination,
+                                           struct gf_error *error) GF_CHECKED;
 
 /* What an input's header says: the file format, and the formats of its first picture and of the
  * result. Where the result's format depends on the pixels (trim), gf_pipeline_peek() makes the
@@ -97,14 +97,15 @@ void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason);
  * share. */
 void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_budget *memory_budget);
 
-/* Lets another thread see the progress of the picture that the pipeline runs. */
-void gf_pipeline_share_progress(struct gf_pipeline *pipeline, struct gf_run_progress *progress);
+/* Lets another thread see the progress of the picture that the pipeline filters. */
+void gf_pipeline_share_progress(struct gf_pipeline *pipeline,
+                                struct gf_schedule_progress *progress);
 
 /* Closes the pipeline's backend and uses `backend` from now on, which the pipeline then owns.
  * on_cuda: treat it as a GPU, whose failures are recovered from. */
 void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend,
                                  bool on_cuda);
-/* The pipeline's own options; a change takes effect in the next run. */
+/* The pipeline's own options; a change takes effect with the next picture. */
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline);
 const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
 /* ---- pictures that another process filters ---- */
@@ -112,7 +113,7 @@ const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
 enum { GF_REMOTE_FILES = 8 }; /* the most that a chain may name */
 
 /* A picture of one file that shall be written to another file, as a process hands it to the process
- * that runs it. */
+ * that filters it. */
 struct gf_remote_work {
     const char *chain;              /* NULL or "": none */
     struct gf_options options;      /* options.format is the format of the output, not
@@ -123,11 +124,11 @@ struct gf_remote_work {
     const char *in_name, *out_name; /* for messages */
     int files;                      /* how many files the chain names; each is a regular file */
     const char *file_name[GF_REMOTE_FILES];
-    int file[GF_REMOTE_FILES];        /* descriptors, which stay the caller's */
-    struct gf_run_progress *progress; /* NULL: nobody reads it */
+    int file[GF_REMOTE_FILES];             /* descriptors, which stay the caller's */
+    struct gf_schedule_progress *progress; /* NULL: nobody reads it */
 };
-/* What the process that ran the picture reports; members that struct gf_profile has too mean the
- * same. */
+/* What the process that filtered the picture reports; members that struct gf_profile has too mean
+ * the same. */
 struct gf_remote_result {
     int64_t in_end;    /* the offset of the first byte behind the picture, counted from the
                         * picture's begin */
@@ -144,33 +145,34 @@ enum gf_remote_outcome {
     GF_REMOTE_ABSENT, /* nobody took the work */
     GF_REMOTE_FAILED, /* the remote took the picture and failed, and *error says how */
 };
-/* A connection to a process that runs pictures (src/server). */
+/* A connection to a process that filters pictures (src/server). */
 struct gf_remote {
-    enum gf_remote_outcome (*run)(struct gf_remote *, const struct gf_remote_work *,
-                                  struct gf_remote_result *, enum gf_status *,
-                                  struct gf_error *error);
+    enum gf_remote_outcome (*filter)(struct gf_remote *, const struct gf_remote_work *,
+                                     struct gf_remote_result *, enum gf_status *,
+                                     struct gf_error *error);
     void (*close)(struct gf_remote *);
 };
 
-/* Like gf_pipeline_open, but `remote` runs the pictures; the pipeline owns it even after a failure.
- * A picture that fails there is run again here, with a warning, and all later pictures run here,
- * too. Only then is the device of this process started. */
+/* Like gf_pipeline_open, but `remote` filters the pictures; the pipeline owns it even after a
+ * failure. A picture that fails there is filtered again here, with a warning, and so are all later
+ * pictures. Only then is the device of this process started. */
 enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
                                        struct gf_remote *remote, struct gf_pipeline **pipeline,
                                        struct gf_error *error) GF_CHECKED;
-/* Pictures that the remote does not take run on the CPU, whatever device the options name. */
+/* Pictures that the remote does not take are filtered on the CPU, whatever device the options name.
+ */
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);
-/* Whether the remote ran the last picture. */
+/* Whether the remote filtered the last picture. */
 bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline);
 /* How many bytes of device memory the pipeline keeps in buffers between two pictures. */
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
-/* Runs a picture for a pipeline of another process. This pipeline takes over the work's chain and
- * options, except for the device, its index, and the budget of its memory. It owns both
+/* Filters a picture for a pipeline of another process. This pipeline takes over the work's chain
+ * and options, except for the device, its index, and the budget of its memory. It owns both
  * descriptors. */
-enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
-                                           const struct gf_remote_work *work,
-                                           struct gf_remote_result *result,
-                                           struct gf_error *error) GF_CHECKED;
+enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
+                                              const struct gf_remote_work *work,
+                                              struct gf_remote_result *result,
+                                              struct gf_error *error) GF_CHECKED;
 
 /* ---- the parts of a pipeline ---- */
 
@@ -178,9 +180,9 @@ enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
  * not start. */
 enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
                                  bool *on_cuda, struct gf_error *error) GF_CHECKED;
-/* The number of lanes of the next run; a picture of fewer bands uses fewer. */
+/* The number of lanes for the next picture; a picture of fewer bands uses fewer. */
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline);
-/* The options of the next run, in which a memory budget of 0 is replaced by the default. */
+/* The options for the next picture, in which a memory budget of 0 is replaced by the default. */
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline);
 
 #endif

@@ -42,8 +42,8 @@ struct gf_pipeline {
     struct gf_backend *backend;                           /* NULL while there is a remote */
     const struct gf_backend *described;                   /* by profile.device */
     bool on_cuda;
-    int band_rows;              /* of the next attempt; 0: chosen */
-    bool has_run, has_finished; /* begun, and ended, a picture */
+    int band_rows;                /* of the next attempt; 0: chosen */
+    bool has_begun, has_finished; /* begun, and ended, a picture */
     struct gf_buffer_pool buffers;
     bool device_codec_used;                 /* by the last attempt */
     bool no_device_codec;                   /* for the next attempts at this picture */
@@ -51,7 +51,7 @@ struct gf_pipeline {
     struct gf_memory_budget *memory_budget; /* NULL: memory is not shared */
     bool budget_taken;                      /* for all that the picture needs */
     bool holds_buffers;                     /* a picture in the pool's memory is still needed */
-    struct gf_run_progress *progress;       /* NULL: nobody reads it */
+    struct gf_schedule_progress *progress;  /* NULL: nobody reads it */
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
@@ -75,7 +75,7 @@ struct gf_picture_task {
     int width, height;          /* of the whole picture */
     uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
     uint64_t second_bytes;      /* the memory of second pictures, which other pipelines may share */
-    bool remote_failed;         /* the remote failed, so that the picture has to be run here */
+    bool remote_failed;         /* the remote failed, so that the picture has to be filtered here */
     /* image_in or image_out lies in the device's memory; image_out is taken from the pool. */
     bool in_on_device, out_on_device;
     /* With several outputs: how this one ended, and its profile. */
@@ -99,11 +99,11 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Attempts once to run the whole chain from a source (NULL: from task->image_in). */
-enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                     struct gf_source *source, struct gf_error *error) GF_CHECKED;
-/* Runs a plan from the source or task->image_in to the sink or task->image_out, within the budget
- * that several pipelines share. */
+/* Attempts the whole chain once, from a source (NULL: from task->image_in). */
+enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                   struct gf_source *source, struct gf_error *error) GF_CHECKED;
+/* Schedules a plan from the source or task->image_in to the sink or task->image_out, within the
+ * budget that several pipelines share. */
 enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                     struct gf_source *source, struct gf_sink *sink,
                                     const struct gf_picture_task *task,
@@ -131,18 +131,18 @@ struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline
                                               struct gf_source *source);
 /* Gives the pipeline the chain and the options of that output. */
 void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
-/* Runs the pictures of the input, each to all outputs. The profile of the first picture must have
- * begun. */
-enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
-                                       struct gf_destination *destination,
-                                       struct gf_error *error) GF_CHECKED;
-/* Runs the outputs that have not ended, with further attempts where the device fails. Each output's
- * task says how it ended. */
-void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task);
+/* Filters the pictures of the input, each to all outputs. The profile of the first picture must
+ * have begun. */
+enum gf_status gf_pipeline_filter_to_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
+                                             struct gf_destination *destination,
+                                             struct gf_error *error) GF_CHECKED;
+/* Makes the outputs that have not ended, with further attempts where the device fails. Each
+ * output's task says how it ended. */
+void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task);
 
-/* Runs the picture, with further attempts where the device fails. */
-enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                    struct gf_error *error) GF_CHECKED;
+/* Filters the picture, with further attempts where the device fails. */
+enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       struct gf_error *error) GF_CHECKED;
 /* Parses the chain and checks the options. */
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,
@@ -179,7 +179,8 @@ enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task,
                                         struct gf_error *error) GF_CHECKED;
 /* Fills the profile from the files of the input and the output. */
 void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
-/* The first run's profile begins where gf_pipeline_open did, so that it shows the device's start.
+/* The first picture's profile begins where gf_pipeline_open did, so that it shows the device's
+ * start.
  */
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);
 void gf_pipeline_end_profile(struct gf_pipeline *pipeline);

@@ -10,12 +10,12 @@
 #include "codec/common/checks.h"
 #include "pipeline/pipeline_state.h"
 
-static enum gf_status run(struct gf_pipeline *pipeline, struct gf_input *input,
-                          struct gf_image *image, struct gf_error *error)
+static enum gf_status filter_input(struct gf_pipeline *pipeline, struct gf_input *input,
+                                   struct gf_image *image, struct gf_error *error)
 {
     struct gf_picture_task task = {.input = input, .image_out = image};
     const enum gf_status status = gf_pipeline_recognise(input, &task.own_format, error);
-    return status ? status : gf_pipeline_run_task(pipeline, &task, error);
+    return status ? status : gf_pipeline_filter_task(pipeline, &task, error);
 }
 
 /* A second picture is always read as a whole, whatever the main picture's options are: it gets no
@@ -58,7 +58,7 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
     if (!status)
         status = gf_pipeline_open(chain, &options, &pipeline, error);
     if (!status)
-        status = run(pipeline, input, image, error);
+        status = filter_input(pipeline, input, image, error);
     gf_pipeline_close(pipeline);
     gf_input_close(input);
     if (status) {

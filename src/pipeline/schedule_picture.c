@@ -1,5 +1,5 @@
-/* Runs a plan on the engine: decides where its pictures lie and how much memory it may take, and
- * fills its profile. */
+/* Schedules a plan on the engine: decides where its pictures lie and how much memory it may take,
+ * and fills its profile. */
 #include "chain/stage_cost.h"
 #include "pipeline/pipeline_state.h"
 
@@ -10,18 +10,19 @@
 #include "engine/bands.h"
 #include "engine/schedule.h"
 
-static enum gf_status describe_run(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                                   const struct gf_plan *plan, const struct gf_run *run,
-                                   struct gf_error *error)
+static enum gf_status describe_schedule(struct gf_pipeline *pipeline,
+                                        const struct gf_picture_task *task,
+                                        const struct gf_plan *plan,
+                                        const struct gf_schedule *schedule, struct gf_error *error)
 {
     struct gf_profile *const profile = &pipeline->profile;
     if (pipeline->described != pipeline->backend)
         pipeline->backend->calls->describe(pipeline->backend, profile->device,
                                            sizeof profile->device);
     pipeline->described = pipeline->backend;
-    profile->lanes = run->lanes;
+    profile->lanes = schedule->lanes;
     if (!pipeline->segments_done)
-        profile->band_rows = run->first_band_rows;
+        profile->band_rows = schedule->first_band_rows;
     return gf_pipeline_describe_plan(pipeline, task, plan, error);
 }
 
@@ -54,9 +55,10 @@ static int lanes_for(const struct gf_pipeline *pipeline, const struct gf_plan *p
     return gf_plan_useful_threads(plan, lanes);
 }
 
-static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
-                               struct gf_source *source, struct gf_sink *sink,
-                               const struct gf_picture_task *task, struct gf_error *error)
+static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct gf_plan *plan,
+                                          struct gf_source *source, struct gf_sink *sink,
+                                          const struct gf_picture_task *task,
+                                          struct gf_error *error)
 {
     if (!pipeline->buffers.backend)
         gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
@@ -71,27 +73,27 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     /* Where the device decodes and encodes, there is no work that threads could do side by side. */
     const bool serial =
         options.serial || (!options.lanes && device_images.in.data && device_images.out.data);
-    /* A serial run waits for the device after each band, so large bands are best. */
+    /* A serial schedule waits for the device after each band, so large bands are best. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
-    struct gf_run run = {.plan = plan,
-                         .backend = pipeline->backend,
-                         .buffers = &pipeline->buffers,
-                         .serial = serial,
-                         .options = &options,
-                         .memory_is_limit = pipeline->options.memory_bytes != 0,
-                         .spans = &pipeline->spans,
-                         .progress = pipeline->progress,
-                         .lanes = serial ? 1 : lanes_for(pipeline, plan, !source && !sink),
-                         .band_rows = !pipeline->band_rows && serial && pipeline->on_cuda
-                                          ? large_rows
-                                          : pipeline->band_rows,
-                         .source = device_images.in.data ? NULL : source,
-                         .sink = device_images.out.data ? NULL : sink,
-                         .image_in = device_images.in.data ? &device_images.in : task->image_in,
-                         .image_out = device_images.out.data ? &device_images.out : task->image_out,
-                         .in_on_device = device_images.in.data,
-                         .out_on_device = device_images.out.data || task->out_on_device};
+    struct gf_schedule schedule = {
+        .plan = plan,
+        .backend = pipeline->backend,
+        .buffers = &pipeline->buffers,
+        .serial = serial,
+        .options = &options,
+        .memory_is_limit = pipeline->options.memory_bytes != 0,
+        .spans = &pipeline->spans,
+        .progress = pipeline->progress,
+        .lanes = serial ? 1 : lanes_for(pipeline, plan, !source && !sink),
+        .band_rows =
+            !pipeline->band_rows && serial && pipeline->on_cuda ? large_rows : pipeline->band_rows,
+        .source = device_images.in.data ? NULL : source,
+        .sink = device_images.out.data ? NULL : sink,
+        .image_in = device_images.in.data ? &device_images.in : task->image_in,
+        .image_out = device_images.out.data ? &device_images.out : task->image_out,
+        .in_on_device = device_images.in.data,
+        .out_on_device = device_images.out.data || task->out_on_device};
     const size_t spans = pipeline->spans.count;
     /* Without a stage the result is the decoded picture, in its place. */
     const bool is_result = !plan->stage_count && device_images.in.data &&
@@ -99,7 +101,7 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     if (!status && task->out_on_device && !is_result)
         status = take_device_result(pipeline, plan->out, task->image_out, error);
     if (!status && !is_result)
-        status = gf_schedule(&run, error);
+        status = gf_schedule_plan(&schedule, error);
     for (size_t i = spans; i < pipeline->spans.count; i++) {
         if (pipeline->spans.item[i].stage >= 0)
             pipeline->spans.item[i].stage += pipeline->stages_done;
@@ -115,12 +117,12 @@ static enum gf_status schedule(struct gf_pipeline *pipeline, struct gf_plan *pla
     }
     gf_pipeline_drop_device_images(pipeline, task, &device_images);
     if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_codec_used)
-        pipeline->band_rows = run.first_band_rows / 2;
+        pipeline->band_rows = schedule.first_band_rows / 2;
     if (status && !pipeline->holds_buffers)
         gf_buffer_pool_close(&pipeline->buffers);
     else if (!status)
         gf_buffer_pool_trim(&pipeline->buffers);
-    return status ? status : describe_run(pipeline, task, plan, &run, error);
+    return status ? status : describe_schedule(pipeline, task, plan, &schedule, error);
 }
 
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
@@ -171,7 +173,7 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
             : 0;
     if (bytes)
         gf_memory_budget_acquire(pipeline->memory_budget, bytes);
-    const enum gf_status status = schedule(pipeline, plan, source, sink, task, error);
+    const enum gf_status status = schedule_on_backend(pipeline, plan, source, sink, task, error);
     if (bytes > 0 && bytes > pipeline->memory_budget->share)
         /* If every pipeline kept its buffers, they would add up to more than the budget. */
         gf_buffer_pool_clear(&pipeline->buffers);

@@ -50,9 +50,10 @@ static enum gf_status open_files(const struct gf_remote_work *work, struct gf_pi
                                     &task->input, error);
 }
 
-enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
-                                           const struct gf_remote_work *work,
-                                           struct gf_remote_result *result, struct gf_error *error)
+enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
+                                              const struct gf_remote_work *work,
+                                              struct gf_remote_result *result,
+                                              struct gf_error *error)
 {
     const struct gf_options own = pipeline->options;
     struct gf_options options = work->options;
@@ -75,7 +76,7 @@ enum gf_status gf_pipeline_run_remote_work(struct gf_pipeline *pipeline,
         status = gf_pipeline_recognise(task.input, &task.own_format, error);
     }
     if (!status)
-        status = gf_pipeline_run_task(pipeline, &task, error);
+        status = gf_pipeline_filter_task(pipeline, &task, error);
     if (!status)
         status = gf_output_commit(task.output, error);
     if (!status)

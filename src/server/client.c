@@ -121,9 +121,10 @@ static void tell_warnings(const struct warnings *warnings, const struct gf_optio
         options->warn(options->warn_context, warnings->text + at);
 }
 
-static enum gf_remote_outcome link_run(struct gf_remote *remote, const struct gf_remote_work *work,
-                                       struct gf_remote_result *result, enum gf_status *status,
-                                       struct gf_error *error)
+static enum gf_remote_outcome link_filter(struct gf_remote *remote,
+                                          const struct gf_remote_work *work,
+                                          struct gf_remote_result *result, enum gf_status *status,
+                                          struct gf_error *error)
 {
     const int socket = link_of(remote)->socket;
     int descriptor[GF_SERVER_DESCRIPTORS] = {work->in, work->out};
@@ -171,7 +172,8 @@ struct gf_remote *gf_server_connect(int device, bool *silent)
     struct link *const link =
         socket >= 0 && message.welcome.verdict == GF_SERVER_READY ? malloc(sizeof *link) : NULL;
     if (link)
-        *link = (struct link){.base = {.run = link_run, .close = link_close}, .socket = socket};
+        *link =
+            (struct link){.base = {.filter = link_filter, .close = link_close}, .socket = socket};
     else if (socket >= 0)
         close(socket);
     if (silent)

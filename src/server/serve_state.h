@@ -21,7 +21,7 @@ struct gf_server_job {
     int in, out; /* -1: the worker has closed them */
     int file[GF_REMOTE_FILES];
     bool alone; /* when it began there was no other */
-    struct gf_run_progress progress;
+    struct gf_schedule_progress progress;
     enum gf_status status;
     struct gf_error error;
     struct gf_remote_result result;

@@ -74,7 +74,8 @@ static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
     if (job->status)
         return;
     job->in = job->out = -1;
-    job->status = gf_pipeline_run_remote_work(worker->pipeline, &work, &job->result, &job->error);
+    job->status =
+        gf_pipeline_filter_remote_work(worker->pipeline, &work, &job->result, &job->error);
     worker->held_bytes = gf_pipeline_held_bytes(worker->pipeline);
     if (job->status == GF_ERROR_DEVICE || job->status == GF_ERROR_DEVICE_MEMORY)
         close_pipeline(worker);

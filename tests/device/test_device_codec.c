@@ -810,7 +810,7 @@ static void run_several(const char *input, bool serial, uint64_t device_bytes, s
     gf_pipeline_options(pipeline)->device = GF_DEVICE_AUTO;
     reset_fake();
     assert_ok(input,
-              gf_pipeline_run_pictures(pipeline, in_folder(input), NULL, destination, &error),
+              gf_pipeline_filter_pictures(pipeline, in_folder(input), NULL, destination, &error),
               &error);
     gf_pipeline_close(pipeline);
     close_coders();

@@ -167,8 +167,8 @@ static void run_together(struct trial *trial)
         gf_pipeline_options(pipeline)->device =
             trial->fail_run || trial->device_bytes ? GF_DEVICE_AUTO : GF_DEVICE_CUDA;
     }
-    trial->status = gf_pipeline_run_pictures(pipeline, in_folder(trial->input), NULL,
-                                             trial->destination, &trial->error);
+    trial->status = gf_pipeline_filter_pictures(pipeline, in_folder(trial->input), NULL,
+                                                trial->destination, &trial->error);
     gf_pipeline_close(pipeline);
     if (trial->on_device) {
         fake_assert_clean(text, &device);
@@ -489,9 +489,10 @@ static void check_memory(bool on_device)
         gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
     }
     const struct gf_file_bytes input = {whole.data, whole.size};
-    assert_ok("run",
-              gf_pipeline_run_pictures(pipeline, "memory", &input, trial.destination, &trial.error),
-              &trial.error);
+    assert_ok(
+        "run",
+        gf_pipeline_filter_pictures(pipeline, "memory", &input, trial.destination, &trial.error),
+        &trial.error);
     gf_pipeline_close(pipeline);
     if (on_device)
         fake_assert_clean("memory", &device);
@@ -527,7 +528,7 @@ static void test_left_out(void **state)
     }
     assert_ok("open", gf_pipeline_open_outputs(output, 2, &pipeline, &error), &error);
     assert_ok("run",
-              gf_pipeline_run_pictures(pipeline, in_folder("in.jpg"), NULL, destination, &error),
+              gf_pipeline_filter_pictures(pipeline, in_folder("in.jpg"), NULL, destination, &error),
               &error);
     gf_pipeline_close(pipeline);
     assert_int_equal(trial.made[0].done, 0);

@@ -196,7 +196,7 @@ static void test_several_pictures_in_a_file(void **state)
               &error);
     assert_ok(
         "run",
-        gf_pipeline_run_pictures(pipeline, in_folder("three.ppm"), NULL, &destination, &error),
+        gf_pipeline_filter_pictures(pipeline, in_folder("three.ppm"), NULL, &destination, &error),
         &error);
     gf_pipeline_close(pipeline);
     assert_int_equal(look_at_server().done, 3);

@@ -690,14 +690,14 @@ static struct gf_explanation explanation_of(struct fake_device *device, const ch
     gf_spans_init(&spans);
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
     assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
-    const struct gf_run run = {.plan = &plan,
-                               .backend = &device->base,
-                               .options = &options,
-                               .spans = &spans,
-                               .lanes = 2,
-                               .band_rows = 10,
-                               .source = &source,
-                               .sink = &sink};
+    const struct gf_schedule run = {.plan = &plan,
+                                    .backend = &device->base,
+                                    .options = &options,
+                                    .spans = &spans,
+                                    .lanes = 2,
+                                    .band_rows = 10,
+                                    .source = &source,
+                                    .sink = &sink};
     assert_ok(text, fake_ready(&device->base, &error), &error);
     assert_ok(text, gf_explain_plan(&run, &explanation, &error), &error);
     fake_assert_clean(text, device);

@@ -37,8 +37,8 @@ struct gf_batch {
     struct gf_claims *claims; /* the names taken so far, where not all names are known before the
                                * run; or NULL */
     double begin_s;
-    struct gf_run_progress progress; /* of a single input */
-    pthread_mutex_t lock;            /* guards what follows, and the devices */
+    struct gf_schedule_progress progress; /* of a single input */
+    pthread_mutex_t lock;                 /* guards what follows, and the devices */
     pthread_cond_t changed;
     size_t next, reported; /* positions in the shard: the next to take, the next to report */
     int working;           /* workers that have not ended */

@@ -15,7 +15,7 @@
 
 /* The run that is explained. */
 struct explainer {
-    const struct gf_run *run;
+    const struct gf_schedule *schedule;
     const struct gf_layout *layout;
     struct gf_lane *lane; /* NULL on the CPU, which has no kernels */
 };
@@ -83,7 +83,7 @@ static enum gf_status explain_stage(const struct explainer *explainer, const str
                                     const struct gf_rows *cut, struct gf_explained_stage *found,
                                     struct gf_error *error)
 {
-    const struct gf_plan *const plan = explainer->run->plan;
+    const struct gf_plan *const plan = explainer->schedule->plan;
     struct gf_stage *const stage = &plan->stage[segment->first + i];
     gf_plan_stage_name(stage, found->name, sizeof found->name);
     found->filters = gf_plan_stage_filters(stage);
@@ -92,7 +92,7 @@ static enum gf_status explain_stage(const struct explainer *explainer, const str
         return GF_OK;
     name_variant(stage, false, found);
     const bool may_count =
-        segment->statistic && i + 1 == segment->count && !explainer->run->options->no_fuse;
+        segment->statistic && i + 1 == segment->count && !explainer->schedule->options->no_fuse;
     return gf_explain_stage_kernels(explainer->lane, stage, may_count ? stage + 1 : NULL, cut[i],
                                     cut[i + 1], found, error);
 }
@@ -102,7 +102,7 @@ static enum gf_status explain_histogram(const struct explainer *explainer,
                                         struct gf_explained_stage *found, struct gf_error *error)
 {
     const struct gf_stage *const wanting =
-        &explainer->run->plan->stage[segment->first + segment->count];
+        &explainer->schedule->plan->stage[segment->first + segment->count];
     char name[sizeof found->name - 12];
     gf_plan_stage_name(wanting, name, sizeof name);
     snprintf(found->name, sizeof found->name, "%s histogram", name);
@@ -122,23 +122,23 @@ static enum gf_status explain_histogram(const struct explainer *explainer,
  * host memory instead of device memory. */
 static void add_copies(const struct explainer *explainer, int s, struct gf_explained_segment *found)
 {
-    const struct gf_run *const run = explainer->run;
-    const struct gf_segment *const segment = &run->plan->segment[s];
+    const struct gf_schedule *const schedule = explainer->schedule;
+    const struct gf_segment *const segment = &schedule->plan->segment[s];
     const struct gf_bands *const bands = &explainer->layout->bands[s];
-    const bool last = s + 1 == run->plan->segment_count;
+    const bool last = s + 1 == schedule->plan->segment_count;
     for (int i = 0; i < found->stages; i++)
         found->device_bytes += found->stage[i].bytes;
-    if (run->backend->calls->unified)
+    if (schedule->backend->calls->unified)
         return;
     if (!s || !explainer->layout->on_device[s - 1])
-        found->up_bytes =
-            found->first_on_host
-                ? cut_bytes(run->plan, segment, bands, 1, run->plan->stage[segment->first].out)
-                : cut_bytes(run->plan, segment, bands, 0, segment->in);
+        found->up_bytes = found->first_on_host
+                              ? cut_bytes(schedule->plan, segment, bands, 1,
+                                          schedule->plan->stage[segment->first].out)
+                              : cut_bytes(schedule->plan, segment, bands, 0, segment->in);
     if (last || !found->keeps_on_device)
         found->down_bytes = (double)gf_row_bytes(segment->out) * (double)segment->out.height;
     const double copied = found->up_bytes + found->down_bytes;
-    if (run->options->transfer == GF_TRANSFER_COPY || !segment->count)
+    if (schedule->options->transfer == GF_TRANSFER_COPY || !segment->count)
         found->device_bytes += copied;
     else
         found->device_bytes -= copied;
@@ -147,7 +147,7 @@ static void add_copies(const struct explainer *explainer, int s, struct gf_expla
 static enum gf_status explain_stages(const struct explainer *explainer, int s,
                                      struct gf_explained_segment *found, struct gf_error *error)
 {
-    const struct gf_plan *const plan = explainer->run->plan;
+    const struct gf_plan *const plan = explainer->schedule->plan;
     const struct gf_segment *const segment = &plan->segment[s];
     const struct gf_bands *const bands = &explainer->layout->bands[s];
     const struct gf_rows rows = gf_bands_rows(bands, segment, (bands->count - 1) / 2);
@@ -169,8 +169,8 @@ static enum gf_status explain_stages(const struct explainer *explainer, int s,
 static enum gf_status explain_segment(const struct explainer *explainer, int s,
                                       struct gf_explained_segment *found, struct gf_error *error)
 {
-    const struct gf_run *const run = explainer->run;
-    const struct gf_segment *const segment = &run->plan->segment[s];
+    const struct gf_schedule *const schedule = explainer->schedule;
+    const struct gf_segment *const segment = &schedule->plan->segment[s];
     const struct gf_bands *const bands = &explainer->layout->bands[s];
     *found = (struct gf_explained_segment){
         .in = segment->in,
@@ -178,9 +178,9 @@ static enum gf_status explain_segment(const struct explainer *explainer, int s,
         .bands = bands->count,
         .band_rows = bands->rows,
         .in_rows = bands->in_rows,
-        .whole = segment->count && gf_stage_needs_whole(&run->plan->stage[segment->first]),
+        .whole = segment->count && gf_stage_needs_whole(&schedule->plan->stage[segment->first]),
         .keeps_on_device = explainer->layout->on_device[s],
-        .first_on_host = gf_layout_first_stage_on_host(run, explainer->layout, s),
+        .first_on_host = gf_layout_first_stage_on_host(schedule, explainer->layout, s),
     };
     const enum gf_status status = explain_stages(explainer, s, found, error);
     add_copies(explainer, s, found);
@@ -190,7 +190,7 @@ static enum gf_status explain_segment(const struct explainer *explainer, int s,
 static enum gf_status explain_segments(const struct explainer *explainer,
                                        struct gf_explanation *explanation, struct gf_error *error)
 {
-    const int count = explainer->run->plan->segment_count;
+    const int count = explainer->schedule->plan->segment_count;
     enum gf_status status = GF_OK;
     explanation->segment = calloc((size_t)count, sizeof *explanation->segment);
     if (!explanation->segment)
@@ -201,17 +201,17 @@ static enum gf_status explain_segments(const struct explainer *explainer,
     return status;
 }
 
-enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *explanation,
-                               struct gf_error *error)
+enum gf_status gf_explain_plan(const struct gf_schedule *schedule,
+                               struct gf_explanation *explanation, struct gf_error *error)
 {
-    const struct gf_backend_calls *const calls = run->backend->calls;
+    const struct gf_backend_calls *const calls = schedule->backend->calls;
     struct gf_layout layout;
-    struct explainer explainer = {.run = run, .layout = &layout};
-    enum gf_status status = gf_layout_make(run, &layout, error);
+    struct explainer explainer = {.schedule = schedule, .layout = &layout};
+    enum gf_status status = gf_layout_make(schedule, &layout, error);
     if (!status && !calls->unified)
-        gf_layout_place_pictures(run, &layout);
+        gf_layout_place_pictures(schedule, &layout);
     if (!status && calls->inspect)
-        status = calls->lane_open(run->backend, 0, run->spans, &explainer.lane, error);
+        status = calls->lane_open(schedule->backend, 0, schedule->spans, &explainer.lane, error);
     if (explainer.lane)
         calls->lane_enter(explainer.lane);
     if (!status)
@@ -219,11 +219,11 @@ enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *
     if (explainer.lane)
         calls->lane_close(explainer.lane);
     if (!status) {
-        calls->describe(run->backend, explanation->device, sizeof explanation->device);
-        explanation->options = *run->options;
-        explanation->in = run->plan->in;
-        explanation->out = run->plan->out;
-        explanation->lanes = gf_layout_lanes(run, &layout);
+        calls->describe(schedule->backend, explanation->device, sizeof explanation->device);
+        explanation->options = *schedule->options;
+        explanation->in = schedule->plan->in;
+        explanation->out = schedule->plan->out;
+        explanation->lanes = gf_layout_lanes(schedule, &layout);
         explanation->lane_bytes = layout.in_bytes + 2 * layout.between_bytes + layout.scratch_bytes;
     }
     gf_layout_free(&layout);
@@ -276,16 +276,17 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     if (status)
         return status;
     gf_spans_init(&spans);
-    struct gf_run run = {.plan = &plan,
-                         .backend = backend,
-                         .options = &options,
-                         .memory_is_limit = gf_pipeline_options(pipeline)->memory_bytes != 0,
-                         .spans = &spans,
-                         .lanes = gf_pipeline_lanes(pipeline),
-                         .band_rows = options.band_rows,
-                         .source = source,
-                         .sink = &unused};
-    status = gf_explain_plan(&run, explanation, error);
+    struct gf_schedule schedule = {.plan = &plan,
+                                   .backend = backend,
+                                   .options = &options,
+                                   .memory_is_limit =
+                                       gf_pipeline_options(pipeline)->memory_bytes != 0,
+                                   .spans = &spans,
+                                   .lanes = gf_pipeline_lanes(pipeline),
+                                   .band_rows = options.band_rows,
+                                   .source = source,
+                                   .sink = &unused};
+    status = gf_explain_plan(&schedule, explanation, error);
     if (!status) {
         backend->calls->measure(backend, &peaks);
         snprintf(explanation->reason, sizeof explanation->reason, "%s",

@@ -70,7 +70,8 @@ enum gf_status gf_explain_sharing(const char *input, const char *const *chain, i
                                   struct gf_error *error) GF_CHECKED;
 /* Explains run->plan on run->backend, which is ready, without a file. Fills in all but the peaks.
  */
-enum gf_status gf_explain_plan(const struct gf_run *run, struct gf_explanation *explanation,
+enum gf_status gf_explain_plan(const struct gf_schedule *schedule,
+                               struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;
 void gf_explain_free(struct gf_explanation *explanation);
 

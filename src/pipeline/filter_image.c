@@ -77,7 +77,7 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
         return status;
     gf_pipeline_begin_profile(pipeline);
     struct gf_picture_task task = {.image_in = input, .image_out = output};
-    status = gf_pipeline_run_task(pipeline, &task, error);
+    status = gf_pipeline_filter_task(pipeline, &task, error);
     if (!status)
         gf_pipeline_end_profile(pipeline);
     else if (own)

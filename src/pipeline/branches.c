@@ -117,7 +117,7 @@ static bool has_box(const struct gf_several *several, const struct gf_branch *br
     return gf_chain_next_box(chain, 0) < chain->count;
 }
 
-/* ---- running ---- */
+/* ---- stages ---- */
 
 static bool has_room(const struct gf_pipeline *pipeline, struct gf_format format)
 {
@@ -139,10 +139,10 @@ static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_fo
                                  format.width, format.height);
 }
 
-/* Runs the branch's next stages, up to the one before `end`, and keeps their result. */
-static enum gf_status hold(struct gf_several *several, const struct gf_branch *branch, int end,
-                           const struct gf_held *from, bool on_device, struct gf_held *to,
-                           struct gf_error *error)
+/* Schedules the branch's next stages, up to the one before `end`, and keeps their result. */
+static enum gf_status hold_result(struct gf_several *several, const struct gf_branch *branch,
+                                  int end, const struct gf_held *from, bool on_device,
+                                  struct gf_held *to, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
     struct gf_picture_task task = *branch->task;
@@ -168,13 +168,13 @@ static enum gf_status hold(struct gf_several *several, const struct gf_branch *b
     return status;
 }
 
-static void release(struct gf_several *several, struct gf_held *held)
+static void release_held(struct gf_several *several, struct gf_held *held)
 {
     gf_buffer_pool_return(&several->pipeline->buffers, held->image.data);
     held->image.data = NULL;
 }
 
-/* Runs the rest of the branch's last part from the picture to its output. */
+/* Schedules the rest of the branch's last part from the picture to its output. */
 static enum gf_status write_branch(struct gf_several *several, struct gf_branch *branch,
                                    const struct gf_held *from, struct gf_error *error)
 {
@@ -204,13 +204,13 @@ static enum gf_status write_branch(struct gf_several *several, struct gf_branch 
     return status;
 }
 
-static enum gf_status run_alone(struct gf_several *several, struct gf_branch *branch,
-                                const struct gf_held *from, struct gf_error *error);
-static enum gf_status run_from(struct gf_several *several, const struct gf_group *group,
-                               const struct gf_held *from, struct gf_error *error);
+static enum gf_status advance_alone(struct gf_several *several, struct gf_branch *branch,
+                                    const struct gf_held *from, struct gf_error *error);
+static enum gf_status advance_members(struct gf_several *several, const struct gf_group *group,
+                                      const struct gf_held *from, struct gf_error *error);
 
-enum gf_status gf_group_run(struct gf_several *several, const struct gf_group *group,
-                            const struct gf_held *from, struct gf_error *error)
+enum gf_status gf_group_advance(struct gf_several *several, const struct gf_group *group,
+                                const struct gf_held *from, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
     struct gf_branch *const first = group->member[0];
@@ -230,31 +230,31 @@ enum gf_status gf_group_run(struct gf_several *several, const struct gf_group *g
     if (group->count > 1 && !on_device && !has_room(pipeline, format)) {
         enum gf_status status = GF_OK;
         for (int i = 0; from && !status && i < group->count; i++)
-            status = run_alone(several, group->member[i], from, error);
+            status = advance_alone(several, group->member[i], from, error);
         return status; /* without a picture to begin with, the branches are still pending */
     }
     enum gf_status status =
-        hold(several, first, first->done + common, from, on_device, &held, &why);
+        hold_result(several, first, first->done + common, from, on_device, &held, &why);
     pipeline->holds_buffers = true;
     for (int i = 0; i < group->count; i++) {
         group->member[i]->done += common;
         group->member[i]->filtered |= common > 0;
     }
     status = status ? gf_group_fail(several, group, status, &why, error)
-                    : run_from(several, group, &held, error);
-    release(several, &held);
+                    : advance_members(several, group, &held, error);
+    release_held(several, &held);
     return status;
 }
 
-/* Runs a branch to its end from the picture, since it shares nothing more with others. */
-static enum gf_status run_alone(struct gf_several *several, struct gf_branch *branch,
-                                const struct gf_held *from, struct gf_error *error)
+/* Takes a branch to its end from the picture, since it shares nothing more with others. */
+static enum gf_status advance_alone(struct gf_several *several, struct gf_branch *branch,
+                                    const struct gf_held *from, struct gf_error *error)
 {
     const struct gf_group alone = {{branch}, 1};
     struct gf_error why = {0};
     gf_pipeline_select(several->pipeline, branch->number);
     if (branch->end < several->pipeline->chain.count)
-        return gf_group_run(several, &alone, from, error);
+        return gf_group_advance(several, &alone, from, error);
     const enum gf_status status = write_branch(several, branch, from, &why);
     if (status)
         return gf_group_fail(several, &alone, status, &why, error);
@@ -268,9 +268,9 @@ static bool go_together(const struct gf_branch *a, const struct gf_branch *b)
     return gf_plan_common(&a->plan, a->done, &b->plan, b->done) > 0;
 }
 
-/* Runs all members of the group from a picture that they share. */
-static enum gf_status run_from(struct gf_several *several, const struct gf_group *group,
-                               const struct gf_held *from, struct gf_error *error)
+/* Takes all members of the group on from a picture that they share. */
+static enum gf_status advance_members(struct gf_several *several, const struct gf_group *group,
+                                      const struct gf_held *from, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
     const int stages = pipeline->stages_done, segments = pipeline->segments_done;
@@ -299,8 +299,8 @@ static enum gf_status run_from(struct gf_several *several, const struct gf_group
         }
         pipeline->stages_done = stages;
         pipeline->segments_done = segments;
-        status = same.count > 1 ? gf_group_run(several, &same, from, error)
-                                : run_alone(several, same.member[0], from, error);
+        status = same.count > 1 ? gf_group_advance(several, &same, from, error)
+                                : advance_alone(several, same.member[0], from, error);
     }
     return status;
 }

@@ -1,8 +1,8 @@
-/* A segment while it runs, and what its threads share: a reader decodes rows into a ring of bands
- * (reader.c), workers filter bands, each on a lane of its own (worker.c, thread_pool.c), and the
- * calling thread hands finished bands to the sink (writer.c). */
-#ifndef GF_ENGINE_SEGMENT_RUN_H
-#define GF_ENGINE_SEGMENT_RUN_H
+/* The pass of a segment's bands, and what its threads share: a reader decodes rows into a ring of
+ * bands (reader.c), workers filter bands, each on a lane of its own (worker.c, thread_pool.c), and
+ * the calling thread hands finished bands to the sink (writer.c). */
+#ifndef GF_ENGINE_PASS_H
+#define GF_ENGINE_PASS_H
 
 #include "engine/bands.h"
 #include "engine/placement.h"
@@ -11,8 +11,8 @@
 
 /* The lock guards the members below it. Each change wakes only those threads that may wait for it.
  * Of the workers it wakes one, which wakes the next one if there is a band for that worker, too. */
-struct gf_segment_run {
-    struct gf_run *run;
+struct gf_pass {
+    struct gf_schedule *schedule;
     const struct gf_segment *segment;
     struct gf_bands bands;
     struct gf_placement in, out;
@@ -34,57 +34,54 @@ struct gf_segment_run {
 
 /* A lane with its buffers, which are parts of one allocation. */
 struct gf_worker {
-    struct gf_segment_run *segment_run;
+    struct gf_pass *pass;
     struct gf_lane *lane;
-    unsigned char *memory; /* the allocation, kept for the whole run */
+    unsigned char *memory; /* the allocation, kept for the whole schedule */
     unsigned char *in, *between[2], *scratch;
     struct gf_ring host; /* for a first stage on the host: its result and its scratch memory */
 };
 
 /* Stops all threads of the segment. The first failure is kept. */
-void gf_segment_run_fail(struct gf_segment_run *segment_run, enum gf_status status,
-                         const struct gf_error *error);
+void gf_pass_fail(struct gf_pass *pass, enum gf_status status, const struct gf_error *error);
 /* Waits until band b is decoded; false if the segment has failed. */
-bool gf_segment_run_wait_for_input(struct gf_segment_run *segment_run, int b);
+bool gf_pass_wait_for_input(struct gf_pass *pass, int b);
 /* Waits until the next band has its input and a buffer for its result, and returns its number; -1
  * when there are no more, or the segment has failed. */
-int gf_segment_run_take_band(struct gf_segment_run *segment_run);
+int gf_pass_take_band(struct gf_pass *pass);
 /* Marks band b as filtered. */
-void gf_segment_run_finish_band(struct gf_segment_run *segment_run, int b);
+void gf_pass_finish_band(struct gf_pass *pass, int b);
 /* Sets a counter and wakes the threads that wait for it. */
-void gf_segment_run_publish(struct gf_segment_run *segment_run, int *counter, int value);
+void gf_pass_publish(struct gf_pass *pass, int *counter, int value);
 
 /* Where the reader puts the input of band b, which begins at first_row. */
-unsigned char *gf_segment_run_input_slot(const struct gf_segment_run *segment_run, int b,
-                                         int first_row);
+unsigned char *gf_pass_input_slot(const struct gf_pass *pass, int b, int first_row);
 /* The input and the result of band b in host memory. */
-struct gf_view gf_segment_run_host_input(const struct gf_segment_run *segment_run, int b,
-                                         struct gf_rows rows);
-struct gf_view gf_segment_run_host_output(const struct gf_segment_run *segment_run, int b,
-                                          struct gf_rows rows);
+struct gf_view gf_pass_host_input(const struct gf_pass *pass, int b, struct gf_rows rows);
+struct gf_view gf_pass_host_output(const struct gf_pass *pass, int b, struct gf_rows rows);
 
-/* The main function of a thread; the argument is a struct gf_segment_run. */
-void *gf_reader_main(void *segment_run);
+/* The main function of a thread; the argument is a struct gf_pass. */
+void *gf_reader_main(void *pass);
 /* Decodes the rows of band b. On entry *held are the rows of the previous band in the ring, on
  * return those of this band. */
-enum gf_status gf_reader_band(struct gf_segment_run *segment_run, int b, struct gf_rows *held,
-                              struct gf_error *error) GF_CHECKED;
+enum gf_status gf_reader_read_band(struct gf_pass *pass, int b, struct gf_rows *held,
+                                   struct gf_error *error) GF_CHECKED;
 /* Decodes and drops the rows behind the last band, and lets the source check the end of the file.
  */
-enum gf_status gf_reader_end(struct gf_segment_run *segment_run, struct gf_rows held,
+enum gf_status gf_reader_end(struct gf_pass *pass, struct gf_rows held,
                              struct gf_error *error) GF_CHECKED;
 
 /* Queues the stages for band b from the calling thread. The caller must still wait for the lane. */
-enum gf_status gf_worker_queue(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
-enum gf_status gf_worker_band(struct gf_worker *worker, int b, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_worker_queue_band(struct gf_worker *worker, int b,
+                                    struct gf_error *error) GF_CHECKED;
+enum gf_status gf_worker_compute_band(struct gf_worker *worker, int b,
+                                      struct gf_error *error) GF_CHECKED;
 
 /* Hands all bands to the sink as they are finished. A failure is stored in the segment. */
-void gf_writer_run(struct gf_segment_run *segment_run);
-enum gf_status gf_writer_band(struct gf_segment_run *segment_run, int b,
-                              struct gf_error *error) GF_CHECKED;
-enum gf_status gf_writer_end(struct gf_segment_run *segment_run, struct gf_error *error) GF_CHECKED;
+void gf_writer_write_bands(struct gf_pass *pass);
+enum gf_status gf_writer_write_band(struct gf_pass *pass, int b, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error) GF_CHECKED;
 
-/* Runs bands of the segment on the calling thread until there are no more. */
-void gf_worker_run(struct gf_worker *worker, struct gf_segment_run *segment_run);
+/* Computes bands of the segment on the calling thread until there are no more. */
+void gf_worker_compute_bands(struct gf_worker *worker, struct gf_pass *pass);
 
 #endif

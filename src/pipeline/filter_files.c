@@ -8,14 +8,14 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                  bool *more, struct gf_error *error)
+static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                     bool *more, struct gf_error *error)
 {
     const struct gf_destination *const destination = task->destination;
     *more = false;
     enum gf_status status = gf_pipeline_recognise(task->input, &task->own_format, error);
     if (!status)
-        status = gf_pipeline_run_task(pipeline, task, error);
+        status = gf_pipeline_filter_task(pipeline, task, error);
     if (!status)
         gf_pipeline_describe_files(pipeline, task);
     if (!status && !destination->several)
@@ -38,8 +38,8 @@ static enum gf_status run_picture(struct gf_pipeline *pipeline, struct gf_pictur
 }
 
 /* The profile of the first picture has begun. */
-static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *input,
-                              const struct gf_destination *destination, struct gf_error *error)
+static enum gf_status filter_all(struct gf_pipeline *pipeline, struct gf_input *input,
+                                 const struct gf_destination *destination, struct gf_error *error)
 {
     struct gf_picture_task task = {.input = input, .destination = destination};
     enum gf_status status = GF_OK;
@@ -47,16 +47,17 @@ static enum gf_status run_all(struct gf_pipeline *pipeline, struct gf_input *inp
     while (!status && more) {
         if (task.number++)
             gf_pipeline_begin_profile(pipeline);
-        status = run_picture(pipeline, &task, &more, error);
+        status = filter_picture(pipeline, &task, &more, error);
     }
     return status;
 }
 
 /* A stream is kept for another attempt on a device, and for outputs that take other fractions of
  * the size. */
-enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char *input,
-                                        const struct gf_file_bytes *bytes,
-                                        struct gf_destination *destination, struct gf_error *error)
+enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const char *input,
+                                           const struct gf_file_bytes *bytes,
+                                           struct gf_destination *destination,
+                                           struct gf_error *error)
 {
     struct gf_input *opened = NULL;
     gf_pipeline_begin_profile(pipeline);
@@ -64,8 +65,9 @@ enum gf_status gf_pipeline_run_pictures(struct gf_pipeline *pipeline, const char
         bytes ? gf_input_open_memory(bytes->data, bytes->size, input, &opened, error)
               : gf_input_open(input, pipeline->on_cuda || pipeline->outputs, &opened, error);
     if (!status)
-        status = pipeline->outputs ? gf_pipeline_run_outputs(pipeline, opened, destination, error)
-                                   : run_all(pipeline, opened, destination, error);
+        status = pipeline->outputs
+                     ? gf_pipeline_filter_to_outputs(pipeline, opened, destination, error)
+                     : filter_all(pipeline, opened, destination, error);
     gf_input_close(opened);
     return status;
 }
@@ -92,7 +94,7 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
                                          .several = !strcmp(output, "-"),
                                          .several_hint = "write to -",
                                          .context = (void *)output};
-    return gf_pipeline_run_pictures(pipeline, input, NULL, &destination, error);
+    return gf_pipeline_filter_pictures(pipeline, input, NULL, &destination, error);
 }
 
 enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data, size_t size,
@@ -111,7 +113,7 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     struct gf_destination destination = {.bytes = &bytes,
                                          .several_hint = "give one picture at a time"};
     const enum gf_status status =
-        gf_pipeline_run_pictures(pipeline, "input", &input, &destination, error);
+        gf_pipeline_filter_pictures(pipeline, "input", &input, &destination, error);
     if (status)
         return status;
     *result = bytes.data;
@@ -131,7 +133,7 @@ static enum gf_status find_format(struct gf_pipeline *pipeline, struct gf_input 
 {
     struct gf_image image = {.data = NULL};
     struct gf_picture_task task = {.input = input, .own_format = content, .image_out = &image};
-    const enum gf_status status = gf_pipeline_run_task(pipeline, &task, error);
+    const enum gf_status status = gf_pipeline_filter_task(pipeline, &task, error);
     *format = image.format;
     gf_image_free(&image);
     return status;

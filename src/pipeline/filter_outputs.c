@@ -1,4 +1,4 @@
-/* Runs the pictures of an input to several outputs each. */
+/* Filters the pictures of an input to several outputs each. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -8,7 +8,7 @@
 #include "pipeline/pipeline_state.h"
 
 /* Puts one output in its place and calls done(). */
-static void deliver(struct gf_pipeline *pipeline, struct gf_picture_task *task)
+static void deliver_output(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     const struct gf_destination *const destination = task->destination;
     pipeline->profile = task->profile;
@@ -26,15 +26,15 @@ static void deliver(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 
 /* Delivers the outputs that have succeeded, and closes the others. The status and *error are those
  * of the first output that failed, or of one that the device failed. */
-static enum gf_status conclude(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                               struct gf_destination *destination, struct gf_error *error)
+static enum gf_status conclude_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       struct gf_destination *destination, struct gf_error *error)
 {
     enum gf_status first = GF_OK;
     for (int i = 0; i < pipeline->outputs; i++) {
         if (destination[i].left_out)
             continue;
         if (!task[i].status)
-            deliver(pipeline, &task[i]);
+            deliver_output(pipeline, &task[i]);
         destination[i].status = task[i].status;
         destination[i].error = task[i].error;
         destination[i].delivered = !task[i].status;
@@ -102,10 +102,10 @@ static void refuse_several(struct gf_pipeline *pipeline, struct gf_picture_task 
     }
 }
 
-/* Runs the input's next picture to all outputs. */
-static enum gf_status run_to_all(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                 struct gf_destination *destination, bool *more,
-                                 struct gf_error *error)
+/* Filters the input's next picture to all outputs. */
+static enum gf_status filter_to_all(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                    struct gf_destination *destination, bool *more,
+                                    struct gf_error *error)
 {
     enum gf_file_format format;
     struct gf_error why = {0};
@@ -119,17 +119,18 @@ static enum gf_status run_to_all(struct gf_pipeline *pipeline, struct gf_picture
                                            .status = status,
                                            .error = why};
     if (!status)
-        gf_pipeline_run_tasks(pipeline, task);
+        gf_pipeline_filter_tasks(pipeline, task);
     *more = false;
     if (!destination->several)
         refuse_several(pipeline, task);
-    status = conclude(pipeline, task, destination, error);
+    status = conclude_picture(pipeline, task, destination, error);
     return status || !destination->several ? status
                                            : gf_pipeline_find_next(pipeline, task, more, error);
 }
 
-enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
-                                       struct gf_destination *destination, struct gf_error *error)
+enum gf_status gf_pipeline_filter_to_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
+                                             struct gf_destination *destination,
+                                             struct gf_error *error)
 {
     struct gf_picture_task *const task = calloc((size_t)pipeline->outputs, sizeof *task);
     enum gf_status status = task ? GF_OK : gf_fail_memory(error);
@@ -139,7 +140,7 @@ enum gf_status gf_pipeline_run_outputs(struct gf_pipeline *pipeline, struct gf_i
     for (bool again = false; !status && more; again = true) {
         if (again)
             gf_pipeline_begin_profile(pipeline);
-        status = run_to_all(pipeline, task, destination, &more, error);
+        status = filter_to_all(pipeline, task, destination, &more, error);
     }
     free(task);
     return status;

@@ -22,9 +22,9 @@ static struct gf_format format_before(const struct part *part)
     return part->source ? part->source->format : part->in->format;
 }
 
-/* Runs a part whose whole result the next part needs before it can be planned. Sets the part's
+/* Attempts a part whose whole result the next part needs before it can be planned. Sets the part's
  * profile to the result's profile. */
-static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+static enum gf_status attempt_part(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                                    struct part *part, struct gf_image *image,
                                    struct gf_error *error)
 {
@@ -52,8 +52,8 @@ static enum gf_status run_to_image(struct gf_pipeline *pipeline, const struct gf
 }
 
 /* Allocates the caller's picture, or checks the picture that the caller has given. */
-static enum gf_status settle_image(struct gf_image *image, struct gf_format format,
-                                   struct gf_error *error)
+static enum gf_status check_or_allocate(struct gf_image *image, struct gf_format format,
+                                        struct gf_error *error)
 {
     if (!image->data)
         return gf_image_alloc(image, format, error);
@@ -107,9 +107,9 @@ static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
     pipeline->last_plan = *plan;
 }
 
-static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                               const struct part *part, const struct gf_metadata *metadata,
-                               struct gf_error *error)
+static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                        const struct part *part, const struct gf_metadata *metadata,
+                                        struct gf_error *error)
 {
     struct gf_sink *sink = NULL;
     struct gf_plan plan = {0};
@@ -120,7 +120,7 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
     if (!status)
         status = gf_pipeline_check_codecs(pipeline, task, part->source, &plan, error);
     if (!status && task->image_out)
-        status = settle_image(task->image_out, plan.out, error);
+        status = check_or_allocate(task->image_out, plan.out, error);
     if (!status && task->image_out && metadata)
         warn_of_unsaid(pipeline, task, metadata);
     const bool remotely = pipeline->remote != NULL;
@@ -140,10 +140,10 @@ static enum gf_status run_last(struct gf_pipeline *pipeline, struct gf_picture_t
     return status;
 }
 
-/* Runs the chain up to a filter that needs a finished picture, lets that filter find its box in the
- * picture, and goes on with it and the filters behind it. */
-enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                     struct gf_source *source, struct gf_error *error)
+/* Goes through the chain up to a filter that needs a finished picture, lets that filter find its
+ * box in the picture, and goes on with it and the filters behind it. */
+enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                   struct gf_source *source, struct gf_error *error)
 {
     const struct gf_chain *const chain = &pipeline->chain;
     struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
@@ -161,7 +161,7 @@ enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_pic
     while (!status && (end = gf_chain_next_box(chain, begin + (parts > 0))) < chain->count) {
         struct gf_image *const image = &made[parts % 2];
         part.chain = gf_chain_part(chain, begin, end);
-        status = run_to_image(pipeline, task, &part, image, error);
+        status = attempt_part(pipeline, task, &part, image, error);
         gf_image_free(&made[++parts % 2]);
         if (status)
             break;
@@ -175,7 +175,7 @@ enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_pic
     }
     part.chain = gf_chain_part(chain, begin, chain->count);
     if (!status)
-        status = run_last(pipeline, task, &part, source ? &source->metadata : NULL, error);
+        status = attempt_last_part(pipeline, task, &part, source ? &source->metadata : NULL, error);
     gf_image_free(&made[0]);
     gf_image_free(&made[1]);
     task->image_bytes = 0;
@@ -183,8 +183,8 @@ enum gf_status gf_pipeline_run_parts(struct gf_pipeline *pipeline, struct gf_pic
 }
 
 /* One attempt, which opens a source and a sink of its own. */
-static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                              struct gf_error *error)
+static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                   struct gf_error *error)
 {
     struct gf_source *source = NULL;
     enum gf_status status = GF_OK;
@@ -200,7 +200,7 @@ static enum gf_status attempt(struct gf_pipeline *pipeline, struct gf_picture_ta
     if (task->input)
         status = gf_source_open(task->input, &pipeline->options, &source, error);
     if (!status)
-        status = gf_pipeline_run_parts(pipeline, task, source, error);
+        status = gf_pipeline_attempt(pipeline, task, source, error);
     pipeline->options.warn = pipeline->remote_warn;
     if (source)
         source->close(source);
@@ -217,24 +217,24 @@ static enum gf_status rewind_task(const struct gf_picture_task *task, struct gf_
     return status;
 }
 
-enum gf_status gf_pipeline_run_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                    struct gf_error *error)
+enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       struct gf_error *error)
 {
     struct gf_error failure = {0};
     pipeline->band_rows = pipeline->options.band_rows;
     pipeline->device_codec_used = pipeline->no_device_codec = false;
-    enum gf_status status = attempt(pipeline, task, &failure);
+    enum gf_status status = attempt_once(pipeline, task, &failure);
     if (task->remote_failed) {
         status = gf_pipeline_leave_remote(pipeline, task, &failure);
         if (!status)
-            status = attempt(pipeline, task, &failure);
+            status = attempt_once(pipeline, task, &failure);
     }
     while (status && !pipeline->remote &&
            gf_pipeline_recover(pipeline, status, &failure, &failure)) {
         status = rewind_task(task, &failure);
         pipeline->spans.count = 0; /* the profile shows the attempt that succeeds */
         if (!status)
-            status = attempt(pipeline, task, &failure);
+            status = attempt_once(pipeline, task, &failure);
     }
     if (!status || !error)
         return status;

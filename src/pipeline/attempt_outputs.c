@@ -1,8 +1,8 @@
 /* Several outputs of one picture. Each has its own plan, as if it were alone. The stages that
- * several plans share are run once, from the source to a picture that is held whole, in the
+ * several plans share are computed once, from the source to a picture that is held whole, in the
  * device's memory where there is room, else in the host's; from there the plans go on, one after
  * another, each to its own output or to the next picture after which some of them differ. So the
- * bits are those of separate runs. */
+ * bits are those of a pipeline for each output. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -35,8 +35,8 @@ static enum gf_status open_source(struct gf_several *several, bool again, struct
     return status;
 }
 
-/* Runs one output like a pipeline that has no other output. */
-static enum gf_status run_by_itself(struct gf_several *several, struct gf_branch *branch,
+/* Attempts one output like a pipeline that has no other output. */
+static enum gf_status attempt_alone(struct gf_several *several, struct gf_branch *branch,
                                     struct gf_error *error)
 {
     struct gf_error why = {0};
@@ -46,7 +46,7 @@ static enum gf_status run_by_itself(struct gf_several *several, struct gf_branch
     pipeline->budget_taken = false;
     enum gf_status status = open_source(several, true, &why);
     if (!status)
-        status = gf_pipeline_run_parts(pipeline, branch->task, several->source, &why);
+        status = gf_pipeline_attempt(pipeline, branch->task, several->source, &why);
     /* The buffers of the next output have other sizes. */
     if (pipeline->options.memory_bytes && pipeline->buffers.backend)
         gf_buffer_pool_clear(&pipeline->buffers);
@@ -95,9 +95,9 @@ static uint64_t bytes_of_group(const struct gf_several *several, const struct gf
     return 2 * picture + most + several->source->memory.bytes;
 }
 
-/* Runs the outputs that take the same fraction of the picture's size. */
-static enum gf_status run_together(struct gf_several *several, struct gf_group *group,
-                                   struct gf_error *error)
+/* Attempts the outputs that take the same fraction of the picture's size. */
+static enum gf_status attempt_group(struct gf_several *several, struct gf_group *group,
+                                    struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
     struct gf_memory_budget *const budget = pipeline->memory_budget;
@@ -111,7 +111,7 @@ static enum gf_status run_together(struct gf_several *several, struct gf_group *
     pipeline->budget_taken = counts;
     pipeline->stages_done = pipeline->segments_done = 0;
     if (together)
-        status = gf_group_run(several, group, NULL, error);
+        status = gf_group_advance(several, group, NULL, error);
     pipeline->budget_taken = pipeline->holds_buffers = false;
     if (counts && bytes > budget->share && pipeline->buffers.backend)
         gf_buffer_pool_clear(&pipeline->buffers);
@@ -119,7 +119,7 @@ static enum gf_status run_together(struct gf_several *several, struct gf_group *
         gf_memory_budget_release(budget, bytes);
     for (int i = 0; !status && i < group->count; i++) {
         if (group->member[i]->pending)
-            status = run_by_itself(several, group->member[i], error);
+            status = attempt_alone(several, group->member[i], error);
     }
     return status;
 }
@@ -155,7 +155,8 @@ static struct gf_group next_group(struct gf_several *several, int outputs)
     return group;
 }
 
-static enum gf_status attempt(struct gf_several *several, int outputs, struct gf_error *error)
+static enum gf_status attempt_groups(struct gf_several *several, int outputs,
+                                     struct gf_error *error)
 {
     enum gf_status status = open_source(several, false, error);
     if (status)
@@ -172,7 +173,7 @@ static enum gf_status attempt(struct gf_several *several, int outputs, struct gf
         if (!status && reduction > 1)
             several->source->reduce(several->source, reduction);
         if (!status)
-            status = run_together(several, &group, error);
+            status = attempt_group(several, &group, error);
         group = next_group(several, outputs);
     }
     return status;
@@ -196,7 +197,7 @@ static enum gf_status begin_attempt(struct gf_several *several, struct gf_pipeli
     for (int i = 0; i < pipeline->outputs; i++)
         several->branch[i] =
             (struct gf_branch){.task = &task[i], .number = i, .pending = !task[i].ended};
-    const enum gf_status status = attempt(several, pipeline->outputs, error);
+    const enum gf_status status = attempt_groups(several, pipeline->outputs, error);
     for (int i = 0; i < pipeline->outputs; i++) {
         if (several->branch[i].planned)
             gf_plan_free(&several->branch[i].plan);
@@ -207,7 +208,7 @@ static enum gf_status begin_attempt(struct gf_several *several, struct gf_pipeli
     return status;
 }
 
-void gf_pipeline_run_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task)
+void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     struct gf_several *const several = malloc(sizeof *several);
     struct gf_error failure = {0};

@@ -1,0 +1,52 @@
+/* What gf_schedule_plan() holds while it works, and the calls on its lanes (lanes.c). */
+#ifndef GF_ENGINE_SCHEDULE_STATE_H
+#define GF_ENGINE_SCHEDULE_STATE_H
+
+#include "engine/layout.h"
+#include "engine/pass.h"
+
+struct gf_schedule_state {
+    struct gf_schedule *schedule;
+    struct gf_buffer_pool *buffers;
+    struct gf_buffer_pool own_buffers; /* used where the caller keeps none */
+    struct gf_layout layout;
+    struct gf_ring in_ring, out_ring;
+    struct gf_worker *worker;
+    int workers; /* whose lanes are open */
+    int threads; /* how many threads of the pool work; 0: the calling thread does everything */
+    bool helps;  /* worker 0 is the calling thread, and the other workers are the pool's threads */
+    struct gf_pass pass;
+    struct gf_placement between;             /* the whole result of the segment before */
+    struct gf_placement image_in, image_out; /* the caller's, pinned for the whole schedule */
+    pthread_t reader;
+    bool reading; /* the reader's thread is running */
+    bool queues;  /* the calling thread queues all bands, see queue_bands() */
+    bool serial;  /* no threads are started: the schedule asks for it, or the system gives none */
+    struct gf_histogram histogram;
+};
+
+/* Passes all bands of the segment through the stages. A failure is stored in the segment. */
+void gf_pass_bands(struct gf_schedule_state *state);
+/* Whether the calling thread may queue the bands, without a thread for each lane. */
+bool gf_schedule_can_queue(const struct gf_schedule_state *state);
+/* Stand around calls to the device in a serial schedule, since a batch has many of them side by
+ * side. */
+void gf_schedule_begin_turn(const struct gf_schedule *schedule);
+void gf_schedule_end_turn(const struct gf_schedule *schedule);
+
+/* The rings between the codecs and the lanes, in host memory that is not pinned yet. */
+enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state,
+                                    struct gf_error *error) GF_CHECKED;
+/* Opens the lanes and allocates their device buffers. */
+enum gf_status gf_lanes_open(struct gf_schedule_state *state, struct gf_error *error) GF_CHECKED;
+/* Allocates the memory that the lanes need to run the segment's first stage on the host. */
+enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state,
+                                        struct gf_error *error) GF_CHECKED;
+/* Stand around a segment whose result is counted: every lane counts into a histogram of its own,
+ * and _take adds these up in state->histogram. */
+enum gf_status gf_lanes_open_histograms(struct gf_schedule_state *state,
+                                        struct gf_error *error) GF_CHECKED;
+enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state,
+                                        struct gf_error *error) GF_CHECKED;
+
+#endif
