@@ -15,15 +15,15 @@
 enum { OPTION_COLUMN = 34 };
 
 static const struct gf_example examples[] = {
-    {"gpufilter -i in.png -o out.png blur,equalize", "two filters, one after the other"},
-    {"gpufilter -i photo.jpg -o photo.png", "no chain: convert"},
+    {"gpufilter -i in.png -o out.png blur,equalize", "Apply two filters, one after the other."},
+    {"gpufilter -i photo.jpg -o photo.png", "Convert a picture, without a filter."},
     {"gpufilter -i photo.jpg -o small.jpg 'resize=w=1600,unsharp=sigma=1:amount=0.8'",
-     "parameters by name"},
+     "Shrink and sharpen, with parameters by their names."},
     {"gpufilter -i photo.jpg -o web.jpg resize=w=1600 -o small.webp thumbnail=200",
-     "two outputs of one decoding"},
-    {"cat in.png | gpufilter -i - -o - 'blur=2,sobel' | next-tool", "in a pipe"},
+     "Make two outputs of one decoding."},
+    {"cat in.png | gpufilter -i - -o - 'blur=2,sobel' | next-tool", "Filter in a pipe."},
     {"gpufilter --profile -i big.jpg -o out.png blur=sigma=3,equalize=mode=lightness",
-     "where the time goes"},
+     "See how long each stage took."},
 };
 
 const struct gf_example *gf_example_at(int index)
@@ -69,7 +69,7 @@ void gf_help_print(FILE *file)
           "\nExamples:\n",
           file);
     for (int i = 0; gf_example_at(i); i++)
-        fprintf(file, "  %s\n", gf_example_at(i)->command);
+        fprintf(file, "  # %s\n  %s\n", gf_example_at(i)->help, gf_example_at(i)->command);
     print_filter_names(file);
     const struct gf_option *option;
     for (int i = 0; (option = gf_option_at(i)); i++) {
@@ -79,8 +79,8 @@ void gf_help_print(FILE *file)
     }
     fputs("\nGPUFILTER_OPTS in the environment holds options that stand before those of the\n"
           "command line: GPUFILTER_OPTS='--threads=4 --quiet'.\n"
-          "\nExit status: 0 done; 1 pictures differ; 2 usage; 3 not on this machine;\n"
-          "4 bad inputs; 75 another try may do it.\n",
+          "\nExit status: 0 done; 1 pictures differ; 2 wrong usage; 3 missing on this\n"
+          "machine; 4 bad inputs; 75 another try may succeed.\n",
           file);
 }
 

@@ -29,7 +29,7 @@ void gf_completion_print(FILE *file, enum gf_shell shell);
 /* A chain of this filter alone that the parser accepts: "blur=1.5:border=edge". */
 void gf_help_example(const struct gf_filter *filter, char *text, size_t size);
 
-/* Example command lines; NULL past the last one. */
+/* Example command lines, each with a sentence that says what it is for; NULL past the last one. */
 struct gf_example {
     const char *command, *help;
 };

@@ -467,7 +467,7 @@ void gf_man_print(FILE *file)
     for (int i = 0; gf_example_at(i); i++) {
         fputs(".PP\n", file);
         gf_man_text(file, gf_example_at(i)->help);
-        fputs(":\n.PP\n.RS\n.nf\n", file);
+        fputs("\n.PP\n.RS\n.nf\n", file);
         put_line(file, gf_example_at(i)->command);
         fputs(".fi\n.RE\n", file);
     }
