@@ -8,7 +8,7 @@
 #include "base/cpu.h"
 #include "base/spans.h"
 #include "batch/devices/cost.h"
-#include "bench/calibrate_run.h"
+#include "bench/calibrator.h"
 #include "bench/timing.h"
 #include "codec/formats.h"
 
@@ -111,8 +111,7 @@ static void calibrate_share(struct gf_calibrator *calibrator, const struct gf_ma
         return;
     const double alone_s = race_s(jpeg, 1), all_s = race_s(jpeg, processors);
     const double share = all_s > 0 ? alone_s / all_s : 0;
-    (void)gf_figure_calibrate(&calibrator->calibration->figures, GF_FIGURE_SHARE,
-                              share < 1 ? share : 1);
+    gf_calibrator_set(calibrator, GF_FIGURE_SHARE, share < 1 ? share : 1);
 }
 
 /* The processor time of a picture by that many threads: the least of three; 0: it failed. */
@@ -144,8 +143,8 @@ static void calibrate_strips(struct gf_calibrator *calibrator, const struct gf_m
     const double one_s = codec_processor_s(jpeg, 1),
                  all_s = codec_processor_s(jpeg, gf_cpu_count());
     if (one_s > 0)
-        (void)gf_figure_calibrate(figures, GF_FIGURE_STRIPS,
-                                  all_s / one_s * gf_figure(figures, GF_FIGURE_SHARE));
+        gf_calibrator_set(calibrator, GF_FIGURE_STRIPS,
+                          all_s / one_s * gf_figure(figures, GF_FIGURE_SHARE));
 }
 
 /* The estimate of a picture by all threads, by itself in the program. */
@@ -169,26 +168,36 @@ static bool estimate_s(const struct gf_calibrator *calibrator, const char *chain
     return true;
 }
 
-/* How much longer all threads take than the estimate: the least of some runs, each with memory of
- * its own. */
+/* The least of some runs by that clock; 0: one failed. As in a process with one picture, each has
+ * memory of its own. */
+static double least_made_s(clockid_t clock, const char *chain, const struct gf_options *options,
+                           const struct gf_made_file *in, const struct gf_made_file *out)
+{
+    enum { RUNS = 5 };
+    double seconds[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        const double begin_s = gf_clock_s(clock);
+        if (!gf_calibrate_make(chain, options, in, out))
+            return 0;
+        seconds[i] = gf_clock_s(clock) - begin_s;
+    }
+    return gf_timing_of(seconds, RUNS).least_s;
+}
+
+/* How much longer all threads take than the estimate. */
 static bool beyond_estimate_s(const struct gf_calibrator *calibrator,
                               const struct gf_made_file *picture, const char *extension,
                               double *seconds)
 {
-    enum { RUNS = 5 };
     const struct gf_options options = gf_calibrate_options(0);
     char ending[16];
-    double run_s[RUNS], expected_s;
+    double expected_s = 0, least_s = 0;
     snprintf(ending, sizeof ending, "-out.%s", extension);
     const struct gf_made_file out = gf_made_file_named(picture, ending);
-    bool done = estimate_s(calibrator, "invert", picture, &out, 0, &expected_s);
-    for (int i = 0; done && i < RUNS; i++) {
-        const double begin_s = gf_now();
-        done = gf_calibrate_make("invert", &options, picture, &out);
-        run_s[i] = gf_now() - begin_s;
-    }
-    *seconds = done ? gf_timing_of(run_s, RUNS).least_s - expected_s : 0;
-    return done;
+    if (estimate_s(calibrator, "invert", picture, &out, 0, &expected_s))
+        least_s = least_made_s(CLOCK_MONOTONIC, "invert", &options, picture, &out);
+    *seconds = least_s - expected_s;
+    return least_s > 0;
 }
 
 static double one_thread_ns(const struct gf_figures *figures, enum gf_figure_id alone)
@@ -218,8 +227,8 @@ static void calibrate_alone(struct gf_calibrator *calibrator, const struct gf_ma
     const double least = gf_figure_info(figure).least, most = one_thread_ns(figures, figure) / 2,
                  value = fmin(fmax(alone_ns / 2, least), most);
     const double left_ms = few_s * 1e3 - (2 * value - known_ns) * middle->pixels * 1e-6;
-    (void)gf_figure_calibrate(figures, figure, value);
-    (void)gf_figure_calibrate(figures, GF_FIGURE_THREADS, threads_ms + part * left_ms);
+    gf_calibrator_set(calibrator, figure, value);
+    gf_calibrator_set(calibrator, GF_FIGURE_THREADS, threads_ms + part * left_ms);
 }
 
 static void calibrate_threads(struct gf_calibrator *calibrator)
@@ -264,34 +273,26 @@ static void calibrate_files(struct gf_calibrator *calibrator)
         done = gf_calibrate_once(pipeline, &calibrator->one, &out, &seconds[i]);
     gf_pipeline_close(pipeline);
     if (done)
-        (void)gf_figure_calibrate(&calibrator->calibration->figures, GF_FIGURE_FILE,
-                                  gf_timing_of(seconds, FILES).least_s * 1e3);
+        gf_calibrator_set(calibrator, GF_FIGURE_FILE, gf_timing_of(seconds, FILES).least_s * 1e3);
 }
 
 /* What a picture that lies whole in memory takes more than the estimate without that says, on one
  * thread. */
 static void calibrate_whole(struct gf_calibrator *calibrator)
 {
-    enum { RUNS = 5 };
-    struct gf_figures *const figures = &calibrator->calibration->figures;
+    const struct gf_figures *const figures = &calibrator->calibration->figures;
     const struct gf_options options = gf_calibrate_options(1);
     const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
-    double seconds[RUNS], expected_s;
+    double expected_s;
     if (!gf_calibrator_has_time(calibrator, 0.5) ||
         !estimate_s(calibrator, "equalize", &calibrator->large, &out, 1, &expected_s))
         return;
-    bool done = true;
-    for (int i = 0; done && i < RUNS;
-         i++) { /* a process has one picture: memory is new each time */
-        const double begin_s = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID);
-        done = gf_calibrate_make("equalize", &options, &calibrator->large, &out);
-        seconds[i] = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
-    }
-    if (done)
-        (void)gf_figure_calibrate(figures, GF_FIGURE_WHOLE,
-                                  gf_figure(figures, GF_FIGURE_WHOLE) +
-                                      (gf_timing_of(seconds, RUNS).least_s - expected_s) * 1e9 /
-                                          calibrator->large.pixels);
+    const double least_s =
+        least_made_s(CLOCK_PROCESS_CPUTIME_ID, "equalize", &options, &calibrator->large, &out);
+    if (least_s > 0)
+        gf_calibrator_set(calibrator, GF_FIGURE_WHOLE,
+                          gf_figure(figures, GF_FIGURE_WHOLE) +
+                              (least_s - expected_s) * 1e9 / calibrator->large.pixels);
 }
 
 void gf_calibrate_cpu(struct gf_calibrator *calibrator)
@@ -299,8 +300,7 @@ void gf_calibrate_cpu(struct gf_calibrator *calibrator)
     const struct gf_options options = gf_calibrate_options(1);
     const double process_s = gf_calibrate_process_s(calibrator, "cpu", 7);
     if (process_s > 0)
-        (void)gf_figure_calibrate(&calibrator->calibration->figures, GF_FIGURE_PROCESS,
-                                  process_s * 1e3);
+        gf_calibrator_set(calibrator, GF_FIGURE_PROCESS, process_s * 1e3);
     calibrate_files(calibrator);
     calibrate_codecs(calibrator, false);
     calibrate_threads(calibrator);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/spans.h"
-#include "bench/calibrate_run.h"
+#include "bench/calibrator.h"
 #include "pipeline/pipeline_internal.h"
 
 static struct gf_options on_gpu(void)
@@ -13,11 +13,6 @@ static struct gf_options on_gpu(void)
     struct gf_options options = gf_calibrate_options(0);
     options.device = GF_DEVICE_CUDA;
     return options;
-}
-
-static void set(struct gf_calibrator *calibrator, enum gf_figure_id figure, double value)
-{
-    (void)gf_figure_calibrate(&calibrator->calibration->figures, figure, value);
 }
 
 /* What the first picture takes more than the third, for which everything is there. */
@@ -51,8 +46,9 @@ static bool calibrate_start(struct gf_calibrator *calibrator, double more_s)
     const double here_s = gf_now() - begin_s,
                  start_s = more_s > 0 && more_s < here_s ? more_s : here_s;
     if (started) {
-        set(calibrator, GF_FIGURE_CUDA_START, start_s * 1e3);
-        set(calibrator, GF_FIGURE_CUDA_END, (more_s > start_s ? more_s - start_s : 1e-3) * 1e3);
+        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_START, start_s * 1e3);
+        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_END,
+                          (more_s > start_s ? more_s - start_s : 1e-3) * 1e3);
     }
     gf_pipeline_close(pipeline);
     return started;
@@ -122,9 +118,9 @@ static void calibrate_crowd(struct gf_calibrator *calibrator, const struct gf_ma
     if (each_s <= 0)
         return;
     const double half_ns = each_s * 1e9 / (2 * jpeg->pixels);
-    set(calibrator, GF_FIGURE_CUDA_DECODE, half_ns);
-    set(calibrator, GF_FIGURE_CUDA_ENCODE, half_ns);
-    set(calibrator, GF_FIGURE_CUDA_CROWD, (first_s - each_s * CODERS * FEW) * 1e3);
+    gf_calibrator_set(calibrator, GF_FIGURE_CUDA_DECODE, half_ns);
+    gf_calibrator_set(calibrator, GF_FIGURE_CUDA_ENCODE, half_ns);
+    gf_calibrator_set(calibrator, GF_FIGURE_CUDA_CROWD, (first_s - each_s * CODERS * FEW) * 1e3);
 }
 
 static void calibrate_jpeg(struct gf_calibrator *calibrator)
@@ -137,7 +133,7 @@ static void calibrate_jpeg(struct gf_calibrator *calibrator)
         return;
     const double first_s = first_more_s(pipeline, &jpeg, "-out.jpg");
     if (gf_pipeline_profile(pipeline)->device_decoded)
-        set(calibrator, GF_FIGURE_CUDA_FIRST, first_s * 1e3);
+        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_FIRST, first_s * 1e3);
     if (gf_calibrator_has_time(calibrator, 1))
         calibrate_crowd(calibrator, &jpeg);
     gf_pipeline_close(pipeline);
@@ -162,7 +158,7 @@ void gf_calibrate_gpu(struct gf_calibrator *calibrator)
     /* This process keeps the GPU awake now. */
     const double beside_s = started ? gf_calibrate_process_s(calibrator, "cuda", 2) : 0;
     if (beside_s > 0)
-        set(calibrator, GF_FIGURE_CUDA_BESIDE, (beside_s - without_s) * 1e3);
+        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_BESIDE, (beside_s - without_s) * 1e3);
     if (!started) {
         calibrator->calibration->gpu = false;
         snprintf(calibrator->calibration->why_no_gpu, sizeof calibrator->calibration->why_no_gpu,

@@ -1,10 +1,10 @@
-/* What the spans of a picture say of the figures. */
+#include "bench/calibrate_spans.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/spans.h"
 #include "batch/devices/cost.h"
-#include "bench/calibrate_run.h"
 #include "chain/chain.h"
 #include "codec/formats.h"
 #include "pixel/point/fused.h"

@@ -1,7 +1,6 @@
-/* What the parts of a calibration share (calibrate.c, calibrate_spans.c, calibrate_cpu.c,
- * calibrate_gpu.c). */
-#ifndef GF_BENCH_CALIBRATE_RUN_H
-#define GF_BENCH_CALIBRATE_RUN_H
+/* What the parts of a calibration share. */
+#ifndef GF_BENCH_CALIBRATOR_H
+#define GF_BENCH_CALIBRATOR_H
 
 #include <time.h>
 
@@ -27,6 +26,13 @@ double gf_clock_s(clockid_t clock);
 /* Whether there is time for something that takes that long. */
 bool gf_calibrator_has_time(const struct gf_calibrator *calibrator, double seconds);
 
+/* Takes a measured figure, unless its value is impossible. */
+void gf_calibrator_set(struct gf_calibrator *calibrator, int figure, double value);
+
+/* Makes a picture of that name in the calibration's folder, which is like a photograph. */
+enum gf_status gf_calibrator_make_file(const struct gf_calibrator *calibrator, const char *name,
+                                       int width, int height, struct gf_made_file *made,
+                                       struct gf_error *error) GF_CHECKED;
 /* The picture with another ending: "/tmp/.../large.ppm" and "-2.jpg". */
 struct gf_made_file gf_made_file_named(const struct gf_made_file *file, const char *ending);
 /* One run of a pipeline that is open; false: it failed. wall_s may be NULL. */
@@ -37,16 +43,6 @@ bool gf_calibrate_make(const char *chain, const struct gf_options *options,
                        const struct gf_made_file *in, const struct gf_made_file *out);
 /* Options of a run whose spans are wanted. threads 1: each picture by one thread. */
 struct gf_options gf_calibrate_options(int threads);
-/* The figures as seen in the spans of one picture, while which no other picture was in work: the
- * seconds that were measured, and the seconds that a figure of 1 would make. */
-struct gf_seen {
-    struct gf_seen_figure {
-        double measured_s, unit_s;
-    } figure[GF_FIGURES_MAX];
-};
-/* Adds to *seen, which is zeroed before, what the profile of the chain's run says. */
-void gf_calibrate_see(const char *chain, const struct gf_options *options,
-                      const struct gf_profile *profile, struct gf_seen *seen);
 /* Runs a chain some times, on whatever the options say, and takes what the spans say: the least
  * value of each figure from `first` to `last`. */
 void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
@@ -59,6 +55,7 @@ void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_opti
 /* Seconds of the whole program, a picture of one pixel; the least; 0: it does not run. */
 double gf_calibrate_process_s(const struct gf_calibrator *calibrator, const char *device, int runs);
 
+/* Measure the figures of the CPU and of the GPU. */
 void gf_calibrate_cpu(struct gf_calibrator *calibrator);
 void gf_calibrate_gpu(struct gf_calibrator *calibrator);
 

@@ -1,0 +1,250 @@
+/* What the parts of a calibration share. */
+#include "bench/calibrator.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/spans.h"
+#include "bench/calibrate_spans.h"
+#include "bench/timing.h"
+
+extern char **environ;
+
+/* ---- pictures ---- */
+
+/* Smooth shapes of several sizes with grain: a JPEG and a PNG of it take as many bytes a pixel as
+ * those of photographs. */
+static float shade_at(int x, int y, int channel)
+{
+    return (float)(118 + 55 * sin(x * 0.011 + channel) * cos(y * 0.007) +
+                   25 * sin((x + 2 * y) * 0.05) + 12 * sin(x * 0.31 + y * 0.23 * channel));
+}
+
+static bool write_rows(FILE *file, int width, int height, unsigned char *row)
+{
+    enum { CHANNELS = 3, TILE = 480 };
+    static float shade[TILE][TILE][CHANNELS];
+    uint32_t state = 1;
+    for (int i = 0; i < TILE * TILE * CHANNELS; i++)
+        (&shade[0][0][0])[i] = shade_at(i / CHANNELS % TILE, i / CHANNELS / TILE, i % CHANNELS);
+    bool written = fprintf(file, "P6\n%d %d\n255\n", width, height) > 0;
+    for (int y = 0; written && y < height; y++) {
+        for (int i = 0; i < width * CHANNELS; i++) {
+            state = state * 1664525u + 1013904223u; /* Numerical Recipes' generator */
+            const float grain = (float)(state >> 24) / 256 - 0.5F;
+            row[i] = (unsigned char)((&shade[y % TILE][0][0])[i % (TILE * CHANNELS)] + 9 * grain);
+        }
+        written = fwrite(row, CHANNELS, (size_t)width, file) == (size_t)width;
+    }
+    return written;
+}
+
+enum gf_status gf_calibrator_make_file(const struct gf_calibrator *calibrator, const char *name,
+                                       int width, int height, struct gf_made_file *made,
+                                       struct gf_error *error)
+{
+    made->pixels = (double)width * height;
+    snprintf(made->path, sizeof made->path, "%s/%s.ppm", calibrator->folder, name);
+    unsigned char *const row = malloc((size_t)width * 3);
+    if (!row)
+        return gf_fail_memory(error);
+    FILE *const file = fopen(made->path, "wb");
+    const bool written = file && write_rows(file, width, height, row);
+    free(row);
+    if (!file || fclose(file) || !written)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", made->path);
+    return GF_OK;
+}
+
+struct gf_made_file gf_made_file_named(const struct gf_made_file *file, const char *ending)
+{
+    struct gf_made_file named = {.pixels = file->pixels};
+    const int length = (int)(strrchr(file->path, '.') - file->path);
+    snprintf(named.path, sizeof named.path, "%.*s%s", length, file->path, ending);
+    return named;
+}
+
+/* ---- runs ---- */
+
+double gf_clock_s(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+bool gf_calibrator_has_time(const struct gf_calibrator *calibrator, double seconds)
+{
+    return gf_now() + seconds < calibrator->end_s;
+}
+
+void gf_calibrator_set(struct gf_calibrator *calibrator, int figure, double value)
+{
+    (void)gf_figure_calibrate(&calibrator->calibration->figures, figure, value);
+}
+
+struct gf_options gf_calibrate_options(int threads)
+{
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CPU;
+    options.threads = threads;
+    options.serial = threads == 1;
+    options.spans = true;
+    return options;
+}
+
+bool gf_calibrate_once(struct gf_pipeline *pipeline, const struct gf_made_file *in,
+                       const struct gf_made_file *out, double *wall_s)
+{
+    const double begin_s = gf_now();
+    const bool done = !gf_pipeline_run_file(pipeline, in->path, out->path, NULL);
+    if (wall_s)
+        *wall_s = gf_now() - begin_s;
+    return done;
+}
+
+bool gf_calibrate_make(const char *chain, const struct gf_options *options,
+                       const struct gf_made_file *in, const struct gf_made_file *out)
+{
+    struct gf_pipeline *pipeline = NULL;
+    const bool done = !gf_pipeline_open(chain, options, &pipeline, NULL) &&
+                      gf_calibrate_once(pipeline, in, out, NULL);
+    gf_pipeline_close(pipeline);
+    return done;
+}
+
+/* What the runs of a chain have found of each figure; 0: nothing. */
+struct findings {
+    double value[GF_FIGURES_MAX];
+    double running; /* the part of its spans' time in which the best run had a processor */
+};
+
+/* The run that was interrupted least counts, and of such runs the least value, since whatever else
+ * runs only adds to it. */
+static void take_values(const struct gf_seen *all, double running, struct findings *findings)
+{
+    const double about = 0.03;
+    if (running < findings->running - about)
+        return;
+    const bool better = running > findings->running + about;
+    for (int i = 0; i < GF_FIGURES_MAX; i++) {
+        const struct gf_seen_figure *const seen = &all->figure[i];
+        const double value = seen->unit_s > 0 ? seen->measured_s * running / seen->unit_s : 0;
+        double *const known = &findings->value[i];
+        if (value > 0 && (better || !*known || value < *known))
+            *known = value;
+    }
+    findings->running = better ? running : findings->running;
+}
+
+/* On one thread of the CPU: how much of the time of its spans a run had a processor at least, by
+ * its processor time, so that other programs count for little. A GPU's own clock measures what runs
+ * there. */
+static double running_part(const struct gf_options *options, double processor_s,
+                           const struct gf_profile *profile)
+{
+    double spans_s = 0;
+    for (size_t i = 0; i < profile->span_count; i++)
+        spans_s += profile->spans[i].end_s - profile->spans[i].begin_s;
+    const bool one = options->device == GF_DEVICE_CPU && options->threads == 1;
+    return one && spans_s > processor_s ? processor_s / spans_s : 1;
+}
+
+/* The first run warms up what the next find. */
+static void run_chain(struct gf_pipeline *pipeline, const char *chain,
+                      const struct gf_options *options, const struct gf_made_file *in,
+                      const struct gf_made_file *out, struct findings *findings)
+{
+    enum { RUNS = 5, PATIENCE_MS = 100 };
+    const double begin_s = gf_now();
+    for (int run = 0; run < RUNS; run++) {
+        struct gf_seen seen = {0};
+        const double processor_s = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID);
+        if (!gf_calibrate_once(pipeline, in, out, NULL))
+            return;
+        const struct gf_profile *const profile = gf_pipeline_profile(pipeline);
+        const double running =
+            running_part(options, gf_clock_s(CLOCK_PROCESS_CPUTIME_ID) - processor_s, profile);
+        gf_calibrate_see(chain, options, profile, &seen);
+        const bool slow = gf_now() - begin_s > PATIENCE_MS * 1e-3;
+        if (run || slow)
+            take_values(&seen, running, findings);
+        if (slow)
+            return;
+    }
+}
+
+void gf_calibrate_chain(struct gf_calibrator *calibrator, const char *chain,
+                        const struct gf_options *options, const struct gf_made_file *in,
+                        const struct gf_made_file *out, int first, int last)
+{
+    struct gf_pipeline *pipeline = NULL;
+    struct findings findings = {0};
+    if (!gf_calibrator_has_time(calibrator, 0) || gf_pipeline_open(chain, options, &pipeline, NULL))
+        return;
+    run_chain(pipeline, chain, options, in, out, &findings);
+    gf_pipeline_close(pipeline);
+    for (int i = first; i <= last; i++) {
+        if (findings.value[i] > 0)
+            gf_calibrator_set(calibrator, i, findings.value[i]);
+    }
+}
+
+void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_options *options,
+                          bool cuda)
+{
+    const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        /* Another filter may stand in its place in the plan: that one has a turn of its own. */
+        const int figure = gf_figure_of_filter(filter, cuda);
+        if (figure >= 0)
+            gf_calibrate_chain(calibrator, filter->example ? filter->example : filter->name,
+                               options, &calibrator->middle, &out, figure, figure);
+    }
+}
+
+/* ---- the program ---- */
+
+static double run_program_s(const struct gf_calibrator *calibrator, const char *device)
+{
+    struct gf_made_file out = gf_made_file_named(&calibrator->one, "-out.ppm");
+    char choice[40];
+    snprintf(choice, sizeof choice, "--device=%s", device);
+    char *const words[] = {(char *)calibrator->program,  "-q", "--server=off", choice,   "-i",
+                           (char *)calibrator->one.path, "-o", out.path,       "invert", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int result = -1;
+    posix_spawn_file_actions_init(&actions);
+    for (int fd = 0; fd <= 2; fd++)
+        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+    const double begin_s = gf_now();
+    const bool started =
+        !posix_spawn(&child, calibrator->program, &actions, NULL, words, environ) &&
+        waitpid(child, &result, 0) == child && !result;
+    const double seconds = gf_now() - begin_s;
+    posix_spawn_file_actions_destroy(&actions);
+    return started ? seconds : 0;
+}
+
+double gf_calibrate_process_s(const struct gf_calibrator *calibrator, const char *device, int runs)
+{
+    enum { RUNS_MAX = 9 };
+    double seconds[RUNS_MAX];
+    int count = 0;
+    while (calibrator->program && count < runs && count < RUNS_MAX &&
+           gf_calibrator_has_time(calibrator, 0)) {
+        seconds[count] = run_program_s(calibrator, device);
+        if (!seconds[count++])
+            return 0;
+    }
+    return count ? gf_timing_of(seconds, count).least_s : 0;
+}
