@@ -1,4 +1,4 @@
-/* addnoise: noise that depends on the pixel's position and a seed alone. */
+/* addnoise: adds noise that depends only on the pixel's position and a seed. */
 #include "pixel/point/point.h"
 
 struct addnoise {

@@ -1,4 +1,4 @@
-/* colormatrix: each channel a weighted sum of all three. */
+/* colormatrix: makes each channel a weighted sum of all three. */
 #include "base/fail.h"
 #include "pixel/point/point.h"
 
@@ -7,7 +7,8 @@ struct colormatrix {
     double amount;
 };
 
-/* sepia: of the CSS filter function; the others name the channels that become red, green, blue. */
+/* sepia is the CSS filter function; the other names list the channels that become red, green and
+ * blue. */
 static const char *const names[] = {"sepia", "bgr", "rbg", "grb", "gbr", "brg", NULL};
 static const char *const matrices[] = {
     "0.393 0.769 0.189/0.349 0.686 0.168/0.272 0.534 0.131",

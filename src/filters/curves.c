@@ -1,11 +1,11 @@
-/* curves: tones through points of the user. */
+/* curves: changes tones by curves through points that the user gives. */
 #include "base/fail.h"
 #include "pixel/point/point.h"
 
 enum { ALL, CHANNELS = 4, POINTS_MAX = GF_MATRIX_SIDE_MAX };
 
 struct curves {
-    struct gf_matrix all, red, green, blue; /* two columns: from, to */
+    struct gf_matrix all, red, green, blue; /* with two columns: from, to */
 };
 
 static const char *const names[] = {"lighter", "darker", "contrast", "matte", "negative", NULL};
@@ -55,9 +55,9 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     return GF_OK;
 }
 
-/* A curve with its slopes at the points. */
+/* A curve: its points, and its slopes there. */
 struct curve {
-    int count; /* 0: v stays v */
+    int count; /* number of points; 0: the identity */
     double x[POINTS_MAX], y[POINTS_MAX], slope[POINTS_MAX];
 };
 
@@ -65,7 +65,7 @@ struct set {
     struct curve curve[CHANNELS];
 };
 
-/* The slope at an end: of a parabola through three points, limited so that nothing overshoots. */
+/* The slope at an end: that of a parabola through three points, limited to avoid overshoot. */
 static double end_slope(double h0, double h1, double m0, double m1)
 {
     const double slope = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1);
@@ -99,7 +99,8 @@ static void fill_curve(struct curve *curve, const struct gf_matrix *matrix)
     }
 }
 
-/* Hermite's cubic between two points; beyond the ends the value of the end. */
+/* The value of a curve: Hermite's cubic between two points; outside of the points the value of the
+ * nearest one. */
 static double curve_at(const struct curve *curve, double v)
 {
     const int n = curve->count;

@@ -1,4 +1,4 @@
-/* duotone: two colours in place of black and white. */
+/* duotone: replaces black and white by two colours. */
 #include "pixel/point/point.h"
 
 struct duotone {

@@ -1,4 +1,4 @@
-/* equalize: levels out the histogram. */
+/* equalize: equalises the histogram. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -32,9 +32,9 @@ static enum gf_statistic statistic(const void *params_)
     return statistics[equalize->mode];
 }
 
-/* The level's new value. 8 bits: in the arithmetic of OpenCV's equalizeHist, to agree with it bit
- * for bit (it rounds a half to even, and the scale to single precision). 16 bits: exact, with a
- * half rounded up. */
+/* The new value of a level. With 8 bits the arithmetic is that of OpenCV's equalizeHist, for equal
+ * bits (a half is rounded to even, and the scale to single precision). With 16 bits it is exact,
+ * with a half rounded up. */
 static double level(uint64_t passed, uint64_t total, int bins)
 {
     if (bins == 256)
@@ -42,8 +42,8 @@ static double level(uint64_t passed, uint64_t total, int bins)
     return (double)((passed * 2 * 65535 + total) / (2 * total));
 }
 
-/* Fills the table. Returns false where it is the identity, since the picture has one level at
- * most. */
+/* Fills the table. Returns false where it is the identity, since the picture has at most one
+ * level. */
 static bool fill_table(const uint64_t *count, int bins, double *table)
 {
     int first = 0;

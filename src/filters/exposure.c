@@ -1,4 +1,4 @@
-/* exposure: more or less light. */
+/* exposure: simulates more or less light. */
 #include "base/elementary.h"
 #include "pixel/point/point.h"
 

@@ -1,4 +1,4 @@
-/* flatten: the picture on a background; no alpha is left. */
+/* flatten: composes the picture over a background and drops alpha. */
 #include "pixel/fill.h"
 #include "pixel/point/point.h"
 

@@ -1,4 +1,4 @@
-/* frame: a border of a colour, drawn over the edges. */
+/* frame: draws a border over the edges. */
 #include "pixel/point/point.h"
 
 struct frame {

@@ -1,4 +1,4 @@
-/* grayscale: one channel of luma. */
+/* grayscale: makes one channel of luma. */
 #include "pixel/point/point.h"
 
 struct grayscale {

@@ -1,4 +1,4 @@
-/* hflip: left and right exchanged. */
+/* hflip: exchanges left and right. */
 #include "pixel/orient/orient.h"
 
 static enum gf_status hflip_prepare(struct gf_stage *stage, struct gf_error *error)

@@ -1,4 +1,4 @@
-/* hue: turns the colour circle. */
+/* hue: rotates hues. */
 #include "base/elementary.h"
 #include "pixel/point/point.h"
 
@@ -14,8 +14,8 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    /* For each row of the matrix: the weights of luma, then the terms of the cosine and of the
-     * sine. */
+    /* The matrix is a sum: for each row the weights of luma, then the factors of the cosine and of
+     * the sine. */
     static const double part[3][3][3] = {
         {{0.213, 0.715, 0.072}, {0.787, -0.715, -0.072}, {-0.213, -0.715, 0.928}},
         {{0.213, 0.715, 0.072}, {-0.213, 0.285, -0.072}, {0.143, 0.140, -0.283}},

@@ -1,4 +1,4 @@
-/* invert: the negative. */
+/* invert: makes the negative. */
 #include "pixel/point/point.h"
 
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,

@@ -1,4 +1,4 @@
-/* levels: a new black, white and middle. */
+/* levels: sets a new black, white and middle. */
 #include "pixel/point/point.h"
 
 struct levels {

@@ -1,4 +1,4 @@
-/* lut: colours through a table from a .cube file. */
+/* lut: maps colours through a table from a .cube file. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -49,8 +49,8 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
 
 /* ---- curves ---- */
 
-/* Follows straight lines between the points, and keeps the end's value beyond the domain. Where a
- * cube follows, the result is the place in the cube's domain. */
+/* The value of a curve: straight lines between the points, and the end's value outside of the
+ * domain. If a cube follows, the result is a position in the cube's domain. */
 static double curve(const void *context, int channel, double v)
 {
     const struct lut *const lut = context;
@@ -91,7 +91,7 @@ static enum gf_status append_curves(const struct lut *lut, struct gf_point_build
 
 /* ---- cubes ---- */
 
-/* Appends the map from the full scale 0..1 to the domain of the table. */
+/* Appends the linear function from the full scale 0..1 to the domain of the table. */
 static void append_domain(const struct gf_cube *cube, struct gf_point_builder *builder)
 {
     double matrix[3][4] = {{0}};
@@ -106,9 +106,9 @@ static void append_domain(const struct gf_cube *cube, struct gf_point_builder *b
         gf_point_matrix(builder, matrix);
 }
 
-/* Mixes into each node's value, in 1/65535, the part of the unchanged colour that `amount` leaves.
- * Interpolating between mixed nodes gives the same as mixing the picture with the filter's
- * result. */
+/* Mixes each node's value, in 1/65535, with the unchanged colour according to `amount`.
+ * Interpolating between mixed nodes gives the same as mixing the filter's result with the
+ * picture. */
 static void mix_values(const struct lut *lut, double *value)
 {
     const struct gf_cube *const cube = lut->cube;

@@ -1,4 +1,4 @@
-/* mask: another picture says how far the picture shows. */
+/* mask: shows the picture only where another picture says so. */
 #include "pixel/point/layer.h"
 #include "pixel/files/picture_file.h"
 #include "pixel/point/point.h"
@@ -8,7 +8,7 @@ struct mask {
     int of, gravity, inverted;
     struct gf_length x, y;
     double scale;
-    const struct gf_picture *mask, *under; /* under: of base, or NULL */
+    const struct gf_picture *mask, *under; /* under: the picture of base, or NULL */
 };
 
 static const char *const parts[] = {"luma", "alpha", NULL};
@@ -71,7 +71,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-/* The base covers the picture where the mask does not show it. */
+/* Composes the base over the picture where the mask hides the picture. */
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {

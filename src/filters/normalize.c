@@ -1,4 +1,4 @@
-/* normalize: stretches the levels that are there over the whole scale. */
+/* normalize: stretches the picture's levels over the whole scale. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -26,7 +26,8 @@ static enum gf_statistic statistic(const void *params_)
     return normalize->mode == BY_LUMA ? GF_STATISTIC_LUMA : GF_STATISTIC_CHANNELS;
 }
 
-/* The lowest and the highest level with more than `clip` pixels at or beyond it. */
+/* Finds the lowest level with more than `clip` pixels at or below it, and the highest with more
+ * than `clip` at or above it. */
 static void find_range(const uint64_t *count, int bins, double clip_percent, int *low, int *high)
 {
     uint64_t total = 0;

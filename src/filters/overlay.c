@@ -1,4 +1,4 @@
-/* overlay: another picture on the picture. */
+/* overlay: puts another picture on top. */
 #include "pixel/point/blend.h"
 #include "pixel/files/picture_file.h"
 #include "pixel/point/point.h"

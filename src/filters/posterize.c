@@ -1,4 +1,4 @@
-/* posterize: few levels, with or without an ordered dither. */
+/* posterize: reduces the picture to few levels, with or without an ordered dither. */
 #include "pixel/point/point.h"
 
 struct posterize {
@@ -17,12 +17,12 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The matrix: side 2^order. */
+/* The matrix of thresholds, with sides of 2^order. */
 struct bayer {
     int order;
 };
 
-/* Where the field's curve holds the threshold number x + side y. */
+/* The position of threshold number x + side y in the field's curve. */
 static double column(const void *context, int x)
 {
     const struct bayer *const bayer = context;
@@ -35,7 +35,7 @@ static double row(const void *context, int y)
     return (double)((y & ((1 << bayer->order) - 1)) << bayer->order) / 4096;
 }
 
-/* Threshold number `sum` less a half, in -1/2..1/2. The matrix of side 2n is 4 B(n) + {0 2; 3
+/* Threshold number `sum` minus a half, in -1/2..1/2. The matrix of side 2n is 4 B(n) + {0 2; 3
  * 1}. */
 static double threshold(const void *context, double sum)
 {

@@ -1,4 +1,4 @@
-/* round: transparent beyond rounded corners. */
+/* round: makes corners round and transparent. */
 #include "pixel/point/point.h"
 
 struct round {
@@ -16,8 +16,8 @@ struct corners {
     double radius, width, height;
 };
 
-/* In a corner, the square of a pixel's distance from the centre of the corner's circle, along one
- * axis; the sum for both axes is 1 at a pixel's width beyond the circle. */
+/* The square of a pixel's distance from the centre of a corner's circle along one axis. The sum for
+ * both axes is 1 one pixel outside of the circle. */
 static double part(double middle, double size, double radius)
 {
     const double beyond = fmax(fmax(radius - middle, middle - (size - radius)), 0);

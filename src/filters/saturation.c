@@ -1,4 +1,4 @@
-/* saturation: paler or more colourful at the same lightness. */
+/* saturation: makes colours paler or more intense at the same lightness. */
 #include "pixel/point/point.h"
 
 struct saturation {

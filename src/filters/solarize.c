@@ -1,4 +1,4 @@
-/* solarize: the bright tones become their negative. */
+/* solarize: inverts the bright tones. */
 #include "pixel/point/point.h"
 
 struct solarize {

@@ -1,4 +1,4 @@
-/* temperature: warmer or cooler light. */
+/* temperature: makes the light warmer or cooler. */
 #include "pixel/point/point.h"
 
 struct temperature {
@@ -24,7 +24,7 @@ static void planckian(double kelvin, double *x, double *y)
                           : ((3.0817580 * a - 5.87338670) * a + 3.75112997) * a - 0.37001483;
 }
 
-/* CIE 1960 u, v of a black body. */
+/* The chromaticity u, v (CIE 1960) of a black body. */
 static void planckian_uv(double kelvin, double *u, double *v)
 {
     double x, y;
@@ -33,8 +33,8 @@ static void planckian_uv(double kelvin, double *u, double *v)
     *v = 6 * y / (12 * y - 2 * x + 3);
 }
 
-/* The linear sRGB of the light, at luminance 1. It lies beside the Planckian locus, tint / 20 away
- * at right angles in u, v. */
+/* The light in linear sRGB, with luminance 1. Its distance from the Planckian locus is tint / 20 in
+ * u, v, at a right angle. */
 static void light(double kelvin, double tint, double rgb[3])
 {
     double u, v, u1, v1;

@@ -1,4 +1,4 @@
-/* text: lines of text on the picture. */
+/* text: draws lines of text on the picture. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static int number_of(const struct gf_colour *colour)
     return colour->word ? -1 : number;
 }
 
-/* Replaces "\n" and "\\" by the characters that they mean, in place; a backslash before anything
- * else stays. */
+/* Replaces "\n" and "\\" by the characters that they stand for, in place; a backslash before any
+ * other character is kept. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -71,7 +71,7 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-/* Reads the text of a file without line ends at its end. `text` has room for GF_TEXT_BYTES_MAX +
+/* Reads the text in a file, without line ends at its end. `text` has room for GF_TEXT_BYTES_MAX +
  * 2. */
 static enum gf_status read_file(const char *name, char *text, struct gf_error *error)
 {
@@ -113,7 +113,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
                : GF_OK;
 }
 
-/* Explains an error for "12:30", which by position is a text and a font. */
+/* Explains the error for a text such as "12:30", which counts as a text and a font. */
 static enum gf_status explain_colon(const struct text *p, enum gf_status status,
                                     struct gf_error *error)
 {
@@ -140,7 +140,7 @@ static enum gf_status load(void *params_, struct gf_error *error)
     };
     struct gf_error missing;
     if (gf_text_available(&missing))
-        return GF_OK; /* shape() refuses the stage: chains can be read without the libraries */
+        return GF_OK; /* shape() refuses later: chains are read without the libraries */
     char *const text = malloc(GF_TEXT_BYTES_MAX + 2);
     enum gf_status status = text ? GF_OK : gf_fail_memory(error);
     if (!status && *p->file) {

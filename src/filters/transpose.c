@@ -1,4 +1,4 @@
-/* transpose: rows become columns. */
+/* transpose: exchanges rows and columns. */
 #include "pixel/orient/orient.h"
 
 static const struct gf_orient transposed = {.transpose = true};

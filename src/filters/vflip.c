@@ -1,4 +1,4 @@
-/* vflip: top and bottom exchanged. */
+/* vflip: exchanges top and bottom. */
 #include "pixel/orient/orient.h"
 
 static const struct gf_orient flipped = {.mirror_y = true};

@@ -1,4 +1,4 @@
-/* vibrance: more colour where there is little. */
+/* vibrance: intensifies pale colours. */
 #include "pixel/point/point.h"
 
 struct vibrance {

@@ -1,4 +1,4 @@
-/* vignette: the corners fade into a colour. */
+/* vignette: fades the corners into a colour. */
 #include "pixel/point/point.h"
 
 struct vignette {

@@ -1,4 +1,4 @@
-/* whitebalance: takes the colour of the light out of the picture. */
+/* whitebalance: removes the colour of the light. */
 #include "pixel/colour.h"
 #include "pixel/histogram/histogram_counters.h"
 #include "pixel/point/point.h"
@@ -26,7 +26,7 @@ static enum gf_statistic statistic(const void *params_)
     return GF_STATISTIC_CHANNELS;
 }
 
-/* The mean light of a channel, 0..1. */
+/* The mean of a channel in linear light, 0..1. */
 static double mean(const uint64_t *count, int bins)
 {
     double sum = 0, total = 0;
@@ -38,7 +38,7 @@ static double mean(const uint64_t *count, int bins)
     return total > 0 ? sum / total : 0;
 }
 
-/* The highest level such that more than `clip` per cent of the pixels are there or above, as
+/* The highest level with more than `clip` per cent of the pixels at or above it, in linear
  * light. */
 static double brightest(const uint64_t *count, int bins, double clip)
 {

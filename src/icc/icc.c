@@ -15,7 +15,7 @@
 const char *const gf_icc_names[] = {"srgb", "display-p3", NULL};
 enum { NAMES = 2, GRAY = 1, FILE_MOST = 64 << 20, HEADER = 128 };
 
-/* ---- by name ---- */
+/* ---- profiles by name ---- */
 
 static unsigned char made[NAMES][2][GF_ICC_MADE_MOST];
 static size_t made_size[NAMES][2];
@@ -66,9 +66,10 @@ struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
     return icc;
 }
 
-/* ---- by file ---- */
+/* ---- profiles in files ---- */
 
-/* The files that were read. They stay until the process ends, since stages point to them. */
+/* The files that were read. They are kept until the process ends, since stages point to their
+ * bytes. */
 struct loaded {
     struct loaded *next;
     struct gf_file_identity identity;
@@ -126,7 +127,8 @@ static enum gf_status find_open(int fd, const char *name, struct gf_icc *icc,
 
 static enum gf_status find(const char *name, struct gf_icc *icc, struct gf_error *error)
 {
-    const int fd = gf_named_file_open(name, O_NONBLOCK); /* a pipe without a writer would wait */
+    /* Opening a pipe without a writer would wait. */
+    const int fd = gf_named_file_open(name, O_NONBLOCK);
     if (fd < 0)
         return fail_to_read(name, error);
     const enum gf_status status = find_open(fd, name, icc, error);

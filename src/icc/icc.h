@@ -10,35 +10,34 @@
 
 GF_C_BEGIN
 
-/* A profile's bytes; size 0: there is no profile, and the colours are sRGB, or of a kind that no
- * profile describes. */
+/* The bytes of a profile. With size 0 there is no profile: the colours are sRGB, or no profile can
+ * describe them. */
 struct gf_icc {
     const unsigned char *data;
     size_t size;
     bool unsaid; /* no profile can describe the colours: they are not converted */
 };
 
-/* The profiles that need no file, by their names; ends with NULL. */
+/* The names of the profiles that need no file; the list ends with NULL. */
 extern const char *const gf_icc_names[]; /* srgb, display-p3 */
 
-/* The profile of that name, for gray pictures or for RGB; size 0 where there is no such name. */
+/* The profile of that name, for gray or RGB pictures; size 0 where no profile has the name. */
 struct gf_icc gf_icc_named(const char *name, bool gray);
 
-/* The profile of that name, else in that file, which is read once, and again when it has changed.
- * For a name `gray` chooses as above. GF_ERROR_READ where the file cannot be read, GF_ERROR_INPUT
- * where it is no profile of RGB or gray. */
+/* Gives the profile of that name, or otherwise the one in that file, which is read once and again
+ * only if it has changed. `gray` chooses between the profiles of a name. GF_ERROR_READ where the
+ * file cannot be read, GF_ERROR_INPUT where it is no profile of RGB or gray. */
 enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
                            struct gf_error *error) GF_CHECKED;
 
-/* gf_icc_load() for a file with a profile of CMYK. */
+/* Like gf_icc_load(), for a file with a profile of CMYK. */
 enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc,
                                 struct gf_error *error) GF_CHECKED;
 
-/* Whether a profile's header says that it describes pictures of that many colour channels: 1 is
- * gray, 3 is RGB, 4 is CMYK. */
+/* Whether the profile's header states that many colour channels: 1 is gray, 3 is RGB, 4 is CMYK. */
 bool gf_icc_fits(struct gf_icc icc, int channels);
-/* The profile of the same name for pictures of that many colour channels; a profile without a name
- * stays itself. */
+/* The profile of the same name for that many colour channels; a profile without a name is returned
+ * itself. */
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 

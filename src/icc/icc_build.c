@@ -1,5 +1,5 @@
-/* Makes tables from what Little CMS says of two profiles. Little CMS itself never converts
- * pixels. */
+/* Makes tables of the conversion that Little CMS computes between two profiles. Little CMS itself
+ * never converts pixels. */
 #include "icc/icc_build.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "icc/icc_memory.h"
 #include "icc/icc_tables.h"
 
-/* From gray: a table of results. */
+/* Makes the transform from gray: a table of results. */
 static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *error)
 {
     const struct gf_icc_wish *const wish = b->wish;
@@ -103,7 +103,8 @@ const char *gf_icc_library_version(void)
     return text;
 }
 
-/* Little CMS 2.14 uses the intent as an index into a table of four, without a check. */
+/* Whether the profile's intent is valid: Little CMS 2.14 uses it as an index into a table of four,
+ * without a check. */
 static bool is_sound(cmsHPROFILE profile)
 {
     const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
@@ -115,7 +116,8 @@ static bool is_sound(cmsHPROFILE profile)
              cmsIsIntentSupported(profile, intent, LCMS_USED_AS_INPUT)));
 }
 
-/* Tries the profile: it can have all its tags and still nonsense in them. */
+/* Whether Little CMS can make a conversion: a profile can have all its tags with useless
+ * contents. */
 static bool converts(cmsContext context, cmsHPROFILE profile)
 {
     const int channels = (int)cmsChannelsOf(cmsGetColorSpace(profile));
@@ -134,7 +136,7 @@ static bool converts(cmsContext context, cmsHPROFILE profile)
     return done;
 }
 
-/* Where memory is short the profile is taken for sound; its conversion will fail. */
+/* If memory runs out, the profile counts as sound; its conversion will then fail. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
     cmsContext context;
@@ -177,7 +179,7 @@ bool gf_icc_is_sound(struct gf_icc icc)
 
 #endif
 
-/* ---- the last transforms ---- */
+/* ---- the last transforms, which are kept ---- */
 
 enum { KEPT = 4 };
 static struct {

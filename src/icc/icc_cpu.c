@@ -42,7 +42,7 @@ static void convert_levels(const struct gf_icc_transform *t, const void *in, int
 
 /* ---- curves, matrix, curves ---- */
 
-/* The products of the first curves with the matrix come from tables, for four channels at a
+/* The products of the first curves with the matrix are read from tables, for four channels at a
  * time. */
 typedef float quad __attribute__((vector_size(16)));
 typedef int32_t quad_of_int __attribute__((vector_size(16)));
@@ -117,10 +117,10 @@ GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, co
         matrix_8(t, in, in_channels, out, out_channels, width);
 }
 
-/* ---- a table of all colours ---- */
+/* ---- a table of all colours (the grid) ---- */
 
-/* The results at a node, or between nodes, for all channels at once, as gf_icc_interpolated() and
- * gf_icc_mixed() make them for each. */
+/* The results at a node, or between nodes, for all channels at a time, equal to those of
+ * gf_icc_interpolated() and gf_icc_mixed(). */
 typedef uint32_t quad_of_sums __attribute__((vector_size(16)));
 typedef uint16_t quad_of_samples __attribute__((vector_size(8)));
 enum { PART_BITS = 15 };
@@ -149,19 +149,19 @@ place_of(const struct gf_icc_transform *t, const void *in, int index, int channe
     return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
 }
 
-/* Stores a pixel of the result from 0..65535 or, where curves follow, from light. */
+/* Stores a pixel of the result, which is 0..65535 or, if curves follow, linear light. */
 static inline __attribute__((always_inline)) void store_8(const struct gf_icc_transform *t,
                                                           quad_of_sums v, unsigned char *out)
 {
     if (!t->encode_at) {
-        v = (v * 65281u + 8388608u) >> 24; /* as gf_icc_narrow() */
+        v = (v * 65281u + 8388608u) >> 24; /* like gf_icc_narrow() */
         for (int c = 0; c < t->outputs; c++)
             out[c] = (unsigned char)v[c];
         return;
     }
     const unsigned char *const encode = gf_icc_block(t, t->encode_at);
     const unsigned step = t->encode_step;
-    /* as gf_icc_node_light() */
+    /* The same as gf_icc_node_light(). */
     const quad light = __builtin_convertvector((quad_of_int)v, quad) * (1.5f / 65535.0f) - 0.25f;
     const quad_of_int at = encode_index_8(light);
     for (int c = 0; c < t->outputs; c++)
@@ -231,7 +231,7 @@ void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_cha
         convert_matrix(t, in, in_channels, out, out_channels, width);
     else
         convert_grid(t, in, in_channels, out, out_channels, width);
-    const bool done = t->kind == GF_ICC_MATRIX; /* there alpha went with the colours */
+    const bool done = t->kind == GF_ICC_MATRIX; /* the matrix has copied alpha already */
     if (!done && in_channels > t->inputs && out_channels > t->outputs)
         copy_alpha(in, in_channels, out, out_channels, width, t->bits);
 }

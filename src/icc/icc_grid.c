@@ -1,4 +1,4 @@
-/* Tables of all colours, for profiles that are such tables themselves. */
+/* Makes tables of all colours (grids), for profiles that contain such tables. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_tables.h"
 
@@ -6,17 +6,17 @@
 
 #include "base/fail.h"
 
-enum { ROW = 256 }; /* nodes at a time */
+enum { ROW = 256 }; /* nodes that are computed at a time */
 
 /* ---- the profile's own table ---- */
 
-/* Most profiles with tables have curves before them. The axes of the grid are chosen so that these
- * curves are straight along them, with nodes where the profile has its own, so that interpolation
- * between the nodes gives the profile's own values. */
+/* The curves before a profile's own table, which most such profiles have. The axes of the grid are
+ * chosen so that these curves are straight lines along them, with nodes where the profile has its
+ * own. Interpolation between the nodes then gives the profile's values. */
 struct front {
-    cmsToneCurve *curve[4];   /* from samples to the axis, the profile's; NULL: a straight line */
+    cmsToneCurve *curve[4];   /* the profile's, from samples to the axis; NULL: a straight line */
     cmsToneCurve *inverse[4]; /* from the axis to samples */
-    int points;               /* of the profile's table; 0: unknown */
+    int points;               /* nodes of the profile's table; 0: unknown */
 };
 
 static cmsPipeline *table_of(const struct gf_icc_making *b)
@@ -63,7 +63,7 @@ static void close_front(struct front *front)
     }
 }
 
-/* How many nodes: as many as GF_ICC_GRID_* allow, with the profile's own nodes among them. */
+/* The number of nodes: as many as GF_ICC_GRID_* allow, with the profile's own nodes among them. */
 static int grid_of(const struct front *front, int inputs)
 {
     const int most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB, cells = front->points - 1;
@@ -76,7 +76,7 @@ static uint16_t on_axis(const cmsToneCurve *curve, uint32_t sample)
     return (uint16_t)(curve ? gf_icc_clamp((double)v) * 65535 + 0.5 : sample);
 }
 
-/* Fills in where samples lie on the axes. */
+/* Fills in the positions of samples on the axes. */
 static void fill_places(struct gf_icc_transform *t, const struct front *front)
 {
     struct gf_icc_place *const places = gf_icc_inside(t, t->place_at);
@@ -127,13 +127,13 @@ static void fill_nodes(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* Fills nodes with light, which the transform `linear` makes of floats. */
+/* Fills nodes with light; the transform `linear` computes it from floats. */
 static void fill_light(const struct gf_icc_making *b, const struct front *front,
                        cmsHTRANSFORM linear, uint16_t *node)
 {
     const struct gf_icc_transform *const t = b->transform;
     const size_t nodes = node_count(t), inputs = (size_t)t->inputs;
-    const float full = inputs == 4 ? 100 : 1; /* Little CMS counts inks in per cent */
+    const float full = inputs == 4 ? 100 : 1; /* Little CMS measures inks in per cent */
     uint16_t colour[4];
     float sample[ROW * 4], result[ROW * 3];
     for (size_t first = 0; first < nodes; first += ROW) {
@@ -150,8 +150,8 @@ static void fill_light(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* Opens the target profile with straight lines in place of its curves: a conversion to it ends in
- * light. */
+/* Opens the target profile with its curves replaced by straight lines, so that a conversion to it
+ * results in light. */
 static cmsHPROFILE open_linear(const struct gf_icc_making *b)
 {
     static const cmsTagSignature copied[] = {cmsSigRedColorantTag, cmsSigGreenColorantTag,
@@ -202,8 +202,8 @@ static struct gf_icc_transform grid_head(const struct gf_icc_making *b, const st
     return head;
 }
 
-/* Makes a table of light with curves behind it, where the target has curves. *made: whether the
- * table is right. */
+/* Makes a table of light, followed by the target's curves, if the target has curves. *made: whether
+ * the table is accurate. */
 static enum gf_status make_light(struct gf_icc_making *b, const struct front *front,
                                  cmsHTRANSFORM linear, const struct gf_icc_shaper *to, bool *made,
                                  struct gf_error *error)

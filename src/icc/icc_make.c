@@ -23,7 +23,8 @@ typedef double matrix[3][3];
 
 static const matrix bradford = {
     {0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}};
-static const double d50[3] = {0xf6d6 / 65536.0, 1, 0xd32d / 65536.0}; /* as the header states it */
+/* The numbers in the header. */
+static const double d50[3] = {0xf6d6 / 65536.0, 1, 0xd32d / 65536.0};
 
 static void multiply(const matrix a, const matrix b, matrix product)
 {
@@ -68,7 +69,7 @@ static bool xyz_of(const double xy[2], double xyz[3])
     return true;
 }
 
-/* The adaptation from that white to D50. */
+/* The matrix that adapts from the given white to D50. */
 static bool adapt(const double white[3], matrix adaptation)
 {
     matrix back, scaled;
@@ -87,7 +88,7 @@ static bool adapt(const double white[3], matrix adaptation)
     return true;
 }
 
-/* The columns are the XYZ of the primaries, adapted to D50: their sum is the white of D50. */
+/* The columns are the XYZ of the primaries, adapted to D50; their sum is the white D50. */
 static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, matrix primaries)
 {
     const double *const corner[3] = {space->red, space->green, space->blue};
@@ -96,7 +97,7 @@ static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, 
     if (!xyz_of(space->white, white) || !adapt(white, adaptation))
         return false;
     for (int j = 0; j < 3; j++) {
-        /* A primary may have y = 0: only its direction counts. */
+        /* y of a primary may be 0, so that only its direction is used. */
         xyz[0] = corner[j][0];
         xyz[1] = corner[j][1];
         xyz[2] = 1 - xyz[0] - xyz[1];
@@ -120,7 +121,7 @@ static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, 
     return true;
 }
 
-/* ---- the file ---- */
+/* ---- writing the file ---- */
 
 struct writer {
     unsigned char *at, *base;
@@ -147,12 +148,12 @@ static void append_text(struct writer *w, const char *text, size_t size)
     w->at += size;
 }
 
-static void append_fixed(struct writer *w, double value) /* s15Fixed16Number */
+static void append_fixed(struct writer *w, double value) /* writes an s15Fixed16Number */
 {
     append(w, (uint32_t)(int32_t)floor(value * 65536 + 0.5), 4);
 }
 
-/* Lists the bytes from `begin` on as the data of that tag. Several tags may share them. */
+/* Lists the bytes from `begin` on as the data of the tag. Several tags may share data. */
 static void enter(struct writer *w, const char *name, const unsigned char *begin)
 {
     unsigned char *const entry = w->base + HEADER + 4 + TAG_ENTRY * w->tags++;
@@ -194,7 +195,7 @@ static void write_xyz(struct writer *w, const char *tag, const double xyz[3])
     enter(w, tag, begin);
 }
 
-/* parametricCurveType 3: (a x + b)^g where x >= d, else c x; type 0: x^g. */
+/* Writes the curve: parametricCurveType 3 is (a x + b)^g where x >= d, else c x; type 0 is x^g. */
 static const unsigned char *write_curve(struct writer *w, const struct gf_icc_space *space)
 {
     static const double srgb[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
@@ -209,7 +210,7 @@ static const unsigned char *write_curve(struct writer *w, const struct gf_icc_sp
     return begin;
 }
 
-/* Rounds the columns so that their sum is the white exactly: gray stays gray. */
+/* Rounds the columns such that their sum is exactly the white, so that gray stays gray. */
 static void write_primaries(struct writer *w, const matrix primaries)
 {
     static const char *const tags[] = {"rXYZ", "bXYZ", "gXYZ"};
@@ -230,7 +231,7 @@ static void write_header(struct writer *w, bool gray)
     put(header, (uint32_t)(w->at - w->base), 4);
     put(header + 8, 0x04200000, 4);
     memcpy(header + 12, gray ? "mntrGRAYXYZ " : "mntrRGB XYZ ", 12);
-    put(header + 24, 2026, 2); /* the date is fixed: 1 January */
+    put(header + 24, 2026, 2); /* a fixed date, 1 January */
     put(header + 26, 1, 2);
     put(header + 28, 1, 2);
     memcpy(header + 36, "acsp", 4);

@@ -1,6 +1,6 @@
-/* Makes small ICC profiles of colour spaces that a few numbers describe: sRGB, Display P3, and what
- * a PNG's chunks say. The same numbers give the same bytes on every machine: there is no date in
- * them, and the arithmetic is IEEE's in a fixed order. */
+/* Makes small ICC profiles of colour spaces that a few numbers describe: sRGB, Display P3, and
+ * those in a PNG's chunks. Equal numbers give equal bytes on every machine: the profiles contain a
+ * fixed date, and the arithmetic is IEEE's in a fixed order. */
 #ifndef GF_ICC_ICC_MAKE_H
 #define GF_ICC_ICC_MAKE_H
 
@@ -10,26 +10,26 @@
 enum gf_icc_curve {
     GF_ICC_POWER, /* sample^gamma */
     GF_ICC_SRGB,  /* IEC 61966-2-1 */
-    GF_ICC_BT709  /* the inverse of the camera's curve in ITU-R BT.709 */
+    GF_ICC_BT709  /* the inverse of ITU-R BT.709's curve for cameras */
 };
 
-/* An RGB colour space, given by the chromaticities x, y of its white and its primaries, and one
- * curve from samples to light. */
+/* An RGB colour space: the chromaticities x, y of its white and primaries, and one curve from
+ * samples to light. */
 struct gf_icc_space {
-    const char *name; /* ASCII, up to GF_ICC_NAME_MOST letters */
+    const char *name; /* ASCII, at most GF_ICC_NAME_MOST letters */
     double white[2], red[2], green[2], blue[2];
     enum gf_icc_curve curve;
-    double gamma; /* of GF_ICC_POWER */
+    double gamma; /* for GF_ICC_POWER */
 };
 
 enum { GF_ICC_NAME_MOST = 60, GF_ICC_MADE_MOST = 1024 };
 
 extern const struct gf_icc_space gf_icc_srgb, gf_icc_display_p3;
 
-/* Writes a profile of ICC version 4.2 and returns its size, at most GF_ICC_MADE_MOST. With `gray`
- * it is a gray profile of the same white and curve. 0: the chromaticities describe no colour space,
- * or the gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by Bradford's matrix, annex
- * E) */
+/* Writes a profile of ICC version 4.2 and returns its size, at most GF_ICC_MADE_MOST bytes. With
+ * `gray` it is a gray profile with the same white and curve. Returns 0 where the chromaticities
+ * describe no colour space, or the gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by
+ * Bradford's matrix, annex E) */
 size_t gf_icc_make(const struct gf_icc_space *space, bool gray, unsigned char *profile);
 
 #endif

@@ -1,6 +1,6 @@
-/* Memory for Little CMS, which does not check all of its allocations: where it gets no memory for a
- * mutex or a matrix it crashes. So each use of Little CMS has a reserve for the allocations that
- * malloc() refuses; the use fails when it ends. */
+/* Memory for Little CMS, which does not check all of its allocations and crashes where it gets no
+ * memory for a mutex or a matrix. Each use of Little CMS therefore has a reserve for allocations
+ * that malloc() refuses; if the reserve was used, the whole use fails at its end. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_memory.h"
 
@@ -12,8 +12,8 @@
 
 #include "base/fail.h"
 
-/* The thread's reserve, between gf_icc_memory_begin() and _end(). Its pages cost nothing while they
- * are not touched. */
+/* The thread's reserve, between gf_icc_memory_begin() and _end(). Its pages cost nothing until they
+ * are used. */
 static _Thread_local struct {
     unsigned char *data;
     size_t size, used;
@@ -67,7 +67,8 @@ static void *resize(cmsContext context, void *block, cmsUInt32Number size)
     void *const grown = is_reserved(block) ? NULL : realloc(block, size);
     if (grown)
         return grown;
-    /* Nothing tells how large a block of malloc() is: it cannot be moved, and the caller fails. */
+    /* The size of a block from malloc() is unknown, so that the block cannot be moved: the
+     * allocation fails. */
     if (!is_reserved(block)) {
         reserve.touched = true;
         return NULL;

@@ -7,11 +7,12 @@
 
 #include "gpufilter/status.h"
 
-/* The context is for everything that the thread opens until gf_icc_memory_end(), before which it
- * must close all of it. profiles: the bytes of the profiles that will be read. */
+/* Begins a use of Little CMS. The thread must open everything in this context, and close it before
+ * gf_icc_memory_end(). profiles: the size in bytes of the profiles that will be read. */
 enum gf_status gf_icc_memory_begin(size_t profiles, cmsContext *context,
                                    struct gf_error *error) GF_CHECKED;
-/* Returns GF_ERROR_MEMORY where memory was short since gf_icc_memory_begin(), else the status. */
+/* Ends the use. Returns GF_ERROR_MEMORY where memory ran out since gf_icc_memory_begin(), else the
+ * status. */
 enum gf_status gf_icc_memory_end(cmsContext context, enum gf_status status,
                                  struct gf_error *error) GF_CHECKED;
 

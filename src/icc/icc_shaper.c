@@ -1,4 +1,4 @@
-/* Transforms of curves, a matrix and curves, as most profiles of screens and cameras need. */
+/* Makes transforms of curves, a matrix and curves, as most profiles of screens and cameras need. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_tables.h"
 
@@ -23,7 +23,7 @@ bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper)
     return true;
 }
 
-/* The product of the inverse of `to` and `from`. */
+/* Computes the inverse of `to` times `from`. */
 static bool join_matrices(double to[3][3], double from[3][3], float product[3][3])
 {
     double inverse[3][3];
@@ -69,7 +69,7 @@ static void fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *fro
     }
 }
 
-/* The light of table index i plus `part` of a step. */
+/* The light at table index i plus `part`, a fraction of a step. */
 static double light_at(int i, double part, int mantissa_bits)
 {
     const int steps = 1 << mantissa_bits, octave = i >> mantissa_bits;
@@ -90,7 +90,8 @@ static void fill_curve(void *table, const cmsToneCurve *curve, int bits)
     }
 }
 
-/* Whether the three curves are the same function: most profiles name one curve three times. */
+/* Whether the three curves are the same function, since most profiles name one curve three
+ * times. */
 static bool same_curves(cmsToneCurve *const curve[3])
 {
     for (int i = 0; i <= 4096; i++) {

@@ -1,5 +1,5 @@
-/* The declarations that the files which make tables from two profiles share. Only builds with
- * Little CMS have it. */
+/* What the files share that make tables from two profiles. Only builds with Little CMS contain
+ * these files. */
 #ifndef GF_ICC_ICC_TABLES_H
 #define GF_ICC_ICC_TABLES_H
 
@@ -11,15 +11,14 @@ struct gf_icc_making {
     const struct gf_icc_wish *wish;
     cmsContext context;
     cmsHPROFILE from, to;
-    cmsHTRANSFORM exact; /* Little CMS's own transform of 16-bit samples, by all steps of the
-                          * profiles */
+    cmsHTRANSFORM exact; /* by Little CMS itself, on 16-bit samples */
     cmsUInt32Number flags;
     struct gf_icc_transform *transform;
 };
 
-/* Reserves bytes at the end of the block and returns where they begin. */
+/* Reserves bytes at the end of the block and returns their offset. */
 unsigned gf_icc_reserve(size_t *end, size_t size);
-/* Allocates the block of that size, zeroed, and puts the head into it. */
+/* Allocates a block of `size` bytes, all zero, and copies the head into it. */
 enum gf_status gf_icc_allocate(struct gf_icc_making *b, size_t size,
                                const struct gf_icc_transform *head,
                                struct gf_error *error) GF_CHECKED;
@@ -27,23 +26,23 @@ static inline void *gf_icc_inside(struct gf_icc_transform *transform, unsigned o
 {
     return (char *)transform + offset;
 }
-/* A sample of 16 bits in that many. */
+/* A sample of 16 bits, narrowed to `bits` bits. */
 static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
 {
     return bits == 8 ? gf_icc_narrow(sample16) : sample16;
 }
 /* Whether the tables give the same colours as Little CMS, within that many 8-bit levels. They do
- * not where a profile asks for more steps than the tables have. */
+ * not where a profile needs more steps than the tables have. */
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels);
 
 /* ---- profiles of curves and a matrix (icc_shaper.c) ---- */
 
 struct gf_icc_shaper {
-    cmsToneCurve *curve[3]; /* the profile's, from samples to light */
-    double matrix[3][3];    /* to XYZ of D50, whose columns are the primaries */
+    cmsToneCurve *curve[3]; /* from samples to light */
+    double matrix[3][3];    /* to XYZ relative to D50; the columns are the primaries */
 };
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper);
-/* Reserves room for the curves from light to samples, and fills them. */
+/* The first function reserves room for the curves from light to samples, the second fills it. */
 void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
                            size_t *end);
 enum gf_status gf_icc_fill_encode(struct gf_icc_making *b, const struct gf_icc_shaper *to,
@@ -54,7 +53,7 @@ static inline double gf_icc_clamp(double v)
     return v > 0 ? v < 1 ? v : 1 : 0;
 }
 
-/* Each of these makes the transform, unless *made is false afterwards. */
+/* Each function makes a transform. *made is false where the profiles do not fit its kind. */
 enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
                                   struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,

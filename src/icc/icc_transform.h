@@ -1,5 +1,5 @@
-/* A conversion of colours, as numbers that both backends evaluate: the same bits on every machine.
- * icc_build.h makes it of two profiles. */
+/* A conversion of colours as numbers that both backends evaluate to the same bits. icc_build.h
+ * makes it from two profiles. */
 #ifndef GF_ICC_ICC_TRANSFORM_H
 #define GF_ICC_ICC_TRANSFORM_H
 
@@ -10,48 +10,51 @@
 #include "base/host_device.h"
 
 enum gf_icc_kind {
-    GF_ICC_LEVELS, /* from gray: a table of the results */
-    GF_ICC_MATRIX, /* from RGB to RGB: curves, a matrix, curves */
-    GF_ICC_GRID    /* a table of 3 or 4 dimensions, with interpolation between its nodes */
+    GF_ICC_LEVELS, /* from gray: a table of results */
+    GF_ICC_MATRIX, /* between RGB profiles: curves, a matrix, curves */
+    GF_ICC_GRID    /* a table of 3 or 4 dimensions, with interpolation between nodes */
 };
 
 enum {
-    /* A curve to samples is a table. Its index is the exponent and the upper bits of the mantissa
-     * of light + 2^-16: so steps are fine in the dark, and light of 0 has an index, too. */
-    GF_ICC_ENCODE_BITS_8 = 10, /* of the mantissa: 8-bit results are a table of bytes */
-    GF_ICC_ENCODE_BITS_16 = 7, /* 16-bit results lie on straight lines between entries */
+    /* A curve from light to samples is a table. Its index consists of the exponent and the upper
+     * bits of the mantissa of light + 2^-16, so that steps are small for dark colours, and a light
+     * of 0 has an index, too. */
+    GF_ICC_ENCODE_BITS_8 = 10, /* of the mantissa: the table contains 8-bit results */
+    GF_ICC_ENCODE_BITS_16 = 7, /* 16-bit results are interpolated linearly */
     GF_ICC_ENCODE_OCTAVES = 16,
     GF_ICC_ENCODE_SIZE_8 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_8) + 16,
     GF_ICC_ENCODE_SIZE_16 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_16) + 4,
-    GF_ICC_PART = 32768,  /* the distance of two nodes */
-    GF_ICC_NODE = 4,      /* uint16_t of a node: the results, then zeros */
-    GF_ICC_GRID_RGB = 49, /* the most nodes along an axis */
+    GF_ICC_PART = 32768,  /* the distance between two nodes */
+    GF_ICC_NODE = 4,      /* uint16_t numbers of a node: the results, then zeros */
+    GF_ICC_GRID_RGB = 49, /* the most nodes along an axis, for RGB */
     GF_ICC_GRID_CMYK = 21,
-    GF_ICC_STEP_BITS = 12 /* bits of the step from one node to another, which is at most 49 x 49 */
+    GF_ICC_STEP_BITS = 12 /* bits of the step between nodes, at most 49 x 49 */
 };
 #define GF_ICC_DARK 1.52587890625e-05f /* 2^-16 */
 #define GF_ICC_DARK_BITS 0x37800000u
 
-/* Tables follow at byte offsets from the struct's start, each a multiple of 16. */
+/* A transform. Tables follow at byte offsets from the struct's start, each a multiple of 16. */
 struct gf_icc_transform {
     int kind;
-    int inputs, outputs; /* colour channels: 1, 3 or 4 and 1 or 3 */
+    int inputs, outputs; /* colour channels: 1, 3 or 4; 1 or 3 */
     int bits;            /* of the samples, 8 or 16 */
-    unsigned bytes;      /* of all */
-    /* LEVELS: uint16_t [outputs][M + 1] */
+    unsigned bytes;      /* of the struct with all tables */
+    /* For LEVELS: uint16_t [outputs][M + 1]. */
     unsigned level_at;
-    /* MATRIX: float [M + 1] at decode_at + c decode_step, then bytes [ENCODE_SIZE_8] or floats
-     * [ENCODE_SIZE_16] at encode_at + c encode_step; a step is 0 where all channels share one. 8
-     * bits: float [3][256][4] at product_at, column c of the matrix times the decoded sample. */
+    /* For MATRIX: float [M + 1] at decode_at + c decode_step, then bytes [ENCODE_SIZE_8] or floats
+     * [ENCODE_SIZE_16] at encode_at + c encode_step; a step is 0 where all channels share one
+     * table. For 8 bits also float [3][256][4] at product_at: column c of the matrix times the
+     * decoded sample. */
     unsigned decode_at, decode_step, encode_at, encode_step, product_at;
-    float matrix[3][3]; /* from decoded samples to the light of the result's channels */
-    /* GRID, where encode_at is not 0: the nodes hold light, -1/4..5/4, and the curves at encode_at
-     * turn it into samples, so that light beyond the result's gamut is cut off at each pixel.
-     * uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. 8 bits: struct gf_icc_place
-     * [inputs][256] at place_at. */
+    float matrix[3][3]; /* from decoded samples to linear light of the result */
+    /* For GRID: uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. If encode_at is
+     * not 0 the nodes contain light, -1/4..5/4, and the curves at encode_at convert it to samples,
+     * so that light outside of the result's gamut is clipped at each pixel. For 8 bits also struct
+     * gf_icc_place [inputs][256] at place_at. */
     int grid;
     unsigned node_at, place_at;
-    unsigned curve_at; /* 16 bits: uint16_t [inputs][65536], where samples lie on the axes, or 0 */
+    /* 16 bits: uint16_t [inputs][65536], positions of samples on the axes; or 0. */
+    unsigned curve_at;
 };
 
 static inline const void *gf_icc_block(const struct gf_icc_transform *transform, unsigned offset)
@@ -66,7 +69,7 @@ GF_HOST_DEVICE float gf_icc_within(float light)
     return light > 0.0f ? (light < 1.0f ? light : 1.0f) : 0.0f;
 }
 
-/* The light of one channel, 0..1, from three products. */
+/* The light of one channel, 0..1: the sum of three products. */
 GF_HOST_DEVICE float gf_icc_light(float r, float g, float b)
 {
     return gf_icc_within((r + g) + b);
@@ -90,37 +93,38 @@ GF_HOST_DEVICE uint32_t gf_icc_encode_16(const float *table, float light)
 
 /* ---- GRID ---- */
 
-/* A sample's place on an axis: the node below it, and the distance from there in 1 / GF_ICC_PART.
- */
+/* The position of a sample on an axis: the node below it, and the distance from that node in 1 /
+ * GF_ICC_PART. */
 struct gf_icc_place {
     uint32_t node, part;
 };
 
-/* sample: 0..65535 */
+/* sample: 0..65535. */
 GF_HOST_DEVICE struct gf_icc_place gf_icc_place_of(uint32_t sample, int grid)
 {
     const uint32_t at = sample * (uint32_t)(grid - 1);
     struct gf_icc_place place = {at / 65535u,
                                  (at % 65535u * (uint32_t)GF_ICC_PART + 32767u) / 65535u};
-    if (place.node == (uint32_t)(grid - 1)) { /* the last cell has both of its ends */
+    if (place.node == (uint32_t)(grid - 1)) { /* the last cell contains both of its ends */
         place.node--;
         place.part = (uint32_t)GF_ICC_PART;
     }
     return place;
 }
 
-/* The four nodes of a tetrahedron as indices, and their weights, whose sum is GF_ICC_PART. */
+/* The indices of a tetrahedron's four nodes, and their weights, whose sum is GF_ICC_PART. */
 struct gf_icc_corners {
     uint32_t node[4], weight[4];
 };
 
-/* Chooses among the six tetrahedra around the cell's diagonal by the order of the parts. (J. Kasson
- * et al., Performing color space conversions with three-dimensional linear interpolation, 1995) */
+/* Chooses one of the six tetrahedra around the cell's diagonal by the order of the parts. (J.
+ * Kasson et al., Performing color space conversions with three-dimensional linear interpolation,
+ * 1995) */
 GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, struct gf_icc_place y,
                                                        struct gf_icc_place z, uint32_t grid)
 {
-    /* The part and the step along its axis are packed into one number, so that sorting the parts
-     * sorts the steps, too. Two equal parts may come in either order: one weight is then 0. */
+    /* A part and the step along its axis are packed into one number, so that sorting the parts also
+     * sorts the steps. The order of equal parts does not matter, since one weight is then 0. */
     const uint32_t sx = grid * grid, sy = grid, sz = 1;
     const uint32_t px = x.part << GF_ICC_STEP_BITS | sx, py = y.part << GF_ICC_STEP_BITS | sy,
                    pz = z.part << GF_ICC_STEP_BITS | sz;
@@ -146,13 +150,13 @@ GF_HOST_DEVICE uint32_t gf_icc_interpolated(const struct gf_icc_corners *corners
     return sum / (uint32_t)GF_ICC_PART;
 }
 
-/* The light that a node's 0..65535 stands for, cut to 0..1. */
+/* The light that 0..65535 in a node stands for, clipped to 0..1. */
 GF_HOST_DEVICE float gf_icc_node_light(uint32_t v)
 {
     return gf_icc_within((float)(int32_t)v * (1.5f / 65535.0f) - 0.25f);
 }
 
-/* Between two results on the fourth axis. */
+/* Interpolates two results along the fourth axis. */
 GF_HOST_DEVICE uint32_t gf_icc_mixed(uint32_t low, uint32_t high, uint32_t part)
 {
     return (low * ((uint32_t)GF_ICC_PART - part) + high * part + GF_ICC_PART / 2) /

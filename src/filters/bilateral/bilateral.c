@@ -27,17 +27,18 @@ static int bilateral_radius(const void *params)
     return (int)ceil(2 * ((const struct bilateral *)params)->sigma_s);
 }
 
-/* How far the mean that a kernel computes from sums near the CPU's
- * (cuda/filters/bilateral/bilateral_near.cuh) can be from the CPU's mean, for samples of 8 bits.
- * With n terms in a chain of sums, which add row by row, a sum of weights errs by at most n units
- * of 2^-24, and one of weights times values by as much of the sum of their magnitudes (Higham,
- * Accuracy and Stability of Numerical Algorithms, chapter 3). The CPU's values are differences from
- * the centre: their mean magnitude is at most `far`, since the weight of a difference d is at most
- * S 2^(colour d^2) for all taps together, beside the centre's 1. The kernel's are samples less 128.
- * Its weights are within WEIGHT of the CPU's: 2.9e-6 for the polynomial of gf_exp2_coarse(), 2^-22
- * for the GPU's power, the rest for exponents that are rounded differently. Where they are below
- * -16 these differ by more, but then the weights are below 2^-16, which SMALL accounts for. Each of
- * the two roundings at the end is below 2^-15. */
+/* Bounds the difference between two means for samples of 8 bits: the CPU's, and the first one of
+ * the kernel (cuda/filters/bilateral/bilateral_near.cuh), whose sums are only close to the CPU's.
+ * In a chain of n additions, which go row by row, the relative error of a sum of weights is at most
+ * n units of 2^-24; the error of a sum of weighted values is as large a part of the sum of their
+ * magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). The CPU's values
+ * are differences from the centre. Their mean magnitude is at most `far`, since the weight of a
+ * difference d is at most S 2^(colour d^2) for all taps together, and the centre's weight is 1. The
+ * kernel's values are samples minus 128. The kernel's weights differ from the CPU's by at most
+ * WEIGHT: 2.9e-6 for the polynomial of gf_exp2_coarse(), 2^-22 for the GPU's power, and the rest
+ * for exponents that are rounded differently. The difference is larger for exponents below -16, but
+ * these weights are below 2^-16, for which SMALL is added. Each of the two final roundings has an
+ * error below 2^-15. */
 static float margin_of(const struct gf_bilateral_weights *weights)
 {
     const double WEIGHT = 5e-6, SMALL = 1e-5, unit = 0x1p-24, ends = 0x1p-15;
@@ -50,7 +51,7 @@ static float margin_of(const struct gf_bilateral_weights *weights)
         far = fmax(far, d * sum / (1 + sum));
     }
     const double sums = (2 * (2 * weights->radius + 1) + 4) * unit;
-    const double apart = fmin(2 * far, 127.5); /* of samples from their mean, on average */
+    const double apart = fmin(2 * far, 127.5); /* mean distance of samples from their mean */
     const double cpu = 2 * sums * far + ends, kernel = 2 * sums * 128 + 128 * 0x1p-22 + ends;
     return (float)(1.1 * (cpu + kernel + WEIGHT * apart + SMALL));
 }
@@ -79,16 +80,16 @@ static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error 
     return GF_OK;
 }
 
-/* The picture goes through in strips of COLUMNS columns: their rows are held as floats, a plane for
- * each channel, in a ring of as many rows as the window has. RUN results of a row are computed at
- * once. */
+/* The picture is processed in strips of COLUMNS columns. A strip's rows are floats, a plane for
+ * each channel, in a ring of as many rows as the window has. RUN results of a row are computed at a
+ * time. */
 enum { COLUMNS = 1024, RUN = 64 };
 
 struct work {
     const struct gf_bilateral_weights *weights;
     struct gf_format format;
     int sides;          /* 2 radius + 1 */
-    size_t plane, slot; /* floats of a channel's row, and of a row */
+    size_t plane, slot; /* floats in a channel's row; in a row of all channels */
     float *slots;
 };
 
@@ -137,7 +138,7 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
     const struct gf_format format = work->format;
     const int radius = work->weights->radius, border = work->weights->border;
     const int from = gf_border_index(row, format.height, border);
-    const int left = x0 < radius ? radius - x0 : 0; /* columns beyond the left edge */
+    const int left = x0 < radius ? radius - x0 : 0; /* columns outside of the picture on the left */
     const int right = x0 + count + radius > format.width ? x0 + count + radius - format.width : 0;
     const int total = count + 2 * radius;
     for (int c = 0; c < format.channels; c++) {
@@ -159,13 +160,13 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
     }
 }
 
-/* Weights, and sums of weights times differences from the centre: differences, since they lose
- * less. */
+/* Sums of weights, and of weights times differences from the centre. Differences are smaller than
+ * samples, so that the sums lose fewer bits. */
 struct sums {
     float weight[RUN], colour[4][RUN];
 };
 
-/* One tap for RUN pixels; colours and channels are constants where this is inlined. */
+/* Adds one tap for RUN pixels; colours and channels are constants at each call. */
 GF_INLINE void add_tap(int colours, int channels, float space, float colour, const float *centre,
                        const float *tap, size_t plane, struct sums *restrict sums)
 {
@@ -201,8 +202,8 @@ GF_BILATERAL_ROW(1, 2)
 GF_BILATERAL_ROW(3, 3)
 GF_BILATERAL_ROW(3, 4)
 
-/* Adds the sums of a row of the window to the total. Adding row by row keeps rounding errors of
- * floats smaller than one long sum. */
+/* Adds the sums of one row of the window to the total. Adding row by row has smaller rounding
+ * errors than one long sum of floats. */
 static void add_sums(struct sums *restrict total, struct sums *restrict row, int channels)
 {
     for (int i = 0; i < RUN; i++)
@@ -213,7 +214,7 @@ static void add_sums(struct sums *restrict total, struct sums *restrict row, int
     }
 }
 
-/* The sums of RUN results of row y from column x of the strip on. */
+/* Computes the sums of RUN results in row y, from column x of the strip on. */
 static void run(const struct work *work, int y, int x, struct sums *total)
 {
     static void (*const add_row[])(const struct gf_bilateral_weights *, int, const float *,
@@ -230,7 +231,7 @@ static void run(const struct work *work, int y, int x, struct sums *total)
     }
 }
 
-/* The means of a channel as samples. */
+/* Rounds the means of a channel to samples. */
 GF_TARGET_CLONES static void round_means(const float *restrict centre, const float *restrict colour,
                                          const float *restrict weight, float max,
                                          uint16_t *restrict to)

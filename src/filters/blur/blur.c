@@ -1,4 +1,4 @@
-/* blur: the Gaussian. */
+/* blur: blurs by a Gaussian. */
 #include "filters/blur/blur.h"
 
 #include "base/target_clones.h"
@@ -100,8 +100,8 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
     return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
-/* Beyond this radius a tile has so many more rows than results that applying the table to all of
- * them takes as long as a pass of its own. */
+/* With larger radii a tile has so many more rows than results that applying a table to all of them
+ * takes as long as a separate pass. */
 static enum gf_fusing blur_fuses(const void *params)
 {
     const int radius = blur_radius(params);

@@ -1,4 +1,4 @@
-/* The constants of blur, as its prepare() leaves them for both backends. */
+/* The constants of blur, for both backends. */
 #ifndef GF_FILTERS_BLUR_BLUR_H
 #define GF_FILTERS_BLUR_BLUR_H
 

@@ -1,4 +1,4 @@
-/* boxblur: the mean of a square window. */
+/* boxblur: replaces each pixel by the mean of a square window. */
 #include "filters/boxblur/boxblur.h"
 
 #include <string.h>
@@ -49,12 +49,12 @@ static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *e
     return GF_OK;
 }
 
-/* Sums down each column of the window's rows, updated as the window moves down; the windows' sums
- * are made of these along the row. */
+/* Memory for sums. A column's sum over the window's rows is updated as the window moves down; the
+ * sums of windows are computed from these along the row. */
 struct work {
     unsigned char *zeros;
-    uint32_t *columns; /* a sum for each sample of a row, with room for the border on either side */
-    void *sums;        /* the sums of windows: uint32_t for 8 bits, double (exact) for 16 */
+    uint32_t *columns; /* a sum for each sample of a row, with room for the border */
+    void *sums;        /* sums of windows: uint32_t for 8 bits, double (exact) for 16 */
 };
 
 static size_t carve(struct work *work, void *base, struct gf_format format, int radius)
@@ -99,8 +99,7 @@ static void move_columns(const struct work *work, const struct gf_box *box,
                    format.bits, gf_samples(format));
 }
 
-/* The number of channels is a constant wherever this is inlined, so that the sums stay in
- * registers. */
+/* The number of channels is a constant at each call, so that the sums stay in registers. */
 #define SLIDE(name, type) \
     static inline void name(const uint32_t *columns, type *restrict sums, size_t width, \
                             int radius, size_t channels) \
@@ -173,7 +172,7 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Room for the column sums of a band, which the first kernel makes and the second reads. */
+/* The bytes for the column sums of a band, which the first kernel writes and the second reads. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
     const int radius = gf_stage_radius(stage);

@@ -1,4 +1,5 @@
-/* The constants of boxblur, its division, and its scratch memory on the device. */
+/* The constants of boxblur, its division by the window's size, and the size of its scratch memory
+ * on the device. */
 #ifndef GF_FILTERS_BOXBLUR_BOXBLUR_H
 #define GF_FILTERS_BOXBLUR_BOXBLUR_H
 
@@ -9,18 +10,18 @@
 #include "base/host_device.h"
 #include "gpufilter/image.h"
 
-/* The mean of n samples from their sum, rounded half up: (sum + n / 2) / n in integers, for odd n
- * up to 1001 x 1001, by a multiplication. With m = floor(2^(31 + shift) / n) + 1, shift =
- * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30.
- * Doubling num leaves 32 bits to shift out, which costs nothing. */
+/* The mean of n samples from their sum, rounded (a half up): (sum + n / 2) / n in integers, for odd
+ * n up to 1001 x 1001, by a multiplication. With m = floor(2^(31 + shift) / n) + 1 and shift =
+ * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30. num
+ * is doubled, so that the shift is by 32 bits, which costs nothing. */
 struct gf_box_mean {
     uint32_t half; /* n / 2 */
     uint32_t multiplier;
     int shift;
-    uint64_t multiplier16; /* the same with 2^(63 + shift), for sums of 16-bit samples */
+    uint64_t multiplier16; /* with 2^(63 + shift), for sums of 16-bit samples */
     double reciprocal;     /* 1 / n */
-    /* 2^(16 + shift) / n, rounded up: for all sums of 8-bit samples up to radius 7, the upper half
-     * of its product with the sum, shifted, is the quotient. 0: the radius is larger. */
+    /* 2^(16 + shift) / n, rounded up. For all sums of 8-bit samples up to radius 7, the quotient is
+     * the upper half of the product with the sum, shifted. 0 for larger radii. */
     uint32_t multiplier_small;
 };
 
@@ -46,9 +47,9 @@ GF_HOST_DEVICE int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
 }
 #endif
 
-/* The mean of gf_box_mean16() in doubles, which hold the sums exactly, for vectors on the CPU: the
- * added half of a unit outweighs the rounding errors of the reciprocal and the product, and is too
- * small to reach the next integer. */
+/* gf_box_mean16() in doubles, which hold the sums exactly, for vectors on the CPU. Half a unit is
+ * added: it exceeds the rounding errors of the reciprocal and the product, and is too small to
+ * reach the next integer. */
 GF_HOST_DEVICE int gf_box_mean_double(const struct gf_box_mean *mean, double sum)
 {
     return (int)((sum + ((double)mean->half + 0.5)) * mean->reciprocal);
@@ -59,19 +60,20 @@ struct gf_box {
     int radius, border;
 };
 
-/* Means rows of 8 bits on the CPU where column sums fit 16 bits: with a radius of
- * 1..GF_BOX_SMALL_MAX or, by gf_box_slide_simd(), with any radius. zeros: a row of zeros; columns:
- * room for a padded row and a vector behind it. */
+/* Computes means of rows of 8 bits on the CPU where column sums fit in 16 bits: for a radius of
+ * 1..GF_BOX_SMALL_MAX, or for any radius where gf_box_slide_simd() can be used. zeros: a row of
+ * zeros; columns: room for a padded row and a vector behind it. */
 struct gf_view;
 void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
                       const unsigned char *zeros, uint16_t *columns);
 
-/* `count` means of a row from its padded column sums. Up to 32 bytes behind the sums are read.
- * GF_CPU_AVX512. */
+/* Computes `count` means of a row from its padded column sums. Up to 32 bytes behind the sums are
+ * read. Needs GF_CPU_AVX512. */
 GF_X86_ONLY void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
                                    const struct gf_box_mean *mean, unsigned char *row);
 
-/* Whether the device needs one kernel and no scratch memory: sums of whole windows fit 16 bits. */
+/* Whether one kernel without scratch memory suffices on the device: the sums of whole windows fit
+ * in 16 bits. */
 enum { GF_BOX_SMALL_MAX = 7 };
 static inline int gf_box_small(struct gf_format format, int radius)
 {
@@ -79,8 +81,8 @@ static inline int gf_box_small(struct gf_format format, int radius)
            radius <= GF_BOX_SMALL_MAX;
 }
 
-/* Whether the device can use the kernel for larger radii: column sums fit 16 bits, and shared
- * memory holds rows of them. */
+/* Whether the device can use the kernel for larger radii: column sums fit in 16 bits, and shared
+ * memory has room for rows of them. */
 enum { GF_BOX_PREFIX_MAX = 127 };
 static inline int gf_box_prefix(struct gf_format format, int radius)
 {
@@ -88,7 +90,7 @@ static inline int gf_box_prefix(struct gf_format format, int radius)
            radius <= GF_BOX_PREFIX_MAX;
 }
 
-/* Whether the sum of a window's column fits 16 bits, as the device then stores it. */
+/* Whether the sum of a window's column fits in 16 bits, so that the device stores it as such. */
 static inline int gf_box_narrow(struct gf_format format, int radius)
 {
     return format.bits == 8 && (2 * radius + 1) * 255 <= 65535;
@@ -101,7 +103,7 @@ static inline size_t gf_box_device_pitch(struct gf_format format, int radius)
     return (samples * (gf_box_narrow(format, radius) ? 2 : 4) + 255) / 256 * 256;
 }
 
-/* The same for sums of 32 bits. */
+/* Bytes from one row of 32-bit column sums to the next. */
 static inline size_t gf_box_wide_pitch(struct gf_format format)
 {
     const size_t samples = (size_t)format.width * (size_t)format.channels;

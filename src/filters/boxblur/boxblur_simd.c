@@ -1,6 +1,6 @@
-/* Sums windows of any radius with vectors: each lane takes the difference between the column that
- * enters its window and the column that leaves it, and the differences are added up along the
- * lanes. */
+/* Computes windows of any radius with vectors: each lane has the difference between the column that
+ * enters its window and the column that leaves it, and the sums of windows are the running sums of
+ * these differences. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -15,7 +15,7 @@ GF_AVX512 GF_INLINE __m512i words(const uint16_t *from)
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
 }
 
-/* gf_box_mean8() of each lane. */
+/* gf_box_mean8() for each lane. */
 GF_AVX512 GF_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
 {
     const __m512i num =
@@ -28,14 +28,14 @@ GF_AVX512 GF_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
     return _mm512_or_si512(even, _mm512_slli_epi64(odd, 32));
 }
 
-/* Moves each lane's value `back` lanes up; the lowest lanes become 0. */
+/* Moves each lane's value up by `back` lanes; the lowest lanes become 0. */
 GF_AVX512 GF_INLINE __m512i moved(__m512i v, __m512i lane, int back)
 {
     const __m512i from = _mm512_sub_epi32(lane, _mm512_set1_epi32(back));
     return _mm512_maskz_permutexvar_epi32((__mmask16)(0xffff << back), from, v);
 }
 
-/* Returns the sums of the first pixel's windows. The lanes take the channels in turn. */
+/* Returns the sums of the first pixel's windows, with the channels repeated over the lanes. */
 GF_AVX512 static __m512i first_sums(const uint16_t *columns, int radius, int channels)
 {
     uint32_t sum[LANES] = {0};
@@ -45,7 +45,7 @@ GF_AVX512 static __m512i first_sums(const uint16_t *columns, int radius, int cha
     return _mm512_loadu_si512(sum);
 }
 
-/* The number of channels is a constant where it is inlined. */
+/* The number of channels is a constant at each call. */
 GF_AVX512 GF_INLINE void slide(const uint16_t *columns, int radius, const int channels,
                                size_t count, const struct gf_box_mean *mean, unsigned char *row)
 {

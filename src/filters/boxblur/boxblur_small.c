@@ -1,5 +1,5 @@
-/* boxblur of 8 bits where column sums fit 16 bits. With a small radius the sums of windows fit 16
- * bits, too, and are added up from the columns directly. */
+/* boxblur of 8 bits where column sums fit in 16 bits. With a small radius the sums of windows fit
+ * in 16 bits, too, and are computed directly from the columns. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -13,8 +13,8 @@ GF_TARGET_CLONES static void move_columns(uint16_t *restrict columns, const unsi
         columns[i] = (uint16_t)(columns[i] + enter[i] - leave[i]);
 }
 
-/* Divides by multiplying, which gives the exact integer quotient for all sums of up to 15 x 15
- * samples. The radius is a constant where this is inlined. */
+/* Divides by a multiplication, which gives the exact integer quotient for all sums of up to 15 x 15
+ * samples. The radius is a constant at each call. */
 GF_INLINE void mean_of(const int radius, const uint16_t *restrict columns, size_t step,
                        size_t count, const struct gf_box_mean *mean, unsigned char *restrict row)
 {

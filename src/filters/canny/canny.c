@@ -1,4 +1,4 @@
-/* canny: edges, thin and connected. */
+/* canny: draws thin, connected edges. */
 #include "filters/canny/canny.h"
 
 #include <limits.h>
@@ -86,7 +86,8 @@ static const struct gf_filter thin = {
 
 /* ---- hysteresis ---- */
 
-/* The picture of bits is one long row, so that no part of it can be asked for without the rest. */
+/* The picture of bits is declared as one long row, so that no part of it can be requested without
+ * the rest. */
 static enum gf_status link_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                  struct gf_error *error)
 {
@@ -142,7 +143,7 @@ static const struct gf_filter link = {
                                 "by compare-and-swap, in a fixed number of launches")}),
 };
 
-/* ---- bits as samples ---- */
+/* ---- the third part: bits become samples ---- */
 
 static enum gf_status draw_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                  struct gf_error *error)
@@ -182,7 +183,7 @@ static const struct gf_filter draw = {
     .cuda = GF_CUDA({GF_VARIANT("bits", gf_canny_draw_cuda, "16 bytes of samples a thread")}),
 };
 
-/* ---- the whole ---- */
+/* ---- the filter that consists of these parts ---- */
 
 static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
 {

@@ -1,4 +1,4 @@
-/* The parameters of canny's last step: the size and the depth of the result. */
+/* The parameters of canny's last part: the size and the depth of the result. */
 #ifndef GF_FILTERS_CANNY_CANNY_H
 #define GF_FILTERS_CANNY_CANNY_H
 

@@ -6,12 +6,13 @@
 #include "filters/canny/hysteresis.h"
 #include "pixel/stencil.h"
 
-/* Rows of the gradient: squares and directions, for 8-bit samples of int32_t, else of int64_t. */
+/* Rows of the gradient: its squares and directions, in int32_t for 8-bit samples and in int64_t for
+ * others. */
 struct work {
-    void *colour[3];      /* rows without alpha, where there is alpha */
-    void *smooth, *slope; /* above + 2 here + below, below - above, a pixel wider on either side */
-    unsigned char *square[3], *direction[3]; /* a ring; squares have a zero on either side */
-    unsigned char *weak, *strong;            /* a byte a pixel: 0 or 1 */
+    void *colour[3];      /* rows without alpha, if there is alpha */
+    void *smooth, *slope; /* above + 2 here + below; below - above; one pixel wider on each side */
+    unsigned char *square[3], *direction[3]; /* a ring; squares have a zero on each side */
+    unsigned char *weak, *strong;            /* 0 or 1 for each pixel */
 };
 
 static size_t wide(struct gf_format format)
@@ -60,7 +61,7 @@ size_t gf_edge_scratch(struct gf_format in)
             slope[i] = (sum)(below[i] - above[i]); \
         } \
     } \
-    /* Of the channels with the largest gradient the first counts. */ \
+    /* Of several channels with the largest gradient the first one is used. */ \
     GF_TARGET_CLONES static void gradients##bits(const sum *smooth, const sum *slope, \
                                                  ptrdiff_t channels, square_t *restrict square, \
                                                  square_t *restrict direction, ptrdiff_t width) \
@@ -102,7 +103,7 @@ size_t gf_edge_scratch(struct gf_format in)
                                     : way == GF_EDGE_DOWN ? below[x] \
                                     : way == GF_EDGE_FALL ? below[x + 1] \
                                                           : below[x - 1]; \
-            const square_t least = second + (way >= GF_EDGE_FALL); /* v > second on diagonals */ \
+            const square_t least = second + (way >= GF_EDGE_FALL); /* on diagonals v > second */ \
             const int is_edge = (v > low) & (v > first) & (v >= least); \
             weak[x] = (unsigned char)is_edge; \
             strong[x] = (unsigned char)(is_edge & (v > high)); \
@@ -112,7 +113,7 @@ KERNELS(8, uint8_t, int16_t, int32_t, gf_edge_direction)
 KERNELS(16, gf_u16_any, int32_t, int64_t, gf_edge_direction_wide)
 #undef KERNELS
 
-/* The gradient of row y, 0 beyond the picture, goes into the ring. */
+/* Computes the gradient of row y into the ring; it is 0 outside of the picture. */
 static void gradient_row(const struct work *work, const struct gf_view *in, int y)
 {
     const struct gf_format format = in->format;
@@ -149,7 +150,7 @@ static void gradient_row(const struct work *work, const struct gf_view *in, int 
                     (int64_t *)(square + size), (int64_t *)work->direction[slot], format.width);
 }
 
-/* Eight bytes of 0 and 1 become the bits of one. */
+/* Packs eight bytes of 0 and 1 into the bits of one byte. */
 static void pack(const unsigned char *flags, unsigned char *bits, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

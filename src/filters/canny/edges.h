@@ -1,6 +1,6 @@
-/* Thin edges: the pixels where the gradient is larger than beside them, across the edge. After
- * J. Canny, A Computational Approach to Edge Detection, 1986, in the integers of OpenCV's
- * Canny(..., apertureSize=3, L2gradient=true). */
+/* Thin edges: the pixels whose gradient is larger than that of both neighbours across the edge.
+ * After J. Canny, A Computational Approach to Edge Detection, 1986, in the integer arithmetic of
+ * OpenCV's Canny(..., apertureSize=3, L2gradient=true). */
 #ifndef GF_FILTERS_CANNY_EDGES_H
 #define GF_FILTERS_CANNY_EDGES_H
 
@@ -11,12 +11,12 @@
 #include "base/host_device.h"
 #include "stage/view.h"
 
-/* Squares of the gradient above which a pixel is weak, and strong. */
+/* Squared gradients above which a pixel is weak, and strong. */
 struct gf_edge_limits {
     int64_t low, high;
 };
 
-/* With which neighbours a pixel's gradient is compared. */
+/* The neighbours with which a pixel's gradient is compared. */
 enum {
     GF_EDGE_ACROSS, /* left and right */
     GF_EDGE_DOWN,   /* above and below */
@@ -24,7 +24,7 @@ enum {
     GF_EDGE_RISE    /* above right and below left */
 };
 
-/* The tangent of 22.5 degrees with 15 binary digits; that of 67.5 degrees is by 2 larger. */
+/* The tangent of 22.5 degrees in units of 2^-15. That of 67.5 degrees is larger by exactly 2. */
 enum { GF_EDGE_TANGENT = 13573 };
 
 #define GF_EDGE_DIRECTION(name, type) \
@@ -37,11 +37,11 @@ enum { GF_EDGE_TANGENT = 13573 };
                : (dx ^ dy) < 0 ? GF_EDGE_RISE \
                                : GF_EDGE_FALL; \
     }
-GF_EDGE_DIRECTION(gf_edge_direction, int32_t)      /* of 8-bit samples: |dx|, |dy| <= 1020 */
-GF_EDGE_DIRECTION(gf_edge_direction_wide, int64_t) /* of 16-bit samples */
+GF_EDGE_DIRECTION(gf_edge_direction, int32_t)      /* 8-bit samples: |dx|, |dy| <= 1020 */
+GF_EDGE_DIRECTION(gf_edge_direction_wide, int64_t) /* 16-bit samples */
 #undef GF_EDGE_DIRECTION
 
-/* A sample over black, rounded half up. */
+/* A sample composed over black, rounded (a half up). */
 GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned max)
 {
     return (v * alpha + max / 2) / max;
@@ -49,10 +49,10 @@ GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned 
 
 GF_C_BEGIN
 
-/* The reach of a pixel's result in rows and columns. */
+/* How many rows and columns away samples influence a pixel's result. */
 enum { GF_EDGE_REACH = 2 };
 
-/* The rows of `out` as planes of weak and strong pixels (pixel/hysteresis.h), which are not
+/* Computes the rows of `out` as planes of weak and strong pixels (hysteresis.h), which are not
  * connected yet. scratch: gf_edge_scratch() bytes. */
 void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
                   const struct gf_view *out, void *scratch);

@@ -1,5 +1,5 @@
-/* A flood over words of 64 pixels, which fills the runs of a word at once. Each word waits on the
- * stack at most once at a time, and comes back only when it has gained pixels: 64 times at most. */
+/* A flood fill over words of 64 pixels, which fills the runs of a word at once. A word is at most
+ * once on the stack, and returns to it only when it has gained pixels, thus at most 64 times. */
 #include "filters/canny/hysteresis.h"
 
 #include <stdint.h>
@@ -10,10 +10,10 @@
 struct flood {
     const struct gf_view *in;
     unsigned char *bits;
-    size_t words; /* of a row, of 64 pixels */
+    size_t words; /* words of 64 pixels in a row */
     size_t *stack;
     size_t depth;
-    unsigned char *waits; /* for each word: it is on the stack */
+    unsigned char *waits; /* whether a word is on the stack */
 };
 
 static size_t carve(struct flood *flood, void *base, struct gf_format planes)
@@ -49,7 +49,8 @@ static unsigned char *strong(const struct flood *flood, size_t row, size_t word)
     return flood->bits + (row * flood->words + word) * sizeof(uint64_t);
 }
 
-/* The runs of `among` that hold a bit of `seeds`, which are bits of it. */
+/* Returns the runs of ones in `among` that contain a bit of `seeds`. All bits of `seeds` are also
+ * in `among`. */
 static uint64_t fill_runs(uint64_t seeds, uint64_t among)
 {
     uint64_t filled = (among & ~(among + seeds)) | seeds; /* the carry runs to the end of a run */
@@ -67,7 +68,7 @@ static void push(struct flood *flood, size_t at)
     flood->waits[at] = 1;
 }
 
-/* The pixels `seeds` of a word become strong, if they are weak. */
+/* Makes the pixels `seeds` of a word strong, if they are weak. */
 static void reach(struct flood *flood, size_t row, size_t word, uint64_t seeds)
 {
     const uint64_t among = candidates(flood, row, word);

@@ -1,9 +1,9 @@
-/* Hysteresis on bits: weak pixels that are connected with strong ones, by any of the eight
- * neighbours and by way of other weak pixels, become strong.
+/* Hysteresis on bits: weak pixels become strong if they are connected with strong ones, by any of
+ * the eight neighbours and by way of other weak pixels.
  *
- * A row of planes holds two rows of gf_bit_words() 32-bit words: first the pixels that are weak or
- * strong, then those that are strong, which are among the former. Pixel x is bit x % 8 of byte
- * x / 8; bits beyond the width are 0. */
+ * A row of planes contains two rows of gf_bit_words() 32-bit words: first a bit for each pixel that
+ * is weak or strong, then a bit for each pixel that is strong. Pixel x is bit x % 8 of byte x / 8;
+ * bits beyond the width are 0. */
 #ifndef GF_FILTERS_CANNY_HYSTERESIS_H
 #define GF_FILTERS_CANNY_HYSTERESIS_H
 
@@ -14,19 +14,20 @@
 
 GF_C_BEGIN
 
-/* The words of a row of bits: an even number. */
+/* The number of words in a row of bits, which is even. */
 static inline int gf_bit_words(int width)
 {
     return (int)(((unsigned)width + 63) / 64 * 2);
 }
 
-/* in: all rows of the planes, as gray samples of 8 bits. bits: [rows][words / 2], which become the
- * strong pixels and what is connected with them. scratch: gf_hysteresis_scratch() bytes. */
+/* Connects the pixels. in: all rows of the planes, declared as gray samples of 8 bits. bits:
+ * [rows][words / 2], the result: strong pixels and all that are connected with them. scratch:
+ * gf_hysteresis_scratch() bytes. */
 void gf_hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch);
 size_t gf_hysteresis_scratch(struct gf_format planes);
 
-/* On the device: a run of pixels of two rows, within a word, is a node of a tree; node 0 is strong.
- * All runs of a word begin on different pairs of pixels. */
+/* The number of tree nodes on the device. A run of pixels within a word of two rows is a node; node
+ * 0 stands for strong pixels. All runs of a word begin at different pairs of pixels. */
 static inline size_t gf_hysteresis_nodes(struct gf_format planes)
 {
     const size_t words = (size_t)planes.width / 8, strips = ((size_t)planes.height + 1) / 2;

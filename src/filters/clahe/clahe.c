@@ -1,4 +1,4 @@
-/* clahe: levels out the histogram of each place, with a limit. */
+/* clahe: equalises the histogram of each region, with a limit on contrast. */
 #include "filters/clahe/clahe.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static enum gf_statistic statistic(const void *params_)
     return gf_statistic_of_tiles(clahe->columns, clahe->rows);
 }
 
-/* Cuts the counts off at the limit, and shares the excess out among all levels, as OpenCV does. */
+/* Limits the counts, and distributes the excess over all levels, as OpenCV does. */
 static void limit_counts(uint64_t *count, int bins, uint64_t limit)
 {
     uint64_t cut = 0;
@@ -49,7 +49,8 @@ static void limit_counts(uint64_t *count, int bins, uint64_t limit)
         count[v]++;
 }
 
-/* The table of a tile; the identity where no pixel was counted. count: [bins], a copy. */
+/* Computes the table of a tile; it is the identity where no pixel was counted. count: [bins], which
+ * the function changes. */
 static void fill_table(uint64_t *count, int bins, double clip, uint16_t *table)
 {
     uint64_t total = 0, sum = 0;
@@ -61,7 +62,7 @@ static void fill_table(uint64_t *count, int bins, double clip, uint16_t *table)
     const float scale = (float)(bins - 1) / (float)total;
     for (int v = 0; v < bins; v++) {
         sum += count[v];
-        const float level = rintf((float)sum * scale); /* a half to even */
+        const float level = rintf((float)sum * scale); /* rounds a half to even */
         table[v] = (uint16_t)(!total ? (float)v : level < (float)bins ? level : (float)(bins - 1));
     }
 }
@@ -86,7 +87,7 @@ static size_t tables_bytes(struct gf_format format, const struct gf_tiles *tiles
                : (size_t)tiles->columns * (size_t)tiles->rows * 65536 * sizeof(uint16_t);
 }
 
-/* Where the table of one of the four tiles around a place begins. */
+/* The index at which the table of one of the four tiles around a position begins. */
 static size_t tile_at(const struct gf_tiles *tiles, int cell_x, int cell_y, int right, int below)
 {
     int x = cell_x - 1 + right, y = cell_y - 1 + below;
@@ -135,12 +136,12 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 
 /* ---- the CPU ---- */
 
-/* Work on one row: numbers that each column needs, and results for its pixels. */
+/* Memory for one row: numbers that each column needs, and results for its pixels. */
 struct work {
-    int *cell;     /* of the column, times the bins */
-    float *part;   /* of the column */
-    uint32_t *bin; /* the luma */
-    int *change;   /* the new luma less the old one; for a gray picture the new luma itself */
+    int *cell;     /* cell of the column, times the number of bins */
+    float *part;   /* position of the column within its cell */
+    uint32_t *bin; /* luma */
+    int *change;   /* change of the luma; for a gray picture the new luma */
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
@@ -173,7 +174,7 @@ GF_INLINE void find_luma(const void *in, int width, const int bits, const int ch
     }
 }
 
-/* table: of the row of cells */
+/* table: that of the row of cells. */
 GF_TARGET_CLONES static void change_8(const struct work *work, const uint32_t *restrict table,
                                       float below, int width, int *restrict to)
 {
@@ -206,7 +207,7 @@ static inline int limited(int v, int max)
     return v < 0 ? 0 : v < max ? v : max;
 }
 
-/* Colour: the change of the luma is added to every channel. Alpha stays. */
+/* Writes a row: the change of the luma is added to every colour channel. Alpha does not change. */
 GF_INLINE void put_row(const struct work *work, const void *in, void *out, int width,
                        const int bits, const int channels)
 {
@@ -227,7 +228,7 @@ GF_INLINE void put_row(const struct work *work, const void *in, void *out, int w
     }
 }
 
-/* Runs one row: with `first` it finds the luma, otherwise it makes the changes. */
+/* Processes one row: with `first` it computes the luma, otherwise the changes. */
 #define GF_CLAHE_ROW(bits, channels) \
     GF_TARGET_CLONES static void row_##bits##_##channels(const struct work *work, bool first, \
                                                          const void *in, void *out, int width) \

@@ -7,20 +7,20 @@
 #include "base/elementary.h"
 #include "stage/histogram.h"
 
-/* stage->constants, with the tables behind it. With 8 bits they are uint32_t [rows + 1][columns +
- * 1][256], each with a byte from each of the four tiles whose centres surround the pixel: above
- * left, above right, below left, below right. With 16 bits they are uint16_t
- * [rows][columns][65536]. Beyond the outermost centres the nearest tile takes the place of those
- * that are missing. */
+/* The constants of clahe, with the tables behind them. With 8 bits the tables are uint32_t [rows +
+ * 1][columns + 1][256]; each element has a byte from each of the four tiles whose centres surround
+ * the pixel: above left, above right, below left, below right. With 16 bits they are uint16_t
+ * [rows][columns][65536]. Outside of the outermost centres the nearest tile replaces those that do
+ * not exist. */
 struct gf_clahe {
     struct gf_tiles tiles;
     float inverse_width, inverse_height; /* of a tile */
-    int unused[2];                       /* the tables begin at a multiple of 16 */
+    int unused[2];                       /* makes the tables begin at a multiple of 16 */
 };
 
-/* Where a column or a row lies among the tiles' centres: `cell` is 0 before the first centre and n
- * behind the n-th; `part` is its part of the way to the next centre. The arithmetic is that of
- * OpenCV 4's clahe.cpp, here and below. */
+/* The position of a column or a row among the tiles' centres: `cell` is 0 before the first centre
+ * and n behind the n-th one; `part` is the fraction of the way to the next centre. The arithmetic,
+ * here and below, is that of OpenCV 4's clahe.cpp. */
 struct gf_clahe_place {
     int cell;
     float part;
@@ -35,7 +35,7 @@ GF_HOST_DEVICE struct gf_clahe_place gf_clahe_place_of(int at, float inverse)
     return place;
 }
 
-/* Interpolates between the values of four tiles and rounds half to even. */
+/* Interpolates the values of four tiles and rounds a half to even. */
 GF_HOST_DEVICE int gf_clahe_mix(float above_left, float above_right, float below_left,
                                 float below_right, float right, float below)
 {

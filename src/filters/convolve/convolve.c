@@ -1,4 +1,4 @@
-/* convolve: correlation with a kernel of the user. */
+/* convolve: correlates the picture with a kernel that the user gives. */
 #include "filters/convolve/convolve_bytes.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
         convolve->weight[i] = kernel->value[i];
         sum += (double)kernel->value[i];
     }
-    if (fabs(sum) < 1e-6) /* weights with decimals cancel, except for their rounding errors */
+    if (fabs(sum) < 1e-6) /* the sum of decimal weights is 0, except for rounding */
         sum = 0;
     const double divisor = params->divisor != 0 ? params->divisor : sum != 0 ? sum : 1;
     convolve->width = kernel->width;
@@ -62,9 +62,9 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
     return GF_OK;
 }
 
-/* The picture goes through in strips of columns, so that the ring does not grow with its width. */
+/* The picture is processed in strips of columns, so that the ring does not grow with its width. */
 enum {
-    RUN = 768, /* samples at once: whole pixels and whole vectors */
+    RUN = 768, /* samples at a time: whole pixels and whole vectors */
     STRIP = 8192
 };
 
@@ -72,12 +72,12 @@ struct strip {
     int first, columns;
 };
 
-/* A ring of rows of a strip as floats, each with room for the border on either side. */
+/* A ring of rows of a strip as floats, each with room for the border on both sides. */
 struct work {
     unsigned char *zeros;
     float *ring;
-    size_t ring_pitch;  /* floats */
-    const float **taps; /* where each weight other than 0 finds its samples */
+    size_t ring_pitch;  /* in floats */
+    const float **taps; /* the samples for each weight other than 0 */
     float *weights;
     float *sums;
 };
@@ -106,7 +106,8 @@ static size_t convolve_scratch(const struct gf_stage *stage, int rows)
     return plain > bytes ? plain : bytes;
 }
 
-/* `count` columns of a row from `first` on, all of them within the picture. */
+/* Converts `count` columns of a row, from `first` on, to floats. All of them are inside the
+ * picture. */
 static void widen(const unsigned char *row, struct gf_format format, int first, int count,
                   float *to)
 {
@@ -115,8 +116,8 @@ static void widen(const unsigned char *row, struct gf_format format, int first, 
                          (size_t)count * (size_t)format.channels, to);
 }
 
-/* Copies the columns of a row that the strip needs, with the border on either side, into a slot of
- * the ring. */
+/* Copies the columns of a row that the strip needs, with the border on both sides, to a slot of the
+ * ring. */
 static void fetch(const struct gf_convolve *convolve, const struct work *work,
                   const struct gf_view *in, struct strip strip, int row, int slot)
 {
@@ -143,7 +144,7 @@ static void fetch(const struct gf_convolve *convolve, const struct work *work,
     }
 }
 
-/* Adds the taps one after the other, four in a pass. */
+/* Adds the taps one after the other, with four of them in each loop. */
 GF_TARGET_CLONES static void correlate(const float *const *taps, const float *weights, int count,
                                        size_t first, float *restrict sums, size_t run)
 {
@@ -183,8 +184,8 @@ GF_TARGET_CLONES static void round_sums(const float *sums, int bits, unsigned ch
     }
 }
 
-/* Where there is alpha the colour is premultiplied, so the bias is weighted by the pixel's own
- * alpha. */
+/* Adds the bias. Where there is alpha the colour is premultiplied, so that the bias is multiplied
+ * by the pixel's own alpha. */
 static void add_bias(float bias, float *sums, const unsigned char *in, size_t count,
                      struct gf_format format)
 {
@@ -306,7 +307,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
                               gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
 }
 
-/* The kernels for small matrices do. */
+/* The kernels for small matrices can apply tables. */
 static enum gf_fusing convolve_fuses(const void *params)
 {
     const struct gf_matrix *const kernel = &((const struct gf_convolve_params *)params)->kernel;

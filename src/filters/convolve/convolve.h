@@ -1,4 +1,4 @@
-/* The parameters and constants of convolve, and the end of its sums, for both backends. */
+/* The parameters and constants of convolve, and the steps after its sums, for both backends. */
 #ifndef GF_FILTERS_CONVOLVE_CONVOLVE_H
 #define GF_FILTERS_CONVOLVE_CONVOLVE_H
 
@@ -8,7 +8,7 @@
 #include "base/host_device.h"
 #include "gpufilter/filter.h"
 
-/* The parameters, which lensblur and motionblur fill in too. */
+/* The parameters, which lensblur and motionblur set, too. */
 struct gf_convolve_params {
     struct gf_matrix kernel;
     double divisor, bias;
@@ -16,22 +16,22 @@ struct gf_convolve_params {
 };
 
 struct gf_convolve {
-    int width, height; /* of the kernel */
+    int width, height; /* size of the kernel */
     int border;
-    int keep_alpha;                                        /* the alpha channel is passed through */
-    float divisor, bias;                                   /* bias in steps of the sample format */
-    float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, tightly */
+    int keep_alpha;                                        /* the alpha channel is copied */
+    float divisor, bias;                                   /* the bias is in samples */
+    float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, without gaps */
 };
 
-/* The result in steps of the sample format. */
+/* The result in samples. */
 GF_HOST_DEVICE float gf_convolve_finish(float sum, float divisor, float bias)
 {
     return (divisor == 1.0f ? sum : sum / divisor) + bias;
 }
 
-/* The least power of 2 that makes all weights whole numbers of 15 bits and a sign (two balanced
- * bytes), whose sums over 8-bit samples floats hold exactly in any order; 0 if there is none.
- * *most: the largest of the whole numbers. */
+/* The smallest power of 2 that makes all weights integers of 15 bits and a sign (two signed digits
+ * of 8 bits) whose sums over 8-bit samples are exact in float, in any order; 0 if there is none.
+ * *most: the largest of these integers. */
 static inline int gf_convolve_whole(const float *weight, int count, int *most)
 {
     for (int whole = 1; whole <= 1 << 14; whole *= 2) {
@@ -51,15 +51,15 @@ static inline int gf_convolve_whole(const float *weight, int count, int *most)
     return 0;
 }
 
-/* How far, in steps, a result of 8 bits before it is rounded may be from the CPU's if its sum is
- * made by fused operations, row by row and from left to right too, and if it is divided and shifted
- * by one more of them, in parts of 255.
+/* A bound for the difference between two results of 8 bits before rounding, in samples: the CPU's,
+ * and one whose sum is computed by fused multiply-adds, also row by row and from left to right, and
+ * which is then divided and shifted by one more of them, in units of 255.
  *
- * Every operation rounds by at most u = 2^-24 of its result. With A_k = 255 (|w_1| + .. + |w_k|),
- * which no partial sum exceeds, the CPU's products and sums are off by u (A_n + A_1 + .. + A_n) at
- * most, the fused ones by u (A_1 + .. + A_n). The CPU then rounds q = s / d, q + b and the sum with
- * a half; the fused way has rounded 1 / d, b and the sum of both. One per cent more covers what is
- * of the order of u^2, as long as no number leaves the range of normal floats (see
+ * Every operation has a relative rounding error of at most u = 2^-24. Let A_k = 255 (|w_1| + .. +
+ * |w_k|), which no partial sum exceeds. The error of the CPU's products and sums is at most u (A_n
+ * + A_1 + .. + A_n), that of the fused ones u (A_1 + .. + A_n). The CPU then rounds q = s / d, q +
+ * b, and the sum with a half; the fused way rounds 1 / d, b, and the sum of both. One per cent is
+ * added for terms of the order of u^2, as long as all numbers are normal floats (see
  * gf_convolve_is_normal()). */
 static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
 {
@@ -74,8 +74,8 @@ static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
     return 1.01 * (sums / d + u * (4 * q + 3 * b + 258));
 }
 
-/* The interval in which the CPU's result lies, in parts of 255: it reaches from a fused sum times
- * scale plus low to the same plus high. */
+/* The interval that contains the CPU's result, in units of 255: from a fused sum times scale plus
+ * low to the sum times scale plus high. */
 struct gf_convolve_near {
     float scale, low, high;
 };
@@ -90,22 +90,22 @@ static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convol
     return near;
 }
 
-/* Sums of whole numbers that are near the weights, times a scale: of bytes, or of two balanced
- * bytes, whose sums are added up apart, `first` those of the upper. They begin at
- * GF_CONVOLVE_START as floats, so that (first * high + last * scale) + shift is the lower end of
- * the interval in which the CPU's result lies, in parts of 255. Clamped, times 255 and a half more
- * it is rounded down to 1/256: there is no doubt about its whole part unless all bits of the
- * fraction are set, but for those of `zone`. */
+/* The end of sums with integer weights that are close to the real weights times a scale. An integer
+ * has one signed digit of 8 bits, or two, whose sums are computed separately, with the upper digit
+ * in `first`. The sums start at GF_CONVOLVE_START as floats, so that (first * high + last * scale)
+ * + shift is the lower end of the interval that contains the CPU's result, in units of 255. This
+ * number is clamped, multiplied by 255, increased by a half, and rounded down to 1/256. Its integer
+ * part is then the result for certain, unless all fraction bits except those of `zone` are set. */
 struct gf_convolve_digits {
     float scale, high, shift;
-    uint32_t zone; /* the same in each byte */
+    uint32_t zone; /* repeated in each byte */
 };
 
-#define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: floats from here on are whole numbers */
+#define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: larger floats are integers */
 
-/* Whole numbers up to `most` near the weights times a scale, which makes the largest weight one of
- * them: the scale, of the `tries` largest ones, whose numbers are nearest. Decimals become whole
- * numbers, all but exactly. */
+/* The scale that brings the weights closest to integers. The largest weight becomes an integer of
+ * at most `most`; the `tries` largest such integers are tried. Decimal weights become almost exact
+ * integers. */
 static inline double gf_convolve_scale(const struct gf_convolve *convolve, int most, int tries)
 {
     const int count = convolve->width * convolve->height;
@@ -127,10 +127,10 @@ static inline double gf_convolve_scale(const struct gf_convolve *convolve, int m
     return best;
 }
 
-/* Whole numbers of 1 or 2 digits, and the end of their sums. The share of samples that are in
- * doubt, or 1 where that is too many. `off` are the errors that the weights make, `own` those of
- * the three operations in float: each rounds by at most 2^-24 of what is at most the sums' start,
- * scaled, or 1. */
+/* Computes integers of 1 or 2 digits and the end of their sums. Returns the share of samples whose
+ * result is uncertain, or 1 if it is too large. `off` is the error that the integers cause. `own`
+ * is that of the three float operations: each rounds by at most 2^-24 of the sums' scaled start, or
+ * of 1. */
 static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, int digits,
                                            short *number, struct gf_convolve_digits *end)
 {
@@ -158,8 +158,8 @@ static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, i
     return zone / 256.0;
 }
 
-/* Whether no weight and no divisor is so large or so small that a product with a sample, scaled by
- * 2^24, or a quotient would leave the range of normal floats. */
+/* Whether all products of weights with samples, scaled by 2^24, and all quotients are normal
+ * floats. */
 static inline int gf_convolve_is_normal(const struct gf_convolve *convolve)
 {
     const float divisor = fabsf(convolve->divisor);

@@ -1,5 +1,5 @@
-/* Convolves 8-bit samples by sums of products of bytes: finds out which kernels allow it, and turns
- * strips of the picture into words that hold the samples of four rows. */
+/* Convolves 8-bit samples by sums of products of bytes: decides which kernels allow it, and
+ * arranges strips of the picture as words that contain the samples of four rows. */
 #include "filters/convolve/convolve_bytes.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ static void set_quads(struct gf_convolve_bytes *bytes, const short *number)
     }
 }
 
-/* Whether the sum of whole numbers becomes the result by a shift: then the CPU's divisor and bias
- * are exact. No sum exceeds `reach`, in parts of `whole`. */
+/* Whether the sum of integers becomes the result by a shift, so that the CPU's divisor and bias are
+ * exact. No sum exceeds `reach`, in units of 1/whole. */
 static bool ends_with_shift(const struct gf_convolve *convolve, int whole, double reach,
                             struct gf_convolve_bytes *bytes)
 {
@@ -80,9 +80,8 @@ static bool is_whole(const struct gf_convolve *convolve, struct gf_convolve_byte
     return true;
 }
 
-/* Tries whole numbers that are near the weights. The doubt about the result is made up of the doubt
- * about the CPU's sums, of how far the weights are off, and of the rounding of scale, low, high and
- * the fused end. */
+/* Tries integers that are close to the weights. The result's uncertainty is the sum of those of the
+ * CPU's sums, of the weights' errors, and of the rounding of scale, low, high and the fused end. */
 static bool is_near(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes,
                     short *number)
 {
@@ -126,30 +125,31 @@ bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve
     return true;
 }
 
-/* ---- strips ---- */
+/* ---- strips of the picture ---- */
 
-/* The groups of rows that four rows of the result need, as words in a ring, and buffers for making
- * one group. */
+/* The groups of rows that four rows of the result need, as words in a ring, and memory for
+ * arranging one group. */
 struct work {
     const struct gf_convolve *convolve;
     const struct gf_convolve_bytes *bytes;
     const struct gf_view *in, *out;
-    int first, columns; /* of the strip */
-    size_t pitch;       /* of a group, in words */
+    int first, columns; /* columns of the strip */
+    size_t pitch;       /* words of a group */
     uint32_t *words;
     unsigned char *rows, *lost, *zeros;
     uint64_t *doubt;
 };
 
-/* The samples of a strip with their neighbours on either side, up to a whole vector. */
+/* The number of samples in a strip with its neighbours on both sides, rounded up to whole
+ * vectors. */
 static size_t strip_room(struct gf_format format, int width, int columns)
 {
     const size_t samples = (size_t)(columns + width - 1) * (size_t)format.channels;
     return (samples + VECTOR - 1) / VECTOR * VECTOR + VECTOR;
 }
 
-/* The columns of a strip: a few rows of a wide strip, or many rows of a narrow one, fit the
- * first-level cache. */
+/* Chooses the columns of a strip: few rows of a wide strip, or many rows of a narrow one, fit in
+ * the first-level cache. */
 static int strip_columns(struct gf_format format, int groups)
 {
     const int runs = groups < 4 ? 4 : groups < 8 ? 2 : 1;
@@ -179,7 +179,7 @@ size_t gf_convolve_bytes_scratch(const struct gf_stage *stage)
     return carve(&work, NULL, stage->in, kernel->width, kernel->height);
 }
 
-/* Copies the columns of a row that the strip needs, with the border on either side. */
+/* Copies the columns of a row that the strip needs, with the border on both sides. */
 static void fetch(const struct work *work, int row, unsigned char *to)
 {
     const struct gf_format format = work->in->format;
@@ -188,7 +188,8 @@ static void fetch(const struct work *work, int row, unsigned char *to)
     const int first = begin < 0 ? 0 : begin, last = end < format.width ? end : format.width;
     const size_t channels = (size_t)format.channels;
     const int index = gf_border_index(row, format.height, border);
-    /* Rows that are not in the view are needed only for rows behind the last one of the result. */
+    /* Rows that are missing in the view are needed only for rows behind the last one of the result.
+     */
     const bool is_there = index >= work->in->y && index < work->in->y + work->in->rows;
     const unsigned char *const from = is_there ? gf_view_row(work->in, index) : work->zeros;
     memcpy(to + (size_t)(first - begin) * channels, from + (size_t)first * channels,
@@ -215,7 +216,7 @@ static void fill_group(const struct work *work, int row, uint32_t *to)
     gf_convolve_bytes_words(rows, work->pitch - VECTOR, to);
 }
 
-/* Adds up one result as the CPU's sums of floats do. */
+/* Computes one result in floats, in the order of the CPU's other code. */
 static unsigned char sample_of(const struct work *work, const uint32_t *const *group, int line,
                                size_t at)
 {

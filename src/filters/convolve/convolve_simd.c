@@ -1,4 +1,4 @@
-/* Sums of products of bytes by AVX-512 VNNI: 64 samples of four rows at once. */
+/* Sums of products of bytes with AVX-512 VNNI: 64 samples of four rows at a time. */
 #include "base/simd.h"
 #include "filters/convolve/convolve_bytes.h"
 
@@ -8,8 +8,8 @@ enum { LINES = GF_CONVOLVE_LINES, PARTS = 4, WORDS = 16, SAMPLES = PARTS * WORDS
 
 GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to)
 {
-    /* Brings four parts together: word i of each 128 bits goes to words 4 j + i, one for each part
-     * j. */
+    /* Moves word i of each 128-bit part j to word 4 i + j, so that the words of four parts become
+     * neighbours. */
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     for (size_t x = 0; x < count; x += SAMPLES, to += SAMPLES) {
         __m512i row[LINES];
@@ -26,7 +26,7 @@ GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t co
     }
 }
 
-/* 64 words, saturated, as bytes. */
+/* Packs 64 words, with saturation, to bytes. */
 GF_VNNI GF_INLINE __m512i pack(const __m512i *words)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -44,7 +44,7 @@ GF_VNNI GF_INLINE __m512i shifted(const struct gf_convolve_bytes *bytes, const _
     return pack(words);
 }
 
-/* gf_round_flat(gf_convolve_finish()). */
+/* gf_round_flat(gf_convolve_finish()) for each lane. */
 GF_VNNI GF_INLINE __m512i exact(const struct gf_convolve_bytes *bytes, const __m512i *sum)
 {
     __m512i words[PARTS];

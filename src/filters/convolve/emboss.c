@@ -1,4 +1,4 @@
-/* emboss: the picture as a relief, in light from one side. */
+/* emboss: shows the picture as a relief with light from one side. */
 #include "base/elementary.h"
 #include "filters/convolve/convolve.h"
 #include "stage/stage.h"

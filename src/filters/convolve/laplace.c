@@ -1,4 +1,4 @@
-/* laplace: how far a pixel's neighbours differ from it. */
+/* laplace: computes how much a pixel's neighbours differ from it. */
 #include "filters/convolve/convolve.h"
 #include "stage/stage.h"
 

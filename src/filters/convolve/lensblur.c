@@ -1,4 +1,4 @@
-/* lensblur: what a lens makes of points that are out of focus. */
+/* lensblur: blurs like a lens that is out of focus. */
 #include "filters/convolve/convolve.h"
 #include "filters/convolve/coverage.h"
 #include "stage/filter.h"
@@ -6,7 +6,7 @@
 extern const struct gf_filter gf_convolve_filter;
 
 struct lensblur {
-    double radius; /* pixels */
+    double radius; /* in pixels */
     int border;
 };
 

@@ -1,4 +1,4 @@
-/* motionblur: what a moving camera makes of points. */
+/* motionblur: blurs like a moving camera. */
 #include "base/elementary.h"
 #include "filters/convolve/convolve.h"
 #include "filters/convolve/coverage.h"
@@ -7,7 +7,7 @@
 extern const struct gf_filter gf_convolve_filter;
 
 struct motionblur {
-    double length, angle; /* pixels, degrees */
+    double length, angle; /* in pixels; in degrees */
     int border;
 };
 
@@ -23,7 +23,7 @@ struct way {
     double half, cosine, sine;
 };
 
-/* A line one pixel wide. */
+/* The shape of a line that is one pixel wide. */
 static bool line(const void *context, double x, double y)
 {
     const struct way *const way = context;

@@ -1,4 +1,4 @@
-/* The parameters of crop, which resize fills in too, and what crop leaves in stage->constants. */
+/* The parameters of crop, which resize sets, too, and the constants of crop. */
 #ifndef GF_FILTERS_CROP_CROP_H
 #define GF_FILTERS_CROP_CROP_H
 
@@ -9,7 +9,7 @@ struct gf_crop_params {
     int gravity;
 };
 
-/* Where the rectangle starts in the picture. */
+/* The position of the rectangle in the picture. */
 struct gf_crop_origin {
     int x, y;
 };

@@ -1,4 +1,4 @@
-/* trim: cuts the borders off that are of one colour. */
+/* trim: removes borders of one colour. */
 #include <stdlib.h>
 
 #include "filters/crop/crop.h"
@@ -10,7 +10,7 @@ struct trim {
     double tolerance;
 };
 
-enum { CORNER = 1, TRANSPARENT }; /* colour.word */
+enum { CORNER = 1, TRANSPARENT }; /* values of colour.word */
 static const char *const words[] = {"corner", "transparent", NULL};
 
 static const struct gf_param trim_params[] = {
@@ -22,11 +22,11 @@ static const struct gf_param trim_params[] = {
     {0},
 };
 
-/* The colour that pixels are compared with. Where there is alpha, colours are compared as they are
- * seen: times alpha, in 0..M^2, and alpha times M beside them. */
+/* The colour that pixels are compared with. Where there is alpha, the compared colours are
+ * multiplied by alpha, 0..M^2, and alpha is multiplied by M. */
 struct background {
     int64_t channel[4], limit;
-    int first; /* channel that is compared */
+    int first; /* the first channel to compare */
 };
 
 static int sample_at(const struct gf_view *picture, int x, int y, int channel)
@@ -73,7 +73,7 @@ static bool is_content(const struct gf_view *picture, const struct background *b
     return false;
 }
 
-/* The first of columns x0 .. x1 - 1 of the row that holds content; x1 where none does. */
+/* The first of columns x0 .. x1 - 1 in which the row has content; x1 where there is none. */
 static int first_in_row(const struct gf_view *picture, const struct background *background, int y,
                         int x0, int x1)
 {
@@ -82,7 +82,7 @@ static int first_in_row(const struct gf_view *picture, const struct background *
     return x0;
 }
 
-/* The column behind the last one that holds content; x0 where none does. */
+/* The column behind the last one in which the row has content; x0 where there is none. */
 static int end_in_row(const struct gf_view *picture, const struct background *background, int y,
                       int x0, int x1)
 {
@@ -91,8 +91,8 @@ static int end_in_row(const struct gf_view *picture, const struct background *ba
     return x1;
 }
 
-/* Finds the box. A picture that is all background, or that has no alpha though transparency is
- * looked for, is kept whole. */
+/* Finds the box of the content. A picture without content is kept whole, and so is one without
+ * alpha where transparent borders are to be removed. */
 static void find_box(const void *params, const struct gf_view *picture, struct gf_rectangle *box)
 {
     const struct trim *const trim = params;
@@ -117,7 +117,7 @@ static void find_box(const void *params, const struct gf_view *picture, struct g
 
 extern const struct gf_filter gf_crop_filter;
 
-/* Appends the crop; nothing is cut off until the box is known. */
+/* Appends the crop filter. It removes nothing until the box is known. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_rectangle whole = {.width = extent->width, .height = extent->height};

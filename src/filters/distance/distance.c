@@ -1,4 +1,4 @@
-/* distance: how far it is to the nearest dark pixel. */
+/* distance: computes the distance to the nearest dark pixel. */
 #include "filters/distance/distance.h"
 #include "filters/distance/distance_simd.h"
 
@@ -22,7 +22,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* ---- to the nearest background pixel of the same row ---- */
+/* ---- the distance to the nearest background pixel of the same row ---- */
 
 static enum gf_status along_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                   struct gf_error *error)
@@ -76,7 +76,7 @@ static const struct gf_filter along = {
                                 "a warp a row, which carries the nearest pixel either way")}),
 };
 
-/* ---- the least of the row's distances and those of its columns ---- */
+/* ---- the smallest distance, from the distances along all columns of a row ---- */
 
 static enum gf_status across_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
@@ -86,16 +86,15 @@ static enum gf_status across_shape(const void *params_, struct gf_format in, str
     return GF_OK;
 }
 
-/* How many pixels are done at once, and how many columns on either side they look at. */
+/* How many pixels are computed at a time, and how many columns on each side they consider. */
 enum { BLOCK = 64, REACH = 128 };
 
-/* The parabolas (x - column)^2 + height^2, of those that are the lowest for some x, from left to
+/* The parabolas (x - column)^2 + height^2 that are the lowest ones for some x, from left to
  * right. */
 struct work {
-    int32_t *column, *first; /* the first pixel where it is the lowest */
+    int32_t *column, *first; /* first: the first pixel where the parabola is the lowest */
     float *samples;
-    uint32_t *squares; /* the squared heights, with REACH squares on either side that are too large
-                        * to count */
+    uint32_t *squares; /* squared heights, with REACH squares that never count on each side */
 };
 
 static size_t carve(struct work *work, void *base, int width)
@@ -120,16 +119,16 @@ static int64_t squared_at(const gf_u16_any *height, int column, int x)
     return (int64_t)(x - column) * (x - column) + (int64_t)height[column] * height[column];
 }
 
-/* The first pixel where the parabola of column b lies below the parabola of a, which is to its
- * left. The quotient's distance from the next whole number is at least 1 / (2 (b - a)), which
- * doubles can tell from 0. */
+/* The first pixel where the parabola of column b is below that of column a, which is left of b. If
+ * the quotient is no integer, its distance from the nearest one is at least 1 / (2 (b - a)), which
+ * doubles resolve. */
 static double crossing(const gf_u16_any *height, int a, int b)
 {
     const int64_t above = squared_at(height, b, 0) - squared_at(height, a, 0);
     return floor((double)above / (double)(2 * (int64_t)(b - a))) + 1;
 }
 
-/* The square of a column that must not count: with any square up to REACH its sum still fits 32
+/* The square of a column that must not count: with any square up to REACH its sum still fits in 32
  * bits. */
 static const uint32_t NEVER = UINT32_MAX - REACH * REACH;
 
@@ -147,8 +146,8 @@ GF_TARGET_CLONES static void fill_squares(const struct work *work, const gf_u16_
         work->squares[x] = NEVER;
 }
 
-/* Lets BLOCK pixels look at columns further and further away, until none can be nearer than the
- * best that each has found. Returns false where that would go beyond REACH. */
+/* Lets BLOCK pixels consider columns further and further away, until none of them can be nearer
+ * than the nearest that was found. Returns false where that would exceed REACH. */
 GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
 {
     enum { STEPS = 4 };
@@ -177,8 +176,8 @@ GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
     return true;
 }
 
-/* Returns false where a pixel's nearest column may lie beyond REACH. The last block overlaps the
- * one before it. */
+/* Returns false where a pixel's nearest column may be further away than REACH. The last block
+ * overlaps the block before it. */
 static bool near_row(const struct work *work, const gf_u16_any *height, int width)
 {
     fill_squares(work, height, width);
@@ -190,8 +189,8 @@ static bool near_row(const struct work *work, const gf_u16_any *height, int widt
     return true;
 }
 
-/* A. Meijster, J. B. T. M. Roerdink, W. H. Hesselink: A general algorithm for computing distance
- * transforms in linear time, 2000; its second phase. */
+/* The second phase of A. Meijster, J. B. T. M. Roerdink, W. H. Hesselink: A general algorithm for
+ * computing distance transforms in linear time, 2000. */
 static void across_row(const struct work *work, const gf_u16_any *height, int width)
 {
     int last = -1;
@@ -237,7 +236,7 @@ static void across_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Nearest columns of every GF_DISTANCE_STEP-th pixel. */
+/* The bytes for the nearest columns of every GF_DISTANCE_STEP-th pixel. */
 static size_t across_device_scratch(const struct gf_stage *stage, int rows)
 {
     return gf_distance_pitch(stage->in) * sizeof(uint32_t) * (size_t)rows;
@@ -246,7 +245,7 @@ static size_t across_device_scratch(const struct gf_stage *stage, int rows)
 static const struct gf_filter across = {
     .name = "distance-across",
     .kind = GF_GEOMETRY,
-    .cost = {.pixel = 8}, /* where it is far; 1 where all is near */
+    .cost = {.pixel = 8}, /* measured with large distances; 1 with short ones */
     .shape = across_shape,
     .cpu_scratch = across_scratch,
     .cuda_scratch = across_device_scratch,
@@ -256,11 +255,11 @@ static const struct gf_filter across = {
                                 "that those between them look at")}),
 };
 
-/* ---- the whole ---- */
+/* ---- the filter that consists of these parts ---- */
 
 extern const struct gf_filter gf_threshold_filter;
 
-/* Columns are worked on as rows of the transposed picture. */
+/* Columns are processed as rows of the transposed picture. */
 static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
 {
     static const struct gf_orient transpose = {.transpose = true};

@@ -1,4 +1,4 @@
-/* What both backends need of distance's last step. */
+/* What both backends need for distance's last part. */
 #ifndef GF_FILTERS_DISTANCE_DISTANCE_H
 #define GF_FILTERS_DISTANCE_DISTANCE_H
 
@@ -9,24 +9,24 @@
 #include "gpufilter/image.h"
 #include "pixel/sample.h"
 
-/* The distance along a column that has no background, or none within 65534 pixels. */
+/* The distance along a column without background, or with none within 65534 pixels. */
 enum { GF_DISTANCE_NONE = 65535 };
 
-/* The parameters of the step along the rows. */
+/* The parameters of the part that works along rows. */
 struct gf_distance_across {
     float scale;
-    int bits; /* of the result */
+    int bits; /* bits of the result */
 };
 
-/* A squared distance, limited to what the result can show; is_none: there is no background at
- * all. */
+/* A squared distance, limited to what the result can show. is_none: the picture has no
+ * background. */
 GF_HOST_DEVICE float gf_distance_squared(uint64_t squared, int is_none)
 {
     const uint64_t most = (uint64_t)GF_DISTANCE_NONE * GF_DISTANCE_NONE;
     return is_none ? 1e30f : (float)(uint32_t)(squared < most ? squared : most);
 }
 
-/* On the device, the nearest column is stored for every so many pixels of a row. */
+/* On the device the nearest column is stored for every GF_DISTANCE_STEP-th pixel of a row. */
 enum { GF_DISTANCE_STEP = 8 };
 
 static inline size_t gf_distance_pitch(struct gf_format format)

@@ -4,8 +4,9 @@
 #include "base/cpu.h"
 #include "pixel/stencil.h"
 
-/* For each of `width` samples of 8 or 16 bits, the distance in pixels to the nearest sample of the
- * row that is 0: at most 65535, which also means that there is none. GF_CPU_AVX512. */
+/* Computes for each of `width` samples of 8 or 16 bits the distance in pixels to the nearest sample
+ * of the row that is 0. The distance is at most 65535, which also means that there is none. Needs
+ * GF_CPU_AVX512. */
 GF_X86_ONLY void gf_distance_along_simd(const unsigned char *row, int bits, int width,
                                         gf_u16_any *to);
 

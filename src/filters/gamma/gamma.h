@@ -1,5 +1,5 @@
-/* The parameters of gamma: the variants of its kernels compute with them, where the default looks
- * into a table. */
+/* The parameters of gamma. The variants of its kernels compute with them, whereas the default uses
+ * a table. */
 #ifndef GF_FILTERS_GAMMA_GAMMA_H
 #define GF_FILTERS_GAMMA_GAMMA_H
 

@@ -24,7 +24,8 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The rows that a result depends on: it is a mean of lines, and each line is made of means. */
+/* The radius in rows: a result is a mean of lines, and each line is computed from means, so that it
+ * is twice the window's. */
 static int reach(const void *params_)
 {
     return 2 * ((const struct guided *)params_)->radius;
@@ -52,16 +53,17 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 
 /* ---- the CPU ---- */
 
-/* Arrays of a row's samples. Those with room have 2 radius pixels more, half of them before the
- * first, and begin one pixel further on, so that a window's predecessor can be read. */
+/* Arrays of a row's samples. The arrays with `room` have 2 radius more pixels, half of them before
+ * the first, and begin one more pixel before, so that the sample in front of any window can be
+ * read. */
 struct work {
     const struct gf_guided *guided;
     const struct gf_view *in;
-    int channels, samples, row;             /* row: the row at the middle of the columns' sums; -1:
-                                             * none yet */
+    /* row: in the middle of the columns' sums; -1: none yet. */
+    int channels, samples, row;
     int32_t *column, *column_room, *sum;    /* of samples */
-    double *square, *square_room, *squares; /* of their squares */
-    int32_t *slope, *base, *base_sum;       /* sums down the columns of lines */
+    double *square, *square_room, *squares; /* of squared samples */
+    int32_t *slope, *base, *base_sum;       /* sums over the rows of lines */
     int32_t *slope_room, *base_room, *slope_sum;
     int32_t *line; /* [2 radius + 1][slopes, bases] */
 };
@@ -98,7 +100,7 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage);
 }
 
-/* Adds a row to the columns' sums, or takes it away: sign is 1 or -1. */
+/* Adds a row to the columns' sums (sign 1) or subtracts it (sign -1). */
 GF_TARGET_CLONES static void add_samples(const unsigned char *row, int bits, int sign, int samples,
                                          int32_t *restrict column, double *restrict square)
 {
@@ -125,8 +127,8 @@ static void add_row(struct work *work, int row, int sign)
                     work->column, work->square);
 }
 
-/* Makes the columns' sums those around a row: from the sums around the row before or behind it by
- * adding and removing a row, otherwise anew. */
+/* Computes the columns' sums around a row: from those around a neighbouring row by adding and
+ * subtracting one row, otherwise from nothing. */
 static void go_to_row(struct work *work, int row)
 {
     const int radius = work->guided->radius;
@@ -145,8 +147,8 @@ static void go_to_row(struct work *work, int row)
     work->row = row;
 }
 
-/* Sums along a row, over samples that lie `channels` apart. The sums of the first windows are added
- * up; each later sum is the sum of the window before it, moved on by a column. */
+/* Computes sums along a row, over samples that are `channels` apart. The first windows are added
+ * up; each later sum is that of the window before, plus and minus one column. */
 #define GF_GUIDED_SLIDE(name, type) \
     static void name(const struct work *work, const type *column, type *room, type *sum) \
     { \
@@ -194,7 +196,8 @@ GF_TARGET_CLONES static void add_lines(int sign, const int32_t *restrict line, i
     }
 }
 
-/* Puts the lines of a row, which may lie beyond the picture, in the place of the oldest row's. */
+/* Computes the lines of a row, which may be outside of the picture; they replace those of the
+ * oldest row. */
 static void enter_row(struct work *work, int row, bool replaces)
 {
     const int side = 2 * work->guided->radius + 1, samples = work->samples;

@@ -1,4 +1,4 @@
-/* guided: what the CPU and the device share. All sums over windows are of integers, and exact. */
+/* guided: what the CPU and the device share. All sums over windows are exact integers. */
 #ifndef GF_FILTERS_GUIDED_GUIDED_H
 #define GF_FILTERS_GUIDED_GUIDED_H
 
@@ -7,27 +7,27 @@
 
 #include "base/elementary.h"
 
-/* These limits keep sums of 17-bit numbers over a window below 2^31. */
+/* With these limits, sums of 17-bit numbers over a window stay below 2^31. */
 enum { GF_GUIDED_RADIUS_MAX = 50, GF_GUIDED_BITS = 17 };
 
-/* stage->constants. */
+/* The constants of guided. */
 struct gf_guided {
     int radius, border;
     double count;     /* N, the pixels of a window */
     float edge;       /* sigma^2 M^2 N^2 */
     float mean;       /* 1 / N */
-    float step;       /* of b: so many steps make a level */
+    float step;       /* units of b in a level */
     float mean_slope; /* 1 / (N 2^17) */
     float mean_base;  /* 1 / (N step) */
 };
 
-/* The line slope v + base, which stands for a v + b: slope is a in steps of 2^-17, base is b in
- * steps of 1 / step. */
+/* The line slope v + base, which represents a v + b: slope is a in units of 2^-17, base is b in
+ * units of 1 / step. */
 struct gf_guided_line {
     int32_t slope, base;
 };
 
-/* The line of a window with these sums of samples and of squares. Doubles hold both exactly; N
+/* The line of a window with these sums of samples and of squares, which doubles hold exactly. N
  * squares - sum^2 is N^2 times the variance. */
 GF_HOST_DEVICE struct gf_guided_line gf_guided_line_of(const struct gf_guided *guided, double sum,
                                                        double squares)
@@ -42,7 +42,7 @@ GF_HOST_DEVICE struct gf_guided_line gf_guided_line_of(const struct gf_guided *g
     return line;
 }
 
-/* The result, not rounded. slopes, bases: sums over the window. */
+/* The result before rounding. slopes, bases: sums over the window. */
 GF_HOST_DEVICE float gf_guided_of(const struct gf_guided *guided, int32_t slopes, int32_t bases,
                                   float v)
 {

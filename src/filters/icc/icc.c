@@ -1,4 +1,4 @@
-/* Colours from the picture's ICC profile to another. src/icc makes the numbers. */
+/* icc: converts colours from the picture's ICC profile to another one. src/icc makes the tables. */
 #include "filters/icc/icc.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     for (int i = 0; i < 2; i++) {
         const enum gf_status status =
             *names[i] ? gf_icc_load(names[i], false, &found, &detail) : GF_OK;
-        if (status) /* a wrong name is a wrong command, as a wrong name of a filter is */
+        if (status) /* a wrong name is an error of usage, like a filter's */
             return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
                            detail.text);
         if (*names[i] && !gf_icc_is_sound(found))
@@ -71,7 +71,8 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return status;
 }
 
-/* The profile of the input: the one that from= names, where it fits. */
+/* The profile of the input: the one that the parameter from= names, if it fits the picture's
+ * channels. */
 static enum gf_status origin(const struct icc *icc, struct gf_format in, struct gf_icc given,
                              struct gf_icc *from, struct gf_error *error)
 {
@@ -111,7 +112,7 @@ static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struc
                                .black_point = icc->black_point};
     struct gf_icc_transform *transform;
     struct gf_error detail = {0};
-    if (!gf_icc_fits(wish.from, wish.inputs)) /* a stage that no planner bound */
+    if (!gf_icc_fits(wish.from, wish.inputs)) /* the stage was not bound by the planner */
         wish.from = gf_icc_named(gf_icc_names[0], wish.inputs == 1);
     enum gf_status status = origin(icc, stage->in, wish.from, &wish.from, error);
     if (!status)
@@ -163,7 +164,7 @@ const struct gf_filter gf_icc_filter = {
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
-/* ---- sRGB, where it can be had ---- */
+/* ---- conversion to sRGB, if the build has one ---- */
 
 static const struct icc to_srgb = {.intent = GF_ICC_RELATIVE, .black_point = 1};
 

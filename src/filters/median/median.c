@@ -1,4 +1,4 @@
-/* median: the median of a square window. */
+/* median: replaces each pixel by the median of a square window. */
 #include "filters/median/median.h"
 
 #include <string.h>
@@ -28,19 +28,18 @@ static bool is_small(const struct gf_stage *stage)
     return median_radius(stage->params) <= GF_MEDIAN_NETWORK_MAX;
 }
 
-/* A histogram of the window: a bin for each sample value and, in 16 bits, the sums of 64 bins each.
- */
+/* A histogram of the window: a bin for each sample value and, with 16 bits, the sums of 64 bins
+ * each. */
 struct window {
     uint16_t *fine, *coarse;
-    int median,
-        below; /* the bin that the last search ended at, and how many samples lie below it */
+    int median, below; /* the bin where the last search ended; number of samples below that bin */
 };
 
-/* Rows of two windows, one a row below the other, with the border filled in: row y lies in slot (y
- * + radius) mod (2 radius + 2). */
+/* Rows of two windows, one a row below the other, with their borders: row y is in slot (y + radius)
+ * mod (2 radius + 2). */
 struct work {
     struct gf_format format;
-    int radius, border, sides; /* 2 radius + 1 */
+    int radius, border, sides; /* sides: 2 radius + 1 */
     size_t slot_bytes, pad_bytes;
     unsigned char *slots;
     struct window window;
@@ -110,7 +109,7 @@ GF_INLINE int load(int bits, const unsigned char *row, size_t at)
     return bits == 8 ? row[at] : ((const uint16_t *)row)[at];
 }
 
-/* Adds one column of the window to the histogram, or takes it away. */
+/* Adds one column of the window to the histogram, or subtracts it. */
 GF_INLINE void count_column(int bits, struct window *window, const unsigned char *const *rows,
                             int sides, size_t at, int change)
 {
@@ -126,8 +125,8 @@ GF_INLINE void count_column(int bits, struct window *window, const unsigned char
     window->below += change * below;
 }
 
-/* Moves to the bin that holds the sample of that rank, over whole coarse bins where it can. Most
- * medians are near the one before (T. S. Huang's algorithm). */
+/* Moves to the bin that contains the sample of that rank, skipping whole coarse bins where
+ * possible. Most medians are close to the one before (T. S. Huang's algorithm). */
 GF_INLINE int find(int bits, struct window *window, int rank)
 {
     const int step = 1 << COARSE_SHIFT, mask = step - 1;
@@ -152,7 +151,7 @@ GF_INLINE int find(int bits, struct window *window, int rank)
     return median;
 }
 
-/* One channel of a row. The histogram is empty before and after. */
+/* Computes one channel of a row. The histogram is empty before and after. */
 GF_INLINE void slide_channel(int bits, struct work *work, const unsigned char *const *rows,
                              unsigned char *out, int channel)
 {
@@ -189,7 +188,7 @@ static void slide_row(struct work *work, int y, unsigned char *out)
     }
 }
 
-/* Two rows at a time. Below the last one there is nothing to read. */
+/* Computes two rows at a time. If there is only one left, NULL replaces the second. */
 static void medians_by_lists(struct work *work, const struct gf_view *in, const struct gf_view *out)
 {
     const unsigned char *rows[2 * GF_MEDIAN_RADIUS_MAX + 2];
@@ -253,7 +252,7 @@ static const char *refuses_registers(const struct gf_stage *stage)
                : NULL;
 }
 
-/* Windows of 3x3. */
+/* Windows of 3x3 can be fused. */
 static enum gf_fusing median_fuses(const void *params)
 {
     return median_radius(params) == 1 ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
@@ -290,7 +289,7 @@ const struct gf_filter gf_median_filter = {
     .params_size = sizeof(struct gf_median),
     .kind = GF_STENCIL,
     .within_alpha = true,
-    .cost = {.pixel = -1, /* a line through the times measured for the radii 1, 2 and 5 */
+    .cost = {.pixel = -1, /* a line through times measured for the radii 1, 2 and 5 */
              .tap = 0.16,
              .radius_max = GF_MEDIAN_COLUMNS_RADIUS - 1,
              .pixel_beyond = 20},

@@ -6,8 +6,8 @@
 
 enum {
     GF_MEDIAN_RADIUS_MAX = 15,
-    GF_MEDIAN_NETWORK_MAX = 2, /* up to this radius there is a network */
-    GF_MEDIAN_LOCAL_MAX = 5,   /* up to this radius a variant sorts the window in local memory */
+    GF_MEDIAN_NETWORK_MAX = 2, /* largest radius with a network */
+    GF_MEDIAN_LOCAL_MAX = 5,   /* largest radius of the variant that sorts in local memory */
 };
 
 struct gf_median {
@@ -17,7 +17,8 @@ struct gf_median {
 struct gf_stage;
 struct gf_view;
 
-/* cpu() and cpu_scratch() for radii up to GF_MEDIAN_NETWORK_MAX (median_small.c). */
+/* Implementations of cpu() and cpu_scratch() for radii up to GF_MEDIAN_NETWORK_MAX
+ * (median_small.c). */
 void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
                          const struct gf_view *out, void *scratch);
 size_t gf_median_small_scratch(const struct gf_stage *stage);

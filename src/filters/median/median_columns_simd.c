@@ -6,21 +6,20 @@
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-/* A part of a row, so that its columns' histograms stay in the second-level cache. */
+/* Columns of a part of a row, whose histograms stay in the second-level cache. */
 enum { PART = 1024 };
 
-/* A histogram has two levels: 16 coarse bins of 16 values each, and of each of these its 16 values.
- * Counts are of all samples of a level up to the end of a bin, so that the first one above a rank
- * tells the bin. */
+/* A column's histogram has two levels: 16 coarse bins, and for each of them the 16 values in it.
+ * The counts are cumulative within a level, so that the first count above a rank shows the bin. */
 enum { BINS = 16, BIN_VALUES = 16, COUNTS = BINS * BIN_VALUES };
 
-/* The columns of a channel's windows in a part of a row. Rows stand in lines, row y in line (y +
- * radius) mod (2 radius + 2). */
+/* The columns of a channel's windows in a part of a row. Row y is in line (y + radius) mod (2
+ * radius + 2). */
 struct columns {
     const struct gf_view *in;
-    int radius, border, sides; /* 2 radius + 1 */
-    int channel, first, count; /* the picture's column that the first is, how many there are */
-    uint8_t *coarse, *fine;    /* BINS and COUNTS of each column */
+    int radius, border, sides; /* sides: 2 radius + 1 */
+    int channel, first, count; /* first column in the picture, number of columns */
+    uint8_t *coarse, *fine;    /* BINS and COUNTS counters for each column */
     uint8_t *lines;
     size_t line_bytes;
 };
@@ -61,7 +60,7 @@ static void fill_border(const struct columns *columns, const uint8_t *samples, u
     }
 }
 
-/* The samples of a row in all columns. */
+/* Copies the samples of a row for all columns. */
 static void fill_line(const struct columns *columns, int row)
 {
     const struct gf_format format = columns->in->format;
@@ -86,14 +85,14 @@ static void fill_line(const struct columns *columns, int row)
 
 #define INLINE GF_AVX2 static inline __attribute__((always_inline))
 
-/* What the sums of the columns of a window are: coarse bins, and of each of those its values in the
- * window of an earlier pixel, `until`. */
+/* The sums over a window's columns: the coarse bins, and for each of them the counts of its values,
+ * which are those of an earlier window that ends at column `until`. */
 struct window {
     __m256i coarse, fine[BINS];
     int until[BINS];
 };
 
-/* One in each bin from `bin` on. */
+/* Returns 1 in each bin from `bin` on, and 0 below. */
 INLINE __m128i ones_from(int bin)
 {
     _Alignas(32) static const uint8_t ones[2 * BINS] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -112,7 +111,7 @@ INLINE __m256i wide(const uint8_t *counts)
     return _mm256_cvtepu8_epi16(counts_at(counts));
 }
 
-/* Counts a sample in a column, or no longer. */
+/* Adds a sample to a column's histogram, or subtracts it. */
 INLINE void count_sample(const struct columns *columns, size_t column, int sample, bool is_there)
 {
     uint8_t *const coarse = columns->coarse + column * BINS;
@@ -125,22 +124,23 @@ INLINE void count_sample(const struct columns *columns, size_t column, int sampl
     _mm_store_si128((void *)fine, is_there ? _mm_add_epi8(b, in_fine) : _mm_sub_epi8(b, in_fine));
 }
 
-/* The first bin with a count above the limit, which the last one's is. */
+/* The first bin whose count exceeds the limit; the last bin's count always does. */
 INLINE int first_above(__m256i counts, int limit)
 {
     const __m256i above = _mm256_cmpgt_epi16(counts, _mm256_set1_epi16((short)limit));
     return __builtin_ctz((unsigned)_mm256_movemask_epi8(above)) / 2;
 }
 
-/* The values of a coarse bin in the window that begins with column x: those of an earlier window
- * with the columns between, or, where these are more, of all its columns. */
+/* The counts for the values of a coarse bin in the window that begins at column x: the counts of an
+ * earlier window plus and minus the columns between, or the sum of all columns where that is less
+ * work. */
 INLINE __m256i fine_counts(const struct columns *columns, struct window *window, int bin, int x)
 {
     const uint8_t *const fine = columns->fine + bin * BIN_VALUES;
     const size_t end = (size_t)(x + columns->sides);
     const int behind = x - window->until[bin];
     __m256i sum = window->fine[bin];
-    if (behind == 1) { /* the most frequent case, whose branch is then foreseen */
+    if (behind == 1) { /* the most frequent case has a branch of its own, which is predicted well */
         sum = _mm256_add_epi16(sum, wide(fine + (end - 1) * COUNTS));
         sum = _mm256_sub_epi16(sum, wide(fine + (size_t)(x - 1) * COUNTS));
     } else if (2 * behind >= columns->sides) {
@@ -162,7 +162,7 @@ INLINE __m256i fine_counts(const struct columns *columns, struct window *window,
 INLINE int median_at(const struct columns *columns, struct window *window, int x)
 {
     const int rank = columns->sides * columns->sides / 2;
-    uint16_t up_to[1 + BINS]; /* samples up to the end of the bin before */
+    uint16_t up_to[1 + BINS]; /* number of samples before each bin */
     up_to[0] = 0;
     _mm256_storeu_si256((void *)(up_to + 1), window->coarse);
     const int bin = first_above(window->coarse, rank);
@@ -170,8 +170,8 @@ INLINE int median_at(const struct columns *columns, struct window *window, int x
     return bin * BIN_VALUES + first_above(fine, rank - up_to[bin]);
 }
 
-/* The columns have the windows of the row above this one; each takes a sample of a line and drops
- * one of the other before a window begins with it. */
+/* Computes a row. The columns have the histograms of the row above: each column adds a sample of
+ * `taken` and subtracts one of the other line before a window reaches it. */
 GF_AVX2 static void make_row(const struct columns *columns, const uint8_t *taken,
                              const uint8_t *dropped, uint8_t *to)
 {
@@ -191,7 +191,7 @@ GF_AVX2 static void make_row(const struct columns *columns, const uint8_t *taken
     }
 }
 
-/* The first row drops a line of zeros that the columns have besides theirs. */
+/* For the first row, the line to subtract is all zeros, which were added to all columns before. */
 GF_AVX2 static void make_part(struct columns *columns, const struct gf_view *out, int x0)
 {
     const int radius = columns->radius;

@@ -25,10 +25,11 @@ LISTS_INLINE void LISTS_NAME(order_at)(unsigned char *low, unsigned char *high)
     LISTS_STORE(high, b);
 }
 
-/* Three steps of a merge, 4 s, 2 s and s, in registers. Elements s apart have nothing to do with
- * those between them. Block m takes elements 8 m + 4 to 8 m + 11 of such a chain: the first step
- * orders its halves, the second one pairs half as far apart, the last one neighbours; three
- * elements wait for the next block. Element i of the result goes to `to` + i * pitch. */
+/* Does three steps of a merge, with distances 4 s, 2 s and s, in registers. Elements whose indices
+ * differ by multiples of s form a chain that is independent of all others. Block m takes elements 8
+ * m + 4 to 8 m + 11 of a chain. Its first step orders two halves, the second one pairs at half that
+ * distance, the last one neighbours; three elements are left for the next block. Element i of the
+ * result is written to `to` + i * pitch. */
 LISTS void LISTS_NAME(three_steps)(const struct gf_median_chain *chain, const unsigned char *v,
                                    unsigned char *to, ptrdiff_t pitch)
 {
@@ -70,9 +71,9 @@ LISTS void LISTS_NAME(three_steps)(const struct gf_median_chain *chain, const un
     }
 }
 
-/* The first steps of a merge, from that by half of `count` elements in registers, which lie s
- * apart, on: to `to`, where elements lie `pitch_to` apart. What stands before both lists counts as
- * 0, what stands behind them as the largest. */
+/* Does the first steps of a merge, beginning with the step of distance `half`, with `count`
+ * elements in registers that are s apart. The results are written to `to`, `pitch_to` apart.
+ * Elements before both lists count as 0, elements behind them as the largest sample. */
 LISTS_INLINE void LISTS_NAME(first_steps)(const struct gf_median_merge *merge, const int count,
                                           const unsigned char *a, const unsigned char *b,
                                           ptrdiff_t pitch, unsigned char *to, ptrdiff_t pitch_to)
@@ -116,7 +117,7 @@ LISTS_INLINE void LISTS_NAME(begin_merge)(const struct gf_median_merge *merge,
         LISTS_NAME(first_steps)(merge, 2, a, b, pitch, to, pitch_to);
 }
 
-/* Merges `bytes` of two lists of planes into one, of which it keeps elements low to high. */
+/* Merges `bytes` bytes of two lists of planes, and keeps elements low to high of the result. */
 LISTS void LISTS_NAME(merge_lists)(const struct gf_median_merge *merge, const unsigned char *a,
                                    const unsigned char *b, ptrdiff_t pitch, size_t bytes,
                                    unsigned char *v, unsigned char *to)
@@ -138,7 +139,7 @@ LISTS void LISTS_NAME(merge_lists)(const struct gf_median_merge *merge, const un
     }
 }
 
-/* Sorts the columns of `count` rows into as many planes. */
+/* Sorts the columns of `count` rows; the result is as many planes. */
 LISTS void LISTS_NAME(sort_columns)(const struct gf_median_lists *lists,
                                     const unsigned char *const *rows, size_t x0)
 {
@@ -154,8 +155,8 @@ LISTS void LISTS_NAME(sort_columns)(const struct gf_median_lists *lists,
     }
 }
 
-/* The sorted samples of as many neighbouring columns as the window has: of one column each plane of
- * `columns`. Returns the planes of the result. */
+/* Merges the sorted columns of a window's width, each of which is a plane set in `columns`. Returns
+ * the planes of the result. */
 LISTS const unsigned char *LISTS_NAME(across)(const struct gf_median_lists *lists,
                                               const struct gf_median_across *of,
                                               const unsigned char *columns)
@@ -173,15 +174,16 @@ LISTS const unsigned char *LISTS_NAME(across)(const struct gf_median_lists *list
         LISTS_NAME(merge_lists)
         (&of->added[k], level + (ptrdiff_t)width * (ptrdiff_t)lists->step, all, lists->pitch,
          lists->bytes, lists->v, of->all);
-        all = of->all; /* in place: what is written has been read */
+        all = of->all; /* in place: all that is overwritten has been read */
         width += 1 << k;
     }
     return all;
 }
 
-/* The median of the sorted rest of the core, one sample more than the window is wide, and the
- * sorted samples of a row. The n-th of two sorted lists is the least of the maxima of element i of
- * one and element n - i of the other. */
+/* Selects the medians from two sorted lists: the core, from which elements that cannot be the
+ * median were removed and which has one sample more than the window is wide, and a row. The n-th
+ * element of two sorted lists is the smallest of all maxima of element i of one list and element n
+ * - i of the other. */
 LISTS void LISTS_NAME(select)(const struct gf_median_lists *lists, const unsigned char *core,
                               const unsigned char *row, unsigned char *to)
 {

@@ -9,40 +9,42 @@
 enum { LEVELS = 5, CHAINS_MAX = 2, SORT_MAX = 63 };
 enum { VECTOR_MAX = 64, WIDE = 512, SLACK = 16 };
 
-/* Three steps of a merge, 4 s, 2 s and s: the blocks of a chain that matter. */
+/* Three steps of a merge, with distances 4 s, 2 s and s, and the blocks of a chain that matter for
+ * the result. */
 struct gf_median_chain {
     int s, first, last;
 };
 
-/* The merge of two lists, `half` - `first` and `end` - `half` long, which stand on both sides of
- * element `half`, a power of two. Elements low .. high of the result are kept. */
+/* The merge of two lists with `half` - `first` and `end` - `half` elements, which are before and
+ * behind element `half`, a power of two. Elements low .. high of the result are kept. */
 struct gf_median_merge {
     int half, first, end, low, high;
-    int at_once; /* elements in registers for the first steps, 2 to 16 */
-    int chains;  /* triples of steps after those */
-    int room;    /* elements that the chains read */
+    int at_once; /* elements in registers in the first steps, 2 to 16 */
+    int chains;  /* number of triple steps after the first steps */
+    int room;    /* number of elements that the chains read */
     struct gf_median_chain chain[CHAINS_MAX];
 };
 
-/* The merges that make one list of as many columns as the window has: into doubled[k] go two lists
- * of 2^(k - 1) columns, into added[k] one of 2^k and what was gathered before. */
+/* The merges that make one list of as many columns as the window is wide: doubled[k] merges two
+ * lists of 2^(k - 1) columns, and added[k] merges one of 2^k columns with what was gathered
+ * before. */
 struct gf_median_across {
     struct gf_median_merge doubled[LEVELS], added[LEVELS];
-    unsigned char *level[2], *all; /* planes of the doubled lists, in turns, and of the others */
-    int planes;                    /* the most of a list */
+    unsigned char *level[2], *all; /* planes for doubled lists, used by turns; for gathered lists */
+    int planes;                    /* planes of the longest list */
 };
 
 struct gf_median_lists {
     int sides, step;
     int sort_count;
     uint8_t sort[SORT_MAX][2];
-    size_t bytes, made; /* that lists are made for at once, and results */
-    ptrdiff_t pitch;    /* of planes */
+    size_t bytes, made; /* bytes of a list's plane; bytes of results */
+    ptrdiff_t pitch;    /* bytes between planes */
     unsigned char *columns, *v, *line;
     struct gf_median_across core, row;
 };
 
-/* ---- the plan ---- */
+/* ---- planning the merges ---- */
 
 static int larger(int a, int b)
 {
@@ -59,7 +61,7 @@ static int quotient_up(int a, int b)
     return a > 0 ? (a + b - 1) / b : 0;
 }
 
-/* K. E. Batcher's odd-even merge sort. */
+/* Lists the exchanges of K. E. Batcher's odd-even merge sort. */
 static void fill_sort(struct gf_median_lists *lists)
 {
     const int count = lists->sides - 1;
@@ -76,9 +78,9 @@ static void fill_sort(struct gf_median_lists *lists)
     }
 }
 
-/* A block before the first would order elements that stand before both lists, or that decide
- * nothing of what is kept: a block without the one before it has its results right from element 8 m
- * + 7 on. */
+/* Computes the blocks of a chain that are needed. Blocks before them would only order elements
+ * before both lists, or elements that do not influence the result: if the block before is missing,
+ * the results of a block are right from element 8 m + 7 on. */
 static struct gf_median_chain chain_of(const struct gf_median_merge *merge, int s)
 {
     const int low = merge->low - 2 * s + 2, high = merge->high + s - 1;
@@ -87,7 +89,7 @@ static struct gf_median_chain chain_of(const struct gf_median_merge *merge, int 
     return (struct gf_median_chain){s, first > 0 ? first / 8 : 0, quotient_up(last - 8, 8)};
 }
 
-/* Of a list of that many samples of the window's those that can be its median, 0-based. */
+/* Of `count` sorted samples of the window, those that can be its median, numbered from 0. */
 struct kept {
     int count, low, high;
 };
@@ -127,7 +129,8 @@ static int plane_count(const struct gf_median_merge *merge)
     return merge->high - merge->low + 1 + 2 * SLACK;
 }
 
-/* Of columns of `height` samples. Returns the elements that its merges need room for. */
+/* Plans the merges for columns of `height` samples. Returns the number of elements that they need
+ * room for. */
 static int plan_across(const struct gf_median_lists *lists, int height,
                        struct gf_median_across *across)
 {
@@ -148,8 +151,8 @@ static int plan_across(const struct gf_median_lists *lists, int height,
     return room;
 }
 
-/* What is written before the first and behind the last element kept goes to planes that nothing
- * reads. */
+/* Reserves planes. Elements before the first and behind the last one that is kept are written to
+ * extra planes that nothing reads. */
 static void carve_planes(struct gf_carver *carver, const struct gf_median_lists *lists,
                          struct gf_median_across *across)
 {
@@ -169,7 +172,7 @@ static size_t carve(struct gf_median_lists *lists, void *base, int radius, int s
     struct gf_carver carver = {.base = base};
     *lists = (struct gf_median_lists){.sides = 2 * radius + 1, .step = step, .bytes = WIDE};
     lists->made = WIDE - (size_t)(2 * radius * step);
-    /* Lists are read further right by up to half the window's width. */
+    /* Lists are read up to half the window's width further right. */
     lists->pitch = (WIDE + (radius + 1) * step + 2 * VECTOR_MAX - 1) / VECTOR_MAX * VECTOR_MAX;
     fill_sort(lists);
     const int room =
@@ -188,7 +191,7 @@ size_t gf_median_lists_scratch(int radius, int step)
     return carve(&lists, NULL, radius, step);
 }
 
-/* ---- the vectors ---- */
+/* ---- the code for each vector size ---- */
 
 #if GF_X86
 

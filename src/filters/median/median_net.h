@@ -59,8 +59,8 @@ NET NET_TYPE NET_NAME(net_middle)(NET_TYPE a, NET_TYPE b, NET_TYPE c)
     return NET_MAX(NET_MIN(a, b), NET_MIN(NET_MAX(a, b), c));
 }
 
-/* The median of three sorted columns, rank[i] holding what came i-th in each: the middle of the
- * largest minimum, the middle middle and the smallest maximum. */
+/* The median of three sorted columns, where rank[i] contains the i-th sample of each column: the
+ * median of the largest minimum, the middle medians' median, and the smallest maximum. */
 NET NET_TYPE NET_NAME(net_median3)(NET_TYPE rank[3][3])
 {
     const NET_TYPE low = NET_MAX(NET_MAX(rank[0][0], rank[0][1]), rank[0][2]);
@@ -69,11 +69,11 @@ NET NET_TYPE NET_NAME(net_median3)(NET_TYPE rank[3][3])
                                 high);
 }
 
-/* The median of five sorted columns. With the ranks sorted across the columns too, element j of
- * rank i is no less than (i + 1)(j + 1) and no greater than (5 - i)(5 - j) elements, so that only
- * 13 can be the median; six are less and six greater for certain. The rest is a selection network
- * for the 252 ways in which such a matrix can be cut into ones above zeros, found by search and
- * proved on all of them (0-1 principle). */
+/* The median of five sorted columns. The ranks are sorted across the columns, too. Element j of
+ * rank i is then not smaller than (i + 1)(j + 1) and not larger than (5 - i)(5 - j) elements, so
+ * that only 13 elements can be the median; six elements are surely smaller and six surely larger.
+ * The rest is a selection network for the 252 ways in which such a matrix can be divided into ones
+ * and zeros; it was found by a search and proved on all of them (0-1 principle). */
 NET NET_TYPE NET_NAME(net_median5)(NET_TYPE rank[5][5])
 {
     NET_NAME(net_sort5)(rank[0]);
@@ -115,10 +115,10 @@ NET void NET_NAME(net_sort4)(NET_TYPE v[4])
     NET_ORDER(v[1], v[2]);
 }
 
-/* Merges the sorted v[first] to v[half - 1] with the sorted v[half] to v[end - 1]: K. E. Batcher's
- * odd-even merge of two lists of `half` elements, a power of two, the rest of which would be less
- * than all others in the first list and greater in the second. It is 16 or less: the bounds of the
- * loops are constants, so that the device's compiler unrolls them. */
+/* Merges the sorted v[first] to v[half - 1] with the sorted v[half] to v[end - 1], by K. E.
+ * Batcher's odd-even merge of two lists of `half` elements, a power of two. Missing elements would
+ * be smaller than all others in the first list and larger in the second. `half` is at most 16: the
+ * bounds of the loops are constants, so that the device's compiler unrolls them. */
 NET void NET_NAME(net_merge)(NET_TYPE *v, int half, int first, int end)
 {
     NET_UNROLL
@@ -137,9 +137,10 @@ NET void NET_NAME(net_merge)(NET_TYPE *v, int half, int first, int end)
     }
 }
 
-/* The median of eleven samples: v[0] to v[5] and w[0] to w[3], both sorted, and z. It is z if that
- * lies between the fifth and the sixth of the others, and else the nearer of these. The n-th of two
- * sorted lists is the least of the maxima of element i of one and element n - i of the other. */
+/* The median of eleven samples: v[0] to v[5] and w[0] to w[3], both sorted, and z. It is z if z is
+ * between the fifth and the sixth of the other ten, and else the nearer of these two. The n-th
+ * element of two sorted lists is the smallest of all maxima of element i of one list and element n
+ * - i of the other. */
 NET NET_TYPE NET_NAME(net_median11)(const NET_TYPE v[6], const NET_TYPE w[4], NET_TYPE z)
 {
     NET_TYPE fifth = v[4], sixth = v[5];
@@ -151,12 +152,12 @@ NET NET_TYPE NET_NAME(net_median11)(const NET_TYPE v[6], const NET_TYPE w[4], NE
     return NET_MAX(fifth, NET_MIN(z, sixth));
 }
 
-/* The medians of the four windows of 5x5 in 6x6 samples: result[j][i] of the window whose first
- * column is i and whose first row is j. core[x] holds the four middle samples of column x, sorted,
- * top and bottom the first and the last row; these are lost. Each step leaves out what cannot be
- * the median of any window: of the 16 samples that all windows share, at most twelve of the 25 are
- * less than the median and twelve greater, so that the fourth to the thirteenth remain; with the
- * column that two windows share six of 20. */
+/* The medians of the four windows of 5x5 in 6x6 samples: result[j][i] is that of the window whose
+ * first column is i and whose first row is j. core[x] contains the four middle samples of column x,
+ * sorted; top and bottom are the first and the last row, which are overwritten. Each step drops
+ * samples that cannot be the median of any window: at most twelve of the 25 samples are smaller and
+ * twelve larger than the median, so that of the 16 samples that all windows share only the fourth
+ * to the thirteenth are kept; with the column that two windows share, six of 20. */
 NET void NET_NAME(net_medians5)(const NET_TYPE core[6][4], NET_TYPE top[6], NET_TYPE bottom[6],
                                 NET_TYPE result[2][2])
 {
@@ -171,7 +172,7 @@ NET void NET_NAME(net_medians5)(const NET_TYPE core[6][4], NET_TYPE top[6], NET_
     NET_NAME(net_sort4)(bottom + 1);
     NET_UNROLL
     for (int i = 0; i < 2; i++) {
-        NET_TYPE both[32]; /* elements 6 to 19 */
+        NET_TYPE both[32]; /* elements 6 to 19 of the merged list */
         NET_UNROLL
         for (int k = 0; k < 10; k++)
             both[6 + k] = shared[3 + k];

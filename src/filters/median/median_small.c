@@ -1,4 +1,4 @@
-/* The median of small windows on the CPU: networks of minima and maxima on rows of the picture. */
+/* Medians of small windows on the CPU: networks of minima and maxima on rows of the picture. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -7,7 +7,7 @@
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-/* How many samples of a row are done at once: their planes stay in the first-level cache. */
+/* How many samples of a row are computed at a time: their planes stay in the first-level cache. */
 enum { CHUNK = 1024, SIDES_MAX = 2 * GF_MEDIAN_NETWORK_MAX + 1 };
 enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 
@@ -20,19 +20,19 @@ enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 #define SAMPLE_NAME(name) name##_16
 #include "filters/median/median_small.h"
 
-/* Copies of the ends of rows with the border beside them. Row y is in slot (y + radius) mod (2
- * radius + 1). Between its ends a row is read in its own place. Vectors of 64 bytes read one sample
- * too far, which must lie in the picture or in the slot. */
+/* Copies of the ends of rows together with their borders. Row y is in slot (y + radius) mod (2
+ * radius + 1). The part of a row between its ends is read in the picture. Vectors of 64 bytes read
+ * one sample too many, which must be in the picture or in the slot. */
 enum { VECTOR = 64, SHORT = 3 * VECTOR, END = 256, SLOT = END + SHORT + END };
 
 struct work {
     const struct gf_view *in;
     int radius, border, sides;
     int slot_count;                     /* the rows of FOUR windows */
-    size_t row_bytes, pixel_bytes, pad; /* pad: bytes */
+    size_t row_bytes, pixel_bytes, pad; /* pad: bytes of the border */
     unsigned char *slots, *zeros;
     void *planes;
-    size_t room; /* of a plane, samples */
+    size_t room; /* samples of a plane */
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
@@ -72,7 +72,7 @@ static const unsigned char *row_of(const struct work *work, int row)
     return from < 0 ? work->zeros : gf_view_row(work->in, from);
 }
 
-/* Pixels `column` and following, as many as the border is wide. */
+/* Fills pixels of the border, as many as it is wide, from `column` on. */
 static void fill_border(const struct work *work, const unsigned char *row, int column,
                         unsigned char *to)
 {
@@ -89,7 +89,7 @@ static bool is_short(const struct work *work)
     return work->row_bytes < SHORT;
 }
 
-/* Where the last end of a row begins: the vector before it reads no further than the row. */
+/* Where the last end of a row begins, so that the vector before it stays within the row. */
 static size_t last_end(const struct work *work)
 {
     return (work->row_bytes - VECTOR) / VECTOR * VECTOR;
@@ -112,7 +112,7 @@ static void fill_slot(const struct work *work, int row)
     fill_border(work, from, work->in->format.width, end);
 }
 
-/* rows[i] begins a radius left of the first result. */
+/* rows[i] begins `radius` columns left of the first result. */
 static void part_of_row(const struct work *work, const unsigned char *const *rows,
                         unsigned char *out, size_t size)
 {

@@ -9,9 +9,9 @@
 #define NET_NAME(name) SAMPLE_NAME(name)
 #include "filters/median/median_net.h"
 
-/* rows[i] points at the first sample of the window's row i, `step` samples between its columns;
- * each column is sorted once, into one plane of `room` samples a rank, for all windows that it lies
- * in. */
+/* Computes a row of medians. rows[i] points to the first sample of the window's row i, with columns
+ * `step` samples apart. Each column is sorted once for all windows that contain it, into one plane
+ * of `room` samples for each rank. */
 GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE_ANY *const *rows,
                                                       SAMPLE *restrict plane, size_t room,
                                                       SAMPLE_ANY *restrict out, size_t count,

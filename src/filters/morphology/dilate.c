@@ -1,4 +1,4 @@
-/* dilate: the largest sample under a structuring element. */
+/* dilate: takes the largest sample under a structuring element. */
 #include "filters/morphology/morphology.h"
 
 extern gf_launcher gf_dilate_cuda;

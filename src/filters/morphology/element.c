@@ -2,7 +2,7 @@
 
 #include "base/fail.h"
 
-/* A matrix of a single number above 1 stands for a shape of the element's size. */
+/* A shape is stored as a matrix of one number above 1 and has the element's size. */
 enum { RECTANGLE = 1, ELLIPSE, CROSS, DIAMOND };
 const char *const gf_element_shapes[] = {"rectangle", "ellipse", "cross", "diamond", NULL};
 const char *const gf_element_matrices[] = {"1", "2", "3", "4"};
@@ -72,7 +72,7 @@ static void add_matrix(struct gf_morphology *morphology, const struct gf_matrix 
     }
 }
 
-/* Half the columns of the shape's row dy, its middle not counted. The ellipse is OpenCV's. */
+/* The columns on each side of the middle in the shape's row dy. The ellipse is OpenCV's. */
 static int half_width(int shape, int rx, int ry, int dy)
 {
     const int far = dy < 0 ? -dy : dy;

@@ -1,13 +1,14 @@
-/* Dilation and erosion: the largest and the smallest sample under a structuring element, and the
- * operations that are made of the two (J. Serra, Image Analysis and Mathematical Morphology, 1982).
+/* Dilation and erosion, which are the largest and the smallest sample under a structuring element,
+ * and the operations that consist of both (J. Serra, Image Analysis and Mathematical Morphology,
+ * 1982).
  *
- * Erosion takes the least of the samples at p + s for all s of the element, dilation the largest of
- * those at p - s, so that an opening never exceeds the picture and a closing never falls below it.
+ * Erosion takes the smallest of the samples at p + s for all s of the element, dilation the largest
+ * of those at p - s, so that an opening never exceeds the picture and a closing is never below it.
  *
- * A rectangle is done by columns, then by rows. Other elements are cut into chords, runs of a row
- * (E. R. Urbach and M. H. F. Wilkinson, Efficient 2-D grayscale morphological transformations with
- * arbitrary flat structuring elements, 2008). The extreme of a chord of n samples is that of two
- * runs of 2^level samples, level = floor(log2 n), one at either end. */
+ * A rectangle is computed by columns, then by rows. Other elements are divided into chords, which
+ * are runs of a row (E. R. Urbach and M. H. F. Wilkinson, Efficient 2-D grayscale morphological
+ * transformations with arbitrary flat structuring elements, 2008). The extreme of a chord of n
+ * samples is that of two runs of 2^level samples, level = floor(log2 n), one at each end. */
 #ifndef GF_FILTERS_MORPHOLOGY_ELEMENT_H
 #define GF_FILTERS_MORPHOLOGY_ELEMENT_H
 
@@ -20,20 +21,21 @@ GF_C_BEGIN
 
 enum {
     GF_MORPHOLOGY_RADIUS_MAX = 250,
-    GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1, /* a matrix of 31x31 has 31 * 16 at most */
-    GF_LEVELS_MAX = 9,                                /* 2^8 <= 501 */
+    GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1, /* a matrix of 31x31 has at most 31 * 16 */
+    GF_LEVELS_MAX = 9,                                /* since 2^8 <= 501 */
 };
 
-/* What the filters' parameters say of the element. */
+/* The element as the filters' parameters describe it. */
 struct gf_element {
-    int rx, ry;             /* ry < 0: as rx */
-    struct gf_matrix shape; /* width 0, or one of gf_element_shapes, or 1 where a sample counts */
+    int rx, ry; /* ry < 0: equals rx */
+    /* Width 0, a number of gf_element_shapes, or 1 for each sample of the element. */
+    struct gf_matrix shape;
 };
 
-extern const char *const gf_element_shapes[]; /* names: rectangle, ellipse, cross, diamond */
+extern const char *const gf_element_shapes[]; /* rectangle, ellipse, cross, diamond */
 extern const char *const gf_element_matrices[];
 
-/* The parameters of an element: `type_` has a member struct gf_element element. */
+/* The parameters of an element. `type_` must have a member struct gf_element element. */
 #define GF_PARAM_ELEMENT(type_) \
     {.name = "rx", \
      .type = GF_TYPE_INT, \
@@ -55,31 +57,31 @@ extern const char *const gf_element_matrices[];
                 "ry a matrix of 0 and 1 such as 0 1 0/1 1 1/0 1 0, with odd sides up to 31" \
     }
 
-/* A run of the element's row dy, from column x on; both counted from the middle. */
+/* A run in the element's row dy that begins at column x; both are relative to the middle. */
 struct gf_chord {
     int16_t dy, x;
-    int16_t last; /* column where the second of its two runs of 2^level begins */
+    int16_t last; /* column where the second of its runs of 2^level begins */
     int16_t level;
 };
 
-/* The element in full, for both backends. */
+/* The whole element, for both backends. */
 struct gf_morphology {
     int rx, ry, border;
     int is_rectangle;
-    int levels; /* bit k: a chord has level k */
+    int levels; /* bit k is set if a chord has level k */
     int chords;
     struct gf_chord chord[GF_CHORDS_MAX];
 };
 
-/* Checks a matrix: odd sides, 0 and 1, not empty. */
+/* Checks a matrix: both sides are odd, and it consists of 0 and 1 with at least one 1. */
 enum gf_status gf_element_check(const struct gf_element *element,
                                 struct gf_error *error) GF_CHECKED;
-/* Rows that the element reaches above and below. */
+/* The number of rows that the element reaches above and below. */
 int gf_element_radius(const struct gf_element *element);
 void gf_morphology_init(struct gf_morphology *morphology, const struct gf_element *element,
                         int border);
 
-/* What is made of dilation and erosion. */
+/* The operations that consist of dilation and erosion. */
 enum gf_morphology_make {
     GF_MORPHOLOGY_OPEN,
     GF_MORPHOLOGY_CLOSE,
@@ -87,7 +89,7 @@ enum gf_morphology_make {
     GF_MORPHOLOGY_BLACKHAT,
     GF_MORPHOLOGY_GRADIENT,
 };
-/* The rows of the first of two operations that `rows` rows of the second need, at most. */
+/* The largest number of rows of the first operation that `rows` rows of the second need. */
 static inline int gf_morphology_rows(const struct gf_morphology *morphology,
                                      struct gf_format format, int rows)
 {
@@ -95,7 +97,7 @@ static inline int gf_morphology_rows(const struct gf_morphology *morphology,
     return morphology->border == GF_BORDER_WRAP || most > format.height ? format.height : most;
 }
 
-/* The same rows for rows y .. y + rows - 1. */
+/* The rows of the first operation that rows y .. y + rows - 1 of the second need. */
 static inline struct gf_rows gf_morphology_reach(const struct gf_morphology *morphology,
                                                  struct gf_format format, int y, int rows)
 {
@@ -105,22 +107,24 @@ static inline struct gf_rows gf_morphology_reach(const struct gf_morphology *mor
     return (struct gf_rows){first < 0 ? 0 : first, end > format.height ? format.height : end};
 }
 
-/* Bytes of scratch memory for gf_morphology_cpu() of such a picture, for so many rows. */
+/* The bytes of scratch memory that gf_morphology_cpu() needs for `rows` rows of such a picture. */
 size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format format, int rows);
-/* Computes the rows of `out`; `in` holds those that they need. */
+/* Computes the rows of `out`; `in` contains the rows that they need. */
 void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
                        const struct gf_view *in, const struct gf_view *out, void *scratch);
 
-/* Rectangles of 3 to 11 rows and columns and other elements of few samples on the CPU. rows: of the
- * input, from ry above the first of `out` on; slots: GF_LEVELS_MAX with room for a padded row. */
+/* Rectangles of 3 to 11 rows and columns, and other elements of few samples, on the CPU. rows:
+ * those of the input, from ry above the first of `out` on; slots: GF_LEVELS_MAX slots with room for
+ * a padded row. */
 bool gf_morphology_is_small(const struct gf_morphology *morphology);
 void gf_morphology_small(const struct gf_morphology *morphology, bool dilates,
                          const unsigned char *const *rows, const struct gf_view *out,
                          unsigned char *const *slots);
 
-/* On the device: columns that a table of runs has on either side of the picture, the bytes of a row
- * of one, and the scratch memory for `rows` rows of the result out of `in_rows` of the input. */
-/* Levels of tables: from 0 to the highest. */
+/* The device's tables of runs: the columns that a table has on each side of the picture, the bytes
+ * of a table's row, and the scratch memory for `rows` rows of the result from `in_rows` rows of the
+ * input. */
+/* The number of tables: one for each level from 0 to the highest. */
 static inline int gf_morphology_levels(int levels)
 {
     int count = 0;

@@ -5,16 +5,16 @@
 #include "filters/morphology/element.h"
 #include "pixel/stencil.h"
 
-/* Bytes of a row that go down the columns at once, so that a chunk of rows stays in the cache. */
+/* Bytes of a row in a strip: a chunk of a strip's rows stays in the cache. */
 enum { STRIP = 1024 };
 
 struct work {
     unsigned char *zeros;
-    unsigned char *chunk;               /* rows of a strip: the extremes from each to the last */
-    unsigned char *most;                /* a strip's extremes of the rows behind the chunk */
-    unsigned char *row;                 /* a row of the picture with the border on either side */
+    unsigned char *chunk;               /* the extremes from each row of a chunk to the last */
+    unsigned char *most;                /* extremes of a strip's rows behind the chunk */
+    unsigned char *row;                 /* a row of the picture with its border */
     unsigned char *run[GF_LEVELS_MAX];  /* tables: the extremes of 2^level samples from each on */
-    const unsigned char **rows;         /* of the input */
+    const unsigned char **rows;         /* rows of the input */
     size_t pixel_bytes, row_bytes, pad; /* pad: bytes of the border on one side */
 };
 
@@ -44,7 +44,7 @@ size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format 
     return carve(&work, NULL, morphology.rx, morphology.ry, format, rows);
 }
 
-/* to = the extreme of a and b, of `count` samples; `to` may be a, or lie before both. */
+/* Sets `to` to the extremes of a and b, `count` samples; `to` may be a, or begin before a and b. */
 #define EXTREMES(name, type, compare) \
     GF_TARGET_CLONES static void name(const void *a_, const void *b_, void *to_, size_t count) \
     { \
@@ -57,7 +57,7 @@ EXTREMES(least8, uint8_t, <)
 EXTREMES(largest16, gf_u16_any, >)
 EXTREMES(least16, gf_u16_any, <)
 
-/* to = the extreme of to, a and b. */
+/* Sets `to` to the extremes of to, a and b. */
 #define EXTREMES_OF_BOTH(name, type, compare) \
     GF_TARGET_CLONES static void name(const void *a_, const void *b_, void *to_, size_t count) \
     { \
@@ -81,7 +81,7 @@ struct operation {
     size_t sample_bytes;
 };
 
-/* By depth, then for the least and the largest. */
+/* Indexed by depth (8 or 16 bits), then by the kind of extreme (least or largest). */
 static const struct operation operations[2][2] = {
     {{least8, least_of_both8, 1}, {largest8, largest_of_both8, 1}},
     {{least16, least_of_both16, 2}, {largest16, largest_of_both16, 2}}};
@@ -92,9 +92,10 @@ static void take(const struct operation *operation, const void *a, const void *b
     operation->extreme(a, b, to, bytes / operation->sample_bytes);
 }
 
-/* Down the columns of a strip: rows y .. y + count - 1 of the result from `rows`, which begin ry
- * above, by van Herk's and Gil and Werman's algorithm. The window of each row is the end of a chunk
- * of `count` rows, at most a window's, and what lies behind. */
+/* Computes rows y .. y + count - 1 of a strip from `rows`, which begin ry rows above, by the
+ * algorithm of van Herk, and of Gil and Werman. `count` is at most the window's height. The window
+ * of each row consists of the last rows of a chunk of `count` rows, and of rows behind the
+ * chunk. */
 static void columns_chunk(const struct operation *operation, const struct work *work,
                           const unsigned char *const *rows, int window, int count, size_t at,
                           size_t bytes, const struct gf_view *out, int y)
@@ -131,7 +132,8 @@ static void columns(const struct operation *operation, const struct work *work, 
     }
 }
 
-/* The extreme of each 2^level samples of a padded row, from that of half as many. */
+/* Computes the extreme of each 2^level samples of a padded row from those of half as many
+ * samples. */
 static void double_runs(const struct operation *operation, const struct work *work,
                         const unsigned char *half, unsigned char *to, int level)
 {
@@ -141,7 +143,7 @@ static void double_runs(const struct operation *operation, const struct work *wo
         take(operation, half, half + offset, to, length - (2 * offset - work->pixel_bytes));
 }
 
-/* Along a row, in place. */
+/* Computes the extremes along a row, in place. */
 static void along_row(const struct operation *operation, const struct work *work, int rx,
                       int border, int width, unsigned char *row)
 {
@@ -169,7 +171,8 @@ static void rectangle(const struct gf_morphology *morphology, const struct opera
                   gf_view_row(out, y));
 }
 
-/* Every row of the input goes into the rows of the result that have it under a chord. */
+/* Takes the chords of each row of the input into all rows of the result whose element contains
+ * them. */
 static void chords(const struct gf_morphology *morphology, bool dilates,
                    const struct operation *operation, const struct work *work,
                    const struct gf_view *out)

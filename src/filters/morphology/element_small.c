@@ -1,6 +1,6 @@
-/* Dilation and erosion by small elements on the CPU: of rectangles the extreme of rows, two results
- * at a time, then of as many columns, each in one pass; of others that of all samples of the
- * element. */
+/* Dilation and erosion by small elements on the CPU, in one pass for each direction. For a
+ * rectangle it is the extreme of rows, for two result rows at a time, and then of columns. For
+ * other elements it is the extreme of all their samples. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -9,7 +9,7 @@
 
 enum { RADIUS_MOST = 5, WINDOW_MOST = 2 * RADIUS_MOST + 1, SAMPLES_MOST = 2 * WINDOW_MOST - 1 };
 
-/* to[i] = the extreme of row[k][i], k < window; `to` may be a row. */
+/* Sets to[i] to the extreme of row[k][i] for all k < window; `to` may be one of the rows. */
 #define EXTREME(name, window, type, compare) \
     GF_TARGET_CLONES static void name(const unsigned char *const *rows, unsigned char *to_, \
                                       size_t count) \
@@ -26,7 +26,7 @@ enum { RADIUS_MOST = 5, WINDOW_MOST = 2 * RADIUS_MOST + 1, SAMPLES_MOST = 2 * WI
             to[i] = most; \
         } \
     }
-/* The same for the row below, too. */
+/* The same for the row below as well. */
 #define EXTREME_OF_TWO(name, window, type, compare) \
     GF_TARGET_CLONES static void name(const unsigned char *const *rows, unsigned char *to_, \
                                       unsigned char *below_, size_t count) \
@@ -58,7 +58,7 @@ EXTREMES(largest8, uint8_t, >)
 EXTREMES(least16, gf_u16_any, <)
 EXTREMES(largest16, gf_u16_any, >)
 
-/* By the window: 3, 5 .. WINDOW_MOST. */
+/* Functions for windows of 3, 5 .. WINDOW_MOST. */
 struct extremes {
     void (*of[RADIUS_MOST])(const unsigned char *const *rows, unsigned char *to, size_t count);
     void (*of_two[RADIUS_MOST])(const unsigned char *const *rows, unsigned char *to,
@@ -71,7 +71,7 @@ struct extremes {
             two_##name##_3, two_##name##_5, two_##name##_7, two_##name##_9, two_##name##_11 \
         } \
     }
-/* By depth, then for the least and the largest. */
+/* Indexed by depth (8 or 16 bits), then by the kind of extreme (least or largest). */
 static const struct extremes extremes[2][2] = {{BY_WINDOW(least8), BY_WINDOW(largest8)},
                                                {BY_WINDOW(least16), BY_WINDOW(largest16)}};
 
@@ -92,7 +92,7 @@ bool gf_morphology_is_small(const struct gf_morphology *morphology)
     return 2 * morphology->ry + 1 <= GF_LEVELS_MAX && sample_count(morphology) <= SAMPLES_MOST;
 }
 
-/* A row of the picture, or of extremes, with the border on either side. */
+/* Rows of the picture, or of extremes, with the border on both sides. */
 struct padded {
     const struct gf_morphology *morphology;
     struct gf_format format;
@@ -133,8 +133,9 @@ static void rectangle(const struct padded *of, const struct extremes *by,
     }
 }
 
-/* A row of as many samples of the element as the functions take and, after that, of one less and
- * the extreme so far. Where samples are missing the first one stands again. */
+/* Computes a row: first the extreme of as many samples of the element as a function takes, then
+ * repeatedly of that extreme and further samples. The first sample is repeated where samples are
+ * missing. */
 static void element_row(const struct padded *of, const struct extremes *by,
                         const unsigned char *const *samples, int count, unsigned char *to)
 {
@@ -152,7 +153,7 @@ static void element_row(const struct padded *of, const struct extremes *by,
     }
 }
 
-/* Row i of the input lies in slot i mod 2 ry + 1. */
+/* Row i of the input is in slot i mod 2 ry + 1. */
 static void element(const struct padded *of, bool dilates, const struct extremes *by,
                     const unsigned char *const *rows, const struct gf_view *out,
                     unsigned char *const *slots)

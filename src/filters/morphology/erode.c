@@ -1,4 +1,4 @@
-/* erode: the least sample under a structuring element. */
+/* erode: takes the smallest sample under a structuring element. */
 #include "filters/morphology/morphology.h"
 
 extern gf_launcher gf_erode_cuda;

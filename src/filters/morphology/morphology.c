@@ -1,4 +1,4 @@
-/* morphology: opening, closing, and the differences that dilation and erosion leave. */
+/* morphology: opening, closing, and differences of dilation, erosion and the picture. */
 #include "filters/morphology/morphology.h"
 
 #include "base/target_clones.h"
@@ -26,7 +26,7 @@ static enum gf_status check(const void *params, struct gf_error *error)
     return gf_element_check(&((const struct morphology *)params)->element, error);
 }
 
-/* The radius of tophat, blackhat and gradient; the other operations are done by other filters. */
+/* The radius for tophat, blackhat and gradient; other filters do the other operations. */
 static int radius(const void *params)
 {
     const struct morphology *const morphology = params;
@@ -56,7 +56,7 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
     }
 }
 
-/* Lays out the rows of the first operation, then scratch memory for either. */
+/* Divides memory into the rows of the first operation and scratch memory for both. */
 static size_t carve(struct gf_carver *carver, const struct morphology *params,
                     struct gf_format format, int rows, unsigned char **first, void **scratch)
 {
@@ -124,8 +124,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-/* The bytes of the first operation's rows at the device's pitch, and of scratch memory for either
- * operation. */
+/* The bytes of the first operation's rows at the device's pitch, and of scratch memory for both
+ * operations. */
 static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct morphology *const params = stage->params;

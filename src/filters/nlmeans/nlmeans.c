@@ -1,4 +1,4 @@
-/* nlmeans: means of pixels whose surroundings are alike. */
+/* nlmeans: takes means of pixels whose surroundings are similar. */
 #include "filters/nlmeans/nlmeans.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- the CPU: in a tile each shift is compared for all pixels before the next shift ---- */
+/* ---- the CPU: in a tile, each shift is compared for all pixels before the next one ---- */
 
 enum {
     COLUMNS = 256,
@@ -60,12 +60,12 @@ enum {
     COMPARED = COLUMNS + 2 * GF_NLMEANS_PATCH_MAX
 };
 
-/* The samples of a tile and of its surroundings, and sums for the tile's pixels. */
+/* The samples of a tile and its surroundings, and sums for the tile's pixels. */
 struct tile {
     uint16_t sample[4][LINES][PITCH];
     uint64_t sum[4][ROWS][COLUMNS];
     uint32_t weights[ROWS][COLUMNS];
-    /* For the shift at hand: squared differences in the rows of a patch, and their sums. */
+    /* For the current shift: squared differences in the rows of a patch, and their sums. */
     uint32_t difference[SIDE_MAX][COMPARED], column[COMPARED], weight[COLUMNS];
 };
 
@@ -74,7 +74,7 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
     return sizeof(struct tile);
 }
 
-/* x0, y0: the tile's first pixel. */
+/* x0, y0: position of the tile's first pixel. */
 static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const struct gf_view *in,
                       int x0, int y0, int columns, int rows)
 {
@@ -97,7 +97,7 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
     memset(tile->weights, 0, sizeof tile->weights);
 }
 
-/* Compares a row with the same row shifted; the differences take the place of the oldest row's. */
+/* Compares a row with the same row shifted; the differences replace those of the oldest row. */
 GF_INLINE void compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
                            const int shorter, const int channels, int count,
                            uint32_t *restrict difference, uint32_t *restrict column)
@@ -125,7 +125,7 @@ GF_INLINE void find_weights(const uint32_t *restrict column, const int side, int
     }
 }
 
-/* One shift: dx columns and dy rows. */
+/* Adds the pixels at one shift of dx columns and dy rows. */
 GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, int dx, int dy,
                          int columns, int rows, const int bits, const int channels)
 {

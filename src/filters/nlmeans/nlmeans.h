@@ -1,5 +1,5 @@
-/* nlmeans: what the CPU and the device share. Distances, weights and sums are integers, so that no
- * order of additions changes a result. */
+/* nlmeans: what the CPU and the device share. Distances, weights and sums are integers, so that the
+ * order of additions does not change a result. */
 #ifndef GF_FILTERS_NLMEANS_NLMEANS_H
 #define GF_FILTERS_NLMEANS_NLMEANS_H
 
@@ -8,20 +8,19 @@
 #include "base/elementary.h"
 
 /* With these limits the sum of all weights times 255 is below 2^32, and so is every distance: the
- * largest is that of a patch of 7x7 pixels of four samples of 12 bits. */
+ * largest is that of a patch of 7x7 pixels with four samples of 12 bits. */
 enum { GF_NLMEANS_SEARCH_MAX = 10, GF_NLMEANS_PATCH_MAX = 3, GF_NLMEANS_WEIGHT_BITS = 15 };
 
-/* Bits by which 16-bit samples are shortened where patches are compared. */
+/* Number of bits that 16-bit samples lose before patches are compared. */
 enum { GF_NLMEANS_SHORTER = 4 };
 
-/* stage->constants. */
+/* The constants of nlmeans. */
 struct gf_nlmeans {
     int search, patch, border; /* radii */
-    float
-        factor; /* the weight of a patch whose squared differences add up to d: 2^(factor d / 2) */
+    float factor; /* weight of a patch with the squared difference d: 2^(factor d / 2) */
 };
 
-/* 0..2^15 */
+/* The weight of a patch, 0..2^15. */
 GF_HOST_DEVICE uint32_t gf_nlmeans_weight(uint32_t distance, float factor)
 {
     const float power = gf_exp2_coarse((float)(int32_t)(distance >> 1) * factor);
@@ -29,8 +28,8 @@ GF_HOST_DEVICE uint32_t gf_nlmeans_weight(uint32_t distance, float factor)
     return gf_bits_of_float(shifted) & 65535u;
 }
 
-/* The mean. sum: the weights times their samples; weights: more than 0, since a patch is like
- * itself. */
+/* The mean. sum: that of weights times samples; weights: their sum, which is positive, since a
+ * patch equals itself. */
 GF_HOST_DEVICE int gf_nlmeans_mean(float sum, float weights)
 {
     return (int)(sum / weights + 0.5f);

@@ -1,4 +1,4 @@
-/* normalmap: normals of the picture taken as a height field. */
+/* normalmap: computes normals of the picture as a height field. */
 #include "filters/normalmap/normalmap.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static enum gf_status normalmap_prepare(struct gf_stage *stage, struct gf_error 
     return status;
 }
 
-/* Three rows of heights, each a pixel wider on either side, and three rows of results. */
+/* Three rows of heights, each one pixel wider on both sides, and three rows of results. */
 struct work {
     unsigned char *zeros;
     int32_t *height[3];
@@ -149,7 +149,7 @@ GF_TARGET_CLONES static void store16(const struct work *work, gf_u16_any *restri
     }
 }
 
-/* The result is premultiplied, as the input was. */
+/* Stores alpha. The result is premultiplied like the input. */
 GF_TARGET_CLONES static void store_alpha(const struct work *work, const struct gf_view *in,
                                          const struct gf_view *out, int y)
 {

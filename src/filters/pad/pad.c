@@ -1,4 +1,4 @@
-/* pad: a larger picture, with this one in it. */
+/* pad: enlarges the picture by a border. */
 #include "filters/pad/pad.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static bool needs_whole(const void *params_)
     return ((const struct gf_pad_params *)params_)->colour.word == GF_PAD_REPEAT;
 }
 
-/* A band that lies in the padding reads the row that is nearest to it. */
+/* A band inside the padding reads the row that is nearest to it. */
 static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const int above = rows_above(stage), height = stage->in.height;
@@ -119,8 +119,8 @@ static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_fo
     }
 }
 
-/* Copies the input's row again for each row: reading the row that has just been written would wait
- * for the write. A narrow row is doubled with each copy instead. */
+/* Copies the input's row for each row of the result: reading a row that has just been written would
+ * have to wait. A narrow row is instead doubled by each copy. */
 static void repeat_rows(const struct gf_view *in, const struct gf_view *out)
 {
     const size_t width = gf_row_bytes(in->format), whole = gf_row_bytes(out->format);

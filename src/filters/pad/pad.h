@@ -1,4 +1,4 @@
-/* What pad leaves in stage->constants, and its parameters, which resize fills in too. */
+/* The constants of pad, and its parameters, which resize sets, too. */
 #ifndef GF_FILTERS_PAD_PAD_H
 #define GF_FILTERS_PAD_PAD_H
 
@@ -13,20 +13,19 @@ struct gf_pad_params {
     struct gf_colour colour;
 };
 
-/* The values of colour.word, in the order of the words below; the last one is what the filter tile
- * asks for, which has no word. */
+/* The values of colour.word, in the order of gf_pad_words; the last one is for the filter tile and
+ * has no word. */
 enum { GF_PAD_COLOUR, GF_PAD_EDGE, GF_PAD_TRANSPARENT, GF_PAD_REPEAT };
 
-/* The padding's colours beside white, "#ff8800": in the order of the words above. */
+/* The words that parameters of colours accept beside "white" or "#ff8800", in the order above. */
 extern const char *const gf_pad_words[];
 
 struct gf_pad {
     int x, y;           /* where the picture begins in the result */
-    bool edge;          /* the nearest pixel instead of `sample` */
-    bool repeat;        /* the picture again: x and y are 0 */
-    uint16_t sample[4]; /* of a pixel of the result */
-    int opaque;         /* the alpha of the picture where the result has alpha and the picture has
-                         * none: M */
+    bool edge;          /* the nearest pixel replaces `sample` */
+    bool repeat;        /* the picture is repeated; x and y are 0 */
+    uint16_t sample[4]; /* a pixel of the padding */
+    int opaque;         /* M: the alpha of the picture's pixels, where only the result has alpha */
 };
 
 #endif

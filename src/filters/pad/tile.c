@@ -1,4 +1,4 @@
-/* tile: the picture again and again, side by side. */
+/* tile: repeats the picture side by side. */
 #include "filters/pad/pad.h"
 #include "base/image.h"
 #include "stage/filter.h"

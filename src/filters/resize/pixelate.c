@@ -1,11 +1,11 @@
-/* pixelate: blocks of one colour, their mean. */
+/* pixelate: replaces blocks by their mean colour. */
 #include "filters/resize/resize.h"
 #include "pixel/resample/resample.h"
 
 extern const struct gf_filter gf_resize_filter;
 
 struct pixelate {
-    int size; /* pixels */
+    int size; /* in pixels */
 };
 
 static const struct gf_param params[] = {
@@ -13,13 +13,13 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The resize that makes the means: a pixel for each block. Blocks at the edges may lie in the
- * picture only in part. */
+/* The resize that computes the means, a pixel for each block. Blocks at the edges may be partly
+ * outside of the picture. */
 static struct gf_resize_params means(double size, double width, double height)
 {
     return (struct gf_resize_params){
         .kernel = GF_RESAMPLE_AREA,
-        .gravity = GF_GRAVITY_NORTHWEST, /* the first block begins with the picture */
+        .gravity = GF_GRAVITY_NORTHWEST, /* the first block begins at the picture's corner */
         .size = {.w = ceil(width / size),
                  .h = ceil(height / size),
                  .full_w = width / size,

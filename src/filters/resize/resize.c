@@ -1,4 +1,4 @@
-/* resize: another size. */
+/* resize: changes the size. */
 #include "filters/resize/resize.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { SIDE_MAX = 65535 };
 
-/* In the order of enum gf_resample_kernel and of the enums of resize.h. */
+/* The order is that of enum gf_resample_kernel and of the enums of resize.h. */
 static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
 static const char *const lights[] = {"srgb", "linear", NULL};
 const char *const gf_fit_names[] = {"fill", "inside", "cover", "contain", NULL};
@@ -127,7 +127,7 @@ static const char *refuses_texture(const struct gf_stage *stage)
     return is_small ? refuses_nearest(stage) : "takes up to 131072 samples a row and 65000 rows";
 }
 
-/* The most rows of the input that `rows` rows of the result are made of, wherever they lie. */
+/* The largest number of input rows that any `rows` rows of the result depend on. */
 static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);
@@ -152,7 +152,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 
 extern const struct gf_filter gf_resize_filter, gf_crop_filter;
 
-/* Cuts a picture that only= leaves at its own size. */
+/* Cuts a picture whose size the parameter only= does not change. */
 static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
                     struct gf_parts *parts)
 {

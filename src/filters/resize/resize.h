@@ -1,4 +1,4 @@
-/* The parameters of resize, which thumbnail fills in too. */
+/* The parameters of resize, which thumbnail sets, too. */
 #ifndef GF_FILTERS_RESIZE_RESIZE_H
 #define GF_FILTERS_RESIZE_RESIZE_H
 
@@ -11,7 +11,7 @@ enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
 
 extern const char *const gf_fit_names[];
 
-/* A picture of in_w x in_h pixels is scaled to full_w x full_h, of which w x h is made. */
+/* A picture of in_w x in_h pixels is scaled to full_w x full_h, of which w x h is computed. */
 struct gf_resize_size {
     double w, h, full_w, full_h, in_w, in_h;
 };
@@ -21,14 +21,14 @@ struct gf_resize_params {
     int kernel, light, fit, only, gravity;
     struct gf_colour colour;
     int load;
-    struct gf_resize_size size; /* set where resize is a part of itself, and then the members above
-                                 * about sizes do not count; else 0 */
+    /* Set where resize is a part of itself, instead of the sizes above. */
+    struct gf_resize_size size;
 };
 
-/* Of a picture of that size. */
+/* The sizes for a picture of width x height pixels. */
 struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
                                         int height);
-/* The padding of fit=contain. */
+/* Appends the padding of fit=contain. */
 void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
                            struct gf_parts *parts);
 int gf_resize_reduction(const void *params, int width, int height);

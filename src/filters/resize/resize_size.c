@@ -8,14 +8,15 @@
 extern const struct gf_filter gf_pad_filter;
 
 /* Scales `side` by the factor that makes `whole` as long as `length` says. The result is rounded
- * only here: per cent mean the same for both sides. */
+ * only at the end, so that per cent mean the same for both sides. */
 static double scaled(struct gf_length length, int whole, int side)
 {
     const double exact = length.value * side / (length.unit == GF_PERCENT ? 100 : (double)whole);
     return fmax(floor(exact + 0.5), 1);
 }
 
-/* The size that the user asks for, in pixels; a side that is not given follows from the other. */
+/* The size that the user asks for, in pixels; a side that is not given follows from the other
+ * side. */
 static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
                                         int height)
 {
@@ -38,8 +39,8 @@ static bool keeps_shape(const struct gf_resize_params *resize)
     return resize->fit != GF_FIT_FILL && resize->w.unit != GF_UNSET && resize->h.unit != GF_UNSET;
 }
 
-/* Applies only= to the scaled picture: where the shape is fixed, the picture is scaled or it is
- * not. */
+/* Applies the parameter only= to the scaled size. Where the proportions are kept, the picture is
+ * either scaled or not scaled at all. */
 static void limit_size(const struct gf_resize_params *resize, int width, int height,
                        struct gf_resize_size *size)
 {

@@ -1,4 +1,4 @@
-/* thumbnail: a small picture for the web, like those of vipsthumbnail. */
+/* thumbnail: makes a small picture for the web, as vipsthumbnail does. */
 #include "filters/icc/icc.h"
 #include "filters/pad/pad.h"
 #include "filters/resize/resize.h"
@@ -63,8 +63,8 @@ static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
 
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
 
-/* The padding comes last: if the picture were sharpened after it, the picture's edge would change.
- * The padding's colour is sRGB. */
+/* The padding comes last, since sharpening after it would change the picture's edge. The padding's
+ * colour is in sRGB. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct thumbnail *const thumbnail = params;

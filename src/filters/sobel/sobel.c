@@ -1,4 +1,4 @@
-/* sobel: the magnitude of the gradient. */
+/* sobel: computes the magnitude of the gradient. */
 #include "filters/sobel/sobel.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ static enum gf_status sobel_prepare(struct gf_stage *stage, struct gf_error *err
 
 struct work {
     unsigned char *zeros;
-    void *smooth; /* above + 2 here + below, with a pixel more on either side */
-    void *slope;  /* below - above, likewise */
+    void *smooth; /* above + 2 here + below, with one more pixel on each side */
+    void *slope;  /* below - above, with one more pixel on each side */
 };
 
 static size_t carve(struct work *work, void *base, struct gf_format format)
@@ -60,7 +60,7 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in);
 }
 
-/* The weights are constants wherever these are inlined. */
+/* The weights are constants at each call of these functions. */
 #define COLUMNS(name, type, sum) \
     GF_INLINE void name##_by(int side, int middle, const type *above, const type *here, \
                              const type *below, sum *restrict smooth, sum *restrict slope, \
@@ -85,7 +85,7 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
 COLUMNS(columns8, uint8_t, int16_t)
 COLUMNS(columns16, gf_u16_any, int32_t)
 
-/* smooth and slope point at the row's first sample; the border stands `channels` samples before it.
+/* smooth and slope point to the row's first sample; the border begins `channels` samples before it.
  * The sum of squares of 8-bit samples is rounded once, that of 16-bit samples three times. */
 GF_INLINE void magnitudes8_by(int side, int middle, const int16_t *smooth, const int16_t *slope,
                               ptrdiff_t channels, float scale, unsigned char *restrict out,

@@ -1,4 +1,4 @@
-/* The constants of sobel, as its prepare() leaves them for both backends. */
+/* The constants of sobel, for both backends. */
 #ifndef GF_FILTERS_SOBEL_SOBEL_H
 #define GF_FILTERS_SOBEL_SOBEL_H
 
@@ -7,7 +7,7 @@
 
 #include "base/host_device.h"
 
-/* The weights of the three differences that make a gradient: side, middle, side. */
+/* The weights of the three differences whose sum is a gradient: side, middle, side. */
 enum gf_gradient { GF_GRADIENT_SOBEL, GF_GRADIENT_SCHARR, GF_GRADIENT_PREWITT };
 
 struct gf_sobel {
@@ -26,16 +26,16 @@ GF_HOST_DEVICE int gf_gradient_middle(int kernel)
     return kernel == GF_GRADIENT_SCHARR ? 10 : kernel == GF_GRADIENT_PREWITT ? 1 : 2;
 }
 
-/* For Sobel's weights: whether a square root with a relative error of 2^-21 gives the right 8-bit
- * magnitudes. The squares are whole numbers: near each value n - 1/2, where the result changes,
- * only the two neighbouring whole numbers have to be tried. The error of both backends together
- * stays below 1.5e-4. */
+/* Whether, with Sobel's weights, a square root with a relative error of 2^-21 gives the right 8-bit
+ * magnitudes. The squares are integers: near each value n - 1/2, where the result changes, only the
+ * two neighbouring integers have to be tested. The error of both backends together is below
+ * 1.5e-4. */
 static inline bool gf_sobel_estimate_suffices(float scale)
 {
     for (int n = 1; n <= 255; n++) {
         const double edge = (n - 0.5) / scale;
         const double below = floor(edge * edge);
-        if (!(below < 2080800)) /* the largest square there is: 2 * 1020^2 */
+        if (!(below < 2080800)) /* the largest square is 2 * 1020^2 */
             break;
         if (n - 0.5 - sqrt(below) * scale < 2.5e-4 || sqrt(below + 1) * scale - (n - 0.5) < 2.5e-4)
             return false;

@@ -1,4 +1,4 @@
-/* threshold: black and white. */
+/* threshold: makes the picture black and white. */
 #include "filters/threshold/threshold.h"
 
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static enum gf_statistic statistic(const void *params_)
     return isnan(threshold->value) ? GF_STATISTIC_LUMA : GF_STATISTIC_NONE;
 }
 
-/* The variance between the classes v..split and split + 1.., for each split. The arithmetic is
- * scikit-image's, so that ties are decided in the same way: weights in single precision, summed
- * from either end. */
+/* For each split, the variance between the classes v..split and split + 1... The arithmetic is
+ * scikit-image's, so that ties have the same result: weights in single precision, summed from both
+ * ends. */
 struct classes {
-    float *below, *above; /* pixels */
+    float *below, *above; /* numbers of pixels */
     double *mean_below, *mean_above;
 };
 
@@ -109,7 +109,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda,
     gf_threshold_branch_free_cuda;
-/* refuses() of the variants that count. */
+/* Implementation of refuses() for the variants that count. */
 static const char *only_otsu(const struct gf_stage *stage)
 {
     const struct gf_point_run *const run = stage->params;

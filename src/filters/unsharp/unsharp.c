@@ -1,4 +1,4 @@
-/* unsharp: sharpens by adding the difference between the picture and its blur. */
+/* unsharp: sharpens by adding the difference between the picture and its blurred version. */
 #include "filters/unsharp/unsharp.h"
 
 #include "base/target_clones.h"

@@ -13,12 +13,12 @@ struct gf_unsharp_params {
     int border;
 };
 
-/* stage->constants */
+/* The constants of unsharp. */
 struct gf_unsharp {
     struct gf_gauss gauss;
     int border;
     float amount;
-    float limit; /* the threshold, in steps of the sample format */
+    float limit; /* the threshold, in samples */
 };
 
 GF_HOST_DEVICE float gf_unsharp_sample(float v, float blurred, float amount, float limit)
@@ -27,8 +27,8 @@ GF_HOST_DEVICE float gf_unsharp_sample(float v, float blurred, float amount, flo
     return fabsf(difference) > limit ? v + amount * difference : v;
 }
 
-/* The sum of the fixed-point Gaussian, with 24 fraction bits, as a float: only its upper 23 bits,
- * which convert exactly. */
+/* The sum of the fixed-point Gaussian, with 24 fraction bits, as a float. Only the upper 23 bits
+ * are used, which a float holds exactly. */
 enum { GF_UNSHARP_DROP = 9 };
 GF_HOST_DEVICE float gf_unsharp_blurred(uint32_t sum)
 {

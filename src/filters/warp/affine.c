@@ -1,4 +1,4 @@
-/* affine: the picture turned, sheared, scaled, mirrored at once. */
+/* affine: rotates, shears, scales and mirrors the picture in one step. */
 #include "filters/warp/warp.h"
 
 struct affine {
@@ -21,7 +21,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The matrix by rows, with a column for the move. */
+/* Copies the matrix row by row; the third column is the translation. */
 static void entries(const struct gf_matrix *matrix, double m[6])
 {
     for (int i = 0; i < 6; i++)
@@ -59,7 +59,8 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
     const double determinant = m[0] * m[4] - m[1] * m[3];
     const double a = m[4] / determinant, b = -m[1] / determinant;
     const double c = -m[3] / determinant, d = m[0] / determinant;
-    /* The middle of the result and of the picture. Only a result of a fixed size shows the move. */
+    /* The centres of the result and of the picture. The translation shows only in a result of a
+     * fixed size. */
     const double x = (warp.width - 1) / 2.0 + (grows ? 0 : m[2]);
     const double y = (warp.height - 1) / 2.0 + (grows ? 0 : m[5]);
     const double map[6] = {a, b, (width - 1) / 2 - a * x - b * y,

@@ -1,4 +1,4 @@
-/* lens: the curvature that a lens makes of straight lines, and its correction. */
+/* lens: adds or corrects the curvature that a lens gives to straight lines. */
 #include "filters/warp/warp.h"
 
 struct lens {

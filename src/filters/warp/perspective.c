@@ -1,4 +1,4 @@
-/* perspective: four points of the picture become the corners of the result, or the reverse. */
+/* perspective: maps four points of the picture to the corners of the result, or the reverse. */
 #include "filters/warp/warp.h"
 
 struct perspective {
@@ -60,7 +60,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     return GF_OK;
 }
 
-/* The map from the square 0..1 to the quadrilateral (Heckbert 1989, 2.2.3). */
+/* The map from the unit square to the quadrilateral (Heckbert 1989, 2.2.3). */
 static void from_square(const float *point, double scale_x, double scale_y, double m[9])
 {
     double x[4], y[4];
@@ -84,7 +84,7 @@ static void from_square(const float *point, double scale_x, double scale_y, doub
     memcpy(m, result, sizeof result);
 }
 
-/* The inverse, up to a factor. */
+/* Inverts the matrix, up to a factor. */
 static void invert(double m[9])
 {
     double r[9];
@@ -104,8 +104,8 @@ static int side(struct gf_length length, int whole)
                                        : gf_warp_side(length.value);
 }
 
-/* Sets the warp from m, which maps the unit square to the picture's points. Coordinates of both
- * pictures are those of the pixels' centres. */
+/* Sets the warp from m, which maps the unit square to the picture's points. Coordinates in both
+ * pictures are relative to pixels' centres. */
 static void from_pixels(struct gf_warp_params *warp, const double m[9], double in_scale_x,
                         double in_scale_y, double out_width, double out_height)
 {
@@ -142,8 +142,8 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
     if (from) {
         from_pixels(&warp, m, 1, 1, warp.width, warp.height);
     } else {
-        /* At the first corner of the quadrilateral, which is in the picture, the divisor has to be
-         * positive. */
+        /* The divisor must be positive at the first corner of the quadrilateral, which is in the
+         * picture. */
         const double x = m[2], y = m[5];
         invert(m);
         const double sign = m[6] * x + m[7] * y + m[8] < 0 ? -1 : 1;

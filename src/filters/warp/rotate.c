@@ -1,4 +1,4 @@
-/* rotate: quarter turns exactly, other angles by sampling. */
+/* rotate: rotates exactly by quarter turns, and by sampling for other angles. */
 #include "base/elementary.h"
 #include "filters/warp/warp.h"
 #include "pixel/orient/orient.h"
@@ -6,7 +6,7 @@
 extern const struct gf_filter gf_rotate_filter;
 
 struct rotate {
-    double angle; /* degrees */
+    double angle; /* in degrees */
     int fit, kernel;
     struct gf_colour colour;
 };
@@ -22,7 +22,7 @@ static const struct gf_param rotate_params[] = {
     {0},
 };
 
-/* The angle in quarter turns, 0..3, or -1 where it is no whole number of them. */
+/* The number of quarter turns, 0..3, or -1 for any other angle. */
 static int quarters(const struct rotate *rotate)
 {
     const double turns = rotate->angle / 90;
@@ -40,7 +40,7 @@ static struct gf_orient rotation(const void *params)
     return turn[quarters(params)];
 }
 
-/* The middle of the result is the middle of the picture. */
+/* The warp that maps the centre of the picture to the centre of the result. */
 static struct gf_warp_params warp_of(const struct rotate *rotate, int width, int height)
 {
     const double cosine = gf_sin_pi_double(rotate->angle / 180 + 0.5);

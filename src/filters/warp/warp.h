@@ -1,5 +1,5 @@
-/* What the filters that sample at fractional positions share: the names of their parameters, and
- * the parts that they append. */
+/* What the filters that sample at any positions share: the names of their parameters, and the parts
+ * that they append. */
 #ifndef GF_FILTERS_WARP_WARP_H
 #define GF_FILTERS_WARP_WARP_H
 
@@ -11,7 +11,7 @@
 #include "pixel/point/premultiply.h"
 #include "pixel/warp/warp.h"
 
-/* Needs members int kernel and struct gf_colour colour. */
+/* The type must have members int kernel and struct gf_colour colour. */
 #define GF_WARP_PARAMS(type_) \
     GF_PARAM_CHOICE(type_, kernel, GF_WARP_LINEAR, gf_warp_kernel_names, \
                     "what a pixel is interpolated from: 2x2 pixels (linear), 4x4 (cubic), 6x6 " \
@@ -26,8 +26,8 @@
     "picture shrinks, a pixel is the mean of evenly spaced samples, at most 1.25 pixels apart. " \
     "Alpha weights the colour."
 
-/* Appends the warp as a filter of GF_WARP_STAGE(), whose members that depend on the picture's size
- * it sets. Before it comes an alpha channel, if the surroundings are to be transparent. */
+/* Appends the warp as a filter of GF_WARP_STAGE(), and sets its members that depend on the
+ * picture's size. If the surroundings are transparent, a part that adds alpha precedes it. */
 static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_params *warp,
                                  const struct gf_extent *extent, struct gf_parts *parts)
 {
@@ -37,16 +37,16 @@ static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_
     gf_parts_add(parts, filter, warp, sizeof *warp);
 }
 
-/* A side of the result that has room for `length` pixels; rounding errors do not enlarge it. A side
- * that is too large stays so, and the warp's shape() refuses it. */
+/* A side of the result that has room for `length` pixels, without one more pixel for rounding
+ * errors. The warp's shape() refuses a side that is too large. */
 static inline int gf_warp_side(double length)
 {
     const double side = ceil(length - 1e-6);
     return side < 1 ? 1 : side > GF_SIDE_MAX ? GF_SIDE_MAX + 1 : (int)side;
 }
 
-/* How large the result is. */
+/* How the size of the result is chosen. */
 enum gf_warp_fit { GF_WARP_GROW, GF_WARP_KEEP };
-extern const char *const gf_warp_fit_names[]; /* rotate.c */
+extern const char *const gf_warp_fit_names[]; /* defined in rotate.c */
 
 #endif
