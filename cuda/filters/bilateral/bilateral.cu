@@ -4,7 +4,8 @@ extern "C" int gf_bilateral_near_cuda(const struct gf_launch *launch);
 
 /* A block makes a tile of the output. It reads the tile and `radius` pixels around it as floats
  * into shared memory, a strip of as many rows as fit at a time, so that every radius works. The
- * lanes of a warp lie along a row. */
+ * lanes of a warp lie along a row. The channels of a pixel stand together, since its weight needs
+ * all of them; the tile of cuda/common/planes.cuh has a plane for each. */
 constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_THREADS_Y = 8;
 constexpr int TILE_ROWS = 2 * TILE_THREADS_Y; /* a thread makes two pixels, one below the other */

@@ -1,5 +1,7 @@
 /* The vertical pass of the Gaussian into scratch memory, for radii above those of the fused
- * kernels. */
+ * kernels. Depths have kernels of their own, since bytes are added up by input rows, four at a
+ * time, and floats by taps, in the order that gauss.h states; they share the walk, find_columns().
+ */
 #include "cuda/filters/gauss/gauss.cuh"
 
 enum {

@@ -1,329 +1,256 @@
-/* The Gaussian of 8-bit pictures, radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel. */
+/* The Gaussian of radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; for 16 bits in float
+ * and in the order that gauss.h states.
+ *
+ * A Pass (gauss_tile_passes.cuh) is what the kernel needs of a depth beside gauss_samples.cuh.
+ * WIDTH is a tile's row in samples, and listed() the number of input rows of a tile. In the
+ * vertical pass a thread makes the columns of a word of samples, by blur_columns(), whose taps are
+ * in Columns where they differ from the rows'. In the horizontal pass it makes a run by blur_row():
+ * of all channels with TOGETHER, else of one. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
 
-#include "cuda/filters/gauss/gauss_common.cuh"
+#include "cuda/filters/gauss/gauss_samples.cuh"
 #include "stage/border.h"
 
-template <class Finish> struct tile_args {
-    struct view_pair p;
-    int radius; /* of the taps, at most RADIUS */
-    int drop;   /* bits that the vertical pass drops */
-    /* even[u]: taps 2u and 2u + 1 counted from the topmost, odd[u]: taps 2u - 1 and 2u, low half
-     * first; tap[k]: by distance, for sums with 24 fraction bits. */
-    unsigned even[GF_GAUSS_FUSED_MAX + 1], odd[GF_GAUSS_FUSED_MAX + 1], tap[GF_GAUSS_FUSED_MAX + 1];
-    Finish finish;
-};
-
-/* The tile between the passes. A word holds the samples of two rows, the upper row in its lower
- * half. Each channel has a plane of its own, so that the samples under the taps are adjacent. */
+/* The tile between the passes. Each channel has a plane of its own, so that the samples under the
+ * taps are adjacent. */
 struct tile_shape {
     int width; /* pixels */
-    int plane; /* words from one channel to the next */
-    int pair;  /* words from one pair of rows to the next */
+    int plane; /* values from one channel to the next */
+    int row;   /* values from one row of values to the next */
 };
 
-template <int RADIUS> struct tile_extent {
-    static constexpr int GROUPS =
-        (2 * RADIUS + 3) / 4 + 1; /* of four input rows, for four output rows */
-    static constexpr int ROWS = 4 * (GROUPS + TILE_ROWS / 4 - 1);
-    static constexpr int SPAN = (RUN + 2 * RADIUS + 3) / 4 * 4; /* samples that a run is made of */
-};
-
-static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int channels, int radius)
+static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int samples,
+                                                                           int channels, int radius)
 {
     struct tile_shape shape;
-    shape.width = TILE_SAMPLES / channels;
+    shape.width = samples / channels;
     shape.plane = (shape.width + 2 * radius + 3) / 4 * 4;
-    shape.pair = channels * shape.plane;
-    /* Eight threads read 16 bytes each at once, 32 bytes apart in four runs of two pairs of rows:
-     * with an odd number of 16-byte units from pair to pair they meet every bank once. */
-    if (shape.pair % 8 == 0)
-        shape.pair += 4;
+    shape.row = channels * shape.plane;
+    /* Eight threads read 16 bytes each at once, 32 bytes apart in four runs of two rows of values:
+     * with an odd number of 16-byte units from row to row they meet every bank once. */
+    if (shape.row % 8 == 0)
+        shape.row += 4;
     return shape;
 }
 
-/* The words of the planes that a thread's four columns go to; nullptr for columns that are not the
+/* The values of the planes that a thread's columns go to; nullptr for columns that are not the
  * tile's. */
+template <int COLUMNS, class Value>
 static __device__ __forceinline__ void find_targets(const struct view_pair &p,
                                                     const struct tile_shape &shape, int pixels,
-                                                    int sample, unsigned *words, unsigned *to[4])
+                                                    int sample, Value *values, Value *to[COLUMNS])
 {
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < COLUMNS; j++) {
         const int pixel = pixel_of(p, max(sample + j, 0));
         const int channel = sample + j - pixel * p.channels;
-        to[j] = sample + j >= 0 && pixel < pixels ? words + channel * shape.plane + pixel : nullptr;
+        to[j] =
+            sample + j >= 0 && pixel < pixels ? values + channel * shape.plane + pixel : nullptr;
     }
 }
 
-/* Sources of four columns that are not all within the row: the sample for each, and a mask, which
- * is 0 if the border's constant replaces it. */
-struct edge_columns {
-    unsigned from[4], mask[4];
+/* Sources of a word of COLUMNS samples that are not all within the row: the sample for each, and a
+ * mask, which is 0 if the border's constant replaces it. */
+template <int COLUMNS> struct edge_columns {
+    unsigned from[COLUMNS], mask[COLUMNS];
 };
 
-static __device__ __forceinline__ struct edge_columns edge_columns_at(const struct view_pair &p,
-                                                                      int left, int sample)
-{
-    struct edge_columns edge;
+template <int COLUMNS>
+static __device__ __forceinline__ struct edge_columns<COLUMNS>
+edge_columns_at(const struct view_pair &p, int left, int sample) {
+    constexpr int BITS = 32 / COLUMNS;
+    struct edge_columns<COLUMNS> edge;
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const int pixel = pixel_of(p, max(sample + j, 0));
-        const int channel = max(sample + j, 0) - pixel * p.channels;
+    for (int j = 0; j < COLUMNS; j++) {
+        const int at = max(sample + j, 0), pixel = pixel_of(p, at);
         const int index = gf_border_index(left + pixel, p.width, p.border);
-        edge.from[j] = (unsigned)max(index, 0) * p.channels + channel;
-        edge.mask[j] = index < 0 ? 0u : 0xFFu << 8 * j;
+        edge.from[j] = (unsigned)max(index, 0) * p.channels + (at - pixel * p.channels);
+        edge.mask[j] = index < 0 ? 0u : ((1u << BITS) - 1) << BITS * j;
     }
     return edge;
 }
 
-/* Four rows of four columns, from row y on. All threads of a block take the same branches. */
-static __device__ __forceinline__ void load_columns(const struct view_pair &p,
-                                                    const long long *rows, int y, bool inside,
-                                                    long long byte, const struct edge_columns &edge,
-                                                    unsigned r[4])
-{
-    if (inside) {
+/* The rows and columns of the picture that a thread's word of samples is of. */
+template <class Sample>
+struct tile_source {
+    static constexpr int COLUMNS = 4 / sizeof(Sample);
+    const struct view_pair &p;
+    const long long *rows; /* list_rows(), from row `top` on */
+    int top;
+    bool inside; /* of the row, the whole tile: the same for all threads of a block */
+    long long byte;
+    struct edge_columns<COLUMNS> edge; /* unless inside */
+
+    /* Words of rows one below the other, from row `first` of the list on. */
+    template <int COUNT> __device__ __forceinline__ void load(int first, unsigned (&r)[COUNT]) const
+    {
+        if (inside) {
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            r[i] = __ldg((const unsigned *)(p.in + rows[i] + byte));
-    } else {
+            for (int i = 0; i < COUNT; i++)
+                r[i] = __ldg((const unsigned *)(p.in + rows[first + i] + byte));
+        } else {
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            r[i] = 0;
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                r[i] |= (unsigned)__ldg(p.in + rows[i] + edge.from[j]) << 8 * j & edge.mask[j];
-        }
-    }
-    if (p.border == GF_BORDER_CONSTANT) {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            if (y + i < 0 || y + i >= p.height)
+            for (int i = 0; i < COUNT; i++) {
+                const Sample *const row = (const Sample *)(p.in + rows[first + i]);
                 r[i] = 0;
-        }
-    }
-}
-
-/* Output rows 4 step .. 4 step + 3 of one column, in two words. */
-template <int RADIUS, class Args>
-static __device__ __forceinline__ void blur_column(const Args &args, const unsigned (*window)[4],
-                                                   int c, unsigned *to, int pair)
-{
-    unsigned sum[4];
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        sum[i] = 1u << (args.drop - 1);
-#pragma unroll
-        for (int u = 0; u <= RADIUS; u++) {
-            const int two = u + i / 2; /* pair of rows of the window */
-            const unsigned tap = i % 2 ? args.odd[u] : args.even[u];
-            const unsigned bytes = window[two / 2][c];
-            sum[i] = two % 2 ? __dp2a_hi(tap, bytes, sum[i]) : __dp2a_lo(tap, bytes, sum[i]);
-        }
-        sum[i] >>= args.drop;
-    }
-    if (to) {
-        to[0] = sum[0] | sum[1] << 16;
-        to[pair] = sum[2] | sum[3] << 16;
-    }
-}
-
-/* The vertical pass: a thread makes four neighbouring columns of the tile. It transposes four rows
- * at a time into four columns of bytes, of which dp2a multiplies two by two taps, while the next
- * four rows are being loaded. */
-template <int RADIUS, class Args>
-static __device__ __forceinline__ void
-blur_columns(const Args &args, const struct tile_shape &shape, const long long *rows,
-             unsigned *words, int x0, int y0)
-{
-    constexpr int GROUPS = tile_extent<RADIUS>::GROUPS, STEPS = TILE_ROWS / 4;
-    const struct view_pair &p = args.p;
-    const int left = x0 - RADIUS, top = y0 - RADIUS;
-    const int pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
-    const long long start = (long long)left * p.channels & ~3LL;
-    const int slack = (int)((long long)left * p.channels - start);
-    const int count = (slack + pixels * p.channels + 3) / 4;
-    const bool inside = start >= 0 && start + 4 * count <= (long long)p.width * p.channels;
-    for (int w = threadIdx.x; w < count; w += GAUSS_THREADS) {
-        const long long byte = start + 4 * w;
-        struct edge_columns edge;
-        if (!inside)
-            edge = edge_columns_at(p, left, 4 * w - slack);
-        unsigned *to[4];
-        find_targets(p, shape, pixels, 4 * w - slack, words, to);
-        unsigned raw[GROUPS][4], window[GROUPS + STEPS - 1][4];
-#pragma unroll
-        for (int group = 0; group < GROUPS; group++)
-            load_columns(p, rows + 4 * group, top + 4 * group, inside, byte, edge, raw[group]);
-#pragma unroll
-        for (int group = 0; group < GROUPS; group++)
-            transpose_bytes(raw[group], window[group]);
-#pragma unroll
-        for (int step = 0; step < STEPS; step++) {
-            const int next = GROUPS + step;
-            if (step + 1 < STEPS)
-                load_columns(p, rows + 4 * next, top + 4 * next, inside, byte, edge, raw[0]);
-#pragma unroll
-            for (int c = 0; c < 4; c++) {
-                blur_column<RADIUS>(args, window + step, c, to[c], shape.pair);
-                to[c] += to[c] ? 2 * shape.pair : 0;
+                for (int j = 0; j < COLUMNS; j++)
+                    r[i] |= (unsigned)__ldg(row + edge.from[j]) << 32 / COLUMNS * j & edge.mask[j];
             }
-            if (step + 1 < STEPS)
-                transpose_bytes(raw[0], window[next]);
+        }
+        if (p.border == GF_BORDER_CONSTANT) {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) {
+                if (top + first + i < 0 || top + first + i >= p.height)
+                    r[i] = 0;
+            }
         }
     }
-}
+};
 
-/* Interleaves four pixels. plane[0] holds the bytes of the last channel, plane[1] those of the one
- * before. */
-static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const unsigned plane[4],
-                                                        int channels)
+/* The sums of a run. What lies behind the columns of the tile, which the last access takes along,
+ * and behind those of the picture is in no sum that is written. */
+template <int RADIUS, class Args, class Value>
+static __device__ __forceinline__ void blur_run(const Args &args, const Value *from,
+                                                Value (*sum)[RUN])
 {
-    unsigned *const out = (unsigned *)to;
-    if (channels == 1) {
-        out[0] = plane[0];
-    } else if (channels == 2) {
-        out[0] = __byte_perm(plane[1], plane[0], 0x5140);
-        out[1] = __byte_perm(plane[1], plane[0], 0x7362);
-    } else if (channels == 3) {
-        const unsigned low = __byte_perm(plane[2], plane[1], 0x5140);
-        const unsigned high = __byte_perm(plane[2], plane[1], 0x7362);
-        out[0] = __byte_perm(low, plane[0], 0x2410);
-        out[1] = __byte_perm(__byte_perm(low, plane[0], 0x0053), high, 0x5410);
-        out[2] = __byte_perm(high, plane[0], 0x7326);
-    } else {
-        const unsigned a = __byte_perm(plane[3], plane[2], 0x5140);
-        const unsigned b = __byte_perm(plane[1], plane[0], 0x5140);
-        const unsigned c = __byte_perm(plane[3], plane[2], 0x7362);
-        const unsigned d = __byte_perm(plane[1], plane[0], 0x7362);
-        out[0] = __byte_perm(a, b, 0x5410);
-        out[1] = __byte_perm(a, b, 0x7632);
-        out[2] = __byte_perm(c, d, 0x5410);
-        out[3] = __byte_perm(c, d, 0x7632);
-    }
-}
-
-/* A run of one channel in two rows. One addition adds the samples to the left and right in both
- * rows (the sums stay below 2^16), then each row has its own multiplication; these run in different
- * pipes. The multiplication for the upper row, in the lower half of the word, is not masked: it
- * adds 2^16 times the lower row's sum, which is subtracted at the end. This is exact, since the
- * sums are modulo 2^32. What lies behind the columns of the tile and of the picture is in no sum
- * that is written. */
-template <int RADIUS, class Args>
-static __device__ __forceinline__ void blur_run(const Args &args, const unsigned *words,
-                                                unsigned start, unsigned upper[RUN],
-                                                unsigned lower[RUN])
-{
-    constexpr int SPAN = tile_extent<RADIUS>::SPAN;
-    unsigned v[SPAN];
+    typedef typename Args::Pass Pass;
+    constexpr int SPAN = (RUN + 2 * RADIUS + 3) / 4 * 4;
+    Value v[SPAN];
 #pragma unroll
     for (int i = 0; i < SPAN; i += 4) {
-        unpack(*(const uint4 *)(words + i), v + i);
+        unpack(*(const typename Pass::Vector *)(from + i), v + i);
     }
 #pragma unroll
     for (int i = 0; i < RUN; i++) {
-        upper[i] = lower[i] = 0;
+        Pass::begin(args.tap[0], v[i + RADIUS], sum, i);
 #pragma unroll
-        for (int k = 0; k <= RADIUS; k++) {
-            const unsigned both = k ? v[i + RADIUS - k] + v[i + RADIUS + k] : v[i + RADIUS];
-            upper[i] += args.tap[k] * both;
-            lower[i] += args.tap[k] * (both >> 16);
-        }
-        upper[i] += start - (lower[i] << 16);
-        lower[i] += start;
+        for (int k = 1; k <= RADIUS; k++)
+            Pass::add(args.tap[k], v[i + RADIUS - k], v[i + RADIUS + k], sum, i);
+        Pass::separate(sum, i);
+    }
+}
+
+template <class Pass_, class Finish_> struct tile_args {
+    typedef Pass_ Pass;
+    typedef Finish_ Finish;
+    struct view_pair p;
+    int radius; /* of the taps, at most RADIUS */
+    Finish finish;
+    typename Pass::Value tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros behind the last */
+    typename Pass::Columns columns;
+};
+
+template <int RADIUS, class Args>
+static __device__ __forceinline__ void
+blur_columns(const Args &args, const struct tile_shape &shape, const long long *rows,
+             typename Args::Pass::Value *values, int x0, int y0)
+{
+    typedef typename Args::Pass Pass;
+    typedef typename Pass::Sample Sample;
+    constexpr int COLUMNS = tile_source<Sample>::COLUMNS;
+    const struct view_pair &p = args.p;
+    const int left = x0 - RADIUS, pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
+    const long long begin = (long long)left * p.channels, start = begin & ~(COLUMNS - 1LL);
+    const int slack = (int)(begin - start);
+    const int count = (slack + pixels * p.channels + COLUMNS - 1) / COLUMNS;
+    const bool inside = start >= 0 && start + COLUMNS * count <= (long long)p.width * p.channels;
+    for (int w = threadIdx.x; w < count; w += GAUSS_THREADS) {
+        const int sample = COLUMNS * w - slack;
+        tile_source<Sample> source = {
+            p, rows, y0 - RADIUS, inside, (start + COLUMNS * w) * (int)sizeof(Sample), {}};
+        if (!inside)
+            source.edge = edge_columns_at<COLUMNS>(p, left, sample);
+        typename Pass::Value *to[COLUMNS];
+        find_targets<COLUMNS>(p, shape, pixels, sample, values, to);
+        Pass::template blur_columns<RADIUS>(args, source, to, shape.row);
     }
 }
 
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void blur_rows(const Args &args, const struct tile_shape &shape,
-                                                 const unsigned *words, unsigned char *staging,
-                                                 int x0, int y0, int lines)
+                                                 const typename Args::Pass::Value *values,
+                                                 unsigned char *staging, int x0, int y0, int lines)
 {
+    typedef typename Args::Pass Pass;
     const struct view_pair &p = args.p;
-    const int quarter = shape.width / RUN / 4;
-    for (int item = threadIdx.x; item < quarter * 4 * TILE_ROWS / 2; item += GAUSS_THREADS) {
-        const int rest = item >> 3, high = rest / quarter;
-        const int run = (rest - high * quarter) * 4 + (item & 3);
-        const int pair = 2 * high + (item >> 2 & 1);
-        const int x = x0 + run * RUN, y = y0 + 2 * pair;
-        if (x >= p.width || 2 * pair >= lines)
+    const int quarter = shape.width / RUN / 4, strips = Pass::TOGETHER ? 1 : p.channels;
+    for (int item = threadIdx.x; item < quarter * 4 * strips * TILE_ROWS / Pass::LINES;
+         item += GAUSS_THREADS) {
+        const int rest = item >> 3, strip = rest / quarter;
+        const int run = (rest - strip * quarter) * 4 + (item & 3);
+        const int high = Pass::TOGETHER ? strip : strip / p.channels;
+        const int value = 2 * high + (item >> 2 & 1), first = Pass::LINES * value;
+        const int x = x0 + run * RUN;
+        if (x >= p.width || first >= lines)
             continue;
-        unsigned plane[2][2][4] = {}; /* [row][half of the run][channel, the latest first] */
-        for (int channel = 0; channel < p.channels; channel++) {
-            unsigned sum[2][RUN], word[2];
-            blur_run<RADIUS>(args, words + pair * shape.pair + channel * shape.plane + run * RUN,
-                             decltype(args.finish)::START, sum[0], sum[1]);
-#pragma unroll
-            for (int row = 0; row < 2; row++) {
-                finish_run(args, sum[row], x, min(y + row, y0 + lines - 1), channel, word);
-#pragma unroll
-                for (int half = 0; half < 2; half++) {
-#pragma unroll
-                    for (int i = 3; i > 0; i--)
-                        plane[row][half][i] = plane[row][half][i - 1];
-                    plane[row][half][0] = word[half];
-                }
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            interleave_bytes(staging + (2 * pair + i / 2) * STAGING_PITCH +
-                                 (2 * run + i % 2) * RUN / 2 * p.channels,
-                             plane[i / 2][i % 2], p.channels);
+        Pass::template blur_row<RADIUS>(args, values + value * shape.row + run * RUN, shape.plane,
+                                        x, y0 + first, y0 + lines - 1, strip - high * p.channels,
+                                        (typename Pass::Sample *)(staging + first * STAGING_BYTES) +
+                                            run * RUN * p.channels);
     }
 }
 
-template <int RADIUS, class Finish>
-__global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6 ? 2 : Finish::BLOCKS)
-    blur_tile_kernel(const tile_args<Finish> args)
+template <int RADIUS, class Pass, class Finish>
+__global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
+                                                 : Pass::LINES == 2 ? Finish::BLOCKS
+                                                                    : 3)
+    blur_tile_kernel(const tile_args<Pass, Finish> args)
 {
+    typedef typename Pass::Value Value;
+    constexpr int SIZE = (int)sizeof(typename Pass::Sample);
     extern __shared__ uint4 shared[];
     const struct view_pair &p = args.p;
-    const struct tile_shape shape = shape_of_tile(p.channels, RADIUS);
+    const struct tile_shape shape = shape_of_tile(Pass::WIDTH, p.channels, RADIUS);
     long long *const rows = (long long *)shared;
-    unsigned *const words = (unsigned *)(rows + tile_extent<RADIUS>::ROWS);
-    unsigned char *const staging = (unsigned char *)(words + TILE_ROWS / 2 * shape.pair);
+    Value *const values = (Value *)(rows + Pass::listed(RADIUS));
+    unsigned char *const staging = (unsigned char *)(values + TILE_ROWS / Pass::LINES * shape.row);
     const struct tile_origin origin = block_tile(p.width, shape.width, TILE_ROWS);
     const int x0 = origin.x, y0 = p.out_y + origin.row;
     const int lines = min(TILE_ROWS, p.out_y + p.rows - y0);
-    list_rows(p, rows, tile_extent<RADIUS>::ROWS, y0 - RADIUS, y0 - args.radius,
+    list_rows(p, rows, Pass::listed(RADIUS), y0 - RADIUS, y0 - args.radius,
               y0 + lines - 1 + args.radius);
     __syncthreads();
-    blur_columns<RADIUS>(args, shape, rows, words, x0, y0);
+    blur_columns<RADIUS>(args, shape, rows, values, x0, y0);
     __syncthreads();
-    blur_rows<RADIUS>(args, shape, words, staging, x0, y0, lines);
+    blur_rows<RADIUS>(args, shape, values, staging, x0, y0, lines);
     __syncthreads();
-    store_tile(p, staging, STAGING_PITCH, TILE_SAMPLES, lines, y0, (long long)x0 * p.channels,
-               (long long)p.width * p.channels);
+    store_tile(p, staging, STAGING_BYTES, SIZE * Pass::WIDTH, lines, y0,
+               SIZE * (long long)x0 * p.channels, SIZE * (long long)p.width * p.channels);
 }
 
-template <int RADIUS, class Finish>
-static int launch_tile(const struct gf_launch *launch, const struct view_pair &p,
-                       const struct gf_gauss *gauss, const Finish &finish)
+template <class Pass, int RADIUS, class Finish>
+static int launch_tile_of(const struct gf_launch *launch, const struct view_pair &p,
+                          const struct gf_gauss *gauss, const Finish &finish)
 {
-    const struct tile_shape shape = shape_of_tile(p.channels, RADIUS);
-    struct tile_args<Finish> args = {
+    const struct tile_shape shape = shape_of_tile(Pass::WIDTH, p.channels, RADIUS);
+    struct tile_args<Pass, Finish> args = {
     };
     args.p = p;
     args.radius = gauss->radius;
-    args.drop = gauss->shift - GF_GAUSS_FRACTION;
     args.finish = finish;
-    for (int u = 0; u <= RADIUS; u++) {
-        const unsigned before = gf_gauss_tap(gauss, 2 * u - 1 - RADIUS);
-        const unsigned tap = gf_gauss_tap(gauss, 2 * u - RADIUS);
-        const unsigned after = gf_gauss_tap(gauss, 2 * u + 1 - RADIUS);
-        args.even[u] = tap | after << 16;
-        args.odd[u] = before | tap << 16;
-        args.tap[u] = (unsigned)gf_gauss_tap(gauss, u) << (GF_GAUSS_SHIFT_MAX - gauss->shift);
-    }
-    const size_t shared = tile_extent<RADIUS>::ROWS * sizeof(long long) +
-                          TILE_ROWS / 2 * shape.pair * sizeof(unsigned) + TILE_ROWS * STAGING_PITCH;
+    for (int k = 0; k <= gauss->radius; k++)
+        args.tap[k] = Pass::tap(gauss, k, GF_GAUSS_SHIFT_MAX - gauss->shift);
+    args.columns.set(gauss, RADIUS);
+    const size_t shared = Pass::listed(RADIUS) * sizeof(long long) +
+                          TILE_ROWS / Pass::LINES * shape.row * sizeof(typename Pass::Value) +
+                          TILE_ROWS * STAGING_BYTES;
     const int tiles = tile_blocks(p.width, p.rows, shape.width, TILE_ROWS);
-    blur_tile_kernel<RADIUS, Finish>
+    blur_tile_kernel<RADIUS, Pass, Finish>
         <<<tiles, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
+}
+
+template <class Pass, class Finish>
+static int launch_tile(const struct gf_launch *launch, const struct view_pair &p,
+                       const struct gf_gauss *gauss, const Finish &finish)
+{
+    const int radius = gauss->radius;
+    return radius <= 3    ? launch_tile_of<Pass, 3>(launch, p, gauss, finish)
+           : radius <= 6  ? launch_tile_of<Pass, 6>(launch, p, gauss, finish)
+           : radius <= 10 ? launch_tile_of<Pass, 10>(launch, p, gauss, finish)
+                          : launch_tile_of<Pass, 16>(launch, p, gauss, finish);
 }
 
 #endif

@@ -10,7 +10,9 @@ constexpr int GROUP = GF_RESAMPLE_GROUP;
  * right, segment by segment. A segment is converted to floats in shared memory. Each warp adds it
  * to four columns of the first pass, one lane for each row. The finished strip of the first pass
  * goes through shared memory and is added to the sums of the second pass, one lane for each column.
- * Global memory holds only the input and the result. */
+ * Global memory holds only the input and the result. The input of a tile
+ * follows from tables and not from a halo, so that the stencils' tiles of cuda/common do not fit.
+ */
 constexpr int TILE = 32;
 constexpr int STRIP = 32;           /* input rows: the lanes of a warp */
 constexpr int QUADS = TILE / GROUP; /* groups of columns: one for each warp */

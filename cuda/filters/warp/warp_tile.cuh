@@ -1,5 +1,6 @@
 /* The part of the input that a tile of a straight warp is made of, in shared memory: a pixel in one
- * or two words, with what lies beyond the picture. */
+ * or two words, with what lies beyond the picture. Its size and place follow from the map and not
+ * from a halo, so that the stencils' tiles of cuda/common do not fit. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
 
