@@ -5,7 +5,7 @@
 #include "cuda/jpeg/chunk.cuh"
 #include "cuda/jpeg/encode_entropy.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/scan.cuh"
 
 enum {
     CODE_WORDS = sizeof(struct code_tables) / sizeof(unsigned),

@@ -5,7 +5,7 @@
 #include "cuda/jpeg/chunk.cuh"
 #include "cuda/jpeg/chunk_memory.cuh"
 #include "cuda/jpeg/encode_entropy.cuh"
-#include "cuda/jpeg/look_back.cuh"
+#include "cuda/common/look_back.cuh"
 
 /* Makes a luma block beside or below the picture's blocks: it has no AC coefficients, and the DC
  * value of the block before it. */

@@ -3,7 +3,7 @@
  * all codes are valid, and that each interval holds its number of blocks and nothing more. A
  * picture that passes is decoded right, whatever the steps before have done. */
 #include "cuda/jpeg/huffman.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/scan.cuh"
 
 enum { DECODE_VOTE_AFTER = 2 };
 /* A block's coefficients in shared memory, two in a word. The extra word puts the blocks of

@@ -1,6 +1,6 @@
 /* Makes the tables of the Huffman codes, and the table of the restart intervals. */
 #include "cuda/jpeg/entropy.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/scan.cuh"
 
 enum { PREPARE_THREADS = 1024, AC_BITS_MOST = 10, ZEROS_16 = 0xf0, CODE_MOST = 16 };
 enum { SEVERAL_MOST = 31 }; /* bits that an entry of several symbols can tell */

@@ -1,7 +1,7 @@
 /* Adds up the differences of the DC values, for each component from the beginning of each restart
  * interval: the sums of tiles of MCUs first, then each value. */
 #include "cuda/jpeg/entropy.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/scan.cuh"
 
 enum { DC_THREADS = 256, DC_EACH = DC_TILE / DC_THREADS };
 

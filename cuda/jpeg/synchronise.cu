@@ -3,7 +3,7 @@
  * some symbols the codes of a wrong guess fall in step with the right ones. Thread blocks overlap,
  * so that most have the right entry of their first own subsequence; the others are repaired. */
 #include "cuda/jpeg/huffman.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/scan.cuh"
 
 /* Repeats are looked for after so many passes; photographs seldom take more. They reach so many
  * subsequences back: those of a blank page as many as the odd part of an MCU's bits. The same bits

@@ -1,7 +1,7 @@
 /* Removes the stuffed zeros and the restart markers from the scans: counts what each tile keeps,
  * sums the counts of the tiles before it, and then moves the bytes. */
 #include "cuda/jpeg/entropy.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/scan.cuh"
 
 enum { PIECE = 16, UNSTUFF_THREADS = UNSTUFF_TILE / PIECE, SCAN_THREADS = 1024 };
 enum { MARKER = 0xff, RST0 = 0xd0, EOI = 0xd9 };

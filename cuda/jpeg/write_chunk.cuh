@@ -3,7 +3,7 @@
 #define GF_CUDA_JPEG_WRITE_CHUNK_CUH
 
 #include "cuda/jpeg/chunk_memory.cuh"
-#include "cuda/jpeg/look_back.cuh"
+#include "cuda/common/look_back.cuh"
 
 /* The words of the scan that end in the chunk; the last chunk pads the last one with ones. */
 struct chunk_words {

@@ -1,7 +1,7 @@
 /* Filters rows: the sums of the five filters, the choice, the filtered bytes, and the sums for
  * Adler-32. A thread block takes a row at a time; both passes over it read words of four bytes, the
  * second at the places of the filtered words, so that they are written whole. */
-#include "cuda/common/launch.cuh"
+#include "cuda/common/scan.cuh"
 #include "cuda/png/encode_group.cuh"
 
 enum { THREADS = 256, ROW_BLOCKS = 256, FILTERS = 5, BASE = 65521, FIRST_ROW_FILTERS = 2 };
@@ -102,14 +102,6 @@ static __device__ __forceinline__ unsigned keep(unsigned word, int from, int end
     return end < 4 ? word & ~(~0u << 8 * end) : word;
 }
 
-template <class T> static __device__ __forceinline__ T sum_warp(T value)
-{
-#pragma unroll
-    for (int i = WARP / 2; i; i /= 2)
-        value += __shfl_xor_sync(~0u, value, i);
-    return value;
-}
-
 /* Adds each filter's sum to `sums`, which are in shared memory. */
 static __device__ void add_sums(const struct row &row, const struct row &above, int pixel_bytes,
                                 unsigned long long *sums)
@@ -124,7 +116,7 @@ static __device__ void add_sums(const struct row &row, const struct row &above, 
     }
 #pragma unroll
     for (int filter = 0; filter < FILTERS; filter++) {
-        const unsigned long long sum = sum_warp((unsigned long long)own[filter]);
+        const unsigned long long sum = warp_sum((unsigned long long)own[filter]);
         if (threadIdx.x % WARP == 0)
             atomicAdd(sums + filter, sum);
     }
@@ -164,8 +156,8 @@ static __device__ void write_row(const struct row &row, const struct row &above,
                 stripe[4 * w + b] = (unsigned char)(word >> 8 * b);
         }
     }
-    const unsigned long long all = sum_warp((unsigned long long)plain);
-    const unsigned long long all_weighted = sum_warp((unsigned long long)weighted);
+    const unsigned long long all = warp_sum((unsigned long long)plain);
+    const unsigned long long all_weighted = warp_sum((unsigned long long)weighted);
     if (threadIdx.x % WARP == 0) {
         atomicAdd(adler, all);
         atomicAdd(adler + 1, all_weighted);

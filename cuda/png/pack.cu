@@ -1,8 +1,8 @@
 /* Writes the deflate data of the stripes. A thread block takes a tile of cells: it adds up their
  * bits, learns from the tiles before where they begin, joins them in shared memory and writes whole
  * words. A tile with a long match may have more bits than shared memory; it writes them at once. */
-#include "cuda/jpeg/look_back.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/look_back.cuh"
+#include "cuda/common/scan.cuh"
 #include "cuda/png/cells.cuh"
 #include "cuda/png/output.cuh"
 

@@ -1,7 +1,7 @@
 /* Finds where each stripe's chunk lies in the output, and writes what stands around the stripes'
  * data. */
 #include "cuda/common/launch.cuh"
-#include "cuda/jpeg/scan.cuh"
+#include "cuda/common/scan.cuh"
 #include "cuda/png/encode_group.cuh"
 #include "cuda/png/output.cuh"
 

@@ -1,5 +1,5 @@
 /* Undoes the filters of rows, and sums the rows up before. */
-#include "cuda/common/launch.cuh"
+#include "cuda/common/scan.cuh"
 #include "cuda/png/stripes.cuh"
 
 enum { SUM_THREADS = 256, ADLER = 65521 };
@@ -8,8 +8,7 @@ enum { SUM_THREADS = 256, ADLER = 65521 };
 
 static __device__ __forceinline__ uint64_t sum_block(uint64_t value, uint64_t *warps)
 {
-    for (int step = WARP / 2; step; step /= 2)
-        value += __shfl_xor_sync(~0u, value, step);
+    value = warp_sum(value);
     __syncthreads();
     if (threadIdx.x % WARP == 0)
         warps[threadIdx.x / WARP] = value;

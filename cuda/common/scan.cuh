@@ -1,8 +1,17 @@
-/* Sums over the threads of a block. */
-#ifndef GF_CUDA_JPEG_SCAN_CUH
-#define GF_CUDA_JPEG_SCAN_CUH
+/* Sums over the threads of a warp and of a block. */
+#ifndef GF_CUDA_COMMON_SCAN_CUH
+#define GF_CUDA_COMMON_SCAN_CUH
 
 #include "cuda/common/launch.cuh"
+
+/* The sum of the values of all lanes of the warp. */
+template <class T> static __device__ __forceinline__ T warp_sum(T value)
+{
+#pragma unroll
+    for (int step = WARP / 2; step; step /= 2)
+        value += __shfl_xor_sync(~0u, value, step);
+    return value;
+}
 
 /* The sum of the values of the warp's lanes before and with this one. */
 template <class T> static __device__ __forceinline__ T warp_inclusive_sum(T value)

@@ -1,12 +1,12 @@
 /* Prefix sums over the chunks of a picture within one launch (decoupled look-back). A chunk
  * publishes its own number first, adds up what the chunks before it have published, and then
  * publishes the sum. It waits only for chunks before it, which the device has started earlier. */
-#ifndef GF_CUDA_JPEG_LOOK_BACK_CUH
-#define GF_CUDA_JPEG_LOOK_BACK_CUH
+#ifndef GF_CUDA_COMMON_LOOK_BACK_CUH
+#define GF_CUDA_COMMON_LOOK_BACK_CUH
 
 #include <stdint.h>
 
-#include "cuda/common/launch.cuh"
+#include "cuda/common/scan.cuh"
 
 static constexpr uint64_t TOLD_OWN = (uint64_t)1 << 62, TOLD_SUM = (uint64_t)2 << 62,
                           TOLD_VALUE = TOLD_OWN - 1;
@@ -30,14 +30,6 @@ static __device__ __forceinline__ uint64_t wait_for(const uint64_t *place)
     return value;
 }
 
-static __device__ __forceinline__ unsigned sum_lanes(unsigned value)
-{
-#pragma unroll
-    for (int i = WARP / 2; i; i /= 2)
-        value += __shfl_xor_sync(~0u, value, i);
-    return value;
-}
-
 /* The sum of the `before` chunks whose places lie below `place`, STRIDE words apart. All lanes of a
  * warp call it; each lane reads one chunk at a time, the nearest first. */
 template <int STRIDE>
@@ -56,7 +48,7 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
         } while (needed & ~__ballot_sync(~0u, value != 0));
         own += needed >> lane & 1 && !(value & TOLD_SUM) ? (unsigned)value : 0;
         if (sums)
-            return sum_lanes(own) + (__shfl_sync(~0u, value, __ffs(sums) - 1) & TOLD_VALUE);
+            return warp_sum(own) + (__shfl_sync(~0u, value, __ffs(sums) - 1) & TOLD_VALUE);
     }
 }
 
