@@ -1,33 +1,19 @@
 /* Runs the steps of the JPEG decoder for groups of pictures. */
 #include "cuda/jpeg/decoder.h"
 
-#include <cuda_runtime.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cuda/common/check.cuh"
-#include "cuda/common/coder_memory.cuh"
+#include "cuda/common/coder.cuh"
 #include "cuda/jpeg/plan.cuh"
 #include "cuda/jpeg/reconstruct.cuh"
 
-enum { STEPS = 6 };
 /* Long subsequences take fewer passes and less work each; short ones keep the whole device busy
  * with a few pictures. */
 static constexpr uint64_t FEW_BITS = 100u << 20, MANY_BITS = 400u << 20;
 
-struct gf_jpeg_decoder {
-    int device;
-    uint64_t memory_most;
-    int expected; /* pictures at once */
-    cudaStream_t stream;
-    unsigned char *memory, *pinned; /* pinned: the descriptions that go to the device in one copy */
-    uint64_t memory_bytes, pinned_bytes;
-    struct gf_jpeg_decode_steps *steps; /* or NULL */
-    unsigned subsequence_bits;          /* or 0 */
-    cudaEvent_t marks[STEPS + 1];
+struct gf_jpeg_decoder : coder {
+    unsigned subsequence_bits; /* or 0 */
 };
-
-/* ---- memory ---- */
 
 extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
 {
@@ -43,62 +29,28 @@ extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, s
     return gf_jpeg_lay_out(NULL, &amounts).bytes;
 }
 
-static enum gf_status grow(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *layout,
-                           struct gf_error *error)
-{
-    const int count = layout->group.count;
-    enum gf_status status = GF_OK;
-    if (layout->bytes > decoder->memory_bytes)
-        status =
-            grow_device(decoder->device, layout->bytes,
-                        room_for(layout->bytes, count, decoder->expected, decoder->memory_most),
-                        &decoder->memory, &decoder->memory_bytes, error);
-    if (!status && layout->described_bytes > decoder->pinned_bytes)
-        status = grow_host(decoder->device,
-                           room_for(layout->described_bytes, count, decoder->expected, UINT64_MAX),
-                           &decoder->pinned, &decoder->pinned_bytes, error);
-    return status;
-}
-
 /* ---- one group ---- */
-
-/* Records the next event, from which the durations of the steps are computed. */
-static cudaError_t mark(const struct gf_jpeg_decoder *decoder, int step)
-{
-    return decoder->steps ? cudaEventRecord(decoder->marks[step], decoder->stream) : cudaSuccess;
-}
 
 static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *device,
                              const struct jpeg_picture *pictures, struct gf_error *error)
 {
     const struct jpeg_group *const group = &device->group;
     cudaStream_t const stream = decoder->stream;
-    GF_CUDA_TRY(mark(decoder, 1), decoder->device, error);
+    GF_CUDA_TRY(coder_mark(decoder, 1, stream), decoder->device, error);
     GF_CUDA_TRY(gf_jpeg_unstuff(group, stream), decoder->device, error);
     GF_CUDA_TRY(gf_jpeg_prepare(group, stream), decoder->device, error);
-    GF_CUDA_TRY(mark(decoder, 2), decoder->device, error);
+    GF_CUDA_TRY(coder_mark(decoder, 2, stream), decoder->device, error);
     GF_CUDA_TRY(gf_jpeg_synchronise(group, stream), decoder->device, error);
-    GF_CUDA_TRY(mark(decoder, 3), decoder->device, error);
+    GF_CUDA_TRY(coder_mark(decoder, 3, stream), decoder->device, error);
     GF_CUDA_TRY(gf_jpeg_decode_blocks(group, stream), decoder->device, error);
-    GF_CUDA_TRY(mark(decoder, 4), decoder->device, error);
+    GF_CUDA_TRY(coder_mark(decoder, 4, stream), decoder->device, error);
     GF_CUDA_TRY(gf_jpeg_sum_dc(group, stream), decoder->device, error);
-    GF_CUDA_TRY(mark(decoder, 5), decoder->device, error);
+    GF_CUDA_TRY(coder_mark(decoder, 5, stream), decoder->device, error);
     GF_CUDA_TRY(gf_jpeg_reconstruct(pictures, group->count, group->coefficients, group->dc,
                                     device->described.quantisers, group->flags, device->scratch,
                                     stream),
                 decoder->device, error);
-    GF_CUDA_TRY(mark(decoder, 6), decoder->device, error);
-    return GF_OK;
-}
-
-static enum gf_status measure(const struct gf_jpeg_decoder *decoder, struct gf_error *error)
-{
-    struct gf_jpeg_decode_steps *const steps = decoder->steps;
-    float *const to[STEPS] = {&steps->upload, &steps->unstuff, &steps->synchronise,
-                              &steps->decode, &steps->dc,      &steps->pixels};
-    for (int i = 0; i < STEPS; i++)
-        GF_CUDA_TRY(cudaEventElapsedTime(to[i], decoder->marks[i], decoder->marks[i + 1]),
-                    decoder->device, error);
+    GF_CUDA_TRY(coder_mark(decoder, 6, stream), decoder->device, error);
     return GF_OK;
 }
 
@@ -114,14 +66,16 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
 {
     struct jpeg_layout host = gf_jpeg_lay_out(NULL, amounts);
     const unsigned count = (unsigned)amounts->pictures;
-    const enum gf_status status = grow(decoder, &host, error);
+    enum gf_status status = coder_reserve(decoder, host.bytes, (int)count, error);
+    if (!status)
+        status = coder_reserve_pinned(decoder, host.described_bytes, 0, (int)count, error);
     if (status)
         return status;
     host = gf_jpeg_lay_out(decoder->pinned, amounts);
     const struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
     struct jpeg_amounts before;
     memset(&before, 0, sizeof before);
-    GF_CUDA_TRY(mark(decoder, 0), decoder->device, error);
+    GF_CUDA_TRY(coder_mark(decoder, 0, decoder->stream), decoder->device, error);
     for (unsigned i = 0; i < count; i++) {
         const struct gf_jpeg_decode_picture *const picture = members[i].picture;
         const struct jpeg_amounts own =
@@ -139,9 +93,9 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     GF_CUDA_TRY(cudaMemcpyAsync(decoder->memory, decoder->pinned, host.described_bytes,
                                 cudaMemcpyHostToDevice, decoder->stream),
                 decoder->device, error);
-    const enum gf_status launched = launch(decoder, &device, host.described.pictures, error);
-    if (launched)
-        return launched;
+    status = launch(decoder, &device, host.described.pictures, error);
+    if (status)
+        return status;
     GF_CUDA_TRY(cudaMemcpyAsync(host.described.flags, device.described.flags,
                                 2 * count * sizeof *host.described.flags, cudaMemcpyDeviceToHost,
                                 decoder->stream),
@@ -152,7 +106,7 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
         picture->decoded = !host.described.flags[i];
         picture->end = picture->header->scan + host.described.ends[i];
     }
-    return decoder->steps ? measure(decoder, error) : GF_OK;
+    return coder_add_times(decoder, error);
 }
 
 /* ---- all pictures ---- */
@@ -218,7 +172,8 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
     struct member *const members =
         (struct member *)malloc((size_t)(count ? count : 1) * sizeof *members);
     if (!members)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
+    coder_begin_times(decoder);
     const enum gf_status status = run_groups(decoder, members, pictures, count, error);
     if (status) /* the caller may free the files now */
         (void)cudaStreamSynchronize(decoder->stream);
@@ -228,58 +183,18 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
 
 /* ---- the decoder ---- */
 
-extern "C" void gf_jpeg_decoder_measure(struct gf_jpeg_decoder *decoder,
-                                        struct gf_jpeg_decode_steps *steps,
-                                        unsigned subsequence_bits)
+extern "C" void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned subsequence_bits)
 {
-    decoder->steps = steps;
     decoder->subsequence_bits = subsequence_bits;
 }
 
-extern "C" void gf_jpeg_decoder_expect(struct gf_jpeg_decoder *decoder, int pictures)
+static enum gf_status prepare_device(struct gf_jpeg_decoder *, struct gf_error *)
 {
-    decoder->expected = pictures;
-}
-
-static enum gf_status open_device(struct gf_jpeg_decoder *decoder, struct gf_error *error)
-{
-    GF_CUDA_TRY(cudaSetDevice(decoder->device), decoder->device, error);
-    GF_CUDA_TRY(cudaStreamCreateWithFlags(&decoder->stream, cudaStreamNonBlocking), decoder->device,
-                error);
-    for (int i = 0; i <= STEPS; i++)
-        GF_CUDA_TRY(cudaEventCreate(&decoder->marks[i]), decoder->device, error);
     return GF_OK;
 }
 
-extern "C" enum gf_status gf_jpeg_decoder_create(int device, uint64_t memory_most,
-                                                 struct gf_jpeg_decoder **decoder,
-                                                 struct gf_error *error)
+static void clear(struct gf_jpeg_decoder *)
 {
-    struct gf_jpeg_decoder *const created = (struct gf_jpeg_decoder *)calloc(1, sizeof *created);
-    if (!created)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    created->device = device;
-    created->memory_most = memory_most;
-    const enum gf_status status = open_device(created, error);
-    if (status) {
-        gf_jpeg_decoder_destroy(created);
-        return status;
-    }
-    *decoder = created;
-    return GF_OK;
 }
 
-extern "C" void gf_jpeg_decoder_destroy(struct gf_jpeg_decoder *decoder)
-{
-    if (!decoder)
-        return;
-    (void)cudaFree(decoder->memory);
-    (void)cudaFreeHost(decoder->pinned);
-    for (int i = 0; i <= STEPS; i++) {
-        if (decoder->marks[i])
-            (void)cudaEventDestroy(decoder->marks[i]);
-    }
-    if (decoder->stream)
-        (void)cudaStreamDestroy(decoder->stream);
-    free(decoder);
-}
+DEFINE_CODER(jpeg_decode, prepare_device, clear)

@@ -2,10 +2,11 @@
 
 #include <string.h>
 
+#include "cuda/common/coder.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/reconstruct.cuh"
 
-enum { ALIGNMENT = 256, MARKER_BYTES = 2, BLOCK_BITS_LEAST = 2, CODE_MOST = 16 };
+enum { MARKER_BYTES = 2, BLOCK_BITS_LEAST = 2, CODE_MOST = 16 };
 static constexpr size_t RAW_MOST = (1u << 29) - 4 * SLACK_WORDS; /* bits have 32-bit numbers */
 
 /* ---- one picture ---- */
@@ -136,7 +137,7 @@ struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
     struct jpeg_amounts amounts;
     memset(&amounts, 0, sizeof amounts);
     amounts.pictures = 1;
-    amounts.raw = ((uint64_t)stream->raw_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    amounts.raw = aligned(stream->raw_bytes);
     amounts.words = stream->raw_bytes / 4 + SLACK_WORDS + 1;
     amounts.tiles = stream->tiles;
     amounts.intervals = stream->intervals + 1;
@@ -145,7 +146,7 @@ struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
     amounts.dc_tiles = blocks_for(stream->mcus, DC_TILE);
     amounts.blocks = picture->blocks;
     amounts.beyond = stream->beyond;
-    amounts.scratch = (gf_jpeg_reconstruct_bytes(picture) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    amounts.scratch = aligned(gf_jpeg_reconstruct_bytes(picture));
     return amounts;
 }
 
@@ -194,18 +195,6 @@ void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
         memcpy(described->quantisers + (size_t)(3 * index + c) * BLOCK_SIZE,
                header->quantiser[header->component[c].quantiser], BLOCK_SIZE * sizeof(uint16_t));
     described->flags[index] = described->ends[index] = 0;
-}
-
-/* Memory that is given out piece by piece. */
-struct arena {
-    unsigned char *memory;
-    uint64_t used;
-};
-
-template <class T> static void take(struct arena *arena, T *&array, uint64_t count)
-{
-    array = (T *)(arena->memory + arena->used);
-    arena->used += (count * sizeof(T) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amounts *amounts)

@@ -3,8 +3,9 @@
 
 #include <zlib.h>
 
+#include "cuda/common/coder.cuh"
+
 enum {
-    ALIGNMENT = 256,
     TYPE_PLACE = 4,
     TYPE_BYTES = 4,
     HEAD_BYTES = 8,
@@ -12,11 +13,6 @@ enum {
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4
 };
-
-static uint64_t aligned(uint64_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 static unsigned row_bytes_of(const struct gf_png_marked *header)
 {
@@ -38,23 +34,20 @@ struct png_amounts gf_png_sum(struct png_amounts a, struct png_amounts b)
 
 struct png_layout gf_png_lay_out_stripes(unsigned char *memory, struct png_amounts amounts)
 {
+    struct arena arena = {memory, 0};
     struct png_layout layout;
-    const uint64_t stripes = aligned(amounts.stripes * sizeof *layout.stripes),
-                   targets = aligned(amounts.pictures * sizeof *layout.targets),
-                   adlers = aligned(amounts.stripes * sizeof *layout.adlers),
-                   flags = aligned(amounts.pictures * sizeof *layout.flags);
-    unsigned char *at = memory;
-    layout.stripes = (struct png_stripe *)at;
-    layout.targets = (struct png_target *)(at += stripes);
-    layout.unpacked = (unsigned *)(at += targets);
-    layout.adlers = (unsigned *)(at += adlers); /* as many */
-    layout.flags = (unsigned *)(at += adlers);
-    layout.packed = at += flags;
-    layout.filtered = at += amounts.packed;
-    layout.described_bytes = stripes + targets;
-    layout.returned_bytes = adlers + flags;
-    layout.bytes =
-        layout.described_bytes + adlers + layout.returned_bytes + amounts.packed + amounts.filtered;
+    take(&arena, layout.stripes, amounts.stripes);
+    take(&arena, layout.targets, amounts.pictures);
+    layout.described_bytes = arena.used;
+    take(&arena, layout.unpacked, amounts.stripes);
+    const uint64_t returned = arena.used;
+    take(&arena, layout.adlers, amounts.stripes);
+    take(&arena, layout.flags, amounts.pictures);
+    layout.returned_bytes = arena.used - returned;
+    layout.copied_bytes = arena.used;
+    take(&arena, layout.packed, amounts.packed);
+    take(&arena, layout.filtered, amounts.filtered);
+    layout.bytes = arena.used;
     return layout;
 }
 

@@ -16,7 +16,8 @@ struct png_layout {
     struct png_target *targets;
     unsigned *unpacked, *adlers, *flags;
     unsigned char *packed, *filtered;
-    uint64_t described_bytes, returned_bytes, bytes;
+    uint64_t described_bytes, returned_bytes, copied_bytes,
+        bytes; /* copied: all that the host has */
 };
 
 struct png_amounts gf_png_amounts(const struct gf_png_marked *header);

@@ -20,16 +20,16 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* The memory of the output first holds the candidates for repeats. */
-static void add_stripe(struct part *part, uint64_t size)
+static void add_stripe(struct png_part *part, uint64_t size)
 {
     part->stripes++;
     part->cells += cells_of(size);
     part->output += larger(chunk_most(size), cells_of(size) * sizeof(uint16_t));
 }
 
-struct part gf_png_part(struct gf_format format)
+struct png_part gf_png_part(struct gf_format format)
 {
-    struct part part = {};
+    struct png_part part = {};
     const int rows = gf_png_mark_rows(row_bytes(format), format.height);
     const uint64_t row = (uint64_t)row_bytes(format) + 1;
     for (int y = 0; y < format.height; y += rows)
@@ -41,10 +41,10 @@ struct part gf_png_part(struct gf_format format)
 
 static uint64_t fixed_bytes(void)
 {
-    return ARRAYS * ALIGNMENT + OUTPUT_MARGIN + sizeof(uint64_t) * 2;
+    return ARRAYS * CODER_ALIGNMENT + OUTPUT_MARGIN + sizeof(uint64_t) * 2;
 }
 
-static uint64_t part_bytes(const struct part *part)
+static uint64_t part_bytes(const struct png_part *part)
 {
     const uint64_t stripe = sizeof(struct png_stripe) + sizeof(struct png_counts) +
                             CODINGS * sizeof(struct png_code) + sizeof(struct png_chunk) +
@@ -56,7 +56,7 @@ static uint64_t part_bytes(const struct part *part)
 
 extern "C" uint64_t gf_png_encoder_bytes(struct gf_format format)
 {
-    const struct part part = gf_png_part(format);
+    const struct png_part part = gf_png_part(format);
     return part_bytes(&part) + fixed_bytes();
 }
 
@@ -65,25 +65,9 @@ extern "C" bool gf_png_encoder_takes(struct gf_format format)
     return format.channels <= 4 && (format.bits == 8 || format.bits == 16);
 }
 
-bool gf_png_choose(struct gf_png_encoder *encoder, int count)
+uint64_t gf_png_choose(struct gf_png_encoder *encoder, int count)
 {
-    uint64_t bytes = fixed_bytes();
-    int chosen = 0;
-    for (int i = 0; i < count; i++) {
-        struct part *const part = encoder->parts + i;
-        const uint64_t own = part_bytes(part);
-        if (part->state != WAITING)
-            continue;
-        if (fixed_bytes() + own > encoder->memory_most)
-            part->state = ENDED;
-        else if (chosen < PICTURES_MOST && bytes + own <= encoder->memory_most) {
-            part->state = CHOSEN;
-            bytes += own;
-            chosen++;
-        }
-    }
-    encoder->placed_count = chosen;
-    return chosen > 0;
+    return choose_pictures(encoder, count, fixed_bytes(), part_bytes);
 }
 
 /* ---- a round ---- */
@@ -137,7 +121,7 @@ static void describe(struct gf_png_encoder *encoder, const struct gf_png_encode_
 
 uint64_t gf_png_descriptions_bytes(const struct gf_png_encoder *encoder)
 {
-    return aligned((uint64_t)encoder->placed_count * sizeof *encoder->pictures) +
+    return aligned((uint64_t)encoder->placed * sizeof *encoder->pictures) +
            encoder->group.count * sizeof *encoder->stripes;
 }
 
@@ -147,39 +131,49 @@ uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder)
                       (unsigned char *)encoder->group.counts);
 }
 
-/* Takes the next array from *at. */
-template <class T> static void take(T **array, unsigned char **at, uint64_t count)
-{
-    *array = (T *)*at;
-    *at += aligned(count * sizeof(T));
-}
-
-/* Divides memory that begins at `at`; returns where it ends. */
-static unsigned char *divide(struct gf_png_encoder *encoder, unsigned char *at)
+/* Divides memory; returns how many bytes it has to have. */
+static uint64_t divide(struct gf_png_encoder *encoder, unsigned char *memory)
 {
     struct png_group *const group = &encoder->group;
+    struct arena arena = {memory, 0};
     struct png_picture *pictures;
     struct png_stripe *stripes;
-    take(&pictures, &at, (uint64_t)encoder->placed_count);
-    take(&stripes, &at, group->count);
+    take(&arena, pictures, (uint64_t)encoder->placed);
+    take(&arena, stripes, group->count);
     group->pictures = pictures;
     group->stripes = stripes;
     group->tables = encoder->tables;
-    take(&group->counts, &at, group->count);
-    take(&group->adler, &at, (uint64_t)encoder->placed_count);
-    take(&group->states, &at, encoder->states);
-    take(&group->chunks, &at, group->count);
-    take(&group->starts, &at, group->count + (uint64_t)1);
+    take(&arena, group->counts, group->count);
+    take(&arena, group->adler, (uint64_t)encoder->placed);
+    take(&arena, group->states, encoder->states);
+    take(&arena, group->chunks, group->count);
+    take(&arena, group->starts, group->count + (uint64_t)1);
     for (int coding = RUNS; coding < CODINGS; coding++) {
-        take(&group->codes[coding], &at, group->count);
-        take(&group->found[coding], &at, encoder->cells / 32);
-        take(&group->breaks[coding], &at, encoder->cells / 32);
+        take(&arena, group->codes[coding], group->count);
+        take(&arena, group->found[coding], encoder->cells / 32);
+        take(&arena, group->breaks[coding], encoder->cells / 32);
     }
-    take(&group->distances, &at, encoder->cells);
-    take(&group->filtered, &at, encoder->cells * CELL);
-    group->first = (uint16_t *)at;
-    take(&group->out, &at, encoder->output / sizeof *group->out + 1);
-    return at;
+    take(&arena, group->distances, encoder->cells);
+    take(&arena, group->filtered, encoder->cells * CELL);
+    take(&arena, group->out, encoder->output / sizeof *group->out + 1);
+    group->first = (uint16_t *)group->out;
+    return arena.used;
+}
+
+static enum gf_status reserve_descriptions(struct gf_png_encoder *encoder, uint64_t stripes,
+                                           struct gf_error *error)
+{
+    const uint64_t first = aligned((uint64_t)encoder->placed * sizeof *encoder->pictures),
+                   second = aligned(stripes * sizeof *encoder->stripes),
+                   size = first + second + (stripes + 1) * sizeof *encoder->starts;
+    const enum gf_status status =
+        coder_reserve_pinned(encoder, size, size / 2, encoder->placed, error);
+    if (status)
+        return status;
+    encoder->pictures = (struct png_picture *)encoder->pinned;
+    encoder->stripes = (struct png_stripe *)(encoder->pinned + first);
+    encoder->starts = (uint64_t *)(encoder->pinned + first + second);
+    return GF_OK;
 }
 
 static unsigned chosen_stripes(const struct gf_png_encoder *encoder, int count)
@@ -194,13 +188,11 @@ enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *pictures, int count,
                               struct gf_error *error)
 {
-    enum gf_status status = gf_png_reserve_descriptions(encoder, encoder->placed_count,
-                                                        chosen_stripes(encoder, count), error);
+    enum gf_status status = reserve_descriptions(encoder, chosen_stripes(encoder, count), error);
     if (status)
         return status;
     describe(encoder, pictures, count);
-    const uint64_t bytes = (uint64_t)(divide(encoder, NULL) - (unsigned char *)NULL);
-    status = gf_png_reserve_device(encoder, bytes, error);
+    status = coder_reserve(encoder, divide(encoder, NULL), encoder->placed, error);
     if (!status)
         divide(encoder, encoder->memory);
     return status;

@@ -4,10 +4,10 @@
 
 #include "cuda/png/encoder_state.cuh"
 
-struct part gf_png_part(struct gf_format format);
+struct png_part gf_png_part(struct gf_format format);
 /* Chooses waiting pictures as far as memory suffices, and gives up those that would never fit.
- * False: none is left. */
-bool gf_png_choose(struct gf_png_encoder *encoder, int count);
+ * Returns 0 where none is left. */
+uint64_t gf_png_choose(struct gf_png_encoder *encoder, int count);
 /* Makes room for the chosen pictures, describes them, and fills encoder->group. */
 enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *pictures, int count,

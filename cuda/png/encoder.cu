@@ -1,38 +1,21 @@
 /* The host's side of the encoder: it encodes pictures in rounds, as many at once as memory
  * allows. */
-#include <cuda_runtime.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/spans.h"
 #include "base/start_times.h"
-#include "cuda/common/check.cuh"
 #include "cuda/png/crc.cuh"
-#include "cuda/png/encoder_state.cuh"
 #include "cuda/png/encode_plan.cuh"
 
 /* ---- the launches of a round ---- */
-
-static enum gf_status mark(struct gf_png_encoder *encoder, int i, cudaStream_t stream,
-                           struct gf_error *error)
-{
-    if (encoder->steps)
-        GF_CUDA_TRY(cudaEventRecord(encoder->marks[i], stream), encoder->device, error);
-    return GF_OK;
-}
 
 /* Launches the steps that end with the places of the chunks, for which the host waits. */
 static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const struct png_group *const group = &encoder->group;
     const cudaStream_t stream = encoder->stream;
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->memory, encoder->descriptions,
+    GF_CUDA_TRY(cudaMemcpyAsync(encoder->memory, encoder->pinned,
                                 gf_png_descriptions_bytes(encoder), cudaMemcpyHostToDevice, stream),
                 encoder->device, error);
-    const enum gf_status status = mark(encoder, 0, stream, error);
-    if (status)
-        return status;
+    GF_CUDA_TRY(coder_mark(encoder, 0, stream), encoder->device, error);
     GF_CUDA_TRY(cudaMemsetAsync(group->counts, 0, gf_png_zeroed_bytes(encoder), stream),
                 encoder->device, error);
     GF_CUDA_TRY(gf_png_filter_launch(group, stream), encoder->device, error);
@@ -44,7 +27,7 @@ static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_err
                                 (group->count + (size_t)1) * sizeof *group->starts,
                                 cudaMemcpyDeviceToHost, stream),
                 encoder->device, error);
-    GF_CUDA_TRY(cudaEventRecord(encoder->placed, stream), encoder->device, error);
+    GF_CUDA_TRY(cudaEventRecord(encoder->starts_known, stream), encoder->device, error);
     GF_CUDA_TRY(cudaMemsetAsync(group->out, 0, encoder->output, stream), encoder->device, error);
     return GF_OK;
 }
@@ -77,7 +60,8 @@ static enum gf_status launch_turns(struct gf_png_encoder *encoder, unsigned turn
         GF_CUDA_TRY(gf_png_crc_launch(group, first, count, stream), encoder->device, error);
         GF_CUDA_TRY(cudaEventRecord(encoder->packed[turn], stream), encoder->device, error);
     }
-    return mark(encoder, 1, stream, error);
+    GF_CUDA_TRY(coder_mark(encoder, 1, stream), encoder->device, error);
+    return GF_OK;
 }
 
 /* Hands the bytes of the only picture on as they arrive. */
@@ -89,7 +73,7 @@ static enum gf_status hand_on(const struct gf_png_encoder *encoder,
         const uint64_t begin = encoder->starts[turn_start(encoder, turn, turns)],
                        end = encoder->starts[turn_start(encoder, turn + 1, turns)];
         GF_CUDA_TRY(cudaEventSynchronize(encoder->copied[turn]), encoder->device, error);
-        picture->arrived(picture->context, encoder->chunks.data + encoder->chunks_used + begin,
+        picture->arrived(picture->context, encoder->coded.data + encoder->coded_used + begin,
                          end - begin);
     }
     return GF_OK;
@@ -101,9 +85,9 @@ static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns,
                             const struct gf_png_encode_picture *only, struct gf_error *error)
 {
     const uint64_t *const starts = encoder->starts;
-    GF_CUDA_TRY(cudaEventSynchronize(encoder->placed), encoder->device, error);
+    GF_CUDA_TRY(cudaEventSynchronize(encoder->starts_known), encoder->device, error);
     enum gf_status status =
-        gf_png_reserve_chunks(encoder, encoder->chunks_used + starts[encoder->group.count], error);
+        reserve_coded(encoder, encoder->coded_used + starts[encoder->group.count], error);
     if (status)
         return status;
     for (unsigned turn = 0; turn < turns; turn++) {
@@ -111,16 +95,14 @@ static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns,
                        end = starts[turn_start(encoder, turn + 1, turns)];
         GF_CUDA_TRY(cudaStreamWaitEvent(encoder->copies, encoder->packed[turn], 0), encoder->device,
                     error);
-        GF_CUDA_TRY(cudaMemcpyAsync(encoder->chunks.data + encoder->chunks_used + begin,
+        GF_CUDA_TRY(cudaMemcpyAsync(encoder->coded.data + encoder->coded_used + begin,
                                     (const unsigned char *)encoder->group.out + begin, end - begin,
                                     cudaMemcpyDeviceToHost, encoder->copies),
                     encoder->device, error);
         GF_CUDA_TRY(cudaEventRecord(encoder->copied[turn], encoder->copies), encoder->device,
                     error);
     }
-    status = mark(encoder, 2, encoder->copies, error);
-    if (status)
-        return status;
+    GF_CUDA_TRY(coder_mark(encoder, 2, encoder->copies), encoder->device, error);
     GF_CUDA_TRY(cudaEventRecord(encoder->ended, encoder->copies), encoder->device, error);
     if (only && only->arrived && turns > 1)
         status = hand_on(encoder, only, turns, error);
@@ -130,32 +112,18 @@ static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns,
     return GF_OK;
 }
 
-static enum gf_status add_times(struct gf_png_encoder *encoder, struct gf_error *error)
-{
-    float encode, copies;
-    if (!encoder->steps)
-        return GF_OK;
-    GF_CUDA_TRY(cudaEventElapsedTime(&encode, encoder->marks[0], encoder->marks[1]),
-                encoder->device, error);
-    GF_CUDA_TRY(cudaEventElapsedTime(&copies, encoder->marks[1], encoder->marks[2]),
-                encoder->device, error);
-    encoder->steps->encode += encode;
-    encoder->steps->download += copies;
-    return GF_OK;
-}
-
 /* Notes where the pictures' chunks are. */
 static void note_chunks(struct gf_png_encoder *encoder)
 {
-    for (int i = 0, stripe = 0; i < encoder->placed_count; i++) {
-        struct part *const part = encoder->parts + encoder->indices[i];
+    for (int i = 0, stripe = 0; i < encoder->placed; i++) {
+        struct png_part *const part = encoder->parts + encoder->indices[i];
         const uint64_t begin = encoder->starts[stripe];
         stripe += (int)part->stripes;
         part->state = ENDED;
-        part->offset = encoder->chunks_used + begin;
+        part->offset = encoder->coded_used + begin;
         part->size = encoder->starts[stripe] - begin;
     }
-    encoder->chunks_used += encoder->starts[encoder->group.count];
+    encoder->coded_used += encoder->starts[encoder->group.count];
 }
 
 static enum gf_status run_round(struct gf_png_encoder *encoder,
@@ -174,7 +142,7 @@ static enum gf_status run_round(struct gf_png_encoder *encoder,
     if (status)
         return status;
     note_chunks(encoder);
-    return add_times(encoder, error);
+    return coder_add_times(encoder, error);
 }
 
 /* ---- the interface ---- */
@@ -183,32 +151,18 @@ extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
                                              struct gf_png_encode_picture *pictures, int count,
                                              struct gf_error *error)
 {
-    enum gf_status status = gf_png_reserve_group(encoder, count, error);
+    enum gf_status status = begin_group(encoder, count, error);
     for (int i = 0; i < count && !status; i++)
         encoder->parts[i] = gf_png_part(pictures[i].in.format);
-    encoder->chunks_used = 0;
-    if (encoder->steps)
-        *encoder->steps = {};
     while (!status && gf_png_choose(encoder, count))
         status = run_round(encoder, pictures, count, error);
     for (int i = 0; i < count && !status; i++) {
-        const struct part *const part = encoder->parts + i;
+        const struct png_part *const part = encoder->parts + i;
         pictures[i].encoded = part->size > 0;
-        pictures[i].chunks = encoder->chunks.data + part->offset;
+        pictures[i].chunks = encoder->coded.data + part->offset;
         pictures[i].size = part->size;
     }
     return status;
-}
-
-extern "C" void gf_png_encoder_measure(struct gf_png_encoder *encoder,
-                                       struct gf_png_encode_steps *steps)
-{
-    encoder->steps = steps;
-}
-
-extern "C" void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictures)
-{
-    encoder->expected = pictures;
 }
 
 /* Loads the kernels, which would otherwise be loaded at their first launch. The first pictures are
@@ -227,42 +181,19 @@ static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct 
     return GF_OK;
 }
 
-static enum gf_status open_encoder(struct gf_png_encoder *encoder, struct gf_error *error)
+static enum gf_status prepare_device(struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const unsigned waiting = cudaEventBlockingSync | cudaEventDisableTiming;
-    GF_CUDA_TRY(cudaSetDevice(encoder->device), encoder->device, error);
-    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->stream, cudaStreamNonBlocking), encoder->device,
-                error);
     GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->copies, cudaStreamNonBlocking), encoder->device,
                 error);
-    GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->placed, waiting), encoder->device, error);
-    GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->ended, waiting), encoder->device, error);
+    GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->starts_known, waiting), encoder->device, error);
     for (int i = 0; i < TURNS_MOST; i++) {
         GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->packed[i], cudaEventDisableTiming),
                     encoder->device, error);
         GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->copied[i], waiting), encoder->device, error);
     }
-    for (int i = 0; i < MARKS; i++)
-        GF_CUDA_TRY(cudaEventCreate(&encoder->marks[i]), encoder->device, error);
     GF_CUDA_TRY(gf_png_crc_bring(&encoder->tables, encoder->stream), encoder->device, error);
     return load_kernels(encoder, error);
-}
-
-extern "C" enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
-                                                struct gf_png_encoder **encoder,
-                                                struct gf_error *error)
-{
-    struct gf_png_encoder *const created = (struct gf_png_encoder *)calloc(1, sizeof *created);
-    if (!created)
-        return gf_fail_memory(error);
-    created->device = device;
-    created->memory_most = memory_most;
-    const enum gf_status status = open_encoder(created, error);
-    if (status)
-        gf_png_encoder_destroy(created);
-    else
-        *encoder = created;
-    return status;
 }
 
 static void destroy_event(cudaEvent_t event)
@@ -271,26 +202,17 @@ static void destroy_event(cudaEvent_t event)
         cudaEventDestroy(event);
 }
 
-extern "C" void gf_png_encoder_destroy(struct gf_png_encoder *encoder)
+static void clear(struct gf_png_encoder *encoder)
 {
-    if (!encoder)
-        return;
-    gf_png_free_group(encoder);
-    gf_cuda_pinned_free(&encoder->chunks);
-    cudaFreeHost(encoder->descriptions);
-    cudaFree(encoder->memory);
-    cudaFree(encoder->tables);
-    destroy_event(encoder->placed);
-    destroy_event(encoder->ended);
+    (void)cudaFree(encoder->tables);
+    destroy_event(encoder->starts_known);
     for (int i = 0; i < TURNS_MOST; i++) {
         destroy_event(encoder->packed[i]);
         destroy_event(encoder->copied[i]);
     }
-    for (int i = 0; i < MARKS; i++)
-        destroy_event(encoder->marks[i]);
-    if (encoder->stream)
-        cudaStreamDestroy(encoder->stream);
     if (encoder->copies)
         cudaStreamDestroy(encoder->copies);
-    free(encoder);
+    clear_encoder(encoder);
 }
+
+DEFINE_CODER(png_encode, prepare_device, clear)

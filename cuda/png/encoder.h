@@ -4,17 +4,10 @@
 #ifndef GF_CUDA_PNG_ENCODER_H
 #define GF_CUDA_PNG_ENCODER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/c_linkage.h"
-#include "gpufilter/status.h"
-#include "stage/view.h"
+#include "cuda/common/coder.h"
 
 GF_C_BEGIN
-
-struct gf_png_encoder;
 
 struct gf_png_encode_picture {
     struct gf_view in; /* 1 to 4 channels, 8 or 16 bits, the whole picture, in device memory */
@@ -29,32 +22,12 @@ struct gf_png_encode_picture {
     bool encoded; /* false: the encoder's memory does not suffice, the CPU must encode it */
 };
 
-/* An encoder belongs to one thread. It takes at most memory_most bytes of device memory, and less
- * than 2 MB for tables. */
-enum gf_status gf_png_encoder_create(int device, uint64_t memory_most,
-                                     struct gf_png_encoder **encoder,
-                                     struct gf_error *error) GF_CHECKED;
-void gf_png_encoder_destroy(struct gf_png_encoder *encoder);
-
-/* Announces that about `pictures` pictures will come at once. When memory has to grow, it then
- * grows to what so many pictures need, if they are like those of the present group, up to a
- * limit. */
-void gf_png_encoder_expect(struct gf_png_encoder *encoder, int pictures);
-
-/* Encodes the group and returns when the bytes are there. All work that writes the pictures must
- * have ended before the call. */
-enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
-                                  struct gf_png_encode_picture *pictures, int count,
-                                  struct gf_error *error) GF_CHECKED;
-
-/* Milliseconds of the last run on the device: the time of the kernels, and the further time until
- * the chunks were copied. */
+/* The time of the kernels, and the further time until the chunks were copied. */
 struct gf_png_encode_steps {
     float encode, download;
 };
 
-/* From now on each run fills *steps, for which it records a few events more; NULL ends that. */
-void gf_png_encoder_measure(struct gf_png_encoder *encoder, struct gf_png_encode_steps *steps);
+GF_CODER(png_encode)
 
 /* Whether the encoder takes pictures of that format. */
 bool gf_png_encoder_takes(struct gf_format format);
@@ -62,4 +35,5 @@ bool gf_png_encoder_takes(struct gf_format format);
 uint64_t gf_png_encoder_bytes(struct gf_format format);
 
 GF_C_END
+
 #endif

@@ -27,6 +27,9 @@ static const char reason[] = "this program was built without CUDA";
                                     struct gf_error *error) \
     { \
         return gf_fail(error, GF_ERROR_UNAVAILABLE, reason); \
+    } \
+    void gf_##NAME##r_measure(struct gf_##NAME##r *coder, struct gf_##NAME##_steps *steps) \
+    { \
     }
 
 CODER(jpeg_decode)
@@ -57,14 +60,6 @@ uint64_t gf_png_encoder_bytes(struct gf_format format)
 bool gf_png_encoder_takes(struct gf_format format)
 {
     return false;
-}
-
-void gf_png_decoder_measure(struct gf_png_decoder *decoder, struct gf_png_decode_steps *steps)
-{
-}
-
-void gf_png_encoder_measure(struct gf_png_encoder *encoder, struct gf_png_encode_steps *steps)
-{
 }
 
 #endif

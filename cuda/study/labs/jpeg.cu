@@ -200,7 +200,8 @@ static enum gf_status time_decoder(const struct gf_lab_run *run, struct gf_jpeg_
 {
     struct gf_jpeg_decode_steps steps;
     std::vector<float> values[DECODE_STEPS];
-    gf_jpeg_decoder_measure(decoder, &steps, subsequence_bits);
+    gf_jpeg_decoder_measure(decoder, &steps);
+    gf_jpeg_decoder_cut(decoder, subsequence_bits);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */
         LAB_DO(gf_jpeg_decoder_run(decoder, pictures.data(), (int)pictures.size(), error));
         const float all[DECODE_STEPS] = {steps.upload, steps.unstuff, steps.synchronise,

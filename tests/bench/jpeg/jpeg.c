@@ -222,7 +222,7 @@ static void measure(struct group *group, struct set *set)
     for (int i = 0; i < set->count; i++)
         group->decode[i].data = group->on_device[i % group->files];
     set->device_ms = time_decoding(decoder, group, set);
-    gf_jpeg_decoder_measure(decoder, &set->steps, 0);
+    gf_jpeg_decoder_measure(decoder, &set->steps);
     check(gf_jpeg_decoder_run(decoder, group->decode, set->count, &error), &error);
     set->encode_ms = time_encoding(encoder, group, set);
     gf_jpeg_encoder_measure(encoder, &set->encode_steps);

@@ -1,0 +1,115 @@
+#include "cuda/common/coder.cuh"
+
+#include "base/spans.h"
+#include "base/start_times.h"
+
+/* ---- life ---- */
+
+enum gf_status coder_open(struct coder *coder, int device, uint64_t memory_most, int marks,
+                          struct gf_error *error)
+{
+    coder->device = device;
+    coder->memory_most = memory_most;
+    coder->marks = marks;
+    GF_CUDA_TRY(cudaSetDevice(device), device, error);
+    GF_CUDA_TRY(cudaStreamCreateWithFlags(&coder->stream, cudaStreamNonBlocking), device, error);
+    GF_CUDA_TRY(
+        cudaEventCreateWithFlags(&coder->ended, cudaEventBlockingSync | cudaEventDisableTiming),
+        device, error);
+    for (int i = 0; i < marks; i++)
+        GF_CUDA_TRY(cudaEventCreate(&coder->mark[i]), device, error);
+    return GF_OK;
+}
+
+void coder_close(struct coder *coder)
+{
+    (void)cudaFree(coder->memory);
+    (void)cudaFreeHost(coder->pinned);
+    if (coder->ended)
+        (void)cudaEventDestroy(coder->ended);
+    for (int i = 0; i < coder->marks; i++) {
+        if (coder->mark[i])
+            (void)cudaEventDestroy(coder->mark[i]);
+    }
+    if (coder->stream)
+        (void)cudaStreamDestroy(coder->stream);
+}
+
+cudaError_t coder_wait(const struct coder *coder)
+{
+    const cudaError_t code = cudaEventRecord(coder->ended, coder->stream);
+    return code == cudaSuccess ? cudaEventSynchronize(coder->ended) : code;
+}
+
+/* ---- times ---- */
+
+cudaError_t coder_mark(const struct coder *coder, int i, cudaStream_t stream)
+{
+    return coder->times ? cudaEventRecord(coder->mark[i], stream) : cudaSuccess;
+}
+
+void coder_begin_times(const struct coder *coder)
+{
+    for (int i = 0; coder->times && i + 1 < coder->marks; i++)
+        coder->times[i] = 0.0f;
+}
+
+enum gf_status coder_add_times(const struct coder *coder, struct gf_error *error)
+{
+    for (int i = 0; coder->times && i + 1 < coder->marks; i++) {
+        float ms;
+        GF_CUDA_TRY(cudaEventElapsedTime(&ms, coder->mark[i], coder->mark[i + 1]), coder->device,
+                    error);
+        coder->times[i] += ms;
+    }
+    return GF_OK;
+}
+
+/* ---- memory ---- */
+
+uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64_t most)
+{
+    const uint64_t beyond = 1u << 30; /* no coder takes more than that for pictures that are yet to
+                                       * come */
+    if (count < 1 || coder->expected <= count)
+        return bytes;
+    uint64_t more = bytes / (uint64_t)count * (uint64_t)(coder->expected - count);
+    more = more < beyond ? more : beyond;
+    return bytes + more <= most ? bytes + more : bytes < most ? most : bytes;
+}
+
+/* Where there is not so much memory as the expected pictures need, `bytes` have to do. */
+enum gf_status coder_reserve(struct coder *coder, uint64_t bytes, int count, struct gf_error *error)
+{
+    if (bytes <= coder->memory_bytes)
+        return GF_OK;
+    const double begin_s = gf_now();
+    uint64_t size = coder_room(coder, bytes, count, coder->memory_most);
+    GF_CUDA_TRY(cudaFree(coder->memory), coder->device, error);
+    coder->memory = NULL;
+    coder->memory_bytes = 0;
+    if (size == bytes || cudaMalloc((void **)&coder->memory, size) != cudaSuccess) {
+        (void)cudaGetLastError();
+        size = bytes;
+        GF_CUDA_TRY(cudaMalloc((void **)&coder->memory, size), coder->device, error);
+    }
+    coder->memory_bytes = size;
+    gf_start_note(GF_START_MEMORY, begin_s);
+    return GF_OK;
+}
+
+enum gf_status coder_reserve_pinned(struct coder *coder, uint64_t bytes, uint64_t spare, int count,
+                                    struct gf_error *error)
+{
+    if (bytes <= coder->pinned_bytes)
+        return GF_OK;
+    const double begin_s = gf_now();
+    const uint64_t size = coder_room(coder, bytes + spare, count, UINT64_MAX);
+    (void)cudaFreeHost(coder->pinned);
+    coder->pinned = NULL;
+    coder->pinned_bytes = 0;
+    GF_CUDA_TRY(cudaHostAlloc((void **)&coder->pinned, size, 0), coder->device, error);
+    coder->pinned_bytes = size;
+    gf_start_note(GF_START_PINNED, begin_s);
+    return GF_OK;
+}

@@ -1,0 +1,100 @@
+/* What encoders of pictures have in common: they encode the pictures of a group in rounds, as many
+ * at once as memory allows, and their results lie one behind the other in pinned memory. */
+#ifndef GF_CUDA_COMMON_ENCODER_CUH
+#define GF_CUDA_COMMON_ENCODER_CUH
+
+#include <string.h>
+
+#include "cuda/common/coder.cuh"
+#include "cuda/common/pinned.cuh"
+
+/* ENCODER_PICTURES_MOST: of a round, which a grid allows. */
+enum { ENCODER_PICTURES_MOST = 4096 };
+
+enum part_state { WAITING, CHOSEN, ENDED };
+
+/* A picture of the group. An encoder's own struct part begins with it. */
+struct encoder_part {
+    enum part_state state;
+    uint64_t offset, size; /* of the result; size 0: none */
+};
+
+template <class Part> struct encoder : coder {
+    struct pinned_memory coded; /* results */
+    uint64_t coded_used;
+    /* Of the largest group: */
+    int capacity;
+    int *indices; /* of the round's pictures in the group */
+    Part *parts;
+    int placed; /* pictures of the round, from their choice on */
+};
+
+template <class Part>
+static enum gf_status begin_group(struct encoder<Part> *encoder, int count, struct gf_error *error)
+{
+    encoder->coded_used = 0;
+    coder_begin_times(encoder);
+    if (count <= encoder->capacity)
+        return GF_OK;
+    encoder->capacity = 0;
+    free(encoder->indices);
+    free(encoder->parts);
+    encoder->indices = (int *)malloc((size_t)count * sizeof *encoder->indices);
+    encoder->parts = (Part *)malloc((size_t)count * sizeof *encoder->parts);
+    if (!encoder->indices || !encoder->parts)
+        return gf_fail_memory(error);
+    encoder->capacity = count;
+    return GF_OK;
+}
+
+template <class Part> static void clear_encoder(struct encoder<Part> *encoder)
+{
+    free(encoder->indices);
+    free(encoder->parts);
+    gf_cuda_pinned_free(&encoder->coded);
+}
+
+/* Chooses waiting pictures as far as memory suffices, and gives up those that would never fit.
+ * `fixed`: the bytes of a round without pictures; bytes_of(part): those of a picture. Returns the
+ * bytes of a round with the chosen ones, 0 where none is left. */
+template <class Part, class Bytes>
+static uint64_t choose_pictures(struct encoder<Part> *encoder, int count, uint64_t fixed,
+                                const Bytes &bytes_of)
+{
+    uint64_t bytes = fixed;
+    encoder->placed = 0;
+    for (int i = 0; i < count; i++) {
+        Part *const part = encoder->parts + i;
+        const uint64_t own = bytes_of(part);
+        if (part->state != WAITING)
+            continue;
+        if (fixed + own > encoder->memory_most)
+            part->state = ENDED;
+        else if (encoder->placed < ENCODER_PICTURES_MOST && bytes + own <= encoder->memory_most) {
+            part->state = CHOSEN;
+            bytes += own;
+            encoder->placed++;
+        }
+    }
+    return encoder->placed ? bytes : 0;
+}
+
+/* Makes room for `size` bytes of results, and keeps those that are there, which `size` counts,
+ * too. */
+template <class Part>
+static enum gf_status reserve_coded(struct encoder<Part> *encoder, uint64_t size,
+                                    struct gf_error *error)
+{
+    struct pinned_memory larger;
+    if (size <= encoder->coded.size)
+        return GF_OK;
+    const uint64_t roomy = coder_room(encoder, size + size / 4, encoder->placed, UINT64_MAX);
+    GF_CUDA_TRY(gf_cuda_pinned_alloc(roomy, &larger), encoder->device, error);
+    if (encoder->coded_used)
+        memcpy(larger.data, encoder->coded.data, encoder->coded_used);
+    gf_cuda_pinned_free(&encoder->coded);
+    encoder->coded = larger;
+    return GF_OK;
+}
+
+#endif
