@@ -225,37 +225,12 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
 
 /* ---- on the host ---- */
 
-/* How many accesses one after another the reads of a warp take, added up for several places in a
- * pixel: lanes whose words lie in the same bank wait for each other, but for those that want the
- * same word. */
-static int quad_waits(const struct gf_warp *warp, int pitch)
-{
-    constexpr int STARTS = 7, BANKS = 32;
-    int sum = 0;
-    for (int start = 0; start < STARTS; start++) {
-        int at[WARP], count[BANKS] = {0}, most = 0;
-        for (int lane = 0; lane < WARP; lane++) {
-            const int i = lane % QUADS_ACROSS * QUAD, j = lane / QUADS_ACROSS;
-            const int64_t u = start * (1LL << 32) / STARTS + i * warp->ux + j * warp->uy;
-            const int64_t v =
-                start * start % STARTS * (1LL << 32) / STARTS + i * warp->vx + j * warp->vy;
-            at[lane] = (int)(v >> 32) * pitch + (int)(u >> 32);
-            bool again = false;
-            for (int other = 0; other < lane && !again; other++)
-                again = at[other] == at[lane];
-            const int waits = again ? 0 : ++count[at[lane] & (BANKS - 1)];
-            most = waits > most ? waits : most;
-        }
-        sum += most;
-    }
-    return sum;
-}
-
 static int quad_pitch_of(const struct gf_warp *warp, int columns)
 {
+    constexpr int STARTS = 7;
     int best = 0, fewest = 0;
     for (int pitch = columns | 1; pitch < columns + WARP; pitch += 2) {
-        const int waits = quad_waits(warp, pitch);
+        const int waits = bank_waits(warp, pitch, QUADS_ACROSS, QUAD, STARTS);
         if (!best || waits < fewest) {
             best = pitch;
             fewest = waits;

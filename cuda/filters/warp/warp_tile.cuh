@@ -115,22 +115,27 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
 
 /* ---- on the host ---- */
 
-/* How many accesses one after another a row of 32 pixels takes where the rows of the tile are
- * `pitch` words apart, added up for rows that begin at several places in a pixel: lanes whose words
- * lie in the same bank wait for each other, but for those that want the same word. */
-static int bank_waits(const struct gf_warp *warp, int pitch)
+/* How many accesses one after another the reads of a warp take where rows are `pitch` words apart,
+ * and its lanes read pixels that are `step` apart in rows of `across`: added up for positions that
+ * begin at `starts` places in a pixel. Lanes whose words lie in the same bank wait for each other,
+ * but for those that want the same word. */
+static int bank_waits(const struct gf_warp *warp, int pitch, int across, int step, int starts)
 {
-    constexpr int BANKS = 32, STARTS = 6;
+    constexpr int BANKS = 32;
     int sum = 0;
-    for (int start = 0; start < STARTS; start++) {
-        int count[BANKS] = {0}, most = 0, before = -1;
+    for (int start = 0; start < starts; start++) {
+        int at[WARP], count[BANKS] = {0}, most = 0;
         for (int lane = 0; lane < WARP; lane++) {
-            const int64_t x = (start * (1LL << 32) / STARTS + lane * warp->ux) >> 32;
-            const int64_t y = (start * start * (1LL << 32) / STARTS + lane * warp->vx) >> 32;
-            const int at = (int)(y * pitch + x);
-            const int waits = lane && at == before ? 0 : ++count[at & (BANKS - 1)];
+            const int i = lane % across * step, j = lane / across;
+            const int64_t u = start * (1LL << 32) / starts + i * warp->ux + j * warp->uy;
+            const int64_t v =
+                start * start % starts * (1LL << 32) / starts + i * warp->vx + j * warp->vy;
+            at[lane] = (int)(v >> 32) * pitch + (int)(u >> 32);
+            bool again = false;
+            for (int other = 0; other < lane && !again; other++)
+                again = at[other] == at[lane];
+            const int waits = again ? 0 : ++count[at[lane] & (BANKS - 1)];
             most = waits > most ? waits : most;
-            before = at;
         }
         sum += most;
     }
@@ -140,9 +145,10 @@ static int bank_waits(const struct gf_warp *warp, int pitch)
 /* The words from a row of the tile to the next: whole vectors, and the fewest waits for banks. */
 static int pitch_of(const struct gf_warp *warp)
 {
-    int best = 64, least_waits = bank_waits(warp, 64);
+    constexpr int STARTS = 6;
+    int best = 64, least_waits = bank_waits(warp, best, WARP, 1, STARTS);
     for (int pitch = 60; pitch <= PITCH_MOST; pitch += 8) {
-        const int waits = bank_waits(warp, pitch);
+        const int waits = bank_waits(warp, pitch, WARP, 1, STARTS);
         if (waits < least_waits) {
             best = pitch;
             least_waits = waits;
