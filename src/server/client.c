@@ -31,10 +31,9 @@ static enum gf_server_type wait_for(int socket, union gf_server_message *message
         if (left_ms > 0)
             (void)poll(&ready, 1, (int)left_ms + 1);
         const enum gf_server_type type = gf_server_receive(socket, message, descriptor);
-        for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
-            if (descriptor[i] >= 0)
-                close(descriptor[i]);
-        }
+        const int why = errno; /* that close() may set */
+        gf_server_close_descriptors(descriptor);
+        errno = why;
         if (type || errno != EAGAIN || left_ms <= 0)
             return type;
     }

@@ -241,6 +241,15 @@ static void take_descriptors(struct msghdr *header, int descriptor[GF_SERVER_DES
     }
 }
 
+void gf_server_close_descriptors(int descriptor[GF_SERVER_DESCRIPTORS])
+{
+    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
+        if (descriptor[i] >= 0)
+            close(descriptor[i]);
+        descriptor[i] = -1;
+    }
+}
+
 enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
                                       int descriptor[GF_SERVER_DESCRIPTORS])
 {
@@ -268,11 +277,7 @@ enum gf_server_type gf_server_receive(int socket, union gf_server_message *messa
     const enum gf_server_type type = whole ? gf_server_check(message, (size_t)got) : 0;
     if (type)
         return type;
-    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
-        if (descriptor[i] >= 0)
-            close(descriptor[i]);
-        descriptor[i] = -1;
-    }
+    gf_server_close_descriptors(descriptor);
     errno = EPROTO;
     return 0;
 }

@@ -141,6 +141,7 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
 /* Sends the message, with `count` descriptors, without waiting. False with errno. */
 bool gf_server_send(int socket, const union gf_server_message *message, const int *descriptor,
                     int count);
+void gf_server_close_descriptors(int descriptor[GF_SERVER_DESCRIPTORS]); /* all become -1 */
 /* Receives a message without waiting; descriptors that come with it are stored, -1 elsewhere. Its
  * type; 0 with errno 0: the other side has hung up; 0 with errno EAGAIN: there is none yet; 0 with
  * another errno: it is no message of the protocol, and the descriptors are closed. */

@@ -144,15 +144,12 @@ static bool files_are_good(const struct gf_server_request *request, const int *d
 }
 
 static void accept_job(struct gf_server *server, struct gf_server_client *client,
-                       const struct gf_server_request *request, const int *descriptor)
+                       const struct gf_server_request *request, int *descriptor)
 {
     struct gf_server_job *const job =
         files_are_good(request, descriptor) ? calloc(1, sizeof *job) : NULL;
     if (!job) {
-        for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
-            if (descriptor[i] >= 0)
-                close(descriptor[i]);
-        }
+        gf_server_close_descriptors(descriptor);
         gf_server_hang_up(server, client);
         return;
     }
@@ -182,10 +179,7 @@ void gf_server_read_message(struct gf_server *server, struct gf_server_client *c
         accept_job(server, client, &message.request, descriptor);
         return;
     }
-    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
-        if (descriptor[i] >= 0)
-            close(descriptor[i]);
-    }
+    gf_server_close_descriptors(descriptor);
     if (type == GF_SERVER_HELLO && !client->greeted)
         greet(server, client, &message.hello);
     else

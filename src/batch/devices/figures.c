@@ -31,14 +31,20 @@ int gf_figure_count(void)
     return GF_FIGURE_NAMED + 2 * filters();
 }
 
+static double declared(int figure)
+{
+    if (figure < GF_FIGURE_NAMED)
+        return named[figure].declared;
+    return (figure - GF_FIGURE_NAMED) % 2 ? declared_on_cuda : 1;
+}
+
 struct gf_figure_info gf_figure_info(int figure)
 {
-    struct gf_figure_info info = {0};
+    struct gf_figure_info info = {.declared = declared(figure)};
     if (figure < GF_FIGURE_NAMED) {
         snprintf(info.name, sizeof info.name, "%s", named[figure].name);
         info.unit = named[figure].unit;
         info.what = named[figure].what;
-        info.declared = named[figure].declared;
     } else {
         const int index = figure - GF_FIGURE_NAMED;
         const bool cuda = index % 2;
@@ -47,7 +53,6 @@ struct gf_figure_info gf_figure_info(int figure)
         info.unit = "";
         info.what = cuda ? "its time on the GPU, times a thread's declared cost"
                          : "its time on a thread, times its declared cost";
-        info.declared = cuda ? declared_on_cuda : 1;
     }
     info.least = info.declared / RANGE;
     info.greatest = figure == GF_FIGURE_SHARE ? 1 : info.declared * RANGE;
@@ -64,29 +69,16 @@ int gf_figure_of_filter(const struct gf_filter *filter, bool cuda)
     return -1;
 }
 
-static double declared(int figure)
-{
-    if (figure < GF_FIGURE_NAMED)
-        return named[figure].declared;
-    return (figure - GF_FIGURE_NAMED) % 2 ? declared_on_cuda : 1;
-}
-
 double gf_figure(const struct gf_figures *figures, int figure)
 {
-    if (!figures)
-        return declared(figure);
-    return figures->calibrated[figure] > 0 ? figures->calibrated[figure] : declared(figure);
-}
-
-static bool possible(int figure, double value)
-{
-    const struct gf_figure_info info = gf_figure_info(figure);
-    return value >= info.least && value <= info.greatest;
+    const double calibrated = figures ? figures->calibrated[figure] : 0;
+    return calibrated > 0 ? calibrated : declared(figure);
 }
 
 bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value)
 {
-    if (!possible(figure, value))
+    const struct gf_figure_info info = gf_figure_info(figure);
+    if (!(value >= info.least && value <= info.greatest))
         return false;
     figures->calibrated[figure] = value;
     return true;

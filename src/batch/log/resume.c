@@ -1,7 +1,7 @@
 /* Reads the log of an earlier run for --resume. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/json_read.h"
 #include "base/line.h"
 #include "base/named_file.h"
 #include "batch/log/batch_log.h"
@@ -107,121 +108,57 @@ static bool grow(struct gf_resume *resume)
     return true;
 }
 
-/* The value of four hexadecimal digits; -1 where the text is not four such digits. */
-static int hex4(const char *text)
-{
-    char digits[5] = "";
-    for (int i = 0; i < 4; i++) {
-        if (!isxdigit((unsigned char)text[i]))
-            return -1;
-        digits[i] = text[i];
-    }
-    return (int)strtol(digits, NULL, 16);
-}
-
-/* Unescapes the string behind an opening quote into `to`; returns what follows the closing quote,
- * or NULL if the string is damaged. */
-static const char *read_string(const char *at, char *to)
-{
-    for (; *at != '"'; at++) {
-        if (!*at)
-            return NULL;
-        if (*at != '\\') {
-            *to++ = *at;
-        } else if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
-            *to++ = *++at;
-        } else if (at[1] == 'u' && hex4(at + 2) >= 0) {
-            *to++ = (char)hex4(at + 2); /* the log writes only single bytes so */
-            at += 5;
-        } else {
-            return NULL;
-        }
-    }
-    *to = '\0';
-    return at + 1;
-}
-
-struct line {
-    /* Each has room for the whole line. */
-    char *input, *output, *status, *fingerprint, *identity;
-    double bytes_out;
-    bool has_identity;
-};
-
-/* Reads "key":value and skips keys that it does not know. */
-static const char *read_member(const char *at, struct line *line, char *key, char *text)
-{
-    const char *value = *at == '"' ? read_string(at + 1, key) : NULL;
-    if (!value || *value++ != ':')
-        return NULL;
-    if (*value == '"') {
-        char *const to = !strcmp(key, "input")      ? line->input
-                         : !strcmp(key, "output")   ? line->output
-                         : !strcmp(key, "status")   ? line->status
-                         : !strcmp(key, "job")      ? line->fingerprint
-                         : !strcmp(key, "identity") ? line->identity
-                                                    : text;
-        line->has_identity |= to == line->identity;
-        return read_string(value + 1, to);
-    }
-    if (!strcmp(key, "bytes_out"))
-        line->bytes_out = strtod(value, NULL);
-    if (*value == '{') /* "ms", which holds only numbers */
-        return value[strcspn(value, "}")] ? value + strcspn(value, "}") + 1 : NULL;
-    return value + strcspn(value, ",}");
-}
-
-static bool read_line(const char *at, struct line *line, char *key, char *text)
-{
-    *line->input = *line->output = *line->status = *line->fingerprint = *line->identity = '\0';
-    line->bytes_out = -1;
-    line->has_identity = false;
-    if (*at++ != '{')
-        return false;
-    while ((at = read_member(at, line, key, text)) && *at == ',')
-        at++;
-    return at && at[0] == '}' && at[1] == '\n' && !at[2] && *line->input && *line->output;
-}
-
-static bool keep_line(struct gf_resume *resume, const struct line *line)
+static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line)
 {
     if (2 * (resume->count + 1) > resume->capacity && !grow(resume))
         return false;
-    const uint64_t key = hash_text(line->output), input = hash_text(line->input);
+    const char *const outcome = gf_json_text_of(line, "status");
+    const uint64_t key = hash_text(gf_json_text_of(line, "output")),
+                   input = hash_text(gf_json_text_of(line, "input"));
+    const double bytes_out = gf_json_number_of(line, "bytes_out");
     struct record *const record = find_record(resume, key);
-    const bool done = !strcmp(line->status, gf_outcome_names[GF_OUTCOME_DONE]);
+    const bool done = !strcmp(outcome, gf_outcome_names[GF_OUTCOME_DONE]);
     resume->count += !record->key;
     /* A skipped file does not tell by which chain it was made. The outputs of an input that failed
      * are left from another input. */
-    if (done ||
-        (record->input == input && strcmp(line->status, gf_outcome_names[GF_OUTCOME_SKIPPED])))
+    if (done || (record->input == input && strcmp(outcome, gf_outcome_names[GF_OUTCOME_SKIPPED])))
         *record = (struct record){.input = input,
-                                  .fingerprint = strtoull(line->fingerprint, NULL, 16),
-                                  .identity = hash_text(line->identity),
-                                  .bytes_out = (long long)line->bytes_out,
+                                  .fingerprint = strtoull(gf_json_text_of(line, "job"), NULL, 16),
+                                  .identity = hash_text(gf_json_text_of(line, "identity")),
+                                  .bytes_out = fabs(bytes_out) < 0x1p62 ? (long long)bytes_out : -1,
                                   .done = done,
-                                  .is_old = !line->has_identity};
+                                  .is_old = !gf_json_member(line, "identity")};
     record->key = key;
     return true;
+}
+
+/* Reads a line of the log; false when out of memory. A line that is damaged, or names no input or
+ * output, is passed over. */
+static bool read_line(struct gf_resume *resume, const char *text, size_t length)
+{
+    struct gf_json_tree tree;
+    if (text[length - 1] != '\n')
+        return true;
+    const enum gf_status status = gf_json_read("", 1, text, length, &tree, NULL);
+    if (status)
+        return status != GF_ERROR_MEMORY;
+    const struct gf_json_value *const line = tree.value;
+    const bool kept = !*gf_json_text_of(line, "input") || !*gf_json_text_of(line, "output") ||
+                      keep_line(resume, line);
+    gf_json_tree_free(&tree);
+    return kept;
 }
 
 static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const char *path,
                                  struct gf_error *error)
 {
-    enum { ROOM = GF_LINE_MOST + 1 };
-    char *const text = malloc(8 * ROOM), *const room = text + ROOM;
+    char *const text = malloc(GF_LINE_MOST + 1);
     enum gf_status status = text ? GF_OK : gf_fail_memory(error);
-    struct line line = {.input = room,
-                        .output = room + ROOM,
-                        .status = room + 2 * ROOM,
-                        .fingerprint = room + 3 * ROOM,
-                        .identity = room + 4 * ROOM};
     size_t length;
     while (!status && (length = gf_line_read(file, '\n', text))) {
         if (length == GF_LINE_MOST)
             status = gf_fail(error, GF_ERROR_INPUT, "%s: more than 1 MB in a line is no log", path);
-        else if (read_line(text, &line, room + 5 * ROOM, room + 6 * ROOM) &&
-                 !keep_line(resume, &line))
+        else if (!read_line(resume, text, length))
             status = gf_fail_memory(error);
     }
     if (!status && ferror(file))
