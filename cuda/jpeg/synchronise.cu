@@ -214,8 +214,9 @@ static __device__ void copy_repeats(struct sequence *sequence, enum kind kind,
 
 /* Decodes what has changed until nothing changes, in at most *passes passes, which it counts down.
  * Each pass settles one subsequence at least. False: that was not enough. */
-static __device__ bool settle(struct sequence *sequence, enum kind kind,
-                              const struct source &source, unsigned repeats_from, int *passes)
+static __device__ bool settle_subsequences(struct sequence *sequence, enum kind kind,
+                                           const struct source &source, unsigned repeats_from,
+                                           int *passes)
 {
     bool repeats = false;
     for (unsigned pass = 0;; pass++) {
@@ -294,7 +295,7 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
     if (kind != OUTSIDE)
         walk_subsequence(&sequence, threadIdx.x, source);
     int passes = SEQUENCE;
-    (void)settle(&sequence, kind, source, REPEATS_FROM, &passes);
+    (void)settle_subsequences(&sequence, kind, source, REPEATS_FROM, &passes);
     store(&sequence, group, stream, number, overlap, kind);
 }
 
@@ -365,7 +366,7 @@ static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jp
             sequence.entry[0] = group.sequence_entry[stream->first_sequence + number];
             sequence.listed[0] = 0;
         }
-        settled = settle(&sequence, kind, source, 1, &passes);
+        settled = settle_subsequences(&sequence, kind, source, 1, &passes);
         store(&sequence, group, stream, number, 0, kind);
     }
     if (!settled && !threadIdx.x)

@@ -81,8 +81,8 @@ static enum gf_status hand_on(const struct gf_png_encoder *encoder,
 
 /* Copies the chunks to the end of the chunks that the host has, each turn's as soon as it is
  * packed. `only`: the group's only picture, or NULL. */
-static enum gf_status fetch(struct gf_png_encoder *encoder, unsigned turns,
-                            const struct gf_png_encode_picture *only, struct gf_error *error)
+static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turns,
+                                   const struct gf_png_encode_picture *only, struct gf_error *error)
 {
     const uint64_t *const starts = encoder->starts;
     GF_CUDA_TRY(cudaEventSynchronize(encoder->starts_known), encoder->device, error);
@@ -138,7 +138,7 @@ static enum gf_status run_round(struct gf_png_encoder *encoder,
     if (!status)
         status = launch_turns(encoder, turns, error);
     if (!status)
-        status = fetch(encoder, turns, count == 1 ? pictures : NULL, error);
+        status = fetch_chunks(encoder, turns, count == 1 ? pictures : NULL, error);
     if (status)
         return status;
     note_chunks(encoder);

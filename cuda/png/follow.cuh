@@ -136,8 +136,9 @@ struct writer {
  * table joins literals: of joined literals that reach beyond the bound, the first is taken
  * alone. */
 template <class Sink>
-static __device__ __forceinline__ bool follow(struct reader *reader, unsigned bound,
-                                              const struct codes *codes, Sink *sink, bool *ended)
+static __device__ __forceinline__ bool follow_symbols(struct reader *reader, unsigned bound,
+                                                      const struct codes *codes, Sink *sink,
+                                                      bool *ended)
 {
     *ended = false;
     while (reader->at < bound) {

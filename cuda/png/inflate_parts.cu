@@ -120,7 +120,7 @@ static __device__ __forceinline__ void open_part(struct part *part, const struct
     if (!index || from == total)
         return;
     go_to(reader, from > begin + LEAD ? from - LEAD : begin);
-    if (follow(reader, from, &shared->codes, &nothing, &part->ended))
+    if (follow_symbols(reader, from, &shared->codes, &nothing, &part->ended))
         part->start = reader->at;
 }
 
@@ -133,8 +133,8 @@ static __device__ __forceinline__ bool follow_parts(struct part *part, struct sh
         if (changed) {
             part->counter = {0, NO_LITERAL, !index};
             go_to(&part->reader, part->start);
-            const bool stops =
-                !follow(&part->reader, part->bound, &shared->codes, &part->counter, &part->ended);
+            const bool stops = !follow_symbols(&part->reader, part->bound, &shared->codes,
+                                               &part->counter, &part->ended);
             shared->ends[index] = part->reader.at | (stops ? STOPPED : 0);
         }
         __syncthreads();
@@ -178,7 +178,7 @@ static __device__ bool unpack(const struct png_stripe &stripe, struct shared *sh
     struct writer writer;
     writer.open(stripe.filtered, at, last);
     go_to(&part.reader, part.start);
-    follow(&part.reader, part.bound, &shared->codes, &writer, &part.ended);
+    follow_symbols(&part.reader, part.bound, &shared->codes, &writer, &part.ended);
     writer.store_bytes();
     return true;
 }

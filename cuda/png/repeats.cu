@@ -69,8 +69,8 @@ static __device__ __forceinline__ unsigned candidate(const struct search &search
  * `kept` before it. A cell that is both keeps the kind of distance of the last cell before it that
  * is not both; where there is none from lane `from` on, of the last cell that has a distance
  * already. */
-static __device__ __forceinline__ unsigned follow(const struct search &search, unsigned runs,
-                                                  unsigned keeps, unsigned from)
+static __device__ __forceinline__ unsigned kept_distance(const struct search &search, unsigned runs,
+                                                         unsigned keeps, unsigned from)
 {
     const unsigned lane = threadIdx.x, one = 1u << lane, either = runs & keeps;
     if (!(either & one))
@@ -93,7 +93,7 @@ static __device__ __forceinline__ unsigned find(struct search *search, unsigned 
         const unsigned taken = candidates & ~keeps & (~0u << from),
                        stop = taken ? __ffs((int)taken) - 1 : WARP;
         if (lane >= from && lane < stop)
-            distance = follow(*search, runs, keeps, from);
+            distance = kept_distance(*search, runs, keeps, from);
         if (lane == stop)
             distance = wanted;
         if (stop < WARP)

@@ -118,8 +118,8 @@ static void widen(const unsigned char *row, struct gf_format format, int first, 
 
 /* Copies the columns of a row that the strip needs, with the border on both sides, to a slot of the
  * ring. */
-static void fetch(const struct gf_convolve *convolve, const struct work *work,
-                  const struct gf_view *in, struct strip strip, int row, int slot)
+static void copy_columns(const struct gf_convolve *convolve, const struct work *work,
+                         const struct gf_view *in, struct strip strip, int row, int slot)
 {
     const struct gf_format format = in->format;
     const int pad = convolve->width / 2, begin = strip.first - pad;
@@ -246,10 +246,10 @@ static void convolve_strip(const struct gf_convolve *convolve, const struct work
     const int reach = convolve->height / 2;
     int slot = 0;
     for (int row = out->y - reach; row < out->y + reach; row++)
-        fetch(convolve, work, in, strip, row, slot++);
+        copy_columns(convolve, work, in, strip, row, slot++);
     for (int y = out->y; y < out->y + out->rows; y++) {
         slot %= convolve->height;
-        fetch(convolve, work, in, strip, y + reach, slot++);
+        copy_columns(convolve, work, in, strip, y + reach, slot++);
         const int count = list_taps(convolve, work, slot, in->format.channels);
         for (size_t x = 0; x < samples; x += RUN) {
             const size_t n = samples - x < RUN ? samples - x : RUN;

@@ -180,7 +180,7 @@ size_t gf_convolve_bytes_scratch(const struct gf_stage *stage)
 }
 
 /* Copies the columns of a row that the strip needs, with the border on both sides. */
-static void fetch(const struct work *work, int row, unsigned char *to)
+static void copy_columns(const struct work *work, int row, unsigned char *to)
 {
     const struct gf_format format = work->in->format;
     const int border = work->convolve->border, pad = work->convolve->width / 2;
@@ -210,7 +210,7 @@ static void fill_group(const struct work *work, int row, uint32_t *to)
     const unsigned char *rows[LINES];
     for (int i = 0; i < LINES; i++) {
         unsigned char *const copy = work->rows + (size_t)i * work->pitch;
-        fetch(work, row + i, copy);
+        copy_columns(work, row + i, copy);
         rows[i] = copy;
     }
     gf_convolve_bytes_words(rows, work->pitch - VECTOR, to);
@@ -236,8 +236,8 @@ static unsigned char sample_of(const struct work *work, const uint32_t *const *g
                                         255.0f);
 }
 
-static void settle(const struct work *work, const uint32_t *const *group, size_t count,
-                   unsigned char *const *out, uint64_t *const *doubt)
+static void settle_doubts(const struct work *work, const uint32_t *const *group, size_t count,
+                          unsigned char *const *out, uint64_t *const *doubt)
 {
     for (int line = 0; line < LINES; line++) {
         for (size_t x = 0; x < count; x++) {
@@ -270,7 +270,7 @@ static void convolve_strip(const struct work *work)
             doubt[i] = work->doubt + (size_t)i * (work->pitch / VECTOR + 1);
         }
         if (gf_convolve_bytes_lines(work->bytes, group, (int)channels, count, line, doubt))
-            settle(work, group, count, line, doubt);
+            settle_doubts(work, group, count, line, doubt);
     }
 }
 

@@ -94,8 +94,8 @@ GF_TARGET_CLONES static void heights16(const gf_u16_any *row, int channels,
     }
 }
 
-static void fetch(const struct gf_normalmap *normalmap, const struct work *work,
-                  const struct gf_view *in, int row, int32_t *height)
+static void fill_heights(const struct gf_normalmap *normalmap, const struct work *work,
+                         const struct gf_view *in, int row, int32_t *height)
 {
     const struct gf_format format = in->format;
     const unsigned char *from;
@@ -182,14 +182,14 @@ static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in
     struct work work;
     carve(&work, scratch, in->format);
     memset(work.zeros, 0, gf_row_bytes(in->format));
-    fetch(normalmap, &work, in, out->y - 1, work.height[1]);
-    fetch(normalmap, &work, in, out->y, work.height[2]);
+    fill_heights(normalmap, &work, in, out->y - 1, work.height[1]);
+    fill_heights(normalmap, &work, in, out->y, work.height[2]);
     for (int y = out->y; y < out->y + out->rows; y++) {
         int32_t *const oldest = work.height[0];
         work.height[0] = work.height[1];
         work.height[1] = work.height[2];
         work.height[2] = oldest;
-        fetch(normalmap, &work, in, y + 1, work.height[2]);
+        fill_heights(normalmap, &work, in, y + 1, work.height[2]);
         normals(&work, width, normalmap->slope);
         if (gf_has_alpha(in->format))
             store_alpha(&work, in, out, y);

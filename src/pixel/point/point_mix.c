@@ -95,7 +95,7 @@ static bool is_whole(const struct gf_point_op *op)
 
 /* Decides for each stretch of columns, in rows with this value in the field, whether its pixels are
  * copied, filled with the colour, or computed. */
-static void settle(struct gf_mix *mix, float row)
+static void sort_stretches(struct gf_mix *mix, float row)
 {
     const struct gf_point_program *const program = mix->stage->constants;
     const float *const curve = curve_of(mix->stage), *const columns = curve + GF_POINT_CURVE_ROOM;
@@ -113,7 +113,7 @@ int gf_mix_stretch(struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, i
     const float row = curve_of(
         mix->stage)[GF_POINT_CURVE_ROOM + gf_point_field_columns(format.width) + (size_t)y];
     if (row != mix->row)
-        settle(mix, row);
+        sort_stretches(mix, row);
     int i = 0;
     while (i < mix->count && (x < mix->begin[i] || x >= mix->end[i]))
         i++;
