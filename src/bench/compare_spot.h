@@ -1,4 +1,4 @@
-/* The place where two pictures differ most, for a look at it. */
+/* The place where two pictures differ most, enlarged on a page. */
 #ifndef GF_BENCH_COMPARE_SPOT_H
 #define GF_BENCH_COMPARE_SPOT_H
 

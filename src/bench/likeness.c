@@ -84,7 +84,8 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
     return status;
 }
 
-/* The differences of a row times the scale, or, where it is 0, the largest of them. */
+/* Writes the differences of a row times the scale; if the scale is 0, only finds the largest
+ * difference. */
 static int draw_row(const struct gf_image *a, const struct gf_image *b, int y, double scale,
                     struct gf_image *picture)
 {

@@ -26,7 +26,7 @@
 /* How long a server that --server=start starts lives without work. */
 enum { SERVER_IDLE_S = 300 };
 
-/* A run with what it has opened. */
+/* A run, and the files and reports that it has opened. */
 struct session {
     struct gf_command *command;
     struct gf_inputs inputs;
@@ -40,7 +40,7 @@ struct session {
     struct gf_batch_report pictures; /* likewise, for the page */
     struct gf_figures figures;       /* of this machine */
     int all_devices[GF_COMMAND_DEVICES_MAX];
-    enum gf_status report_status; /* of writing the profile and the trace */
+    enum gf_status report_status; /* the first failure to write the profile or the trace */
     struct gf_error report_error;
 };
 
@@ -102,7 +102,8 @@ static bool is_profiled(const struct gf_command *command)
     return command->profile && command->profile < GF_PROFILE_COMPARE;
 }
 
-/* batch: of several inputs, whose profile it is; else NULL. */
+/* Reports the profile. `batch` is the batch of several inputs that the profile is about; NULL for a
+ * single input. */
 static enum gf_status show_profile(struct session *session, const struct gf_profile *profile,
                                    const struct gf_batch_state *batch, struct gf_error *error)
 {
@@ -117,7 +118,8 @@ static enum gf_status show_profile(struct session *session, const struct gf_prof
     }
     const struct gf_profile_page page = {command, &report, profile,
                                          batch ? &session->pictures : NULL};
-    /* The sums are of pictures one after the other; the timeline shows when they really ran. */
+    /* The sums count the pictures as if they ran one after the other; the timeline shows when they
+     * really ran. */
     if (command->profile == GF_PROFILE_HTML && batch)
         status = gf_batch_profile_timeline(&session->profile, false, error);
     if (command->profile == GF_PROFILE_HTML && batch && !status)
@@ -154,7 +156,7 @@ static void picture(void *context, const char *input, const char *output,
         *status = gf_report_write(session->trace, put_trace, profile, &session->report_error);
 }
 
-/* Keeps what the page says of a picture. */
+/* Keeps the facts about a picture that the page will show. */
 static void keep_entry(void *context, const struct gf_batch_log_entry *entry)
 {
     struct session *const session = context;
@@ -163,7 +165,7 @@ static void keep_entry(void *context, const struct gf_batch_log_entry *entry)
                                                      &session->report_error);
 }
 
-/* What picture() does for a single input. */
+/* The part of picture() that concerns a single input. */
 static enum gf_status report_batch(struct session *session, const struct gf_batch_state *state,
                                    struct gf_error *error)
 {
@@ -229,7 +231,7 @@ static enum gf_status open_template(const struct session *session, int index,
 static void name_left_out(const struct gf_inputs *left_out)
 {
     for (size_t i = 0; i < left_out->count; i++) {
-        struct gf_error line; /* gf_fail() makes one line of it, whatever the name holds */
+        struct gf_error line; /* gf_fail() makes one line of the message, whatever the name holds */
         (void)gf_fail(&line, GF_OK, "%s: not taken for a picture", left_out->item[i].path);
         gf_message_print("", line.text);
     }
@@ -329,7 +331,7 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
                : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
 }
 
-/* Where there is a GPU, estimates matter. */
+/* Estimates matter only where there is a GPU. */
 static void load_figures(struct session *session)
 {
     const char *why_not;
@@ -351,7 +353,8 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
                          gf_archive_named(command->input[0]) || gf_archive_named(command->output);
     const bool profiled = is_profiled(command) || session->trace;
     struct gf_batch_state state;
-    /* Of several pictures the peaks are not measured: that takes longer than many a picture. */
+    /* For several pictures the peaks are not measured: measuring them takes longer than many a
+     * picture. */
     command->options.profile = profiled && !several;
     command->options.spans = profiled;
     command->options.warn =

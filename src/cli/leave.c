@@ -24,8 +24,9 @@ enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replac
     return starting ? GF_LEAVING_AT_ONCE : GF_LEAVING_ORDERLY;
 }
 
-/* Runs in memory that it shares with a process that is ending: it calls nothing but the kernel, and
- * gives up after a second, so that it never outlives a process that does not end. */
+/* The clone runs in memory that it shares with the process that is ending. Therefore it calls
+ * nothing but the kernel, and it gives up after a second, so that it never outlives a process that
+ * does not end. */
 static int keep(void *argument)
 {
     enum { TRIES = 1000 };
@@ -37,8 +38,8 @@ static int keep(void *argument)
     _exit(0);
 }
 
-/* The memory and the files of a process go when their last user goes, here the clone. It sends
- * nobody a signal when it ends. */
+/* The kernel frees the memory and the files of a process when their last user ends, and here that
+ * is the clone. The clone sends nobody a signal when it ends. */
 _Noreturn void gf_leave_handing_over(int status)
 {
     enum { STACK = 64 << 10 };
@@ -46,7 +47,7 @@ _Noreturn void gf_leave_handing_over(int status)
     static pid_t self;
     sigset_t all;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, NULL); /* a handler would run in both */
+    sigprocmask(SIG_BLOCK, &all, NULL); /* a signal handler would run in both processes */
     self = getpid();
     (void)clone(keep, stack + sizeof stack, CLONE_VM | CLONE_FILES, &self);
     _exit(status);

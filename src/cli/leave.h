@@ -9,8 +9,8 @@
 _Noreturn void gf_leave(int status);
 
 enum gf_leaving {
-    GF_LEAVING_ORDERLY,     /* by exit(), when no device is being started any more */
-    GF_LEAVING_AT_ONCE,     /* by _exit(): a start is under way that nobody needs */
+    GF_LEAVING_ORDERLY,     /* by exit(), once no device is being started */
+    GF_LEAVING_AT_ONCE,     /* by _exit(), while a device is being started that nobody needs */
     GF_LEAVING_HANDING_OVER /* by gf_leave_handing_over() */
 };
 

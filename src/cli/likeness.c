@@ -14,11 +14,11 @@
 #include "codec/codec.h"
 #include "report/text.h"
 
-/* What is printed, and what can be limited. */
+/* The measures that --compare prints, and that a limit can name. */
 static const struct measure {
     const char *name, *limit, *unit;
     int decimals;
-    bool most; /* the limit is the largest value, else the least */
+    bool most; /* the limit is the largest allowed value; otherwise the smallest */
     size_t offset;
 } measures[] = {
     {"largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
@@ -165,8 +165,8 @@ static enum gf_status check_formats(const char *name, struct gf_format a, const 
                    gf_text_format(a, text), other, gf_text_format(b, other_text));
 }
 
-/* Finds the format of the drawing, if there is to be one. Refuses one that would take the place of
- * a picture that is compared. */
+/* Finds the format of the drawing, if -o asks for a drawing. Refuses a drawing that would replace
+ * one of the compared pictures. */
 static enum gf_status check_output(const struct gf_command *command, const char *name,
                                    enum gf_file_format *file_format, struct gf_error *error)
 {

@@ -90,7 +90,7 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
-/* Warns of what changes nothing in an output of this format. */
+/* Warns of options that change nothing in an output of this format. */
 static void warn_of_options(const struct gf_command *command, int index)
 {
     const struct gf_command_output output = gf_command_output_at(command, index);
@@ -98,7 +98,8 @@ static void warn_of_options(const struct gf_command *command, int index)
     if (format == GF_FILE_AUTO && output.output)
         format = gf_file_format_named(output.output);
     const struct gf_file_type *const type = gf_file_type(format);
-    /* What is said for all outputs is meant for some of them. */
+    /* An option for all outputs is meant for those whose format knows it, so that nobody is warned
+     * of it. */
     const uint64_t given = output.given & ~command->all.given;
     const struct gf_option *option;
     for (int i = 0; !command->quiet && type && (option = gf_option_at(i)); i++) {

@@ -1,4 +1,5 @@
-/* What the program prints besides pictures: messages, and reports to the stream that is free. */
+/* What the program prints besides pictures: messages on standard error, and reports on the stream
+ * that no picture uses. */
 #ifndef GF_CLI_MESSAGES_H
 #define GF_CLI_MESSAGES_H
 
@@ -12,19 +13,20 @@ void gf_message_print(const char *kind, const char *text);
 /* A warning; for gf_options.warn. */
 void gf_message_warn(void *context, const char *text);
 
-/* A further error of the run, or GF_OK: the graver of both becomes the run's, the other is printed.
- */
+/* Adds a further error, or GF_OK, to the run's. The graver of the two becomes the run's error, and
+ * the other one is printed. */
 void gf_message_add_error(enum gf_status further, const struct gf_error *further_error,
                           enum gf_status *status, struct gf_error *error);
 
 /* Standard error, for the program's own lines. */
 FILE *gf_message_file(void);
-/* From now on what libraries print to stderr is lost, on any thread: dav1d and libjxl say of a
- * damaged file what the program says itself, and cannot be told not to. To be called while there is
- * one thread. */
+/* Discards whatever libraries print to stderr from now on, on any thread: dav1d and libjxl print
+ * that a file is damaged, as the program itself does, and have no switch against it. Call it while
+ * there is one thread. */
 void gf_message_silence_libraries(void);
 
-/* Where a report goes: standard output, unless the picture or the trace goes there. */
+/* The stream for a report: standard output, unless the picture or the trace goes there; then
+ * standard error. */
 FILE *gf_report_file(const struct gf_command *command);
 /* Flushes standard output; an error, such as a full disk, may stem from any earlier print. */
 enum gf_status gf_flush_stdout(struct gf_error *error) GF_CHECKED;

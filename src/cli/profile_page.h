@@ -11,10 +11,11 @@ struct gf_profile_page {
     const struct gf_command *command;
     const struct gf_profile_report *report;
     const struct gf_profile *profile;
-    const struct gf_batch_report *batch; /* of several pictures; else NULL */
+    const struct gf_batch_report *batch; /* the batch's report, for several pictures; else NULL */
 };
 
-/* Writes it; a gf_report_writer. context: a struct gf_profile_page. */
+/* Writes the page. The function is a gf_report_writer, whose context is a struct gf_profile_page.
+ */
 enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* What several reports write alike as JSON. */
+/* JSON that several reports write in the same way. */
 #ifndef GF_REPORT_JSON_PARTS_H
 #define GF_REPORT_JSON_PARTS_H
 

@@ -20,7 +20,8 @@ int gf_server_patience_ms = GF_SERVER_PATIENCE_MS;
 extern char **environ;
 
 /* Waits for a message as long as the server may be silent. A process that was stopped in the
- * meantime finds what has come. 0: the server has hung up (errno 0), or was silent (EAGAIN). */
+ * meantime still reads what has come. Returns 0 if the server has hung up (errno 0) or was silent
+ * (EAGAIN). */
 static enum gf_server_type wait_for(int socket, union gf_server_message *message)
 {
     const double end_s = gf_now() + 1e-3 * gf_server_patience_ms;
@@ -39,8 +40,8 @@ static enum gf_server_type wait_for(int socket, union gf_server_message *message
     }
 }
 
-/* Connects and exchanges the first messages; the socket, or -1. *silent: there is a server, but it
- * has not answered. */
+/* Connects and exchanges the first messages. Returns the socket, or -1. *silent tells that there is
+ * a server, but that it has not answered. */
 static int greet(enum gf_server_wish wish, int device, union gf_server_message *message,
                  bool *silent)
 {
@@ -79,8 +80,8 @@ static void link_close(struct gf_remote *remote)
     free(remote);
 }
 
-/* Failures that are the server's own: here there may be another device, other memory, or a library
- * that the server has not found when it looked. */
+/* Whether a failure may be the server's own: this process may have another device, other memory, or
+ * a library that the server did not find when it looked. */
 static bool is_servers_own(enum gf_status status)
 {
     return status == GF_ERROR_MEMORY || status == GF_ERROR_DEVICE_MEMORY ||
@@ -98,11 +99,11 @@ static enum gf_remote_outcome fail_silent(bool hung_up, struct gf_error *error)
     return GF_REMOTE_FAILED;
 }
 
-/* The server's warnings, until it is known whether the picture is its own: one that is done again
- * here has warnings of its own. What finds no room is left out. */
+/* The server's warnings, kept until its result comes: if this process must do the picture again, it
+ * gives its own warnings. Warnings that find no room are left out. */
 struct warnings {
     char text[8 * sizeof((struct gf_error *)0)->text];
-    size_t size; /* of lines, each with its zero */
+    size_t size; /* the bytes of all lines, each with its terminating zero */
 };
 
 static void keep_warning(struct warnings *warnings, const char *text)
@@ -230,7 +231,7 @@ enum gf_status gf_server_stop(bool *was_there, struct gf_error *error)
     *was_there = socket >= 0 || silent;
     if (socket >= 0) {
         while (wait_for(socket, &message))
-            ; /* it tells that it is still at work */
+            ; /* the beat tells that the server is still at work */
         silent = errno == EAGAIN;
         close(socket);
     }

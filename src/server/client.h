@@ -1,31 +1,32 @@
-/* The client's side of a server of pictures: it uses one that is there, looks at it, starts one,
- * ends it. */
+/* The client's side of a server of pictures: functions that use a server, look at it, start it and
+ * end it. */
 #ifndef GF_SERVER_CLIENT_H
 #define GF_SERVER_CLIENT_H
 
 #include "server/protocol.h"
 
-/* A connection to a server that would do the work of this process on that device; NULL: there is
- * none. Where there is none it takes a few microseconds. *silent, unless silent is NULL: there is
- * one that does not answer. */
+/* Returns a connection to a server that would do the work of this process on that device; NULL if
+ * there is no such server, which takes a few microseconds to find. *silent, unless silent is NULL,
+ * tells that there is a server that does not answer. */
 struct gf_remote *gf_server_connect(int device, bool *silent);
 bool gf_server_present(int device);
 
-/* Whether a run may be a server's: not where it has device memory of its own to keep to, or copies
- * in its own way, or is profiled; nor where the chain names more files than go with a request, or
- * has a result whose size depends on the pixels, since the client names the output before. */
+/* Whether a server may do this run. It may not if the run limits device memory, chooses how to
+ * copy, or is profiled; nor if the chain names more files than go with a request, or if the
+ * result's size depends on the pixels, since the client names the output before it knows the size.
+ */
 bool gf_server_may_run(const char *chain, const struct gf_options *options);
 
-/* What the server says of itself; false: there is none that answers. */
+/* Asks the server about itself. False if no server answers. */
 bool gf_server_look(struct gf_server_welcome *state);
 
-/* Lets the server do what it has begun, and waits until it has ended. *was_there: there was one.
- * GF_ERROR_UNAVAILABLE: it does not answer. */
+/* Tells the server to finish the work that it has begun and to end, and waits until it has ended.
+ * *was_there tells whether there was a server. GF_ERROR_UNAVAILABLE: the server does not answer. */
 enum gf_status gf_server_stop(bool *was_there, struct gf_error *error) GF_CHECKED;
 
-/* Starts a server for that device in the background, as `gpufilter --serve`, which ends after so
- * many seconds without work. Whatever keeps it from starting is its own matter: where there is no
- * GPU, or a server already, nothing happens. */
+/* Starts `gpufilter --serve` for that device in the background; this server ends after so many
+ * seconds without work. The call does not report whether the server starts: without a GPU, or
+ * beside a server that is there already, it ends at once. */
 void gf_server_start(int device, int idle_s);
 
 /* Runs this program with these arguments in the background. It keeps nothing of this process: no

@@ -39,7 +39,7 @@ static uint64_t hash_gpu(uint64_t hash, const char *bus)
     return hash;
 }
 
-/* CUDA numbers the devices that these variables leave, always in the same way. */
+/* CUDA numbers the devices that these variables leave visible, always in the same way. */
 static uint64_t gpus(void)
 {
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",

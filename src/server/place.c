@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Of the socket that systemd makes (samples/systemd). */
+/* The name of the socket that systemd makes (samples/systemd). */
 static const char activated_name[] = "server";
 
 enum { BACKLOG = 1024, FIRST_HANDED_OVER = 3 };
@@ -116,7 +116,7 @@ enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *plac
         return fail_errno(lock, error);
     if (!flock(place->lock, LOCK_EX | LOCK_NB))
         return GF_OK;
-    place->name[0] = '\0'; /* the socket is the other's */
+    place->name[0] = '\0'; /* the socket belongs to the other server */
     return errno == EWOULDBLOCK ? gf_fail(error, GF_ERROR_USAGE, "a server runs already")
                                 : fail_errno(lock, error);
 }
@@ -126,7 +126,8 @@ enum gf_status gf_server_place_listen(struct gf_server_place *place, struct gf_e
     if (place->listener >= 0)
         return GF_OK;
     const struct sockaddr_un address = address_of(place->folder, place->name);
-    (void)unlinkat(place->folder, place->name, 0); /* whoever made it is gone: the lock is ours */
+    /* The process that made the socket has ended, since this process has the lock. */
+    (void)unlinkat(place->folder, place->name, 0);
     place->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (place->listener < 0 ||
         bind(place->listener, (const struct sockaddr *)&address, sizeof address) ||

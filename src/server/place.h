@@ -12,27 +12,28 @@
 
 /* The path of the folder, whether it is there or not. */
 void gf_server_folder_path(char *path, size_t size);
-/* Opens the folder; with `make` makes it. -1 with errno: it is not there, or EPERM: it is a link,
- * or another user's, or others have rights to it. */
+/* Opens the folder; if `make`, makes it first. Returns -1 with errno if the folder is not there;
+ * errno is EPERM if the folder is a link, belongs to another user, or gives others rights. */
 int gf_server_folder_open(const char *path, bool make);
 
 /* What a server holds while it lives. */
 struct gf_server_place {
     int folder, lock, listener; /* -1: none */
-    char name[40];              /* of the socket in the folder; "": it is not this process's */
+    char name[40];              /* the socket's in the folder; "" if it is another process's */
 };
-/* Takes the place of the server of this build, or the socket that systemd hands over: then
- * GF_ERROR_USAGE says that there is one already. Nobody can connect yet. */
+/* Takes the place of the server of this build, or the socket that systemd hands over.
+ * GF_ERROR_USAGE: there is a server already. Nobody can connect yet. */
 enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *place,
                                     struct gf_error *error) GF_CHECKED;
-/* From now on clients can connect; a stale socket is replaced. */
+/* Lets clients connect from now on; replaces a stale socket. */
 enum gf_status gf_server_place_listen(struct gf_server_place *place,
                                       struct gf_error *error) GF_CHECKED;
-/* Nobody can connect from now on; connections stay. */
+/* Lets nobody connect from now on; connections stay. */
 void gf_server_place_close_listener(struct gf_server_place *place);
 void gf_server_place_leave(struct gf_server_place *place);
 
-/* Connects to the server of this build, or the one that systemd starts. -1 with errno. */
+/* Connects to the server of this build, or to the server that systemd starts. Returns -1 with errno
+ * after a failure. */
 int gf_server_place_connect(uint64_t build);
 /* Whether the other side of the connection is this user. */
 bool gf_server_is_own(int socket);

@@ -29,7 +29,7 @@ static bool ends(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
-/* The options' ranges are gf_options_check()'s. */
+/* gf_options_check() checks the ranges of the options. */
 static bool request_is_good(const struct gf_server_request *request)
 {
     const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
@@ -102,8 +102,8 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(no_fuse) \
     X(autorotate) X(allow_truncated) X(strip) X(serial) X(progressive) X(spans) X(lossless)
 
-/* A member that is added to the options has to go into one of these lists, or be settled by the
- * client (no_clobber, sync), by gf_server_may_run(), or by the server (device ...). */
+/* A new member of the options must go into one of these lists, unless the client (no_clobber,
+ * sync), gf_server_may_run() or the server (device ...) decides it. */
 _Static_assert(sizeof(struct gf_options) == 136 || sizeof(void *) != 8,
                "struct gf_options has changed: does its new member go with a request?");
 

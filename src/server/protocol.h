@@ -59,8 +59,8 @@ struct gf_server_hello {
 
 enum gf_server_verdict {
     GF_SERVER_READY,
-    GF_SERVER_FULL,      /* of clients, or about to end */
-    GF_SERVER_DIFFERENT, /* another build, GPU, cgroup or set of processors */
+    GF_SERVER_FULL,      /* the server has no room for another client, or is about to end */
+    GF_SERVER_DIFFERENT, /* the client has another build, GPU, cgroup or set of processors */
     GF_SERVER_VERDICTS
 };
 struct gf_server_welcome {
@@ -69,11 +69,11 @@ struct gf_server_welcome {
     int32_t process, device;
     uint32_t clients, running, waiting;
     uint64_t done;                     /* pictures so far */
-    uint64_t host_bytes, device_bytes; /* of the process; of buffers in device memory */
+    uint64_t host_bytes, device_bytes; /* of the process; of its buffers in device memory */
 };
 
-/* The descriptors of input, output and the files that the chain names come with it. Flags are 0 or
- * 1. */
+/* A request to filter a picture. The descriptors of the input, the output and the files that the
+ * chain names come with the message. Flags are 0 or 1. */
 struct gf_server_request {
     struct gf_server_head head;
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level,
@@ -126,11 +126,11 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
 /* An empty message of that type. */
 void gf_server_prepare(union gf_server_message *message, enum gf_server_type type);
 
-/* Between a request and the work that it stands for, whose strings are the request's. False where
- * the work does not fit. */
+/* Converts between a request and its work, whose strings belong to the request. False if the work
+ * does not fit into a request. */
 bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_message *message);
 void gf_server_read_work(const struct gf_server_request *request, struct gf_remote_work *work);
-/* Between a result and the message. */
+/* Converts between a result and its message. */
 void gf_server_write_result(enum gf_status status, const struct gf_error *error,
                             const struct gf_remote_result *result,
                             union gf_server_message *message);
@@ -142,9 +142,10 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
 bool gf_server_send(int socket, const union gf_server_message *message, const int *descriptor,
                     int count);
 void gf_server_close_descriptors(int descriptor[GF_SERVER_DESCRIPTORS]); /* all become -1 */
-/* Receives a message without waiting; descriptors that come with it are stored, -1 elsewhere. Its
- * type; 0 with errno 0: the other side has hung up; 0 with errno EAGAIN: there is none yet; 0 with
- * another errno: it is no message of the protocol, and the descriptors are closed. */
+/* Receives a message without waiting, and stores the descriptors that come with it; the other
+ * places get -1. Returns the message's type, or 0: with errno 0 the other side has hung up; with
+ * EAGAIN no message has come yet; with another errno it is no message of the protocol, and its
+ * descriptors are closed. */
 enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
                                       int descriptor[GF_SERVER_DESCRIPTORS]);
 

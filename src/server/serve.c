@@ -1,5 +1,6 @@
-/* The main thread of a server: clients come, hand over work, and get results. It never waits for
- * any of them: it sends what their sockets take, and hangs up where they take nothing. */
+/* The main thread of a server: clients connect, hand over work, and get results. The thread never
+ * waits for a client: it sends what the client's socket takes, and hangs up if the socket takes
+ * nothing. */
 #include "server/serve.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include "base/fail.h"
 #include "server/serve_state.h"
 
-/* How long a client may be connected without a word, and between two pictures. */
+/* How long a client may stay connected before its first message, and between two pictures. */
 static const double greeting_s = 10, pause_s = 30;
 
 /* ---- the loop ---- */
@@ -43,7 +44,8 @@ static void catch_signals(int events, struct sigaction *before, bool restore)
         sigaction(numbers[i], restore ? &before[i] : &action, restore ? NULL : &before[i]);
 }
 
-/* Beats, and clients that have been silent for too long; when the next of that is due. */
+/* Sends beats, and hangs up on clients that have been silent for too long. Returns when it must be
+ * called again. */
 static double look_at_clients(struct gf_server *server)
 {
     const double now_s = gf_now();
@@ -68,7 +70,7 @@ static double look_at_clients(struct gf_server *server)
     return next_s;
 }
 
-/* Whether the server goes on; *next_s: until when it may sleep. */
+/* Whether the server goes on; *next_s becomes the time until which it may sleep. */
 static bool goes_on(struct gf_server *server, double *next_s)
 {
     const int idle_s = server->settings->idle_s;
@@ -105,7 +107,7 @@ static void wait_and_act(struct gf_server *server, double next_s)
         (void)got;
         gf_server_finish_jobs(server);
     }
-    /* A client that gf_server_finish_jobs() has hung up is no more, and no other has its place yet.
+    /* gf_server_finish_jobs() may have hung up on this client; no other client has its place yet.
      */
     for (int i = 0; i < GF_SERVER_CLIENTS_MAX; i++) {
         if (ready[2 + i].revents && server->client[i].socket == ready[2 + i].fd)

@@ -7,12 +7,13 @@
 
 struct gf_server_settings {
     int device;
-    uint64_t memory_bytes; /* of whole pictures in host memory, for all; 0: a quarter of it */
+    uint64_t memory_bytes; /* limit of whole pictures in host memory, for all workers; 0: a quarter
+                              of that memory */
     uint64_t device_memory_bytes; /* for all; 0: what is free */
-    int workers;                  /* pictures at a time; 0: by the number of processors */
-    int idle_s;                   /* ends after so long without work; 0: never */
-    int rest_ms;                  /* gives idle memory back after so long; 0: 5 s */
-    void (*ready)(void *context, const char *text); /* clients can come; may be NULL */
+    int workers; /* pictures that are in work at once; 0: by the number of processors */
+    int idle_s;  /* the server ends after so long without work; 0: never */
+    int rest_ms; /* an idle worker gives its memory back after so long; 0: 5 s */
+    void (*ready)(void *context, const char *text); /* clients can connect now; may be NULL */
     void *context;
     /* Replaces gf_pipeline_open() in tests. */
     enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,

@@ -1,5 +1,5 @@
-/* A server's clients and what they ask for, all by the main thread, which never waits for any of
- * them: it sends what their sockets take, and hangs up where they take nothing. */
+/* A server's clients and what they ask for. The main thread does all of this, and never waits for a
+ * client: it sends what the client's socket takes, and hangs up if the socket takes nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 #include "server/serve_state.h"
 
-/* How long nobody is accepted after descriptors ran out; how much may wait in a socket before beats
- * are left out. */
+/* How long the server accepts no client after descriptors ran out; how many bytes may wait in a
+ * socket before beats are left out. */
 static const double breath_s = 0.1;
 enum { UNREAD_MOST = 64 << 10 };
 
@@ -53,7 +53,7 @@ static void send_to_client(struct gf_server *server, struct gf_server_client *cl
         gf_server_hang_up(server, client);
 }
 
-/* A client that was stopped has room for a result all the same. */
+/* Even the socket of a client that was stopped has room for a result. */
 void gf_server_beat(struct gf_server *server, struct gf_server_client *client)
 {
     union gf_server_message message;
@@ -121,7 +121,7 @@ static void greet(struct gf_server *server, struct gf_server_client *client,
         gf_server_hang_up(server, client);
 }
 
-/* Only files in which one can go to any place are taken: work on them never waits for anybody. */
+/* The server takes only seekable files, since reading one never waits for another process. */
 static bool is_file(int descriptor, bool written)
 {
     struct stat file;
@@ -132,7 +132,7 @@ static bool is_file(int descriptor, bool written)
     return written ? access != O_RDONLY && !(flags & O_APPEND) : access != O_WRONLY;
 }
 
-/* Whether all files have come that the request speaks of, and no others. */
+/* Whether exactly the files came that the request names. */
 static bool files_are_good(const struct gf_server_request *request, const int *descriptor)
 {
     bool good = is_file(descriptor[0], false) && is_file(descriptor[1], true);

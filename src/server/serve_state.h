@@ -15,12 +15,12 @@ struct gf_server_client;
 
 /* A picture to do. While a worker has it, the main thread only reads and cancels its progress. */
 struct gf_server_job {
-    struct gf_server_job *next;      /* in the queue, or among the finished */
+    struct gf_server_job *next;      /* the next job of the queue, or of the finished jobs */
     struct gf_server_client *client; /* NULL: it has hung up */
     struct gf_server_request request;
-    int in, out; /* -1: the worker has closed them */
+    int in, out; /* descriptors; -1: the worker has closed it */
     int file[GF_REMOTE_FILES];
-    bool alone; /* when it began there was no other */
+    bool alone; /* no other job was in work when this one began */
     struct gf_schedule_progress progress;
     enum gf_status status;
     struct gf_error error;
@@ -34,15 +34,15 @@ struct gf_server_worker {
     struct gf_server *server;
     pthread_t thread;
     pthread_cond_t wake;
-    struct gf_server_job *job;       /* guarded by the server's lock */
-    struct gf_pipeline *pipeline;    /* the worker's own; NULL: it holds no memory */
+    struct gf_server_job *job;    /* guarded by the server's lock */
+    struct gf_pipeline *pipeline; /* the worker's own pipeline; NULL: the worker holds no memory */
     atomic_uint_fast64_t held_bytes; /* of device memory */
 };
 
 struct gf_server_client {
     int socket; /* -1: unused */
     bool greeted, stops;
-    double since_s; /* the last time that something came or went */
+    double since_s; /* when the last message came or went */
     struct gf_server_job *job;
 };
 
@@ -57,27 +57,29 @@ struct gf_server {
     struct gf_server_job *first, **last; /* the queue */
     int waiting, running;
     uint64_t done;
-    double work_s, beat_s, full_s; /* the last work; the next beat; no client is taken before */
+    double work_s, beat_s, full_s; /* when the last work ended; when the next beat is due; when
+                                      clients are accepted again */
     bool ending;
-    struct gf_error failure; /* of the device: then the server ends */
-    /* The lock guards what follows. */
+    struct gf_error failure; /* the device has failed, so that the server ends */
+    /* The lock guards the members below. */
     pthread_mutex_t lock;
     struct gf_server_job *finished;
     struct gf_server_worker worker[GF_SERVER_WORKERS_MAX];
     int workers;
-    int idle[GF_SERVER_WORKERS_MAX]; /* a stack: the worker that was last at work has warm memory */
+    int idle[GF_SERVER_WORKERS_MAX]; /* a stack, so that the worker with warm memory gets the next
+                                        job */
     int idle_count;
     bool closing;
 };
 
-/* A client's job is cancelled. */
+/* Hangs up on a client, and cancels its job. */
 void gf_server_hang_up(struct gf_server *server, struct gf_server_client *client);
 void gf_server_beat(struct gf_server *server, struct gf_server_client *client);
-/* Takes a message of the client's and acts on it. */
+/* Receives a message from the client and acts on it. */
 void gf_server_read_message(struct gf_server *server, struct gf_server_client *client);
-/* Takes all that want to connect. */
+/* Accepts all clients that want to connect. */
 void gf_server_accept(struct gf_server *server);
-/* Sends the results of what the workers have finished; gives them what waits. */
+/* Sends the results of finished jobs, and gives the workers waiting jobs. */
 void gf_server_finish_jobs(struct gf_server *server);
 void gf_server_begin_jobs(struct gf_server *server);
 
@@ -86,7 +88,7 @@ enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error 
 void gf_server_workers_close(struct gf_server *server);
 /* Gives the job to an idle worker; false: there is none. */
 bool gf_server_give_job(struct gf_server *server, struct gf_server_job *job);
-/* The jobs that have been finished since the last call. */
+/* Returns the jobs that have been finished since the last call. */
 struct gf_server_job *gf_server_take_finished(struct gf_server *server);
 uint64_t gf_server_held_bytes(const struct gf_server *server);
 /* Closes what the job holds. */

@@ -58,7 +58,7 @@ static void close_pipeline(struct gf_server_worker *worker)
     worker->held_bytes = 0;
 }
 
-/* Where several are at work each keeps to its own thread, as in a batch. */
+/* Where several workers are at work, each uses one thread, as in a batch. */
 static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
 {
     struct gf_remote_work work;
@@ -85,11 +85,11 @@ static void wake_main_thread(const struct gf_server *server)
 {
     const uint64_t one = 1;
     const ssize_t written = write(server->events, &one, sizeof one);
-    (void)written; /* it is full only if the thread is woken anyway */
+    (void)written; /* the eventfd is full only if the main thread wakes up anyway */
 }
 
-/* Waits for a job, in which the memory of the last one is given back after a while. NULL: the
- * server ends. */
+/* Waits for a job; after a while, gives back the memory that the last job used. NULL: the server
+ * ends. */
 static struct gf_server_job *wait_for_job(struct gf_server_worker *worker)
 {
     struct gf_server *const server = worker->server;
@@ -183,7 +183,7 @@ enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error 
     wanted = wanted < GF_SERVER_WORKERS_MAX ? wanted : GF_SERVER_WORKERS_MAX;
     pthread_condattr_t monotonic;
     server->worker[0].server = server;
-    server->workers = wanted; /* which share the device's memory */
+    server->workers = wanted; /* the workers share the device's memory */
     const enum gf_status status = start_device(server, error);
     server->workers = 0;
     if (status) {
@@ -204,7 +204,7 @@ enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error 
         server->workers = i + 1;
     }
     for (int i = server->workers; i--;)
-        server->idle[server->idle_count++] = i; /* the first, which is awake, on top */
+        server->idle[server->idle_count++] = i; /* the first, whose device is awake, on top */
     pthread_mutex_unlock(&server->lock);
     pthread_condattr_destroy(&monotonic);
     if (server->workers)

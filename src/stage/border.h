@@ -1,4 +1,4 @@
-/* What a stencil reads beyond the edges of the picture. */
+/* The samples that a stencil reads beyond the edges of the picture. */
 #ifndef GF_STAGE_BORDER_H
 #define GF_STAGE_BORDER_H
 

@@ -40,7 +40,7 @@ enum gf_filter_kind {
  * GF_COST_PIXEL: the pixel is read, changed a little, and written. */
 struct gf_filter_cost {
     double pixel, row, tap;
-    int radius_max; /* 0: all have the same algorithm */
+    int radius_max; /* 0: all radii have the same algorithm */
     double pixel_beyond, row_beyond;
 };
 #define GF_COST_PIXEL 0.8
@@ -69,18 +69,19 @@ struct gf_filter {
     /* Checks what the declaration of a single parameter cannot say; may be NULL. Its message is
      * preceded by the filter's name. */
     enum gf_status (*check)(const void *params, struct gf_error *error);
-    /* Appends the filters that do the work on such a picture; none: it stays as it is. NULL: the
-     * filter itself does. */
+    /* Appends the filters that do the work on such a picture; if it appends none, the picture stays
+     * as it is. NULL: the filter does the work itself. */
     void (*expand)(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
-    /* Finds in the picture what expand() must know before the size of the result is known. The
-     * chain before it then makes a whole picture in host memory. NULL: nothing is looked for. */
+    /* Finds the box in the picture that expand() needs before the size of the result is known. The
+     * stages before the filter then make a whole picture in host memory. NULL: the filter needs no
+     * box. */
     void (*find_box)(const void *params, const struct gf_view *picture, struct gf_rectangle *box);
     /* By what a picture's sides may be divided, 1, 2, 4 or 8, when it is decoded for this filter as
      * the first of a chain; NULL: 1. */
     int (*reduction)(const void *params, int width, int height);
-    /* Reads the files that the parameters name; what it keeps in `params`, unload() gives back.
-     * Both are called once for a chain, after check(); NULL: there are none. The message is
-     * preceded as check()'s is. */
+    /* Reads the files that the parameters name and keeps their contents in `params`; unload() frees
+     * them. Each is called once for a chain, load() after check(). NULL: the filter reads no files.
+     * The filter's name precedes the message. */
     enum gf_status (*load)(void *params, struct gf_error *error);
     void (*unload)(void *params);
     /* The pictures that load() has read, 2 at most, go into `list`; returns how many. NULL: none.
@@ -100,9 +101,9 @@ struct gf_filter {
      * of the result are made of. Both ends never decrease with y0 and y1, unless needs_whole()
      * says so. NULL: the same rows. */
     void (*input_rows)(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
-    /* Whether the whole input must be there before the first row is made; NULL: no. */
+    /* Whether the filter needs the whole input before it makes the first row; NULL: no. */
     bool (*needs_whole)(const void *params);
-    /* The histogram of its input that it wants; NULL: none. */
+    /* Which histogram of its input the filter wants; NULL: none. */
     enum gf_statistic (*statistic)(const void *params);
 
     /* GF_POINT: appends the filter's operations. Everything below is then NULL. */
@@ -119,7 +120,8 @@ struct gf_filter {
      * of its own (64-byte aligned). */
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
-    bool cpu_intrinsics; /* cpu() has code that gf_cpu_allow_intrinsics() can leave out */
+    bool cpu_intrinsics; /* cpu() has hand-written vector code, which gf_cpu_allow_intrinsics() can
+                            turn off */
     /* Variants of the CUDA kernels, first the default. A point filter lists only those that it has
      * besides gf_point's: they are launched on a stage of gf_point with a run of that one filter.
      * NULL for a filter with cpu(): it has none, and its chains run on the CPU. */

@@ -29,7 +29,7 @@ static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)
     return (enum gf_statistic)(GF_STATISTIC_TILES | columns << 8 | rows << 16);
 }
 
-/* What it counts, without the size of a grid. */
+/* The kind of the statistic, without the size of a grid. */
 static inline enum gf_statistic gf_statistic_kind(enum gf_statistic statistic)
 {
     return (enum gf_statistic)(statistic & 255);

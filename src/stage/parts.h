@@ -44,10 +44,10 @@ struct gf_rectangle {
 /* The picture that a filter gets. Where a file was decoded at a fraction of its size, the input is
  * that much smaller than the picture, whose sides need not be multiples of the fraction's. */
 struct gf_extent {
-    int width, height;       /* of the whole picture, by which sizes are meant */
+    int width, height;       /* the size of the whole picture, to which sizes in parameters refer */
     int reduction;           /* 1, 2, 4 or 8 */
-    struct gf_rectangle box; /* what find_box() found in it */
-    int bits;                /* of a sample, while no stencil has premultiplied it */
+    struct gf_rectangle box; /* the box that find_box() found in the picture */
+    int bits;                /* bits of a sample, before a stencil premultiplies it */
 };
 
 static inline struct gf_extent gf_extent_of(struct gf_format format)

@@ -1,5 +1,5 @@
-/* A second picture: what a filter reads beside its input, such as what it lays over it. It does not
- * change while it is there, so that all stages, threads and devices share it. */
+/* A second picture that a filter reads beside its input, such as the picture that `overlay` lays
+ * over the input. Its contents never change, so that all stages, threads and devices share it. */
 #ifndef GF_STAGE_PICTURE_H
 #define GF_STAGE_PICTURE_H
 
@@ -10,13 +10,13 @@
 
 GF_C_BEGIN
 
-/* The most that one stage reads. */
+/* The largest number of second pictures that one stage reads. */
 enum { GF_STAGE_PICTURES_MAX = 8 };
 
 struct gf_picture {
     struct gf_image image;
-    uint64_t id; /* of no other picture of this process */
-    char *notes; /* lines that its reader warned of and nobody has taken; NULL: none */
+    uint64_t id; /* a number that no other picture of this process has */
+    char *notes; /* warnings of its reader that nobody has taken yet, as lines; NULL: none */
 };
 
 static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)

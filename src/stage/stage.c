@@ -1,4 +1,5 @@
-/* Binds a filter to a format, and answers what its declaration says of it. */
+/* Binds a filter to a format, and answers questions about the stage from the filter's declaration.
+ */
 #include "stage/stage.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@ struct gf_stage {
     const struct gf_filter *filter;
     const void *params;               /* the filter's own struct */
     const struct gf_variant *variant; /* the variant asked for; NULL: the default */
-    const struct gf_filter *written;  /* that of the chain, which messages name; may be NULL */
+    const struct gf_filter *written; /* the filter of the chain, which messages name; may be NULL */
     struct gf_format in, out;
     struct gf_icc icc; /* GF_COLOUR: of the input, which it fits; the bytes outlive the stage */
     const struct gf_histogram *histogram; /* of the stage's input, where it asked for one */
@@ -32,11 +32,11 @@ void gf_stage_release(struct gf_stage *stage); /* frees constants */
 enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
                                   struct gf_error *error) GF_CHECKED;
 
-/* What the declaration says of this stage (stage/filter.h). */
+/* Answers from the filter's declaration (stage/filter.h) for this stage. */
 void gf_stage_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
 bool gf_stage_needs_whole(const struct gf_stage *stage);
-/* Lists the second pictures that it reads, in the order in which a launch has them; returns how
- * many. */
+/* Lists the second pictures that the stage reads, in the order in which a launch has them; returns
+ * how many. */
 int gf_stage_pictures(const struct gf_stage *stage,
                       const struct gf_picture *list[GF_STAGE_PICTURES_MAX]);
 int gf_stage_radius(const struct gf_stage *stage); /* 0 where the filter declares none */

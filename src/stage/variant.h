@@ -47,17 +47,18 @@ struct gf_variant {
     gf_launcher *launch; /* NULL: the default's */
     gf_counter *count;   /* of a filter that wants a statistic; NULL: the default's */
     bool count_extremes; /* count marks only the lowest and the highest level of the picture */
-    bool count_first;    /* it counts by default, too, wherever it does not refuse */
-    int tolerance;       /* how far its 8-bit samples may be from the CPU's; 0: they are the same */
-    int tolerance_16;    /* the same of 16-bit samples */
-    int architecture;    /* the lowest compute capability that it runs on, 90 for 9.0; 0: any */
+    bool count_first;    /* the variant also counts by default, wherever it does not refuse */
+    int tolerance; /* the largest difference of its 8-bit samples from the CPU's; 0: the samples are
+                      the same */
+    int tolerance_16; /* the largest difference of its 16-bit samples */
+    int architecture; /* the lowest compute capability that it runs on, 90 for 9.0; 0: any */
     /* Says why it cannot run this stage ("takes 8 bits only"), or NULL where it can. The function
      * itself is NULL where it runs every stage. */
     const char *(*refuses)(const struct gf_stage *stage);
     size_t (*scratch)(const struct gf_stage *stage, int rows); /* NULL: the filter's cuda_scratch */
 };
 
-/* Of samples of that depth; variant NULL: the default. */
+/* The largest difference of samples of that depth; `variant` NULL stands for the default. */
 static inline int gf_variant_tolerance(const struct gf_variant *variant, int bits)
 {
     return !variant ? 0 : bits == 8 ? variant->tolerance : variant->tolerance_16;

@@ -1,4 +1,5 @@
-/* Texts that were drawn are kept with the font's file, so that all chains of a batch share them. */
+/* The program keeps the texts that it has drawn, with the font's file, so that all chains of a
+ * batch share them. */
 #include "text/text.h"
 
 #include <stdio.h>

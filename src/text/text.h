@@ -14,9 +14,9 @@ enum gf_text_align { GF_TEXT_LEFT, GF_TEXT_CENTRE, GF_TEXT_RIGHT };
 
 struct gf_text_style {
     double size;                  /* pixels an em, 1 or more */
-    double spacing;               /* from line to line, of the font's own */
+    double spacing;               /* the distance from line to line, as a part of the font's own */
     double outline;               /* pixels around the letters; 0: none */
-    int face;                     /* of a file that holds several fonts, from 0 */
+    int face;                     /* which font of a file that holds several, from 0 */
     int align;                    /* enum gf_text_align */
     int padding;                  /* pixels around the text */
     int colour, edge, background; /* 0xRRGGBB; background: -1 for none */

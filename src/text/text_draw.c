@@ -6,15 +6,16 @@
 
 #include "base/fail.h"
 
-/* A picture in the making. Lengths are in 1/64 pixel, y upwards from the first baseline, x from the
- * left of the widest line, unless they say pixels. */
+/* A picture that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels; y
+ * counts upwards from the first baseline, x from the left of the widest line. */
 struct drawing {
     FT_Face face;
     FT_Stroker stroker; /* NULL: no outline */
     const struct gf_text_lines *lines;
     const struct gf_text_style *style;
     int64_t pitch, widest;
-    int left, top, width, height; /* of the picture, pixels; its top is so far above the baseline */
+    int left, top, width, height; /* the size of the picture and the height of its top above the
+                                     baseline, in pixels */
     unsigned char *fill, *edge;   /* coverage, width x height */
 };
 
@@ -28,7 +29,7 @@ static int64_t up(int64_t v)
     return -down(-v);
 }
 
-/* Where a glyph lies: the whole pixels, and what is left for the outline. */
+/* The place of a glyph: whole pixels, and the rest, by which the outline is moved. */
 static void place(const struct drawing *d, const struct gf_text_glyph *glyph, FT_Vector *part,
                   int64_t *x, int64_t *y)
 {
@@ -62,7 +63,7 @@ static enum gf_status load_glyph(const struct drawing *d, unsigned index, FT_Gly
     return failure ? damaged(failure, error) : GF_OK;
 }
 
-/* Widens the picture for what the glyphs reach. */
+/* Widens the picture so that it holds the glyphs. */
 static enum gf_status measure(struct drawing *d, struct gf_error *error)
 {
     const int64_t beyond = llround(ceil(d->style->outline)) + d->style->padding;
@@ -120,7 +121,7 @@ static void cover(const struct drawing *d, unsigned char *coverage, const FT_Bit
     }
 }
 
-/* The glyph itself, or with an outline what lies within it and around. */
+/* Draws the glyph itself, or, with an outline, the area within and around the glyph. */
 static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_glyph *at,
                                  bool outline, struct gf_error *error)
 {
@@ -161,7 +162,7 @@ static bool is_gray(int colour)
            ((colour >> 16 & 255) == (colour >> 8 & 255) && (colour >> 8 & 255) == (colour & 255));
 }
 
-/* A layer over what lies in pixel[0..2], premultiplied, with alpha pixel[3]. */
+/* Lays a layer over the premultiplied colour in pixel[0..2] with the alpha in pixel[3]. */
 static void lay(double *pixel, int colour, double part)
 {
     for (int c = 0; c < 4; c++) {
@@ -186,7 +187,7 @@ static void colour_pixels(const struct drawing *d, const struct gf_image *image)
             if (d->fill[at])
                 lay(pixel, style->colour, d->fill[at] / 255.0);
             for (int c = 0; pixel[3] == 0 && c < 3;
-                 c++) /* what is transparent has the colour, too */
+                 c++) /* transparent pixels have the colour, too */
                 pixel[c] = style->colour >> (16 - 8 * c) & 255;
             const double alpha = pixel[3] > 0 ? pixel[3] / 255 : 1;
             for (int c = 0; c < channels - 1; c++)

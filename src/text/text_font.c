@@ -1,5 +1,5 @@
-/* A font for those who have no file: ASCII from squares, as TrueType (Apple, TrueType Reference
- * Manual, 2022, chapter 6), made in memory. */
+/* A font for texts without a font file: ASCII letters made of squares, as a TrueType font in memory
+ * (Apple, TrueType Reference Manual, 2022, chapter 6). */
 #include "text/text_font.h"
 
 #include <stdlib.h>
@@ -98,7 +98,7 @@ enum {
     ADVANCE = 6 * SQUARE,
     CONTOURS_MAX = ROWS * (COLUMNS + 1) / 2,
     GLYPH_MAX = 12 + CONTOURS_MAX * (2 + 4 * 5),
-    GLYPHS = 1 + LETTERS, /* the first is that of a missing letter */
+    GLYPHS = 1 + LETTERS, /* the first glyph stands for a missing letter */
     TABLES = 7,
     HEADER = 12 + 16 * TABLES,
     FONT_MAX = HEADER + GLYPHS * (GLYPH_MAX + 16) + 512,
@@ -210,7 +210,7 @@ static unsigned char *put_hhea(unsigned char *at)
     put16(at + 4, EM - BELOW * SQUARE);
     put16(at + 6, -BELOW * SQUARE);
     put16(at + 10, ADVANCE);
-    put16(at + 34, 1); /* all are as wide as the first */
+    put16(at + 34, 1); /* all glyphs are as wide as the first */
     return at + 36;
 }
 

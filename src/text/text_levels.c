@@ -92,7 +92,7 @@ static void join_numbers(struct gf_text_letter *letter, int count, enum kind bas
     }
 }
 
-/* N1, N2: between two of one direction they have it, else the line's. */
+/* N1, N2: neutral characters between two of one direction take that direction, else the line's. */
 static void resolve_neutrals(struct gf_text_letter *letter, int count, enum kind base)
 {
     enum kind before = base;

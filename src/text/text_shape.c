@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/printable.h"
 
-/* What shaping a text needs besides its lines. */
+/* The state of shaping a text, besides its lines. */
 struct shaping {
     hb_font_t *font;
     hb_buffer_t *buffer;

@@ -11,7 +11,7 @@
 
 struct gf_text_glyph {
     unsigned index; /* of the font */
-    int64_t x, y;   /* of its origin from the line's start and baseline, 1/64 pixel, y upwards */
+    int64_t x, y;   /* origin from the line's start and baseline, in 1/64 pixel, y upwards */
     int line;
 };
 

@@ -10,7 +10,7 @@
 #include "cli/help/synonyms.h"
 #include "codec/codec.h"
 
-/* The arguments being read. */
+/* The reader of the arguments. */
 struct reader {
     int argc;
     char *const *argv;
@@ -102,7 +102,7 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     int index = 0;
     while (gf_option_at(index) != option)
         index++;
-    /* A file named in the environment is overridden silently. */
+    /* A file that the environment names gives way silently to one on the command line. */
     if (value && option->type == GF_OPTION_FILE && reader->given[index])
         return gf_fail(reader->error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
                        option->name, *member, value);
@@ -174,7 +174,7 @@ static enum gf_status read_short(struct reader *reader, const char *text)
     return GF_OK;
 }
 
-/* What --report and --compare read. */
+/* Adds a file for --report or --compare. */
 static enum gf_status add_file(struct reader *reader, const char *text)
 {
     struct gf_command *const command = reader->command;
@@ -198,7 +198,7 @@ static enum gf_status check_number(const struct reader *reader, const char *text
                    is_quality ? "; did you mean --quality=" : "", is_quality ? text : "");
 }
 
-/* Options among the names of filters. */
+/* Refuses a chain in which the name of an option stands for a filter. */
 static enum gf_status check_names(const struct reader *reader, const char *chain)
 {
     char token[GF_TOKEN_MAX];

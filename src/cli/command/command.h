@@ -32,7 +32,7 @@ enum gf_profile_form {
     GF_PROFILE_TABLE,
     GF_PROFILE_JSON,
     GF_PROFILE_HTML,
-    GF_PROFILE_COMPARE, /* this and the forms below compare variants, and need no -o */
+    GF_PROFILE_COMPARE, /* this form and those below compare variants, and need no -o */
     GF_PROFILE_COMPARE_JSON,
     GF_PROFILE_COMPARE_CSV,
     GF_PROFILE_COMPARE_HTML,
@@ -60,26 +60,26 @@ struct gf_command_output {
     const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
     uint64_t given;                                   /* as the command's */
     struct gf_options options;                        /* for all, and its own */
-    char *made;                                       /* the chain, where it is put together */
+    char *made; /* the chain, where it is joined from several parts; from malloc() */
 };
 
 /* A command line after parsing. The strings belong to argv. */
 struct gf_command {
     enum gf_action action;
-    int form;                      /* of the action: what was chosen for --list, --devices ... */
-    const struct gf_filter *topic; /* the filter given to --help; or NULL */
-    const char *lab;               /* the value of --lab; or NULL */
-    const char *likeness;          /* the value of --compare; or NULL */
+    int form; /* the choice that the value of --list, --devices or the like names */
+    const struct gf_filter *topic;            /* the filter given to --help; or NULL */
+    const char *lab;                          /* the value of --lab; or NULL */
+    const char *likeness;                     /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
     int inputs;
     const char *trace, *log, *resume; /* NULL: not given */
-    /* Of the only output, or of the first of several. */
+    /* These belong to the only output, or to the first of several. */
     const char *output, *chain, *chain_file, *to_icc;
-    /* What is said of all outputs, before the first of several; and the outputs beside the first.
-     */
+    /* The options and the chain before the first of several -o, which hold for all outputs; and the
+     * outputs after the first. */
     struct gf_command_output all, more[GF_PIPELINE_OUTPUTS_MAX - 1];
     int more_outputs;
-    char *made; /* the first output's chain, where it is put together */
+    char *made; /* the first output's chain, where it is joined from several parts; from malloc() */
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
     int shard, shards; /* 0: not given */
     int progress;      /* enum gf_progress_form */
@@ -99,7 +99,8 @@ enum gf_option_type {
     GF_OPTION_SWITCH, /* no value */
     GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
     GF_OPTION_INPUT,  /* as a file, but may be given several times */
-    GF_OPTION_OUTPUT, /* likewise: begins an output */
+    GF_OPTION_OUTPUT, /* const char *, as a file; may be given several times, and each begins an
+                         output */
     GF_OPTION_SHARD,  /* shard and shards: "K/N" */
     GF_OPTION_FILTER, /* the topic, a filter's name; or a choice, the form */
     GF_OPTION_LAB,    /* const char *, a lab and its parameters */
@@ -125,17 +126,18 @@ struct gf_option {
         *argument; /* what help calls the value; NULL: there is none, or help names the choices */
     enum gf_option_type type;
     bool optional;         /* the value may be left out */
-    bool of_output;        /* behind one of several -o it holds for that output */
+    bool of_output;        /* the option belongs to the -o before it, where there are several */
     enum gf_action action; /* what the program does instead of filtering a picture */
     int implied;           /* stored by a switch, or if the value is left out */
     double least, greatest;
     const struct gf_choice *choices; /* ends with a NULL name */
-    size_t offset;                   /* of the member of struct gf_command that is set */
-    size_t file_offset;              /* of the one that a choice's file is stored in */
+    size_t offset;      /* where in struct gf_command the member lies that the option sets */
+    size_t file_offset; /* where the member lies that stores the FILE of a choice */
     const char *help;
 };
 
-/* The outputs, at least one; the first is a copy of what the command has. */
+/* The number of outputs, at least one. gf_command_output_at() copies the first one from the command
+ * itself. */
 static inline int gf_command_outputs(const struct gf_command *command)
 {
     return 1 + command->more_outputs;
@@ -147,19 +149,22 @@ struct gf_command_outputs {
     int begun;                      /* by -o */
     struct gf_command_output first; /* once there is a second */
 };
-/* -o: what stands before the first is of all outputs; the options of each begin with that. */
+/* Reads -o. What stands before the first -o belongs to all outputs: the options of each output
+ * begin as a copy of it. */
 enum gf_status gf_command_begin_output(struct gf_command *command,
                                        struct gf_command_outputs *outputs, const char *name,
                                        struct gf_error *error) GF_CHECKED;
-/* Behind the last argument: of a single output it does not matter what stands before -o. */
+/* Called after the last argument. Where there is a single output, it makes no difference what
+ * stands before -o. */
 enum gf_status gf_command_end_outputs(struct gf_command *command,
                                       const struct gf_command_outputs *outputs,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_command_fail_chains(const char *first, const char *second,
                                       struct gf_error *error) GF_CHECKED;
 
-/* Puts the chains of all outputs together: that of all outputs, the output's own, each perhaps from
- * a file, and --to-icc. gf_command_free() frees them. */
+/* Joins the chain of each output from up to three parts: the chain for all outputs, the output's
+ * own chain (each of the two may be in a file), and --to-icc. gf_command_free() frees the chains.
+ */
 enum gf_status gf_command_join_chains(struct gf_command *command,
                                       struct gf_error *error) GF_CHECKED;
 void gf_command_free(struct gf_command *command);

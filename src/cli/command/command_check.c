@@ -1,4 +1,4 @@
-/* Checks what involves several options. */
+/* Checks options that depend on each other. */
 #include <string.h>
 
 #include "batch/names/archive_name.h"
@@ -102,7 +102,7 @@ static enum gf_status check_files(const struct gf_command *command, struct gf_er
     return GF_OK;
 }
 
-/* --report reads files, and writes one that is none of them. */
+/* --report reads files, and must not write over one of them. */
 static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
 {
     if (command->chain)

@@ -23,7 +23,7 @@ struct gf_command_output gf_command_output_at(const struct gf_command *command, 
 
 /* ---- reading ---- */
 
-/* Takes what the command says of an output out of it, but for its options. */
+/* Moves the output, its chain and their files out of the command; the options stay. */
 static struct gf_command_output take_output(struct gf_command *command)
 {
     const struct gf_command_output taken = gf_command_output_at(command, 0);
@@ -41,7 +41,7 @@ static void put_output(struct gf_command *command, const struct gf_command_outpu
     gf_options_of_output(&command->options, &output->options);
 }
 
-/* Keeps the output before the one that begins. */
+/* Stores the output that ends where another one begins. */
 static void end_output(struct gf_command *command, struct gf_command_output *first)
 {
     const struct gf_command_output ended = take_output(command);
@@ -131,7 +131,7 @@ static enum gf_status append_file(char **chain, const char *file, struct gf_erro
     return status;
 }
 
-/* What is wrong with the profile is told by the option's name instead of the filter's. */
+/* A message about the profile names the option --to-icc in place of the filter icc. */
 static enum gf_status append_profile(char **chain, const char *profile, struct gf_error *error)
 {
     static const char name[] = "icc: ";

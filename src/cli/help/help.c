@@ -223,7 +223,7 @@ enum gf_status gf_help_study(FILE *file, const char *name, struct gf_error *erro
     return GF_OK;
 }
 
-/* The formats, with what those need that are not here. */
+/* The formats that this program can use, and for each other format what it lacks. */
 static void print_formats(FILE *file)
 {
     const struct gf_file_type *type;

@@ -98,7 +98,7 @@ static enum gf_status put_page(FILE *file, const void *context, struct gf_error 
     return GF_OK;
 }
 
-/* Runs what was asked for, and writes the page, also where some of it failed. */
+/* Runs the labs that --lab names, and writes the page even if a lab failed. */
 static enum gf_status run_labs(const struct gf_lab_request *request,
                                const struct gf_device_info *device, struct gf_error *error)
 {

@@ -60,7 +60,7 @@ static enum gf_status print_comparison(const struct gf_command *command, struct 
     return gf_flush_stdout(error);
 }
 
-/* Compares, and writes the report also where a result is wrong. */
+/* Compares the variants, and writes the report even if a result is wrong. */
 static enum gf_status compare(struct gf_command *command, struct gf_output *page,
                               struct gf_error *error)
 {
@@ -91,7 +91,7 @@ enum gf_status gf_act_variants(struct gf_command *command, struct gf_error *erro
     return status;
 }
 
-/* Says what an output has in common with one before it. */
+/* Says which stages an output shares with an output before it. */
 static enum gf_status explain_sharing(const struct gf_command *command, int index,
                                       struct gf_error *error)
 {

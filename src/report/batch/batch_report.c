@@ -118,7 +118,7 @@ static struct gf_timing quartiles(const double *ms, size_t count)
                               .most_s = ms[count - 1 - count / 4] * 1e-3};
 }
 
-/* stage: -1 for the whole picture. scratch: room for every picture. */
+/* `stage` is -1 for the whole picture. `scratch` has room for every picture. */
 static struct gf_timing timing_of(const struct gf_batch_report *report, int stage, double *scratch)
 {
     size_t count = 0;

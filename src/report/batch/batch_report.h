@@ -12,7 +12,7 @@ enum { GF_BATCH_STAGES = 5, GF_BATCH_SLICES = 48, GF_BATCH_OUTLIERS_MAX = 20 };
 struct gf_batch_picture {
     char *input;
     int message; /* index into the messages of a failure; else -1 */
-    int way;     /* index into the ways; -1: it was not filtered */
+    int way;     /* index into the ways; -1: the picture was not filtered */
     enum gf_outcome outcome;
     int width, height;
     double finished_s; /* since the epoch; NaN in logs of older versions */
@@ -27,16 +27,16 @@ struct gf_batch_count {
 };
 
 struct gf_batch_report {
-    struct gf_batch_picture *picture; /* as the log has them, until gf_batch_report_finish() */
+    struct gf_batch_picture *picture; /* in the log's order, until gf_batch_report_finish() */
     size_t pictures;
     size_t damaged;                 /* lines of the log that are torn */
-    struct gf_batch_count *message; /* of failures, without the name of the picture */
+    struct gf_batch_count *message; /* messages of failures, without the name of the picture */
     int messages;
     struct gf_batch_count *way; /* device, decoder and encoder: "cpu, 1 thread; decoder cpu ..." */
     int ways;
     /* Filled by gf_batch_report_finish(), which sorts the pictures by their end. */
     size_t done, failed, skipped;
-    double begin_s, end_s; /* of all pictures' ends; NaN if not known */
+    double begin_s, end_s; /* the first and the last end of a picture; NaN if not known */
     double work_s; /* of that time the part in which a picture was in work: not what lies between
                       the runs of one log */
     double rate;   /* pictures done a second of it; NaN */
@@ -46,8 +46,8 @@ struct gf_batch_report {
     int most;                                       /* the stage with the largest sum; -1: none */
     struct gf_timing total, stage[GF_BATCH_STAGES]; /* of a picture: the median, and the middle
                                                        half's ends as least and most */
-    double fence_ms;                                /* what takes longer is far from the others */
-    size_t outlier[GF_BATCH_OUTLIERS_MAX];          /* the slowest first */
+    double fence_ms; /* a picture that takes longer than this is far from the others */
+    size_t outlier[GF_BATCH_OUTLIERS_MAX]; /* the slowest first */
     int outliers;
     size_t beyond; /* pictures past the fence, which may be more */
 };
@@ -63,7 +63,7 @@ enum gf_status gf_batch_report_finish(struct gf_batch_report *report,
                                       struct gf_error *error) GF_CHECKED;
 void gf_batch_report_free(struct gf_batch_report *report);
 
-/* The part of the page. id: letters and digits. */
+/* Writes the part of the page. `id` is made of letters and digits. */
 void gf_batch_html(FILE *file, const struct gf_batch_report *report, const char *id,
                    const char *heading);
 

@@ -8,7 +8,7 @@
 enum { WIDTH = 560, HEIGHT = 300, LEFT = 62, RIGHT = 14, TOP = 12, BOTTOM = 46, TICKS_MAX = 12 };
 
 struct axis {
-    double least, most; /* of the values that are shown; their logarithms where `log` */
+    double least, most; /* the range of the values shown; of their logarithms where `log` */
     bool log;
     double tick[TICKS_MAX];
     int ticks;

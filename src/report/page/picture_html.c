@@ -7,12 +7,12 @@
 #include "gpufilter/pipeline.h"
 #include "report/page/html.h"
 
-/* So that both pictures and a timeline stay below a megabyte: base64 takes a third more. */
+/* Limits by which both pictures and a timeline stay below a megabyte; base64 takes a third more. */
 enum { BYTES_MAX = 190000 };
 
 /* ---- small pictures ---- */
 
-/* All bytes of a file; NULL for what is no file, as a pipe that was read already. */
+/* Reads all bytes of a file. NULL for anything but a file, such as a pipe that was read already. */
 static char *read_file(const char *path, size_t *size)
 {
     struct stat about;
@@ -24,7 +24,7 @@ static char *read_file(const char *path, size_t *size)
     return bytes;
 }
 
-/* One file in memory as another; NULL after a failure. */
+/* Converts a file in memory to another format; NULL after a failure. */
 static void *convert(const void *data, size_t size, const char *chain,
                      const struct gf_options *options, enum gf_file_format format,
                      size_t *result_size)

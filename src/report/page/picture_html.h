@@ -20,7 +20,7 @@ struct gf_page_picture gf_page_picture_make(const char *path, const char *chain,
                                             const struct gf_options *options);
 void gf_page_picture_free(struct gf_page_picture *picture);
 
-/* The part of the page; nothing if either is missing. */
+/* Writes the part of the page; nothing if either picture is missing. */
 void gf_pictures_html(FILE *file, const struct gf_page_picture *before,
                       const struct gf_page_picture *after);
 

@@ -7,7 +7,7 @@
 #include "report/text.h"
 #include "report/profile/timeline.h"
 
-/* Of the drawing: units along its time axis, and the boxes that it has at most. */
+/* The units along the drawing's time axis, and the largest number of its boxes. */
 enum { WIDTH = 100000, BOXES_MAX = 2400, TRACKS_TALL = 12 };
 
 /* ---- the timeline ---- */
@@ -20,11 +20,11 @@ struct drawing {
     const struct gf_profile_report *report;
     const struct gf_timeline *timeline;
     double end_s, gap_s;
-    int tall; /* rows of the drawing are that high */
+    int tall; /* the height of a row of the drawing */
     int boxes;
 };
 
-/* Spans that lie in one box. */
+/* The spans that make one box. */
 struct box {
     int row, series; /* series: the report's row; -1: the start-up */
     int spans;

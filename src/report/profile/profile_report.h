@@ -38,11 +38,11 @@ struct gf_profile_report {
     double sum_s;                      /* of the rows' busy times */
     double union_s;                    /* time during which at least one row was busy */
     double overlap;                    /* 1 - union_s / sum_s */
-    size_t pictures;                   /* how many the profile is of */
+    size_t pictures;                   /* how many pictures the profile is about */
     double elapsed_s;                  /* from the first one's start to the last one's end */
     int bound;                         /* the row with the largest busy time; -1: no rows */
     double bound_percent; /* how much of the wall time that row is busy; NaN: no rows */
-    const struct gf_bound_advice *advice; /* on what bounds the run; NULL: no rows */
+    const struct gf_bound_advice *advice; /* for the stage that bounds the run; NULL: no rows */
 };
 
 enum gf_status gf_profile_report_make(const struct gf_profile *profile,
