@@ -145,6 +145,17 @@ template <class Function> static int for_channels(int channels, const Function &
     }
 }
 
+/* Calls function(sample, channels) with a value of the type of the picture's samples, and its
+ * channels as a compile-time constant: `decltype(sample)` and `decltype(channels)::value`. */
+template <class Picture, class Function>
+static int for_samples(const Picture &picture, const Function &function)
+{
+    return for_channels(picture.channels, [&](auto channels) -> int {
+        return picture.bits == 8 ? function((unsigned char)0, channels)
+                                 : function((unsigned short)0, channels);
+    });
+}
+
 /* The bytes of a pixel of 1 to 4 samples of 8 or 16 bits. */
 template <class Function> static int for_pixel_bytes(int bytes, const Function &function)
 {

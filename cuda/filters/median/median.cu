@@ -2,10 +2,10 @@
 
 #include <limits.h>
 
-#include "cuda/common/strip.cuh"
+#include "cuda/common/walk.cuh"
 
-/* Windows of 3x3 by networks of minima and maxima, in registers, on strips (cuda/common/strip.cuh).
- * A word holds two samples of the same column, two rows apart. From sm_90 on the minimum or maximum
+/* Windows of 3x3 by networks of minima and maxima, a walk down strips (cuda/common/walk.cuh). A
+ * word holds two samples of the same column, two rows apart. From sm_90 on the minimum or maximum
  * of such pairs is one instruction. */
 #define NET static __device__ __forceinline__
 #define NET_TYPE uint32_t
@@ -14,16 +14,9 @@
 #define NET_NAME(name) name
 #include "filters/median/median_net.h"
 
-constexpr int STEP = 4;  /* rows at a time */
-constexpr int ROWS = 12; /* of a strip */
-/* Blocks that a multiprocessor's registers are to hold; with more, they spill. Before sm_90 the
- * minima and maxima of pairs are several instructions, and take more registers. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-constexpr int BLOCKS = 2;
-#else
-constexpr int BLOCKS = 4;
-#endif
+constexpr int STEP = 4; /* rows at a time */
 
+/* Where the samples of a lane lie in the words of a row. */
 template <class Sample, int CHANNELS> struct strip_layout {
     static constexpr int PER_WORD = 4 / sizeof(Sample);
     static constexpr int BESIDE = CHANNELS > PER_WORD ? 2 : 1;
@@ -99,67 +92,45 @@ static __device__ __forceinline__ void pack_row(const uint32_t (&result)[COUNT],
     }
 }
 
-template <class Sample, int CHANNELS, class Fuse = fuse_none>
-static __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
-    median_strips_kernel(struct view_pair p)
-{
-    typedef struct strip_layout<Sample, CHANNELS> layout;
-    constexpr int BESIDE = layout::BESIDE;
-    __shared__ struct strip_tables<Sample, BESIDE, ROWS * STRIP_WARPS + 2> tables;
-    __shared__ struct sample_tables<Fuse> samples;
-    fill_tables<Fuse>(p, samples);
-    struct strip strip = find_strip(p, tables, ROWS, 1, 1);
-    if (strip.lines <= 0)
-        return;
-    uint32_t rows[STEP + 2][layout::WORDS];
-    struct strip_row<BESIDE> next[STEP];
-    const auto fetch = [&](int row, struct strip_row<BESIDE> *to) {
-        fetch_row<Sample>(p, strip, min(row, strip.lines + 1), to);
+template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sample> {
+    typedef strip_layout<Sample, CHANNELS> layout;
+    static constexpr int BESIDE = layout::BESIDE, WORDS = layout::WORDS;
+    static constexpr int ROWS = 12, STEP = ::STEP, PERIOD = STEP;
+    static constexpr bool EARLY = false;
+    /* With more blocks the registers spill. Before sm_90 the minima and maxima of pairs are several
+     * instructions, and take more registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    static constexpr int BLOCKS = 2;
+#else
+    static constexpr int BLOCKS = 4;
+#endif
+    struct constants {
     };
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        fetch(i, &next[i]);
-        map_row<Fuse>(strip, samples, &next[i]);
-        join_row(strip, next[i], rows[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < STEP; i++)
-        fetch(2 + i, &next[i]);
-#pragma unroll 1
-    for (int line = 0; line < strip.lines; line += STEP) {
-        uint32_t result[2][layout::COUNT], out[4];
-#pragma unroll
-        for (int i = 0; i < STEP; i++) {
-            map_row<Fuse>(strip, samples, &next[i]);
-            join_row(strip, next[i], rows[2 + i]);
-            if (line + STEP < strip.lines)
-                fetch(line + STEP + 2 + i, &next[i]);
-        }
-        median_pairs<Sample, CHANNELS, layout>(rows, result);
-#pragma unroll
-        for (int i = 0; i < STEP; i++) {
-            if (line + i >= strip.lines)
-                break;
-            pack_row<Sample>(result[i % 2], i / 2, out);
-            store_row<Fuse>(p, strip, samples, out);
-        }
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-#pragma unroll
-            for (int w = 0; w < layout::WORDS; w++)
-                rows[i][w] = rows[i + STEP][w];
-        }
-    }
-}
 
-template <class Sample> static int launch_strips(const struct view_pair &p, cudaStream_t stream)
-{
-    return for_channels(p.channels, [&](auto channels) -> int {
-        median_strips_kernel<Sample, decltype(channels)::value>
-            <<<strip_blocks(p, sizeof(Sample), ROWS), STRIP_THREADS, 0, stream>>>(p);
-        return cudaGetLastError();
-    });
-}
+    uint32_t rows[STEP + 2][WORDS];
+    uint32_t result[2][layout::COUNT];
+
+    __device__ __forceinline__ explicit median_of_nine(const constants &)
+    {
+    }
+    __device__ __forceinline__ void take(const unsigned (&word)[WORDS], int phase)
+    {
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            rows[phase + 2][w] = word[w];
+        if (phase == STEP - 1)
+            median_pairs<Sample, CHANNELS, layout>(rows, result);
+    }
+    __device__ __forceinline__ void make(int phase, unsigned (&out)[4])
+    {
+        pack_row<Sample>(result[phase % 2], phase / 2, out);
+        if (phase < 2) { /* the last two rows begin the next step */
+#pragma unroll
+            for (int w = 0; w < WORDS; w++)
+                rows[phase][w] = rows[phase + STEP][w];
+        }
+    }
+};
 
 extern "C" int gf_median_cuda(const struct gf_launch *launch)
 {
@@ -171,8 +142,10 @@ extern "C" int gf_median_cuda(const struct gf_launch *launch)
     if (median->radius == 2)
         return gf_median_tiles(p, stream);
     if (median->radius == 1)
-        return p.bits == 8 ? launch_strips<unsigned char>(p, stream)
-                           : launch_strips<unsigned short>(p, stream);
+        return for_samples(p, [&](auto sample, auto channels) -> int {
+            return walk_strips<median_of_nine<decltype(sample), decltype(channels)::value>>(p, {},
+                                                                                            stream);
+        });
     return gf_median_tree(p, median->radius, stream);
 }
 
@@ -183,10 +156,9 @@ extern "C" int gf_median_fused_cuda(const struct gf_launch *launch)
     if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
         return cudaErrorInvalidValue;
     return for_fuse(launch, [&](auto fuse) -> int {
-        const auto kernel = p.channels == 1
-                                ? median_strips_kernel<unsigned char, 1, decltype(fuse)>
-                                : median_strips_kernel<unsigned char, 3, decltype(fuse)>;
-        kernel<<<strip_blocks(p, 1, ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(p);
-        return cudaGetLastError();
+        const cudaStream_t stream = (cudaStream_t)launch->stream;
+        return p.channels == 1
+                   ? walk_strips<median_of_nine<unsigned char, 1>, decltype(fuse)>(p, {}, stream)
+                   : walk_strips<median_of_nine<unsigned char, 3>, decltype(fuse)>(p, {}, stream);
     });
 }

@@ -1,5 +1,6 @@
 /* Squares of 5x5 in one pass, on strips (cuda/common/strip.cuh): along each row by windows of 2 and
- * 4 pixels, down the rows by van Herk's blocks, in registers. */
+ * 4 pixels, down the rows by van Herk's blocks, in registers. The kernel does not use walk.cuh,
+ * which would cost it up to 14 registers. */
 #include "cuda/common/early.cuh"
 #include "cuda/common/strip.cuh"
 #include "cuda/filters/morphology/window.cuh"
@@ -133,9 +134,7 @@ static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t 
 
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
-    return for_channels(p.channels, [&](auto channels) -> int {
-        constexpr int CHANNELS = decltype(channels)::value;
-        return p.bits == 8 ? launch_medium<unsigned char, CHANNELS>(p, flip, stream)
-                           : launch_medium<unsigned short, CHANNELS>(p, flip, stream);
+    return for_samples(p, [&](auto sample, auto channels) -> int {
+        return launch_medium<decltype(sample), decltype(channels)::value>(p, flip, stream);
     });
 }

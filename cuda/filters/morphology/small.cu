@@ -1,15 +1,6 @@
-/* Squares of 3x3 in one pass: rows roll through registers, on strips (cuda/common/strip.cuh). */
-#include "cuda/common/early.cuh"
-#include "cuda/common/strip.cuh"
+/* Squares of 3x3 in one pass, a walk down strips (cuda/common/walk.cuh). */
+#include "cuda/common/walk.cuh"
 #include "cuda/filters/morphology/window.cuh"
-
-constexpr int ROWS = 16;  /* of a strip */
-constexpr int BLOCKS = 6; /* that a multiprocessor's registers are to hold */
-
-template <class Sample, int CHANNELS> struct small_layout {
-    static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample);
-    static constexpr int BESIDE = (PIXEL + 3) / 4;
-};
 
 /* 4 bytes of a row from byte AT on, which may be negative, counted from the lane's own. */
 template <int BESIDE, int AT>
@@ -33,60 +24,46 @@ static __device__ __forceinline__ void three_across(const unsigned (&word)[4 + 2
         three_across<Sample, PIXEL, BESIDE, W + 1>(word, row);
 }
 
-template <class Sample, int CHANNELS>
-static __global__ void __launch_bounds__(STRIP_THREADS, BLOCKS)
-    small_kernel(const struct view_pair p, unsigned flip)
-{
-    constexpr int PIXEL = small_layout<Sample, CHANNELS>::PIXEL;
-    constexpr int BESIDE = small_layout<Sample, CHANNELS>::BESIDE;
-    __shared__ struct strip_tables<Sample, BESIDE, ROWS * STRIP_WARPS + 2> tables;
-    __shared__ struct sample_tables<fuse_none> none;
-    struct strip strip = find_strip(p, tables, ROWS, 1, 1);
-    if (strip.lines <= 0)
-        return;
-    early_next();
-    early_wait();
-    struct strip_row<BESIDE> next;
+template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample> {
+    static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
+    static constexpr int UNROLL = 2, BLOCKS = 6;
+    typedef unsigned constants; /* complements samples, or does not */
+
+    unsigned flip;
     samples<Sample> last[4], both[4]; /* the row before, and the larger of it and the one above */
-    const auto take = [&](samples<Sample>(&row)[4], int following) {
-        unsigned word[4 + 2 * BESIDE];
-        join_row(strip, next, word);
-        if (following < strip.lines + 2)
-            fetch_row<Sample>(p, strip, following, &next);
+    unsigned result[4];
+
+    __device__ __forceinline__ explicit largest_of_three(unsigned flip) : flip(flip)
+    {
+    }
+    __device__ __forceinline__ void take(const unsigned (&word)[4 + 2 * BESIDE], int phase)
+    {
+        unsigned v[4 + 2 * BESIDE];
+        samples<Sample> row[4];
 #pragma unroll
         for (int w = 0; w < 4 + 2 * BESIDE; w++)
-            word[w] ^= flip;
-        three_across<Sample, PIXEL, BESIDE, 0>(word, row);
-    };
-    fetch_row<Sample>(p, strip, 0, &next);
-    take(both, 1);
-    take(last, 2);
-#pragma unroll
-    for (int w = 0; w < 4; w++)
-        both[w] = both[w].larger(last[w]);
-#pragma unroll 2
-    for (int line = 0; line < strip.lines; line++) {
-        samples<Sample> row[4];
-        unsigned out[4];
-        take(row, line + 3);
+            v[w] = word[w] ^ flip;
+        three_across<Sample, PIXEL, BESIDE, 0>(v, row);
 #pragma unroll
         for (int w = 0; w < 4; w++) {
-            out[w] = both[w].larger(row[w]).word() ^ flip;
-            both[w] = last[w].larger(row[w]);
+            if (phase >= 0)
+                result[w] = both[w].larger(row[w]).word() ^ flip;
+            both[w] = phase > -2 ? last[w].larger(row[w]) : row[w];
             last[w] = row[w];
         }
-        store_row<fuse_none>(p, strip, none, out);
     }
-}
+    __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
+    {
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            out[w] = result[w];
+    }
+};
 
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
-    return for_channels(p.channels, [&](auto channels) -> int {
-        constexpr int CHANNELS = decltype(channels)::value;
-        return p.bits == 8
-                   ? launch_early(small_kernel<unsigned char, CHANNELS>, strip_blocks(p, 1, ROWS),
-                                  STRIP_THREADS, 0, stream, p, flip)
-                   : launch_early(small_kernel<unsigned short, CHANNELS>, strip_blocks(p, 2, ROWS),
-                                  STRIP_THREADS, 0, stream, p, flip);
+    return for_samples(p, [&](auto sample, auto channels) -> int {
+        return walk_strips<largest_of_three<decltype(sample), decltype(channels)::value>>(p, flip,
+                                                                                          stream);
     });
 }

@@ -11,11 +11,12 @@ extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
     if (sobel->kernel != GF_GRADIENT_SOBEL || !gf_sobel_estimate_suffices(sobel->scale))
         return cudaErrorNotSupported;
-    const struct sobel_args args = sobel_args_of(launch, true);
+    const struct view_pair p = view_pair_of(launch, sobel->border);
+    const float scale = estimate_scale(sobel);
     return for_fuse(launch, [&](auto fuse) -> int {
         const cudaStream_t stream = (cudaStream_t)launch->stream;
-        return args.p.channels == 1
-                   ? launch_depth<sobel8<1, estimated_root>, decltype(fuse)>(args, stream)
-                   : launch_depth<sobel8<3, estimated_root>, decltype(fuse)>(args, stream);
+        return p.channels == 1
+                   ? walk_strips<sobel8<1, estimated_root>, decltype(fuse)>(p, scale, stream)
+                   : walk_strips<sobel8<3, estimated_root>, decltype(fuse)>(p, scale, stream);
     });
 }

@@ -1,21 +1,48 @@
-/* Sobel's magnitude, by strips (cuda/common/strip.cuh). Of each row two numbers a sample are kept
- * for the rows below: the slope, right - left, and the smoothed sample, left + 2 here + right. */
+/* Sobel's magnitude, by a walk down strips (cuda/common/walk.cuh). Of each row two numbers a sample
+ * are kept for the rows below: the slope, right - left, and the smoothed sample, left + 2 here +
+ * right. */
 #ifndef GF_CUDA_FILTERS_SOBEL_SOBEL_ROLLING_CUH
 #define GF_CUDA_FILTERS_SOBEL_SOBEL_ROLLING_CUH
 
-#include "cuda/common/early.cuh"
 #include "cuda/common/square_root.cuh"
-#include "cuda/common/strip.cuh"
+#include "cuda/common/walk.cuh"
 #include "filters/sobel/sobel.h"
 
-enum {
-    ROWS = 12, /* of a strip */
-};
+/* What the stencils share. BLOCKS: that a multiprocessor's registers are to hold. More hide the
+ * loads, fewer spill. */
+template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stencil<Sample> {
+    static constexpr int BESIDE = CHANNELS * sizeof(Sample) > 4 ? 2 : 1, WORDS = 4 + 2 * BESIDE;
+    static constexpr int ROWS = 12, PERIOD = 2, BLOCKS = BLOCKS_;
+    typedef float constants; /* the scale */
 
-struct sobel_args {
-    struct view_pair p;
     float scale;
-    int kernel; /* enum gf_gradient, where it is no constant */
+    unsigned above[4], here[4]; /* the lane's own words of the last two rows */
+    unsigned result[4];
+
+    __device__ __forceinline__ explicit gradient(float scale) : scale(scale)
+    {
+    }
+    __device__ __forceinline__ void keep(const unsigned (&word)[WORDS])
+    {
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            above[w] = here[w];
+            here[w] = word[w + BESIDE];
+        }
+    }
+    /* The result, with the alpha of the row to which it belongs. */
+    __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
+    {
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            const unsigned alpha = CHANNELS % 2                           ? 0
+                                   : sizeof(Sample) == 2 && CHANNELS == 4 ? w % 2 * 0xFFFF0000u
+                                   : sizeof(Sample) == 2                  ? 0xFFFF0000u
+                                   : CHANNELS == 4                        ? 0xFF000000u
+                                                                          : 0xFF00FF00u;
+            out[w] = (result[w] & ~alpha) | (above[w] & alpha);
+        }
+    }
 };
 
 /* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. The sum of squares is exact. By an
@@ -30,15 +57,6 @@ static __device__ __forceinline__ unsigned magnitude8(float x, float y, float sc
         return __float_as_uint(__fadd_rz(fminf(v, 255.0f) + 0.5f, 32768.0f));
     return __float_as_uint(__fmaf_rz(__saturatef(v), 255.0f, 32768.5f));
 }
-
-/* What is kept of the two rows above the newest. The element of `smooth` alternates with the rows,
- * so that nothing is copied. [w][0] are the even samples of word w as tiny_halves(), [w][1] the odd
- * ones. */
-struct sobel8_state {
-    __half2 slope[4][2];  /* of the last row */
-    __half2 slopes[4][2]; /* of the row before, plus twice the last's */
-    __half2 smooth[2][4][2];
-};
 
 /* The samples one pixel to the left and to the right; w counts from the words beside. */
 template <int CHANNELS>
@@ -60,69 +78,53 @@ static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int
     }
 }
 
-/* Takes the next row, and gives the results of the row above it. parity: of the number of the row.
- * The weights are 1, MIDDLE, 1. */
-template <int CHANNELS, class ROOT, int MIDDLE>
-static __device__ __forceinline__ void advance8(const unsigned word[6], int parity, float scale,
-                                                struct sobel8_state *state, unsigned out[4])
+/* Bytes 0 and 2, then 1 and 3, of a word of results, each in byte 1. */
+static __device__ __forceinline__ unsigned joined8(const unsigned (&even)[2],
+                                                   const unsigned (&odd)[2])
 {
-    const __half2 middle = __floats2half2_rn((float)MIDDLE, (float)MIDDLE);
-    __half2 pair[6][2];
+    return __byte_perm(__byte_perm(even[0], odd[0], 0x0051), __byte_perm(even[1], odd[1], 0x0051),
+                       0x5410);
+}
+
+/* The weights are 1, MIDDLE, 1. The element of `smooth` alternates with the rows, so that nothing
+ * is copied. [w][0] are the even samples of word w as tiny_halves(), [w][1] the odd ones. */
+template <int CHANNELS, class ROOT, int MIDDLE = 2>
+struct sobel8 : gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> {
+    typedef gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> base;
+    __half2 slope[4][2] = {};  /* of the last row */
+    __half2 slopes[4][2] = {}; /* of the row before, plus MIDDLE times the last's */
+    __half2 smooth[2][4][2] = {};
+
+    using base::base;
+    __device__ __forceinline__ void take(const unsigned (&word)[base::WORDS], int phase)
+    {
+        const __half2 middle = __floats2half2_rn((float)MIDDLE, (float)MIDDLE);
+        const int parity = phase & 1;
+        __half2 pair[6][2];
 #pragma unroll
-    for (int i = 0; i < 12; i++)
-        pair[i / 2][i % 2] = tiny_halves(word[i / 2], i % 2);
+        for (int i = 0; i < 12; i++)
+            pair[i / 2][i % 2] = tiny_halves(word[i / 2], i % 2);
 #pragma unroll
-    for (int w = 0; w < 4; w++) {
-        unsigned result[2][2];
+        for (int w = 0; w < 4; w++) {
+            unsigned even[2], odd[2];
 #pragma unroll
-        for (int odd = 0; odd < 2; odd++) {
-            __half2 left, right;
-            neighbours8<CHANNELS>(pair, w + 1, odd, &left, &right);
-            const __half2 slope = __hsub2(right, left);
-            const __half2 smooth = __hfma2(middle, pair[w + 1][odd], __hadd2(left, right));
-            const float2 x = __half22float2(__hadd2(state->slopes[w][odd], slope));
-            const float2 y = __half22float2(__hsub2(smooth, state->smooth[parity][w][odd]));
-            result[0][odd] = magnitude8<ROOT>(x.x, y.x, scale);
-            result[1][odd] = magnitude8<ROOT>(x.y, y.y, scale);
-            state->slopes[w][odd] = __hfma2(middle, slope, state->slope[w][odd]);
-            state->slope[w][odd] = slope;
-            state->smooth[parity][w][odd] = smooth;
+            for (int k = 0; k < 2; k++) {
+                __half2 left, right;
+                neighbours8<CHANNELS>(pair, w + 1, k, &left, &right);
+                const __half2 rise = __hsub2(right, left);
+                const __half2 sum = __hfma2(middle, pair[w + 1][k], __hadd2(left, right));
+                const float2 x = __half22float2(__hadd2(slopes[w][k], rise));
+                const float2 y = __half22float2(__hsub2(sum, smooth[parity][w][k]));
+                (k ? odd : even)[0] = magnitude8<ROOT>(x.x, y.x, this->scale);
+                (k ? odd : even)[1] = magnitude8<ROOT>(x.y, y.y, this->scale);
+                slopes[w][k] = __hfma2(middle, rise, slope[w][k]);
+                slope[w][k] = rise;
+                smooth[parity][w][k] = sum;
+            }
+            this->result[w] = joined8(even, odd);
         }
-        out[w] = __byte_perm(__byte_perm(result[0][0], result[0][1], 0x0051),
-                             __byte_perm(result[1][0], result[1][1], 0x0051), 0x5410);
+        this->keep(word);
     }
-}
-
-template <int CHANNELS>
-static __device__ __forceinline__ void keep_alpha8(const unsigned here[4], unsigned out[4])
-{
-    const unsigned alpha = CHANNELS == 4 ? 0xFF000000u : CHANNELS == 2 ? 0xFF00FF00u : 0;
-#pragma unroll
-    for (int w = 0; w < 4; w++)
-        out[w] = (out[w] & ~alpha) | (here[w] & alpha);
-}
-
-/* BLOCKS: that a multiprocessor's registers are to hold. More hide the loads, fewer spill. */
-template <int CHANNELS, class ROOT, int MIDDLE = 2> struct sobel8 {
-    typedef unsigned char sample;
-    typedef struct sobel8_state state;
-    static constexpr int BESIDE = 1, BLOCKS = MIDDLE == 2 ? 6 : 4;
-
-    static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
-                                                   state *state, unsigned out[4])
-    {
-        advance8<CHANNELS, ROOT, MIDDLE>(word, parity, scale, state, out);
-    }
-    static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
-    {
-        keep_alpha8<CHANNELS>(here, out);
-    }
-};
-
-/* Scharr's weights, 3 10 3: halves hold the differences and the sums of two exactly, floats what
- * is made of them. The sums are those of the sample to the left and to the right. */
-struct scharr8_state {
-    __half2 slope[2][4][2], sides[2][4][2], here[2][4][2]; /* of the last two rows */
 };
 
 static __device__ __forceinline__ float2 weighted(__half2 sides, __half2 middle)
@@ -131,50 +133,43 @@ static __device__ __forceinline__ float2 weighted(__half2 sides, __half2 middle)
     return make_float2(__fmaf_rn(3.0f, a.x, 10.0f * b.x), __fmaf_rn(3.0f, a.y, 10.0f * b.y));
 }
 
-template <int CHANNELS, class ROOT> struct scharr8 {
-    typedef unsigned char sample;
-    typedef struct scharr8_state state;
-    static constexpr int BESIDE = 1, BLOCKS = 4;
+/* Scharr's weights, 3 10 3: halves hold the differences and the sums of two exactly, floats what
+ * is made of them. The sums are those of the sample to the left and to the right. */
+template <int CHANNELS, class ROOT> struct scharr8 : gradient<unsigned char, CHANNELS, 4> {
+    typedef gradient<unsigned char, CHANNELS, 4> base;
+    __half2 slope[2][4][2] = {}, sides[2][4][2] = {}, middle[2][4][2] = {}; /* of the last rows */
 
-    static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
-                                                   state *state, unsigned out[4])
+    using base::base;
+    __device__ __forceinline__ void take(const unsigned (&word)[base::WORDS], int phase)
     {
+        const int parity = phase & 1;
         __half2 pair[6][2];
 #pragma unroll
         for (int i = 0; i < 12; i++)
             pair[i / 2][i % 2] = tiny_halves(word[i / 2], i % 2);
 #pragma unroll
         for (int w = 0; w < 4; w++) {
-            unsigned result[2][2];
+            unsigned even[2], odd[2];
 #pragma unroll
-            for (int odd = 0; odd < 2; odd++) {
+            for (int k = 0; k < 2; k++) {
                 __half2 left, right;
-                neighbours8<CHANNELS>(pair, w + 1, odd, &left, &right);
-                const __half2 here = pair[w + 1][odd];
-                const __half2 slope = __hsub2(right, left), sides = __hadd2(left, right);
-                const float2 x = weighted(__hadd2(state->slope[parity][w][odd], slope),
-                                          state->slope[1 - parity][w][odd]);
-                const float2 y = weighted(__hsub2(sides, state->sides[parity][w][odd]),
-                                          __hsub2(here, state->here[parity][w][odd]));
-                result[0][odd] = magnitude8<ROOT>(x.x, y.x, scale);
-                result[1][odd] = magnitude8<ROOT>(x.y, y.y, scale);
-                state->slope[parity][w][odd] = slope;
-                state->sides[parity][w][odd] = sides;
-                state->here[parity][w][odd] = here;
+                neighbours8<CHANNELS>(pair, w + 1, k, &left, &right);
+                const __half2 own = pair[w + 1][k];
+                const __half2 rise = __hsub2(right, left), sum = __hadd2(left, right);
+                const float2 x =
+                    weighted(__hadd2(slope[parity][w][k], rise), slope[1 - parity][w][k]);
+                const float2 y =
+                    weighted(__hsub2(sum, sides[parity][w][k]), __hsub2(own, middle[parity][w][k]));
+                (k ? odd : even)[0] = magnitude8<ROOT>(x.x, y.x, this->scale);
+                (k ? odd : even)[1] = magnitude8<ROOT>(x.y, y.y, this->scale);
+                slope[parity][w][k] = rise;
+                sides[parity][w][k] = sum;
+                middle[parity][w][k] = own;
             }
-            out[w] = __byte_perm(__byte_perm(result[0][0], result[0][1], 0x0051),
-                                 __byte_perm(result[1][0], result[1][1], 0x0051), 0x5410);
+            this->result[w] = joined8(even, odd);
         }
+        this->keep(word);
     }
-    static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
-    {
-        keep_alpha8<CHANNELS>(here, out);
-    }
-};
-
-/* The same for 16-bit samples in float, where the gradients are exact: they are below 2^24. */
-struct sobel16_state {
-    float slope[8], slopes[8], smooth[2][8];
 };
 
 /* The same of 16 bits; the result is in the lower half. */
@@ -185,122 +180,47 @@ static __device__ __forceinline__ unsigned magnitude16(float x, float y, float s
     return __float_as_uint(__fadd_rz(result + 0.5f, 8388608.0f));
 }
 
+/* 16-bit samples in float, where the gradients are exact: they are below 2^24. The weights are
+ * SIDE, MIDDLE, SIDE. */
 template <int CHANNELS, class ROOT, int SIDE, int MIDDLE>
-static __device__ __forceinline__ void advance16(const unsigned *word, int parity, float scale,
-                                                 struct sobel16_state *state, unsigned out[4])
-{
-    constexpr int BESIDE = CHANNELS > 2 ? 2 : 1;
-    float v[8 + 4 * BESIDE];
-    unsigned result[8];
-#pragma unroll
-    for (int w = 0; w < 4 + 2 * BESIDE; w++) {
-        v[2 * w] = float_of_low(word[w]);
-        v[2 * w + 1] = float_of_high(word[w]);
-    }
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const int at = 2 * BESIDE + i;
-        const float slope = v[at + CHANNELS] - v[at - CHANNELS];
-        const float smooth = SIDE * (v[at + CHANNELS] + v[at - CHANNELS]) + MIDDLE * v[at];
-        result[i] = magnitude16<ROOT>(state->slopes[i] + SIDE * slope,
-                                      smooth - state->smooth[parity][i], scale);
-        state->slopes[i] = SIDE * state->slope[i] + MIDDLE * slope;
-        state->slope[i] = slope;
-        state->smooth[parity][i] = smooth;
-    }
-#pragma unroll
-    for (int w = 0; w < 4; w++)
-        out[w] = __byte_perm(result[2 * w], result[2 * w + 1], 0x5410);
-}
+struct sobel16 : gradient<unsigned short, CHANNELS, MIDDLE == 2 ? 6 : 4> {
+    typedef gradient<unsigned short, CHANNELS, MIDDLE == 2 ? 6 : 4> base;
+    float slope[8] = {}, slopes[8] = {}, smooth[2][8] = {};
 
-template <int CHANNELS>
-static __device__ __forceinline__ void keep_alpha16(const unsigned here[4], unsigned out[4])
-{
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-        if (CHANNELS == 2 || (CHANNELS == 4 && w % 2))
-            out[w] = __byte_perm(out[w], here[w], 0x7610);
-    }
-}
-
-template <int CHANNELS, class ROOT, int SIDE, int MIDDLE> struct sobel16 {
-    typedef unsigned short sample;
-    typedef struct sobel16_state state;
-    static constexpr int BESIDE = CHANNELS > 2 ? 2 : 1, BLOCKS = MIDDLE == 2 ? 6 : 4;
-
-    static __device__ __forceinline__ void advance(const unsigned *word, int parity, float scale,
-                                                   state *state, unsigned out[4])
+    using base::base;
+    __device__ __forceinline__ void take(const unsigned (&word)[base::WORDS], int phase)
     {
-        advance16<CHANNELS, ROOT, SIDE, MIDDLE>(word, parity, scale, state, out);
-    }
-    static __device__ __forceinline__ void keep_alpha(const unsigned here[4], unsigned out[4])
-    {
-        keep_alpha16<CHANNELS>(here, out);
+        const int parity = phase & 1;
+        float v[2 * base::WORDS];
+        unsigned made[8];
+#pragma unroll
+        for (int w = 0; w < base::WORDS; w++) {
+            v[2 * w] = float_of_low(word[w]);
+            v[2 * w + 1] = float_of_high(word[w]);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            const int at = 2 * base::BESIDE + i;
+            const float rise = v[at + CHANNELS] - v[at - CHANNELS];
+            const float sum = SIDE * (v[at + CHANNELS] + v[at - CHANNELS]) + MIDDLE * v[at];
+            made[i] =
+                magnitude16<ROOT>(slopes[i] + SIDE * rise, sum - smooth[parity][i], this->scale);
+            slopes[i] = SIDE * slope[i] + MIDDLE * rise;
+            slope[i] = rise;
+            smooth[parity][i] = sum;
+        }
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            this->result[w] = __byte_perm(made[2 * w], made[2 * w + 1], 0x5410);
+        this->keep(word);
     }
 };
 
-template <class Depth, class Fuse = fuse_none>
-__global__ void __launch_bounds__(STRIP_THREADS, Depth::BLOCKS)
-    sobel_kernel(const struct sobel_args args)
+/* What estimated roots of 8 bits are multiplied by: the samples are 2^-24 of their values, and the
+ * result is in parts of 255. */
+static inline float estimate_scale(const struct gf_sobel *sobel)
 {
-    constexpr int BESIDE = Depth::BESIDE;
-    typedef typename Depth::sample sample;
-    __shared__ struct strip_tables<sample, BESIDE, ROWS * STRIP_WARPS + 2> tables;
-    __shared__ struct sample_tables<Fuse> samples;
-    fill_tables<Fuse>(args.p, samples);
-    early_next();
-    struct strip strip = find_strip(args.p, tables, ROWS, 1, 1);
-    early_wait();
-    if (strip.lines <= 0)
-        return;
-    struct strip_row<BESIDE> next;
-    typename Depth::state state = {};
-    unsigned word[4 + 2 * BESIDE], here[4], out[4];
-    fetch_row<sample>(args.p, strip, 0, &next);
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        map_row<Fuse>(strip, samples, &next);
-        join_row(strip, next, word);
-        fetch_row<sample>(args.p, strip, i + 1, &next);
-        Depth::advance(word, i, args.scale, &state, out);
-    }
-#pragma unroll 1
-    for (int base = 0; base < strip.lines; base += 2) {
-#pragma unroll
-        for (int parity = 0; parity < 2; parity++) {
-            if (base + parity >= strip.lines)
-                break;
-#pragma unroll
-            for (int w = 0; w < 4; w++)
-                here[w] = word[w + BESIDE];
-            map_row<Fuse>(strip, samples, &next);
-            join_row(strip, next, word);
-            if (base + parity + 1 < strip.lines)
-                fetch_row<sample>(args.p, strip, base + parity + 3, &next);
-            Depth::advance(word, parity, args.scale, &state, out);
-            Depth::keep_alpha(here, out);
-            store_row<Fuse>(args.p, strip, samples, out);
-        }
-    }
-}
-
-static inline struct sobel_args sobel_args_of(const struct gf_launch *launch, bool estimate)
-{
-    const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
-    struct sobel_args args = {};
-    args.p = view_pair_of(launch, sobel->border);
-    args.scale = launch->in.format.bits == 16 ? sobel->scale
-                 : estimate                   ? sobel->scale * (16777216.0f / 255.0f)
-                                              : sobel->scale * 16777216.0f;
-    return args;
-}
-
-template <class Depth, class Fuse = fuse_none>
-static int launch_depth(const struct sobel_args &args, cudaStream_t stream)
-{
-    const int blocks = strip_blocks(args.p, (int)sizeof(typename Depth::sample), ROWS);
-    return launch_early(sobel_kernel<Depth, Fuse>, (unsigned)blocks, STRIP_THREADS, 0, stream,
-                        args);
+    return sobel->scale * (16777216.0f / 255.0f);
 }
 
 /* ROOT is exact; ESTIMATE takes its place for 8 bits where it makes the same samples. */
@@ -308,25 +228,26 @@ template <class ESTIMATE, class ROOT, int CHANNELS>
 static int launch_channels(const struct gf_launch *launch, const struct gf_sobel *sobel)
 {
     const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const struct view_pair p = view_pair_of(launch, sobel->border);
     const int kernel = sobel->kernel;
-    const struct sobel_args args = sobel_args_of(launch, false);
+    const float scale = sobel->scale, scale8 = scale * 16777216.0f;
     if constexpr (!ESTIMATE::EXACT) { /* the variant without an estimate takes Sobel's alone */
-        if (args.p.bits == 16 && kernel == GF_GRADIENT_SCHARR)
-            return launch_depth<sobel16<CHANNELS, ROOT, 3, 10>>(args, stream);
-        if (args.p.bits == 16 && kernel == GF_GRADIENT_PREWITT)
-            return launch_depth<sobel16<CHANNELS, ROOT, 1, 1>>(args, stream);
+        if (p.bits == 16 && kernel == GF_GRADIENT_SCHARR)
+            return walk_strips<sobel16<CHANNELS, ROOT, 3, 10>>(p, scale, stream);
+        if (p.bits == 16 && kernel == GF_GRADIENT_PREWITT)
+            return walk_strips<sobel16<CHANNELS, ROOT, 1, 1>>(p, scale, stream);
         if (kernel == GF_GRADIENT_SCHARR)
-            return launch_depth<scharr8<CHANNELS, ROOT>>(args, stream);
+            return walk_strips<scharr8<CHANNELS, ROOT>>(p, scale8, stream);
         if (kernel == GF_GRADIENT_PREWITT)
-            return launch_depth<sobel8<CHANNELS, ROOT, 1>>(args, stream);
+            return walk_strips<sobel8<CHANNELS, ROOT, 1>>(p, scale8, stream);
     }
     if (kernel != GF_GRADIENT_SOBEL)
         return cudaErrorNotSupported;
-    if (args.p.bits == 16)
-        return launch_depth<sobel16<CHANNELS, ROOT, 1, 2>>(args, stream);
-    if (ESTIMATE::EXACT || !gf_sobel_estimate_suffices(sobel->scale))
-        return launch_depth<sobel8<CHANNELS, ROOT>>(args, stream);
-    return launch_depth<sobel8<CHANNELS, ESTIMATE>>(sobel_args_of(launch, true), stream);
+    if (p.bits == 16)
+        return walk_strips<sobel16<CHANNELS, ROOT, 1, 2>>(p, scale, stream);
+    if (ESTIMATE::EXACT || !gf_sobel_estimate_suffices(scale))
+        return walk_strips<sobel8<CHANNELS, ROOT>>(p, scale8, stream);
+    return walk_strips<sobel8<CHANNELS, ESTIMATE>>(p, estimate_scale(sobel), stream);
 }
 
 template <class ESTIMATE, class ROOT> static int launch_rolling(const struct gf_launch *launch)

@@ -8,6 +8,12 @@ enum {
     GLOBAL_HEIGHT = 8,
 };
 
+struct sobel_args {
+    struct view_pair p;
+    float scale;
+    int kernel; /* enum gf_gradient */
+};
+
 /* The sample at an offset of a row and a column of samples; either may be -1, for a border of
  * zeros. */
 template <class SAMPLE>
