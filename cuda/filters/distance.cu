@@ -130,12 +130,9 @@ extern "C" int gf_distance_along_cuda(const struct gf_launch *launch)
     const struct view_pair p = aligned_views(launch);
     const int blocks = ceil_div(p.rows, ALONG_WARPS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return for_channels(p.channels, [&](auto channels) -> int {
-        constexpr int CHANNELS = decltype(channels)::value;
-        if (p.bits == 8)
-            along_kernel<unsigned char, CHANNELS><<<blocks, ALONG_THREADS, 0, stream>>>(p);
-        else
-            along_kernel<unsigned short, CHANNELS><<<blocks, ALONG_THREADS, 0, stream>>>(p);
+    return for_samples(p, [&](auto sample, auto channels) -> int {
+        const auto kernel = along_kernel<decltype(sample), decltype(channels)::value>;
+        kernel<<<blocks, ALONG_THREADS, 0, stream>>>(p);
         return cudaGetLastError();
     });
 }

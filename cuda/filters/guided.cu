@@ -2,7 +2,7 @@
  * one takes their means. Both go down a strip with a thread a column, which keeps the sum of its
  * 2 radius + 1 samples; sums of windows are differences of prefix sums of these over the block, so
  * that the time does not depend on the radius. All sums are of integers: every order gives the same
- * bits. */
+ * bits. The kernels do not use walk.cuh, since their windows may be wider than a strip. */
 #include "filters/guided/guided.h"
 
 #include "cuda/common/launch.cuh"

@@ -1,7 +1,9 @@
 /* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel. A lane
  * owns 16 bytes of a row and moves down a strip of rows; it keeps the sums of its columns in
  * registers, two of 16 bits in a word. The sums beside its own come from other lanes by shuffles.
- * The outermost lanes of a warp store nothing: they only keep sums for the others. */
+ * The outermost lanes of a warp store nothing: they only keep sums for the others. The kernel does
+ * not use walk.cuh: its windows reach beyond the neighbouring lanes, and it loads each row twice,
+ * to add it and to take it away. */
 #ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 #define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 

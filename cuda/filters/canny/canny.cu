@@ -9,7 +9,9 @@
 /* ---- thin edges: a thread a column goes down the rows ---- */
 
 /* A block's threads make the gradients of COLUMNS columns and, by its last warp, of one more on
- * either side; its warps then make a word of 32 pixels each. */
+ * either side; its warps then make a word of 32 pixels each. The kernel does not use
+ * walk.cuh: its results are bits, and its squares of gradients go to the neighbours as numbers of
+ * up to 64 bits. */
 constexpr int COLUMNS = 256, THIN_THREADS = COLUMNS + WARP, THIN_ROWS = 32;
 constexpr int RING = 4; /* rows: a warp may be a row ahead of those that still read three */
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
@@ -172,13 +174,9 @@ extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
     const struct gf_edge_limits *const limits = (const struct gf_edge_limits *)launch->constants;
     const int blocks = tile_blocks(args.words * WARP, args.p.rows, COLUMNS, THIN_ROWS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return for_channels(args.p.channels, [&](auto channels) -> int {
-        constexpr int CHANNELS = decltype(channels)::value;
-        if (args.p.bits == 8)
-            thin_kernel<unsigned char, CHANNELS><<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
-        else
-            thin_kernel<unsigned short, CHANNELS>
-                <<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
+    return for_samples(args.p, [&](auto sample, auto channels) -> int {
+        const auto kernel = thin_kernel<decltype(sample), decltype(channels)::value>;
+        kernel<<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
         return cudaGetLastError();
     });
 }

@@ -2,7 +2,8 @@
 
 /* Windows of 5x5, four at a time. A thread sorts the four middle samples of its columns of six, and
  * the threads of a block exchange them. Then a thread takes six columns and makes a tile of two by
- * two results. A word holds samples of two tiles, one above the other. */
+ * two results. A word holds samples of two tiles, one above the other. The kernel does not use
+ * walk.cuh: a thread owns two columns, of which it shares what it has sorted. */
 #define NET static __device__ __forceinline__
 #define NET_TYPE uint32_t
 #define NET_MIN(a, b) __vminu2(a, b)

@@ -5,7 +5,8 @@
  * samples that lie before its second, third and fourth child, in fields of ten bits each. A window
  * has 961 samples or fewer, so that the sum of the nodes of its columns is a node of its own
  * histogram, and four sums lead from the root to the median. From one row to the next, a column
- * takes one sample and drops one.
+ * takes one sample and drops one. The kernel does not use walk.cuh, since a column is a histogram
+ * in shared memory.
  *
  * Of samples of 16 bits the trees hold the upper bytes. The lower byte of the median is found four
  * bits at a time among the samples of the window that begin as it does. */

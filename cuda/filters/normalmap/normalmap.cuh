@@ -1,4 +1,5 @@
-/* Normals from a tile of heights in shared memory, for all formats but RGB of 8 bits. */
+/* Normals from a tile of heights in shared memory, for all formats but RGB of 8 bits. The result
+ * has other channels than the picture, so that the kernel does not use walk.cuh. */
 #ifndef GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
 #define GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
 

@@ -1,6 +1,7 @@
 /* Normals of RGB pictures of 8 bits. A lane owns 8 pixels of a row, a warp 256, and both move down
  * a strip of rows. The bytes of a row pass through shared memory of the warp: the picture is
- * accessed 16 bytes at a time, and each lane gets its 24 bytes as six words. */
+ * accessed 16 bytes at a time, and each lane gets its 24 bytes as six words. The kernel does not
+ * use walk.cuh, whose lanes own 16 bytes, which is no whole number of pixels. */
 #ifndef GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_RGB8_CUH
 #define GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_RGB8_CUH
 
