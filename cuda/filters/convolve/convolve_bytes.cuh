@@ -1,7 +1,8 @@
 /* Convolution of 8-bit pictures with matrices up to 5x5 of whole numbers that fit a signed byte, by
  * dot products of four bytes. Four rows of a column of samples are a word; a column of the matrix,
  * moved down by 0 to 3 rows, is two words, so that a sample takes two dot products for each column
- * and no conversion. Sums are exact. */
+ * and no conversion. Sums are exact. The kernel does not use walk.cuh, which loads each row as soon
+ * as its place is free: that would take more registers than loading four rows at once. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_BYTES_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_BYTES_CUH
 

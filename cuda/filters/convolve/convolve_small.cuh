@@ -4,19 +4,13 @@
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
 
-#include "cuda/common/strip.cuh"
+#include "cuda/common/walk.cuh"
 #include "cuda/filters/convolve/convolve_near.cuh"
 #include "filters/convolve/convolve.h"
 
-enum {
-    SMALL_ROWS = 16,
-    SMALL_REACH_MAX = 2,
-    SMALL_SIDE_MAX = 2 * SMALL_REACH_MAX + 1,
-    SMALL_BLOCKS = 4, /* that a multiprocessor's registers are to hold */
-};
+enum { SMALL_SIDE_MAX = 5 };
 
 struct small_args {
-    struct view_pair p;
     int reach;   /* in rows, of the kernel without its padding */
     bool divide; /* whether a product with `inverse` is not the quotient */
     float divisor, inverse, bias;
@@ -116,23 +110,24 @@ struct small_doubts {
 };
 
 /* A sample as the CPU makes it, before tables. at: its place in the row; line: in the strip. */
-template <int REACH, int CHANNELS, class Fuse>
-static __device__ __forceinline__ unsigned
-sample_again(const struct small_args &args, const struct strip &strip,
-             const struct sample_tables<Fuse> &samples, int line, int at)
+template <int REACH, int CHANNELS, class Walk>
+static __device__ __forceinline__ unsigned sample_again(const struct small_args &args,
+                                                        const Walk &walk, int line, int at)
 {
+    const struct view_pair &p = walk.p;
     const int pixel = at / CHANNELS, channel = at - pixel * CHANNELS;
     float sum = 0.0f;
 #pragma unroll 1
     for (int j = 0; j < 2 * REACH + 1; j++) {
-        const long long row = strip.row[line + j];
+        const long long row = walk.strip.row[line + j];
 #pragma unroll
         for (int k = 0; k < 2 * REACH + 1; k++) {
-            const int x = gf_border_index(pixel + k - REACH, args.p.width, args.p.border);
+            const int x = gf_border_index(pixel + k - REACH, p.width, p.border);
             const unsigned v =
-                x < 0 || row < 0 ? 0u : __ldg(args.p.in + row + (long long)x * CHANNELS + channel);
-            sum = sum + args.weight[j * (2 * REACH + 1) + k] *
-                            (float_of(look_up_sample(samples.before, v)) * (1.0f / 16777216.0f));
+                x < 0 || row < 0 ? 0u : __ldg(p.in + row + (long long)x * CHANNELS + channel);
+            sum =
+                sum + args.weight[j * (2 * REACH + 1) + k] *
+                          (float_of(look_up_sample(walk.samples.before, v)) * (1.0f / 16777216.0f));
         }
     }
     return round_bits(finish_sum(args, sum), 255.0f) & 255;
@@ -140,13 +135,13 @@ sample_again(const struct small_args &args, const struct strip &strip,
 
 /* Notes the lanes' doubts of a line, and makes those samples again of which there are enough, or
  * all after the last line. strip.out is behind the line's. */
-template <int REACH, int CHANNELS, class Fuse>
+template <int REACH, int CHANNELS, class Walk>
 static __device__ __forceinline__ void
-settle_doubts(const struct small_args &args, const struct strip &strip,
-              const struct sample_tables<Fuse> &samples, int line, const unsigned doubt[4],
+settle_doubts(const struct small_args &args, const Walk &walk, int line, const unsigned doubt[4],
               struct small_doubts &doubts, int *count)
 {
-    const int left = args.p.width * CHANNELS - strip.rest - strip.lane * STRIP_CHUNK;
+    const struct strip &strip = walk.strip;
+    const int left = walk.p.width * CHANNELS - strip.rest - strip.lane * STRIP_CHUNK;
     const bool last = line == strip.lines - 1;
     unsigned mine = 0;
 #pragma unroll
@@ -167,10 +162,10 @@ settle_doubts(const struct small_args &args, const struct strip &strip,
                 const int at = doubts.at[from + strip.lane], own = at / STRIP_BYTES;
                 const int byte = at % STRIP_BYTES;
                 unsigned char *const to =
-                    strip.out + (long long)(own - line - 1) * (long long)args.p.out_pitch;
+                    strip.out + (long long)(own - line - 1) * (long long)walk.p.out_pitch;
                 to[byte - strip.lane * STRIP_CHUNK] = (unsigned char)look_up_sample(
-                    samples.after,
-                    sample_again<REACH, CHANNELS>(args, strip, samples, own, left + byte));
+                    walk.samples.after,
+                    sample_again<REACH, CHANNELS>(args, walk, own, left + byte));
             }
             *count = from;
             __syncwarp();
@@ -178,58 +173,55 @@ settle_doubts(const struct small_args &args, const struct strip &strip,
     } while (__any_sync(0xFFFFFFFFu, mine != 0) || (last && *count));
 }
 
-template <int REACH, int CHANNELS, convolve_way WAY, class Fuse>
-__global__ void __launch_bounds__(STRIP_THREADS, SMALL_BLOCKS)
-    convolve_small_kernel(const struct small_args args)
-{
-    enum {
-        SIDE = 2 * REACH + 1,
-        HALO = REACH * CHANNELS,
-        BESIDE = (HALO + 3) / 4,
-        TABLE = SMALL_ROWS * STRIP_WARPS + 2 * REACH,
-    };
-    __shared__ struct strip_tables<unsigned char, BESIDE, TABLE> tables;
-    __shared__ struct sample_tables<Fuse> samples;
-    __shared__ struct small_doubts doubts[STRIP_WARPS];
-    fill_tables<Fuse>(args.p, samples);
-    struct strip strip = find_strip(args.p, tables, SMALL_ROWS, REACH, args.reach);
-    if (strip.lines <= 0)
-        return;
-    struct strip_row<BESIDE> next;
-    int doubtful = 0;
-    float sum[SIDE][STRIP_CHUNK]; /* [j]: of the output row whose next row of weights is j + 1 */
-    fetch_row<unsigned char>(args.p, strip, 0, &next);
+/* The stencil has a loop of its own, so that the first rows, which meet few rows of the matrix,
+ * pass through the same code as the others. */
+template <int REACH_, int CHANNELS, convolve_way WAY>
+struct convolve_small : walk_stencil<unsigned char> {
+    static constexpr int REACH = REACH_, SIDE = 2 * REACH + 1, HALO = REACH * CHANNELS;
+    static constexpr int BESIDE = (HALO + 3) / 4, BLOCKS = 4;
+    static constexpr bool EARLY = false, PADDED = true, OWN_LOOP = true;
+    typedef struct small_args constants;
+
+    const struct small_args &args;
+
+    __device__ __forceinline__ explicit convolve_small(const struct small_args &args) : args(args)
+    {
+    }
+    template <class Walk> __device__ __forceinline__ void go_down(Walk &walk) const
+    {
+        __shared__ struct small_doubts doubts[STRIP_WARPS];
+        const int lines = walk.lines();
+        int doubtful = 0;
+        float sum[SIDE][STRIP_CHUNK]; /* [j]: of the row whose next row of weights is j + 1 */
+        walk.load(0, 0);
 #pragma unroll 1
-    for (int i = 0; i < strip.lines + 2 * REACH; i++) {
-        unsigned word[4 + 2 * BESIDE], out[4];
-        float v[STRIP_CHUNK + 2 * HALO];
-        map_row<Fuse>(strip, samples, &next);
-        join_row(strip, next, word);
-        if (i + 1 < strip.lines + 2 * REACH)
-            fetch_row<unsigned char>(args.p, strip, i + 1, &next);
-        widen<BESIDE, HALO>(word, v);
+        for (int i = 0; i < lines + 2 * REACH; i++) {
+            unsigned word[4 + 2 * BESIDE], out[4], doubt[4] = {};
+            float v[STRIP_CHUNK + 2 * HALO];
+            walk.take(0, i + 1 < lines + 2 * REACH, i + 1, word);
+            widen<BESIDE, HALO>(word, v);
 #pragma unroll
-        for (int j = SIDE - 1; j >= 0; j--) {
-            if (i - j >= 0 && i - j < strip.lines)
-                add_products<SIDE, CHANNELS, WAY>(args.weight + j * SIDE, v,
-                                                  j ? sum[j - 1] : nullptr, sum[j]);
-        }
-        if (i >= 2 * REACH) {
-            unsigned doubt[4] = {};
+            for (int j = SIDE - 1; j >= 0; j--) {
+                if (i - j >= 0 && i - j < lines)
+                    add_products<SIDE, CHANNELS, WAY>(args.weight + j * SIDE, v,
+                                                      j ? sum[j - 1] : nullptr, sum[j]);
+            }
+            if (i < 2 * REACH)
+                continue;
             if (WAY == CONVOLVE_NEAR)
                 finish_near(args.near, sum[SIDE - 1], out, doubt);
             else
                 finish_row(args, sum[SIDE - 1], out);
-            store_row<Fuse>(args.p, strip, samples, out);
+            walk.store(out);
             const bool any = (doubt[0] | doubt[1] | doubt[2] | doubt[3]) != 0;
             const int line = i - 2 * REACH;
             if (WAY == CONVOLVE_NEAR &&
-                (__any_sync(0xFFFFFFFFu, any) || (doubtful && line == strip.lines - 1)))
-                settle_doubts<REACH, CHANNELS>(args, strip, samples, line, doubt,
+                (__any_sync(0xFFFFFFFFu, any) || (doubtful && line == lines - 1)))
+                settle_doubts<REACH, CHANNELS>(args, walk, line, doubt,
                                                doubts[threadIdx.x / STRIP_LANES], &doubtful);
         }
     }
-}
+};
 
 /* Whether these kernels take it: 8 bits, no alpha, a small matrix, and no number so large or so
  * small that scaling by 2^24 or a step of quotient() would leave the range of float. */
@@ -254,23 +246,11 @@ static inline bool small_is_exact(const struct gf_convolve *convolve)
     return sum * 255 < 16777216;
 }
 
-template <int REACH, convolve_way WAY, class Fuse>
-static int launch_small_as(const struct gf_launch *launch, const struct small_args &args)
-{
-    const int blocks = strip_blocks(args.p, 1, SMALL_ROWS);
-    const auto kernel = args.p.channels == 1 ? convolve_small_kernel<REACH, 1, WAY, Fuse>
-                                             : convolve_small_kernel<REACH, 3, WAY, Fuse>;
-    kernel<<<blocks, STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
-}
-
-static inline struct small_args small_args_of(const struct gf_launch *launch,
-                                              const struct gf_convolve *convolve, int reach)
+static inline struct small_args small_args_of(const struct gf_convolve *convolve, int reach)
 {
     const int left = reach - convolve->width / 2, top = reach - convolve->height / 2;
     int exponent;
     struct small_args args = {};
-    args.p = view_pair_of(launch, convolve->border);
     args.reach = convolve->height / 2;
     args.divisor = convolve->divisor;
     args.inverse = 1.0f / convolve->divisor;
@@ -285,12 +265,22 @@ static inline struct small_args small_args_of(const struct gf_launch *launch,
     return args;
 }
 
+template <int REACH, convolve_way WAY, class Fuse>
+static int launch_small_as(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    const struct view_pair p = view_pair_of(launch, convolve->border);
+    const struct small_args args = small_args_of(convolve, REACH);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    return p.channels == 1 ? walk_strips<convolve_small<REACH, 1, WAY>, Fuse>(p, args, stream)
+                           : walk_strips<convolve_small<REACH, 3, WAY>, Fuse>(p, args, stream);
+}
+
 template <convolve_way WAY, class Fuse>
 static int launch_small_way(const struct gf_launch *launch, const struct gf_convolve *convolve)
 {
     return convolve->width <= 3 && convolve->height <= 3
-               ? launch_small_as<1, WAY, Fuse>(launch, small_args_of(launch, convolve, 1))
-               : launch_small_as<2, WAY, Fuse>(launch, small_args_of(launch, convolve, 2));
+               ? launch_small_as<1, WAY, Fuse>(launch, convolve)
+               : launch_small_as<2, WAY, Fuse>(launch, convolve);
 }
 
 static int launch_small(const struct gf_launch *launch, const struct gf_convolve *convolve)
