@@ -11,7 +11,7 @@
 enum {
     PREFIX_WARPS = 6,
     PREFIX_THREADS = PREFIX_WARPS * WARP,
-    PREFIX_TILE = PREFIX_THREADS * SMALL_CHUNK, /* samples of a row with what windows reach */
+    PREFIX_TILE = PREFIX_THREADS * STRIP_CHUNK, /* samples of a row with what windows reach */
     PREFIX_CHUNKS = PREFIX_WARPS, /* of a lane in a row: 96 samples, of any channels */
     PREFIX_PLANE = PREFIX_TILE / 4,
     PREFIX_AHEAD = 10, /* rows of a strip's first windows that are loaded at once */
@@ -46,7 +46,7 @@ find_prefix_tile(const struct prefix_args &args, int channels)
     const struct tile_origin origin = block_tile(p.width * channels, args.samples, args.lines);
     struct prefix_tile tile;
     tile.first = origin.x;
-    tile.left = (origin.x - (args.radius + 1) * channels) & -SMALL_CHUNK;
+    tile.left = (origin.x - (args.radius + 1) * channels) & -STRIP_CHUNK;
     tile.line = origin.row;
     tile.lines = min(args.lines, p.rows - origin.row);
     return tile;
@@ -73,7 +73,7 @@ static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
 {
     unsigned word[4] = {0, 0, 0, 0};
 #pragma unroll 1
-    for (int i = 0; i < SMALL_CHUNK; i++) {
+    for (int i = 0; i < STRIP_CHUNK; i++) {
         int from = at + i;
         if (from < 0 || from >= p.width * CHANNELS) {
             /* The row is repeated so often that no index is negative. */
@@ -120,8 +120,8 @@ static __device__ __forceinline__ int prefix_slot(int chunk)
 
 static __device__ __forceinline__ unsigned short *column_sum(unsigned *row, int sample)
 {
-    const int slot = prefix_slot(sample / SMALL_CHUNK) + sample % 2 * PREFIX_SLOTS;
-    return (unsigned short *)((uint4 *)row + slot) + sample % SMALL_CHUNK / 4 * 2 + sample / 2 % 2;
+    const int slot = prefix_slot(sample / STRIP_CHUNK) + sample % 2 * PREFIX_SLOTS;
+    return (unsigned short *)((uint4 *)row + slot) + sample % STRIP_CHUNK / 4 * 2 + sample / 2 % 2;
 }
 
 /* Fills in the sums of columns beyond the row, which equal those of columns in it. */
@@ -168,8 +168,8 @@ static __device__ __forceinline__ void make_prefixes(unsigned *row, int lane)
         unpack(columns[PREFIX_SLOTS + k], word[k][1]);
     }
 #pragma unroll
-    for (int i = 0; i < PREFIX_CHUNKS * SMALL_CHUNK; i++)
-        sum[i % CHANNELS] = add_column(word[i / SMALL_CHUNK], i % SMALL_CHUNK, sum[i % CHANNELS]);
+    for (int i = 0; i < PREFIX_CHUNKS * STRIP_CHUNK; i++)
+        sum[i % CHANNELS] = add_column(word[i / STRIP_CHUNK], i % STRIP_CHUNK, sum[i % CHANNELS]);
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
         const unsigned own = sum[c];
@@ -183,10 +183,10 @@ static __device__ __forceinline__ void make_prefixes(unsigned *row, int lane)
     __syncwarp();
 #pragma unroll
     for (int k = 0; k < PREFIX_CHUNKS; k++) {
-        unsigned prefix[SMALL_CHUNK];
+        unsigned prefix[STRIP_CHUNK];
 #pragma unroll
-        for (int j = 0; j < SMALL_CHUNK; j++) {
-            const int c = (k * SMALL_CHUNK + j) % CHANNELS;
+        for (int j = 0; j < STRIP_CHUNK; j++) {
+            const int c = (k * STRIP_CHUNK + j) % CHANNELS;
             prefix[j] = sum[c] = add_column(word[k], j, sum[c]);
         }
 #pragma unroll
@@ -246,10 +246,10 @@ __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
     const struct view_pair &p = args.p;
     const struct prefix_tile tile = find_prefix_tile(args, CHANNELS);
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, window = 2 * args.radius + 1;
-    const int at = tile.left + (int)threadIdx.x * SMALL_CHUNK, row_samples = p.width * CHANNELS;
-    const bool inside = at >= 0 && at + SMALL_CHUNK <= row_samples;
+    const int at = tile.left + (int)threadIdx.x * STRIP_CHUNK, row_samples = p.width * CHANNELS;
+    const bool inside = at >= 0 && at + STRIP_CHUNK <= row_samples;
     const bool copies = p.border != GF_BORDER_WRAP;
-    const bool needed = !copies || (at + SMALL_CHUNK > 0 && at < row_samples);
+    const bool needed = !copies || (at + STRIP_CHUNK > 0 && at < row_samples);
     const bool is_edge = tile.left < 0 || tile.left + PREFIX_TILE > row_samples;
     uint4 *const chunk = (uint4 *)sums + prefix_slot(threadIdx.x);
     unsigned sum[4][2] = {};
@@ -312,7 +312,7 @@ static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box 
     args.half = n / 2;
     args.multiplier = (unsigned)((1ull << 40) / n) + 1;
     const int row_samples = args.p.width * CHANNELS;
-    args.samples = (PREFIX_TILE - (2 * box->radius + 1) * CHANNELS - SMALL_CHUNK) / 16 * 16;
+    args.samples = (PREFIX_TILE - (2 * box->radius + 1) * CHANNELS - STRIP_CHUNK) / 16 * 16;
     const int across = ceil_div(row_samples, args.samples);
     const int sums_bytes = PREFIX_WARPS * PREFIX_TILE * (int)sizeof(unsigned);
     unsigned resident = 0;

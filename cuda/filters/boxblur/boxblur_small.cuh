@@ -7,17 +7,11 @@
 #ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 #define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 
-#include "cuda/common/stencil.cuh"
+#include "cuda/common/strip.cuh"
 #include "filters/boxblur/boxblur.h"
 #include "stage/border.h"
 
-enum {
-    SMALL_LANES = 32,
-    SMALL_WARPS = 4, /* one above the other */
-    SMALL_THREADS = SMALL_LANES * SMALL_WARPS,
-    SMALL_CHUNK = 16, /* bytes of a lane */
-    SMALL_ROWS = 32,  /* of a warp */
-};
+enum { SMALL_ROWS = 32 }; /* of a warp */
 
 struct small_args {
     struct view_pair p;
@@ -29,15 +23,15 @@ template <int RADIUS, int CHANNELS> struct small_shape {
     static constexpr int WORDS = (HALO + 3) / 4;  /* beside the lane's own four */
     static constexpr int LANES = (WORDS + 3) / 4; /* that they belong to, on either side */
     static constexpr int BYTES =
-        (SMALL_LANES - 2 * LANES) * SMALL_CHUNK; /* that a warp makes of a row */
-    static constexpr int ROWS = SMALL_ROWS * SMALL_WARPS + 2 * RADIUS;
+        (STRIP_LANES - 2 * LANES) * STRIP_CHUNK; /* that a warp makes of a row */
+    static constexpr int ROWS = SMALL_ROWS * STRIP_WARPS + 2 * RADIUS;
 };
 
 /* Tables in shared memory: the offset of each row (-1: a row of zeros) and, if the block's columns
  * reach beyond the row, the sample that the border's rule gives for each column (-1: zero). */
 template <int ROWS> struct small_tables {
     long long row[ROWS];
-    int from[SMALL_LANES * SMALL_CHUNK];
+    int from[STRIP_LANES * STRIP_CHUNK];
 };
 
 struct small_strip {
@@ -52,7 +46,7 @@ static __device__ __noinline__ uint4 gather_bytes(const unsigned char *row, cons
 {
     unsigned word[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int i = 0; i < SMALL_CHUNK; i++) {
+    for (int i = 0; i < STRIP_CHUNK; i++) {
         const int at = from[i];
         word[i / 4] |= at < 0 ? 0u : (unsigned)row[at] << 8 * (i % 4);
     }
@@ -145,16 +139,6 @@ static __device__ __forceinline__ uint4 mean_row(const struct small_args &args,
     return make_uint4(mean[0], mean[1], mean[2], mean[3]);
 }
 
-static __device__ __noinline__ void store_part(unsigned char *to, int count, uint4 chunk)
-{
-    const unsigned word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
-#pragma unroll
-    for (int b = 0; b < SMALL_CHUNK; b++) {
-        if (b < count)
-            to[b] = (unsigned char)(word[b / 4] >> 8 * (b % 4));
-    }
-}
-
 /* Fills the tables of the block's `lines` rows from band row `top` on, and columns from byte `left`
  * on. */
 template <int RADIUS, int CHANNELS, int ROWS>
@@ -162,13 +146,13 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
                                                    struct small_tables<ROWS> &tables, int top,
                                                    int lines, int left, int row_bytes)
 {
-    for (int i = threadIdx.x; i < lines + 2 * RADIUS; i += SMALL_THREADS) {
+    for (int i = threadIdx.x; i < lines + 2 * RADIUS; i += STRIP_THREADS) {
         const int index = gf_border_index(p.out_y + top - RADIUS + i, p.height, p.border);
         tables.row[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
     }
-    if (left < 0 || left + SMALL_LANES * SMALL_CHUNK > row_bytes) {
-        constexpr int BACK = 2 * SMALL_CHUNK; /* pixels: more than lie before the row */
-        for (int i = threadIdx.x; i < SMALL_LANES * SMALL_CHUNK; i += SMALL_THREADS) {
+    if (left < 0 || left + STRIP_LANES * STRIP_CHUNK > row_bytes) {
+        constexpr int BACK = 2 * STRIP_CHUNK; /* pixels: more than lie before the row */
+        for (int i = threadIdx.x; i < STRIP_LANES * STRIP_CHUNK; i += STRIP_THREADS) {
             const int pixel = (left + i + BACK * CHANNELS) / CHANNELS - BACK;
             const int index = gf_border_index(pixel, p.width, p.border);
             tables.from[i] = index < 0 ? -1 : left + i + (index - pixel) * CHANNELS;
@@ -178,22 +162,22 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
 }
 
 template <int RADIUS, int CHANNELS>
-__global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct small_args args)
+__global__ void __launch_bounds__(STRIP_THREADS) box_small_kernel(const struct small_args args)
 {
     typedef small_shape<RADIUS, CHANNELS> Shape;
     __shared__ struct small_tables<Shape::ROWS> tables;
     const struct view_pair &p = args.p;
-    const int lane = threadIdx.x % SMALL_LANES, first = threadIdx.x / SMALL_LANES * SMALL_ROWS;
+    const int lane = threadIdx.x % STRIP_LANES, first = threadIdx.x / STRIP_LANES * SMALL_ROWS;
     const int row_bytes = p.width * CHANNELS;
-    const struct tile_origin origin = block_tile(row_bytes, Shape::BYTES, SMALL_ROWS * SMALL_WARPS);
-    const int left = origin.x - Shape::LANES * SMALL_CHUNK, top = origin.row;
-    const int block_lines = min((int)SMALL_ROWS * (int)SMALL_WARPS, p.rows - top);
+    const struct tile_origin origin = block_tile(row_bytes, Shape::BYTES, SMALL_ROWS * STRIP_WARPS);
+    const int left = origin.x - Shape::LANES * STRIP_CHUNK, top = origin.row;
+    const int block_lines = min((int)SMALL_ROWS * (int)STRIP_WARPS, p.rows - top);
     fill_tables<RADIUS, CHANNELS>(p, tables, top, block_lines, left, row_bytes);
     const int lines = min((int)SMALL_ROWS, block_lines - first);
-    const int byte = left + lane * SMALL_CHUNK;
-    const struct small_strip strip = {p.in, tables.row + first, tables.from + lane * SMALL_CHUNK,
-                                      byte, byte >= 0 && byte + SMALL_CHUNK <= row_bytes};
-    const bool is_inner = lane >= Shape::LANES && lane < SMALL_LANES - Shape::LANES;
+    const int byte = left + lane * STRIP_CHUNK;
+    const struct small_strip strip = {p.in, tables.row + first, tables.from + lane * STRIP_CHUNK,
+                                      byte, byte >= 0 && byte + STRIP_CHUNK <= row_bytes};
+    const bool is_inner = lane >= Shape::LANES && lane < STRIP_LANES - Shape::LANES;
     unsigned char *out = p.out + (long long)(top + first) * (long long)p.out_pitch + byte;
     unsigned sum[4][2] = {};
     if (lines <= 0)
@@ -210,10 +194,10 @@ __global__ void __launch_bounds__(SMALL_THREADS) box_small_kernel(const struct s
         if (i + 1 < lines)
             enter = fetch_chunk(strip, i + 1 + 2 * RADIUS);
         const uint4 mean = mean_row<RADIUS, CHANNELS>(args, sum);
-        if (is_inner && byte + SMALL_CHUNK <= row_bytes)
+        if (is_inner && byte + STRIP_CHUNK <= row_bytes)
             *(uint4 *)out = mean;
         else if (is_inner && byte < row_bytes)
-            store_part(out, row_bytes - byte, mean);
+            store_rest(out, row_bytes - byte, mean);
         out += p.out_pitch;
         count_chunk<false>(leave, sum);
     }
@@ -226,9 +210,9 @@ static int launch_small_as(const struct gf_launch *launch, const struct gf_box *
     const struct small_args args = {view_pair_of(launch, box->border), n / 2 * 0x10001u,
                                     ((1u << 24) + n - 1) / n};
     const int blocks = tile_blocks(args.p.width * CHANNELS, args.p.rows,
-                                   small_shape<RADIUS, CHANNELS>::BYTES, SMALL_ROWS * SMALL_WARPS);
+                                   small_shape<RADIUS, CHANNELS>::BYTES, SMALL_ROWS * STRIP_WARPS);
     box_small_kernel<RADIUS, CHANNELS>
-        <<<blocks, SMALL_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
+        <<<blocks, STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 
