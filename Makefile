@@ -46,6 +46,8 @@ undefine PKG_CFLAGS
 undefine PKG_LIBS
 endif
 endif
+# 0 leaves out what people study CUDA with: labs, the variants of the kernels, comparisons, explanations, saved reports.
+STUDY ?= 1
 # Flags that make errors harder to exploit, as far as the compiler knows them; HARDENING= leaves them out.
 ifneq ($(call unset,HARDENING),)
 HARDENING := $(shell sh tests/hardening.sh "$(SANITIZE)" $(CC) $(CFLAGS))
@@ -100,7 +102,7 @@ FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
 TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz))
 GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
-  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(FORMAT_FLAGS) $(TEXT_CFLAGS)
+  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(if $(filter 1,$(STUDY)),-DGF_WITH_STUDY) $(FORMAT_FLAGS) $(TEXT_CFLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
@@ -120,11 +122,12 @@ endif
 # folder has files of its own and rooms.
 LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
   $(addprefix codec/,$(FORMAT_NAMES)) engine pipeline selftest
-PROGRAM_DIRS := server batch bench study report cli
+PROGRAM_DIRS := server batch bench report study cli
+without_study = $(filter-out $(if $(filter 1,$(STUDY)),,src/study/% src/cli/study/% cuda/study/% tests/study/%),$1)
 sources = $(wildcard $(foreach folder,$1,src/$(folder)/*.c src/$(folder)/*/*.c))
 LIB_SRC := $(call sources,$(LIB_DIRS)) $(wildcard src/codec/*.c)
 MAIN_SRC := src/cli/main.c
-PROGRAM_SRC := $(filter-out $(MAIN_SRC),$(call sources,$(PROGRAM_DIRS)))
+PROGRAM_SRC := $(call without_study,$(filter-out $(MAIN_SRC),$(call sources,$(PROGRAM_DIRS))))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 MAIN_OBJ := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 LIBS = $(PKG_LIBS) -lm -pthread
@@ -133,7 +136,8 @@ ifeq ($(CUDA),1)
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 GF_CPPFLAGS += -DGF_WITH_CUDA $(addprefix -isystem ,$(addsuffix /include,$(filter-out /usr,$(CUDA_HOME))))
 # Those that take longest to compile come first.
-CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(wildcard $(patsubst %,cuda/%/*.cu,study/variants filters filters/* common jpeg png backend)))
+CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(call without_study,$(wildcard $(patsubst %,cuda/%/*.cu,\
+  study/variants filters filters/* common jpeg png backend))))
 CUBINS := $(foreach a,$(CUBIN_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
 GENCODE := $(CUBINS) -gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 CUDA_LIBDIR := $(patsubst %/,%,$(dir $(firstword $(wildcard $(addsuffix /libcudart_static.a,$(CUDA_HOME)/targets/x86_64-linux/lib \
@@ -148,13 +152,13 @@ GF_CPPFLAGS += -DGF_WITH_LABS
 else
 LAB_CU := $(patsubst %,cuda/study/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/study/labs/labs.def))
 endif
-PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$(BUILD)/%.o) $(LAB_CU:%.cu=$(BUILD)/%.o)
+PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$(BUILD)/%.o) $(patsubst %.cu,$(BUILD)/%.o,$(call without_study,$(LAB_CU)))
 
 LIB_A := $(BUILD)/libgpufilter.a
 PROGRAM_A := $(BUILD)/program.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
-TEST_SRC := $(wildcard tests/*/test_*.c)
+TEST_SRC := $(call without_study,$(wildcard tests/*/test_*.c))
 TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_SRC)))
 ifeq ($(V),0)
 built := $(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ) $(LIB_A) $(PROGRAM_A) $(LIB_SO) $(PROGRAM)
@@ -232,7 +236,7 @@ $(BUILD)/tests/%: %.c $(PROGRAM_A) $(LIB_A)
 define CONFIG
 # The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
 $(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
-$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS FORMATS SANITIZE HARDENING CFLAGS \
+$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS STUDY FORMATS SANITIZE HARDENING CFLAGS \
   CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
 endef
 define newline

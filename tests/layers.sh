@@ -34,6 +34,9 @@ result "includes point to folders above" "$(awk '
         else if (rank[layer_of(to)] > rank[layer_of(from)]) print FILENAME ": \"" name "\" points downwards"
     }' "$list" $sources)"
 
+# What people study CUDA with can be left out of a build: of its headers the product includes the joint alone.
+result "the product includes nothing of the study" "$(grep -rnE '^ *# *include "(cuda/)?(cli/)?study/' src cuda |
+    grep -vE '^(src/study|src/cli/study|cuda/study)/|"cli/study/study\.h"')"
 result "the names in src/DESIGN.md are where it says" "$(sed -n 's/^| .* | `\(gf_[a-z_]*\)` | `\([^`]*\)` |.*/\1 \2/p' src/DESIGN.md |
     while read -r name file; do
         grep -q "^[a-z_].*[ *]$name(" "$file" || echo "$name is not in $file"

@@ -59,36 +59,27 @@ enum gf_status gf_chain_check_kernels(const struct gf_chain *chain, struct gf_er
     return status;
 }
 
-const struct gf_variant *gf_stage_counting(const struct gf_stage *stage)
-{
-    if (stage->variant && stage->variant->count)
-        return stage->variant;
-    if (stage->filter != &gf_point)
-        return NULL;
-    const struct gf_point_run *const run = stage->params;
-    for (const struct gf_variant *own = run->item[0].filter->cuda; own && own->name; own++) {
-        if (own->count_first && own->count && !(own->refuses && own->refuses(stage)))
-            return own;
-    }
-    return NULL;
-}
-
 bool gf_stage_needs_extremes(const struct gf_stage *stage)
 {
     if (stage->filter != &gf_point)
         return false;
     const struct gf_point_run *const run = stage->params;
-    for (const struct gf_variant *own = run->item[0].filter->cuda; own && own->name; own++) {
-        if (own->count_extremes && own->count_first && !(own->refuses && own->refuses(stage)))
-            return true;
-    }
-    return false;
+    const struct gf_filter *const filter = run->item[0].filter;
+    return filter->extremes && filter->extremes(run->item[0].params);
+}
+
+bool gf_stage_marks_extremes(const struct gf_stage *stage)
+{
+    return stage->variant && stage->variant->count ? stage->variant->count_extremes
+                                                   : gf_stage_needs_extremes(stage);
 }
 
 gf_counter *gf_stage_counter(const struct gf_stage *stage)
 {
-    const struct gf_variant *const counting = gf_stage_counting(stage);
-    return counting ? counting->count : GF_LAUNCHER(gf_histogram_cuda);
+    if (stage->variant && stage->variant->count)
+        return stage->variant->count;
+    return gf_stage_needs_extremes(stage) ? GF_LAUNCHER(gf_extremes_cuda)
+                                          : GF_LAUNCHER(gf_histogram_cuda);
 }
 
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows)

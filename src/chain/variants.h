@@ -25,12 +25,11 @@ enum gf_status gf_filter_check_kernels(const struct gf_filter *filter,
 /* The same for each filter that the chain names. */
 enum gf_status gf_chain_check_kernels(const struct gf_chain *chain,
                                       struct gf_error *error) GF_CHECKED;
-gf_counter *gf_stage_counter(const struct gf_stage *stage);
-/* The variant whose counter the stage uses: the stage's own variant, or one with count_first, which
- * runs on every architecture. NULL: the counter is gf_histogram_cuda. */
-const struct gf_variant *gf_stage_counting(const struct gf_stage *stage);
 /* Whether the stage looks only at the lowest and the highest level of its histogram. */
 bool gf_stage_needs_extremes(const struct gf_stage *stage);
+/* The counter of its variant, else the default's; and whether that one marks only these levels. */
+gf_counter *gf_stage_counter(const struct gf_stage *stage);
+bool gf_stage_marks_extremes(const struct gf_stage *stage);
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 
 GF_C_END

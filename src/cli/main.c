@@ -16,6 +16,7 @@
 #include "cli/messages.h"
 #include "cli/actions.h"
 #include "cli/command/shell_words.h"
+#include "cli/study/study.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
 #include "codec/formats.h"
@@ -118,8 +119,7 @@ static enum gf_status filter(struct gf_command *command, struct gf_error *error)
     for (int i = 0; i < gf_command_outputs(command); i++)
         warn_of_options(command, i);
     const enum gf_status status = command->output ? gf_act_filter(command, error) : GF_OK;
-    return status || command->profile < GF_PROFILE_COMPARE ? status
-                                                           : gf_act_variants(command, error);
+    return status || command->profile < GF_PROFILE_COMPARE ? status : gf_act_study(command, error);
 }
 
 static enum gf_status act(struct gf_command *command, struct gf_error *error)
@@ -128,10 +128,12 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     case GF_ACTION_FILTER:
         return filter(command, error);
     case GF_ACTION_EXPLAIN:
-        return gf_act_explain(command, error);
+    case GF_ACTION_LAB:
+    case GF_ACTION_REPORT:
+        return gf_act_study(command, error);
     case GF_ACTION_HELP:
         if (command->form == GF_HELP_STUDY)
-            return gf_help_study(stdout, command->chain, error);
+            return gf_study_help(stdout, command->chain, error);
         if (command->topic)
             gf_help_filter(stdout, command->topic);
         else
@@ -149,10 +151,6 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         break;
     case GF_ACTION_SELFTEST:
         return selftest(command, error);
-    case GF_ACTION_LAB:
-        return gf_act_labs(command, error);
-    case GF_ACTION_REPORT:
-        return gf_act_report(command, error);
     case GF_ACTION_COMPARE:
         return gf_act_compare(command, error);
     case GF_ACTION_SERVE:

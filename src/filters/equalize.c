@@ -108,9 +108,9 @@ const struct gf_filter gf_equalize_filter = {
     .point = point,
     .cuda = GF_CUDA(
         GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
-        {GF_VARIANT("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
+        {GF_STUDIED("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
          .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_roots},
-        {GF_VARIANT("cbrtf", gf_point_cbrtf_cuda,
+        {GF_STUDIED("cbrtf", gf_point_cbrtf_cuda,
                     "lightness: roots by cbrtf (Best Practices 11.1.5)"),
          .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_roots}),
 };

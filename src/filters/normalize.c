@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
 
 struct normalize {
@@ -69,16 +70,20 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     return GF_OK;
 }
 
-extern gf_counter gf_extremes_shared_cuda, gf_extremes_warp_cuda, gf_extremes_groups_cuda,
-    gf_extremes_atomic_cuda;
+extern gf_counter gf_extremes_shared_cuda, gf_extremes_warp_cuda, gf_extremes_groups_cuda;
+
+static bool extremes(const void *params_)
+{
+    const struct normalize *const normalize = params_;
+    return normalize->clip == 0;
+}
 
 static const char *only_without_clip(const struct gf_stage *stage)
 {
     const struct gf_point_run *const run = stage->params;
-    const struct normalize *const normalize = run->item[0].params;
-    return normalize->clip > 0
-               ? "takes clip=0 only: it finds the lowest and the highest level, and counts nothing"
-               : NULL;
+    return extremes(run->item[0].params)
+               ? NULL
+               : "takes clip=0 only: it finds the lowest and the highest level, and counts nothing";
 }
 
 #define EXTREMES(name_, counter_, summary_) \
@@ -97,6 +102,7 @@ const struct gf_filter gf_normalize_filter = {
     .kind = GF_POINT,
     .cost = {.pixel = 2.2},
     .statistic = statistic,
+    .extremes = extremes,
     .point = point,
     .cuda =
         GF_CUDA({EXTREMES("shared", gf_extremes_shared_cuda,
@@ -107,8 +113,7 @@ const struct gf_filter gf_normalize_filter = {
                           "(Programming Guide 2.2.6)")},
                 {EXTREMES("groups", gf_extremes_groups_cuda,
                           "the same by cooperative groups' reduce (Programming Guide 2.2.6)")},
-                {EXTREMES("atomic-ref", gf_extremes_atomic_cuda,
+                {EXTREMES("atomic-ref", gf_extremes_cuda,
                           "by cuda::atomic_ref of block scope, each thread for itself: the default "
-                          "where clip=0 (Programming Guide 2.2.5)"),
-                 .count_first = true}),
+                          "where clip=0 (Programming Guide 2.2.5)")}),
 };

@@ -33,8 +33,8 @@ const struct gf_filter gf_saturation_filter = {
     .cost = {.pixel = 8.5},
     .point = point,
     .cuda =
-        GF_CUDA({GF_VARIANT("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
+        GF_CUDA({GF_STUDIED("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
                  .tolerance = 1, .tolerance_16 = 8, .refuses = gf_point_refuses_gray},
-                {GF_VARIANT("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
+                {GF_STUDIED("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
                  .tolerance = 1, .tolerance_16 = 8, .refuses = gf_point_refuses_gray}),
 };

@@ -198,10 +198,8 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
         gf_histogram_add(&view, statistic, histogram);
         status = count_on_device(test, stage, picture, &buffer, &other, error);
     }
-    const struct gf_variant *const counting =
-        gf_selftest_on_cpu(test) ? NULL : gf_stage_counting(stage);
-    const bool extremes = gf_selftest_on_cpu(test) ? gf_stage_needs_extremes(stage)
-                                                   : counting && counting->count_extremes;
+    const bool extremes =
+        gf_selftest_on_cpu(test) ? gf_stage_needs_extremes(stage) : gf_stage_marks_extremes(stage);
     if (!status && gf_histogram_difference(histogram, &other, extremes) > 0)
         note_failure(test, "its histogram differs");
     free(other.count);

@@ -105,6 +105,8 @@ struct gf_filter {
     bool (*needs_whole)(const void *params);
     /* Which histogram of its input the filter wants; NULL: none. */
     enum gf_statistic (*statistic)(const void *params);
+    /* Whether it looks only at the lowest and the highest level of that histogram; NULL: no. */
+    bool (*extremes)(const void *params);
 
     /* GF_POINT: appends the filter's operations. Everything below is then NULL. */
     enum gf_status (*point)(const struct gf_stage *stage, struct gf_point_builder *builder,

@@ -47,7 +47,6 @@ struct gf_variant {
     gf_launcher *launch; /* NULL: the default's */
     gf_counter *count;   /* of a filter that wants a statistic; NULL: the default's */
     bool count_extremes; /* count marks only the lowest and the highest level of the picture */
-    bool count_first;    /* the variant also counts by default, wherever it does not refuse */
     int tolerance; /* the largest difference of its 8-bit samples from the CPU's; 0: the samples are
                       the same */
     int tolerance_16; /* the largest difference of its 16-bit samples */
@@ -71,10 +70,18 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
 #endif
 #define GF_VARIANT(name_, launcher_, summary_) \
     .name = name_, .launch = GF_LAUNCHER(launcher_), .summary = summary_
+/* The same of a variant beside the default, and of a way of counting: what people study. In a build
+ * without the study a list ends at the first of them. */
+#ifdef GF_WITH_STUDY
+#define GF_STUDIED GF_VARIANT
 #define GF_COUNTER(name_, counter_, summary_) \
     .name = name_, .count = GF_LAUNCHER(counter_), .summary = summary_
+#else
+#define GF_STUDIED(...) .name = NULL
+#define GF_COUNTER(...) .name = NULL
+#endif
 /* A list of variants, first the default:
- * GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}, {GF_VARIANT(...), .refuses = ...}) */
+ * GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}, {GF_STUDIED(...), .refuses = ...}) */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
 
 GF_C_END

@@ -299,10 +299,9 @@ bool bench_run_statistic(const struct gf_stage *stage, const struct pictures *pi
                          struct bench_row *row)
 {
     const enum gf_statistic statistic = gf_stage_statistic(stage);
-    const struct gf_variant *const variant = gf_stage_counting(stage);
     call->counter = gf_stage_counter(stage);
     call->statistic = statistic;
-    call->extremes = variant && variant->count_extremes;
+    call->extremes = gf_stage_marks_extremes(stage);
     call->in = *pictures;
     *histogram =
         (struct gf_histogram){.channels = gf_statistic_channels(statistic, pictures->format),

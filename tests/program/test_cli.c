@@ -10,6 +10,8 @@
 #include "cli/command/command.h"
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
+#include "cli/help/man_parts.h"
+#include "cli/study/study.h"
 #include "cli/progress.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
@@ -552,7 +554,7 @@ static void test_help(void **state)
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         gf_help_filter(file, filter);
     struct gf_error error;
-    assert_int_equal(gf_help_study(file, NULL, &error), GF_OK);
+    assert_int_equal(gf_study_help(file, NULL, &error), GF_OK);
     char *const help = print_end();
     for (const char *line = help; *line; line += strcspn(line, "\n") + 1) {
         const size_t length = strcspn(line, "\n");
@@ -570,7 +572,7 @@ static void test_help(void **state)
 static char *study_of(const char *name)
 {
     struct gf_error error;
-    assert_int_equal(gf_help_study(print_begin(), name, &error), GF_OK);
+    assert_int_equal(gf_study_help(print_begin(), name, &error), GF_OK);
     return print_end();
 }
 
@@ -593,7 +595,7 @@ static void test_help_study(void **state)
     }
     free(all);
     struct gf_error error;
-    assert_int_equal(gf_help_study(stdout, "blurr", &error), GF_ERROR_USAGE);
+    assert_int_equal(gf_study_help(stdout, "blurr", &error), GF_ERROR_USAGE);
     assert_string_equal(error.text, "unknown filter 'blurr'; did you mean 'blur'?");
 }
 

@@ -20,8 +20,9 @@ static const struct gf_param histogram_params[] = {
 #include "pixel/histogram/histogram_counters.h"
 #include "cuda/study/labs/lab.cuh"
 
+#include "cuda/filters/histogram/histogram_table.cuh"
 #include "cuda/study/variants/equalize_cluster.cuh"
-#include "cuda/study/variants/equalize_shared.cuh"
+#include "cuda/study/variants/equalize_global.cuh"
 #include "pixel/histogram/histogram.h"
 
 constexpr int THREADS = 256;

@@ -1,19 +1,12 @@
 /* Methods of counting a histogram, beginning with an atomic addition in global memory for each
  * sample. */
-#include "cuda/study/variants/equalize.cuh"
-
-#include "cuda/study/variants/equalize_shared.cuh"
+#include "cuda/filters/histogram/histogram_table.cuh"
+#include "cuda/study/variants/equalize_global.cuh"
 
 extern "C" int gf_histogram_global_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                         unsigned long long *count, const void *tables, void *stream)
 {
     return count_by<struct global_method>(view, statistic, count, tables, stream);
-}
-
-extern "C" int gf_histogram_shared_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                        unsigned long long *count, const void *tables, void *stream)
-{
-    return count_by<struct table_method<ONE_TABLE>>(view, statistic, count, tables, stream);
 }
 
 extern "C" int gf_histogram_aggregated_cuda(const struct gf_view *view, enum gf_statistic statistic,

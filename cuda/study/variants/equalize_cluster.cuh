@@ -7,7 +7,7 @@
 
 #include <cooperative_groups.h>
 
-#include "cuda/study/variants/equalize.cuh"
+#include "cuda/filters/histogram/counting.cuh"
 
 namespace cg = cooperative_groups;
 

@@ -8,6 +8,7 @@
 #include "chain/token.h"
 #include "cli/command/command.h"
 #include "cli/help/synonyms.h"
+#include "cli/study/study.h"
 #include "codec/codec.h"
 
 /* The reader of the arguments. */
@@ -140,15 +141,13 @@ static enum gf_status read_long(struct reader *reader, const char *text)
 {
     const size_t length = strcspn(text + 2, "=:"); /* --devices:measure, too */
     const struct gf_option *const option = find_name(text + 2, length);
-    if (!option)
-        return unknown_option(text, reader->error);
     const char *value = text[2 + length] ? text + 2 + length + 1 : NULL;
-    if (!value) {
-        const enum gf_status status = next_value(reader, option, &value);
-        if (status)
-            return status;
-    }
-    return set(reader, option, value);
+    enum gf_status status = gf_study_check(text, reader->error);
+    if (!status && !option)
+        return unknown_option(text, reader->error);
+    if (!status && !value)
+        status = next_value(reader, option, &value);
+    return status ? status : set(reader, option, value);
 }
 
 /* Reads "-i", "-iFILE" or "-vq". "-rotate" is what other programs call a filter. */

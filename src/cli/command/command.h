@@ -130,7 +130,8 @@ struct gf_option {
     enum gf_action action; /* what the program does instead of filtering a picture */
     int implied;           /* stored by a switch, or if the value is left out */
     double least, greatest;
-    const struct gf_choice *choices; /* ends with a NULL name */
+    const struct gf_choice *choices;   /* ends with a NULL name */
+    const char *(*word_at)(int index); /* words that the value may begin with, for completion */
     size_t offset;      /* where in struct gf_command the member lies that the option sets */
     size_t file_offset; /* where the member lies that stores the FILE of a choice */
     const char *help;
@@ -180,7 +181,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
 enum gf_status gf_command_check(const struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 
-/* Reads argv[1] and on. Every error is GF_ERROR_USAGE. */
+/* Reads argv[1] and on. Every error is GF_ERROR_USAGE, but that of an option that this build lacks:
+ * GF_ERROR_UNAVAILABLE. */
 enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 /* Reads options from the environment first, which the command line then overrides. */

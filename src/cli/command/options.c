@@ -5,6 +5,7 @@
 
 #include "batch/batch.h"
 #include "cli/command/command.h"
+#include "cli/study/study.h"
 
 /* The member of the command that an option sets. */
 #define AT(member) offsetof(struct gf_command, member)
@@ -38,10 +39,10 @@ static const struct gf_choice transfers[] = {
 };
 static const struct gf_choice profiles[] = {
     {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {"html" GF_CHOICE_FILE, GF_PROFILE_HTML},
-    {"compare", GF_PROFILE_COMPARE}, {"compare:json", GF_PROFILE_COMPARE_JSON},
-    {"compare:csv", GF_PROFILE_COMPARE_CSV}, {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML}, {0},
+    GF_STUDY({"compare", GF_PROFILE_COMPARE}, {"compare:json", GF_PROFILE_COMPARE_JSON},
+    {"compare:csv", GF_PROFILE_COMPARE_CSV}, {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML},) {0},
 };
-static const struct gf_choice help_forms[] = {{"study", GF_HELP_STUDY}, {0}};
+static const struct gf_choice help_forms[] = {GF_STUDY({"study", GF_HELP_STUDY},) {0}};
 static const struct gf_choice lists[] = {
     {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
 };
@@ -186,16 +187,16 @@ static const struct gf_option options[] = {
     {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
      .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile), .file_offset = AT(page),
      .argument = "FORM",
-     .help = "report how long each stage took: table, json, or html:FILE, a page; compare, compare:json, "
-             "compare:csv, compare:html:FILE: compare all variants and settings (-o not needed). On "
+     .help = "report how long each stage took: table, json, or html:FILE, a page" GF_STUDY("; compare, compare:json, "
+             "compare:csv, compare:html:FILE: compare all variants and settings (-o not needed)") ". On "
              "standard error if the picture goes to standard output"},
-    {.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
-     .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},
+    GF_STUDY({.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
+     .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},)
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
-    {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
+    GF_STUDY({.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
      .offset = AT(page),
-     .help = "write a page of saved JSON and logs, whose names follow; with the counts of ncu --csv it has a roofline"},
+     .help = "write a page of saved JSON and logs, whose names follow; with the counts of ncu --csv it has a roofline"},)
     {.name = "compare", .argument = "FILE[:LIMIT...]", .type = GF_OPTION_FILE,
      .action = GF_ACTION_COMPARE, .offset = AT(likeness),
      .help = "compare this picture with the one whose name follows: largest and mean difference, PSNR, SSIM, "
@@ -209,7 +210,7 @@ static const struct gf_option options[] = {
 
     {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
      .type = GF_OPTION_FILTER, .optional = true, .choices = help_forms, .action = GF_ACTION_HELP,
-     .help = "this text, or a filter's parameters, an example and its definition; --help=study FILTER: the variants of its CUDA kernels"},
+     .help = "this text, or a filter's parameters, an example and its definition" GF_STUDY("; --help=study FILTER: the variants of its CUDA kernels")},
     {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
      .implied = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(form),
      .help = "list the filters with their parameters"},
@@ -221,9 +222,9 @@ static const struct gf_option options[] = {
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .implied = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(form),
      .help = "compare every filter and variant on every device with the CPU, or only the filters named, separated by commas"},
-    {.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
-     .action = GF_ACTION_LAB, .offset = AT(lab),
-     .help = "list the microbenchmarks of single techniques, or run one or all of them"},
+    GF_STUDY({.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
+     .word_at = gf_study_lab_word, .action = GF_ACTION_LAB, .offset = AT(lab),
+     .help = "list the microbenchmarks of single techniques, or run one or all of them"},)
     {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
      .help = "the version"},
     {.name = "man", .type = GF_OPTION_SWITCH, .action = GF_ACTION_MAN,

@@ -4,7 +4,6 @@
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
 #include "report/text.h"
-#include "study/labs/lab.h"
 
 static bool separate_value(const struct gf_option *option)
 {
@@ -21,7 +20,7 @@ static void put_option_names(FILE *file)
             fprintf(file, "-%c ", option->letter);
         fprintf(file, "--%s%s ", option->name, separate_value(option) ? "=" : "");
         /* An optional value can only follow "=". */
-        if (option->optional && (option->choices || option->type == GF_OPTION_LAB))
+        if (option->optional && (option->choices || option->word_at))
             fprintf(file, "--%s= ", option->name);
     }
     fputs("'\n", file);
@@ -121,14 +120,12 @@ static void append_choices(const struct gf_choice *choices, char *text, size_t s
 
 bool gf_completion_words(const struct gf_option *option, char *text, size_t size)
 {
-    const struct gf_lab *lab;
+    const char *word;
     text[0] = '\0';
     if (option->type == GF_OPTION_FILTER)
         append_filters(text, size);
-    if (option->type == GF_OPTION_LAB)
-        append_word("all", text, size);
-    for (int i = 0; option->type == GF_OPTION_LAB && (lab = gf_lab_at(i)); i++)
-        append_word(lab->name, text, size);
+    for (int i = 0; option->word_at && (word = option->word_at(i)); i++)
+        append_word(word, text, size);
     if (option->choices)
         append_choices(option->choices, text, size);
     return *text;

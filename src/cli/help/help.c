@@ -84,11 +84,6 @@ void gf_help_print(FILE *file)
           file);
 }
 
-const char gf_help_variants[] =
-    "Variants of a filter's CUDA kernels: variant=NAME in a chain chooses one, and each gives the "
-    "same picture. The first is the default; the second is the simplest, also called naive; each "
-    "further one adds a technique.";
-
 /* A value that the parameter accepts: its default, if it has one. */
 static void example_value(const struct gf_param *param, char *text, size_t size)
 {
@@ -132,11 +127,6 @@ static bool names_full_scale(const char *text)
     return false;
 }
 
-static bool has_variants(const struct gf_filter *filter)
-{
-    return gf_filter_variant(filter, 1, NULL);
-}
-
 static void print_definition(FILE *file, const char *definition)
 {
     if (!definition)
@@ -162,65 +152,8 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
     gf_help_example(filter, example, sizeof example);
     fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
     print_definition(file, gf_filter_definition(filter));
-    if (has_variants(filter))
+    if (gf_filter_variant(filter, 1, NULL))
         fprintf(file, "\n--help=study %s lists the variants of its CUDA kernels.\n", name);
-}
-
-/* Whether two filters have the same variants, by their names. */
-static bool has_same_variants(const struct gf_filter *filter, const struct gf_filter *other)
-{
-    const char *name, *other_name;
-    for (int i = 0;; i++) {
-        name = gf_filter_variant(filter, i, NULL);
-        other_name = gf_filter_variant(other, i, NULL);
-        if (!name || !other_name || strcmp(name, other_name))
-            return name == other_name;
-    }
-}
-
-bool gf_help_variants_heading(int index, char *text, size_t size)
-{
-    const struct gf_filter *const first = gf_filter_at(index), *filter;
-    text[0] = '\0';
-    for (int i = 0; has_variants(first) && (filter = gf_filter_at(i)); i++) {
-        if (!has_same_variants(first, filter))
-            continue;
-        if (i < index)
-            return false;
-        gf_text_append(text, size, *text ? ", " : "");
-        gf_text_append(text, size, gf_filter_name(filter));
-    }
-    return *text;
-}
-
-static void print_variants(FILE *file, const struct gf_filter *filter, const char *heading)
-{
-    const char *name, *summary;
-    putc('\n', file);
-    gf_text_wrap(file, heading, 0, 0);
-    for (int i = 0; (name = gf_filter_variant(filter, i, &summary)); i++) {
-        const int column = fprintf(file, "  %-12s ", name);
-        gf_text_wrap(file, summary ? summary : "", column, 15);
-    }
-}
-
-enum gf_status gf_help_study(FILE *file, const char *name, struct gf_error *error)
-{
-    const struct gf_filter *filter = NULL;
-    const enum gf_status status = name ? gf_filter_named(name, "", &filter, error) : GF_OK;
-    if (status)
-        return status;
-    char heading[600];
-    gf_text_wrap(file, gf_help_variants, 0, 0);
-    if (filter && has_variants(filter))
-        print_variants(file, filter, gf_filter_name(filter));
-    else if (filter)
-        fprintf(file, "\n%s has only the default.\n", gf_filter_name(filter));
-    for (int i = 0; !name && gf_filter_at(i); i++) {
-        if (gf_help_variants_heading(i, heading, sizeof heading))
-            print_variants(file, gf_filter_at(i), heading);
-    }
-    return GF_OK;
 }
 
 /* The formats that this program can use, and for each other format what it lacks. */

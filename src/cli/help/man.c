@@ -1,94 +1,36 @@
-/* The manual page, in the man macros. What a declaration says stands there: options, filters, labs
+/* The manual page, in the man macros. What a declaration says stands there: options, filters
  * and the keys of reports are printed from their tables. */
 #include <string.h>
 
 #include "base/exit_status.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/output_template.h"
-#include "bench/timing.h"
 #include "cli/help/help.h"
 #include "gpufilter/status.h"
-#include "study/labs/lab.h"
-#include "study/report/compare_report.h"
-#include "study/report/lab_report.h"
+#include "cli/help/man_parts.h"
+#include "cli/study/study.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
-
-/* Text in which nothing is markup: dashes stay ASCII dashes, a dot begins no request. */
-void gf_man_text(FILE *file, const char *text)
-{
-    bool first = true; /* of its line */
-    for (; *text; text++) {
-        if (first && (*text == '.' || *text == '\''))
-            fputs("\\&", file);
-        first = *text == '\n';
-        if (*text == '\\')
-            fputs("\\e", file);
-        else if (*text == '-')
-            fputs("\\-", file);
-        else
-            putc(*text, file);
-    }
-}
-
-static void put_line(FILE *file, const char *text)
-{
-    gf_man_text(file, text);
-    putc('\n', file);
-}
-
-/* Paragraphs, a line each, in which *bold* and _italic_ parts are marked so. */
-static void put_prose(FILE *file, const char *text)
-{
-    bool marked = false;
-    for (; *text; text++) {
-        if (*text == '\n') {
-            fputs("\n.PP\n", file);
-        } else if (*text == '*' || *text == '_') {
-            fputs(marked ? "\\fR" : *text == '*' ? "\\fB" : "\\fI", file);
-            marked = !marked;
-        } else {
-            gf_man_text(file, (char[]){*text, '\0'});
-        }
-    }
-    putc('\n', file);
-}
-
-/* A tagged paragraph, the tag in bold. */
-static void put_tag(FILE *file, const char *tag)
-{
-    fputs(".TP\n\\fB", file);
-    gf_man_text(file, tag);
-    fputs("\\fR\n", file);
-}
-
-static void put_keys(FILE *file, const struct gf_key_help *(*key_at)(int index))
-{
-    const struct gf_key_help *key;
-    for (int i = 0; (key = key_at(i)); i++) {
-        put_tag(file, key->path);
-        put_line(file, key->help);
-    }
-}
 
 static void put_head(FILE *file)
 {
     fprintf(file, ".TH GPUFILTER 1 \"\" \"gpufilter %s\" \"User commands\"\n", gf_version());
     fputs(".SH NAME\n", file);
-    put_prose(file,
-              "gpufilter - filter pictures on an NVIDIA GPU, or on the CPU with the same result");
+    gf_man_prose(
+        file, "gpufilter - filter pictures on an NVIDIA GPU, or on the CPU with the same result");
     fputs(".SH SYNOPSIS\n.B gpufilter\n", file);
-    put_prose(file, "*-i* _file_ *-o* _file_ [_option_]... [_chain_]");
+    gf_man_prose(file, "*-i* _file_ *-o* _file_ [_option_]... [_chain_]");
     fputs(".SH DESCRIPTION\n", file);
-    put_prose(file, "Reads a picture, runs it through a chain of filters and writes the result, "
-                    "complete or not at all. Without a chain the picture is only converted to the "
-                    "format of the output. The result does not depend on the device, nor on the "
-                    "number of lanes, bands or threads. Options and the chain come in any order; "
-                    "*--* ends the options, and a value follows its option after \"=\" or as the "
-                    "next argument.");
+    gf_man_prose(file,
+                 "Reads a picture, runs it through a chain of filters and writes the result, "
+                 "complete or not at all. Without a chain the picture is only converted to the "
+                 "format of the output. The result does not depend on the device, nor on the "
+                 "number of lanes, bands or threads. Options and the chain come in any order; "
+                 "*--* ends the options, and a value follows its option after \"=\" or as the "
+                 "next argument.");
     fputs(".SH CHAINS\n", file);
-    put_prose(file,
-              "A chain is filters separated by commas: _name_, or _name_*=*_value_ with values "
+    gf_man_prose(
+        file, "A chain is filters separated by commas: _name_, or _name_*=*_value_ with values "
               "separated by colons. The first parameters go by position, any by name as "
               "_key_*=*_value_; nothing goes by position after a name. Rows of a matrix are "
               "separated by \"/\" or \"|\", its numbers by spaces. A value that holds a comma or "
@@ -111,7 +53,7 @@ static void put_options(FILE *file)
                  option->letter ? usage : usage + 1);
         if (option->group)
             fprintf(file, ".SS %s\n", option->group);
-        put_tag(file, tag);
+        gf_man_tag(file, tag);
         gf_man_text(file, option->help);
         if (*limits) {
             fputs("\n(", file);
@@ -120,17 +62,6 @@ static void put_options(FILE *file)
         }
         putc('\n', file);
     }
-}
-
-static void put_param(FILE *file, const struct gf_param *param)
-{
-    char limits[400];
-    gf_param_limits(param, limits, sizeof limits);
-    put_tag(file, param->name);
-    gf_man_text(file, param->help);
-    fputs(" (", file);
-    gf_man_text(file, limits);
-    fputs(")\n", file);
 }
 
 static void put_filter(FILE *file, const struct gf_filter *filter)
@@ -142,7 +73,7 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
         fprintf(file, ".\nAlso called %s", gf_filter_alias(filter));
     fputs(".\n", file);
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
-        put_param(file, param);
+        gf_man_param(file, param);
     gf_help_example(filter, example, sizeof example);
     fputs(".PP\nExample:\n\\fB", file);
     gf_man_text(file, example);
@@ -150,32 +81,14 @@ static void put_filter(FILE *file, const struct gf_filter *filter)
     if (!gf_filter_definition(filter))
         return;
     fputs(".PP\nDefinition:\n", file);
-    put_line(file, gf_filter_definition(filter));
-}
-
-static void put_variants(FILE *file)
-{
-    const struct gf_filter *filter;
-    const char *name, *summary;
-    char heading[600];
-    fputs(".SH KERNEL VARIANTS\n", file);
-    put_line(file, gf_help_variants);
-    for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        if (!gf_help_variants_heading(i, heading, sizeof heading))
-            continue;
-        fprintf(file, ".SS %s\n", heading);
-        for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++) {
-            put_tag(file, name);
-            put_line(file, summary ? summary : "");
-        }
-    }
+    gf_man_line(file, gf_filter_definition(filter));
 }
 
 static void put_batches(FILE *file)
 {
     fputs(".SH BATCHES\n", file);
-    put_prose(file,
-              "With a folder, a quoted pattern, *@*_list_ or several *-i* every picture goes its "
+    gf_man_prose(
+        file, "With a folder, a quoted pattern, *@*_list_ or several *-i* every picture goes its "
               "own way: one that fails does not stop the others, and the order of what is said "
               "is that of the inputs. A folder gives the files whose extension is that of a known "
               "format, sorted, without hidden ones. How many others there are the summary says, "
@@ -183,17 +96,17 @@ static void put_batches(FILE *file)
               "*-o* is then a folder, which keeps the names and the subfolders of a recursive "
               "search, or a template with these fields; a brace itself is doubled. Missing "
               "folders are made.");
-    put_keys(file, gf_template_field_at);
+    gf_man_keys(file, gf_template_field_at);
     fputs(".PP\n", file);
-    put_prose(file,
-              "Two inputs that would be written to one file are refused before anything runs, "
-              "as is an output that is another input.\n"
-              "*--log* appends one JSON object a line when a picture is finished, with these "
-              "keys, which stay:");
-    put_keys(file, gf_batch_log_key_at);
+    gf_man_prose(file,
+                 "Two inputs that would be written to one file are refused before anything runs, "
+                 "as is an output that is another input.\n"
+                 "*--log* appends one JSON object a line when a picture is finished, with these "
+                 "keys, which stay:");
+    gf_man_keys(file, gf_batch_log_key_at);
     fputs(".PP\n", file);
-    put_prose(file,
-              "*--resume* leaves out what such a log says to be done by the same job, if the "
+    gf_man_prose(
+        file, "*--resume* leaves out what such a log says to be done by the same job, if the "
               "output is there in that size and the input has the size and the time of then. The "
               "contents of the files that a chain names are part of the job. A line of an older "
               "version, which has no identity, counts where the output is no older than the input. "
@@ -205,8 +118,8 @@ static void put_outputs(FILE *file)
 {
     const struct gf_option *option;
     fputs(".SH SEVERAL OUTPUTS\n", file);
-    put_prose(file,
-              "With several *-o* every picture is decoded once for all of them. What stands behind "
+    gf_man_prose(
+        file, "With several *-o* every picture is decoded once for all of them. What stands behind "
               "an *-o*, up to the next, is of that output: its chain, and these options. What "
               "stands before the first is of all: a chain there comes before each output's own, "
               "and an option holds where an output does not give it again. All other options are "
@@ -217,8 +130,8 @@ static void put_outputs(FILE *file)
             fprintf(file, ".B \\-\\-%s\n", option->name);
     }
     fputs(".PP\n", file);
-    put_prose(file,
-              "Each file is the one that a run of its own would write, byte by byte. Outputs whose "
+    gf_man_prose(
+        file, "Each file is the one that a run of its own would write, byte by byte. Outputs whose "
               "chains begin alike have these stages in common, as far as no fused filters are "
               "parted. What they have in common is held whole, on the GPU where there is room, and "
               "counts against *--memory*: where it does not fit, each output decodes for itself, "
@@ -226,10 +139,10 @@ static void put_outputs(FILE *file)
               "An output that fails is named, and fails its picture; the others are kept. The log "
               "has a line for each output, and *--resume*, *--skip-existing* and *--update* make "
               "those that are missing. The times of a line are those since the line before: the "
-              "decoding is the first output's. *--profile=compare* has one output.");
+              "decoding is the first output's." GF_STUDY(" *--profile=compare* has one output."));
     fputs(".SH ARCHIVES\n", file);
-    put_prose(file,
-              "The input may be a tar archive, and each output one or files: an archive goes into "
+    gf_man_prose(
+        file, "The input may be a tar archive, and each output one or files: an archive goes into "
               "archives and files, and files go into archives. Members stream through in their "
               "order; what is no picture by its name passes into each archive untouched, and "
               "becomes no file. A folder as the output has the members' folders, without .. "
@@ -250,7 +163,7 @@ static void put_outputs(FILE *file)
 static void put_server(FILE *file)
 {
     fputs(".SH SERVER\n", file);
-    put_prose(
+    gf_man_prose(
         file,
         "*--serve* is a process that has started the GPU and does single pictures for other "
         "runs of the same user. It stays in the foreground until SIGINT, SIGTERM, "
@@ -288,15 +201,22 @@ static void put_environment(FILE *file)
     };
     fputs(".SH ENVIRONMENT\n", file);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        put_tag(file, variables[i].name);
-        put_prose(file, variables[i].help);
+        gf_man_tag(file, variables[i].name);
+        gf_man_prose(file, variables[i].help);
     }
 }
+
+#define STUDY_PAGES \
+    GF_STUDY("*--profile=compare:html:*_file_ does so for a comparison, *html=*_file_ for labs. " \
+             "*--report=*_file_ makes such a page of what was saved as JSON and of logs, by " \
+             "this version or an older one; the jobs of a log are a report each. Reports of one " \
+             "kind stand side by side, and a difference has a colour only where every run of one " \
+             "is faster than every run of the other.")
 
 static void put_profile(FILE *file)
 {
     fputs(".SH PROFILE\n", file);
-    put_prose(
+    gf_man_prose(
         file,
         "*--profile* prints a row for each stage in the order of the data: decode, upload, "
         "each stage of the chain and the histograms taken for it, download, encode. A "
@@ -317,82 +237,9 @@ static void put_profile(FILE *file)
         "*--profile=html:*_file_ writes the same figures as a page, one file that asks no "
         "network for anything: bars for time and bandwidth, and a timeline that the wheel "
         "and the keys +, -, 0 and the "
-        "arrows zoom and move, and the picture before and after under a slider. "
-        "*--profile=compare:html:*_file_ does so for a comparison, *html=*_file_ for labs. "
-        "*--report=*_file_ makes such a page of what was saved as JSON and of logs, by "
-        "this version or an older one; the jobs of a log are a report each. Reports of one kind "
-        "stand side by side, and a difference has a colour only where every run of one is faster "
-        "than every run of the other.\n"
-        "*--profile=json* prints one object with these keys, which stay:");
-    put_keys(file, gf_profile_report_key_at);
-}
-
-static void put_compare(FILE *file)
-{
-    char times[160];
-    fputs(".SH COMPARISON\n", file);
-    put_prose(file,
-              "*--profile=compare* runs each stage of the chain on the whole picture in every "
-              "variant that its filter has, and each histogram that a stage wants in every way "
-              "of counting, and compares the result with the CPU backend's: one that differs by "
-              "more than its filter declares is an error. No picture is written unless *-o* is "
-              "given.");
-    snprintf(
-        times, sizeof times,
-        "Times are of the device's clock: the median of up to %d runs, the least and the most.",
-        GF_TIMING_RUNS_MAX);
-    put_line(file, times);
-    put_prose(file,
-              "_warm_ runs follow one another; before _cold_ ones the second-level cache is "
-              "flushed. _GB/s_ counts the input once and the result once, which is the least "
-              "that must move. A filter that was fused with its neighbours shows its variants "
-              "under *--no-fuse*.\n"
-              "The rows of the whole chain differ from the first in one setting each. "
-              "_estimate_ is the Best Practices Guide's (9.1.2): the longer of the kernels' and "
-              "the copies' time and the n-th part of the shorter, n being the lanes. It counts "
-              "copies up and down one after the other; a GPU with two copy engines can beat it.\n"
-              "Without a GPU the rows are the CPU backend's, on one thread up to all. A filter "
-              "with hand-written vector instructions is also timed without them (_no "
-              "intrinsics_); those of the compiler remain.\n"
-              "*--profile=compare:json* prints one object with these keys, which stay:");
-    put_keys(file, gf_compare_key_at);
-    fputs(".PP\n", file);
-    put_prose(file,
-              "*--profile=compare:csv* prints these columns (RFC 4180), empty where nothing is "
-              "known:");
-    put_keys(file, gf_compare_column_at);
-}
-
-static void put_lab(FILE *file, const struct gf_lab *lab)
-{
-    fprintf(file, ".SS %s\n", lab->name);
-    gf_man_text(file, lab->summary);
-    fputs(" (guide ", file);
-    gf_man_text(file, lab->guide);
-    fputs(").\n", file);
-    for (const struct gf_param *param = lab->params; param && param->name; param++)
-        put_param(file, param);
-}
-
-static void put_labs(FILE *file)
-{
-    fputs(".SH LABS\n", file);
-    put_prose(file,
-              "*--lab* lists the microbenchmarks of single techniques of the CUDA guides; "
-              "*--lab=*_name_[*:*_key_*=*_value_...] runs one, *--lab=all* every one, "
-              "*--lab=*_name_*:help* explains one. Each prints the guide's figure and this "
-              "GPU's, and checks what it computes: a wrong result is an error. The GPU is that "
-              "of *--device*. All take these parameters (plot only where there is a curve):");
-    for (const struct gf_param *param = gf_lab_common_params(); param->name; param++)
-        put_param(file, param);
-    const struct gf_lab *lab;
-    for (int i = 0; (lab = gf_lab_at(i)); i++)
-        put_lab(file, lab);
-    fputs(".PP\n", file);
-    put_prose(file,
-              "With format=json a lab is one object, all of them an array of such, with these "
-              "keys, which stay:");
-    put_keys(file, gf_lab_key_at);
+        "arrows zoom and move, and the picture before and after under a slider. " STUDY_PAGES
+        "\n*--profile=json* prints one object with these keys, which stay:");
+    gf_man_keys(file, gf_profile_report_key_at);
 }
 
 static void put_files(FILE *file)
@@ -439,11 +286,11 @@ static void put_exits(FILE *file)
         if (!gf_exit_meaning(code))
             continue;
         snprintf(text, sizeof text, "%d", code);
-        put_tag(file, text);
-        put_line(file, gf_exit_meaning(code));
+        gf_man_tag(file, text);
+        gf_man_line(file, gf_exit_meaning(code));
     }
-    put_tag(file, "129, 130, 143");
-    put_line(file, "ended by SIGHUP, SIGINT, SIGTERM; no output is left behind");
+    gf_man_tag(file, "129, 130, 143");
+    gf_man_line(file, "ended by SIGHUP, SIGINT, SIGTERM; no output is left behind");
 }
 
 void gf_man_print(FILE *file)
@@ -451,8 +298,9 @@ void gf_man_print(FILE *file)
     put_head(file);
     put_options(file);
     fputs(".SH FILTERS\n", file);
-    put_line(file, "Parameters stand in their order by position. v is a sample, M the full scale: "
-                   "255, or 65535 in 16 bits.");
+    gf_man_line(file,
+                "Parameters stand in their order by position. v is a sample, M the full scale: "
+                "255, or 65535 in 16 bits.");
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
@@ -468,10 +316,8 @@ void gf_man_print(FILE *file)
         fputs(".PP\n", file);
         gf_man_text(file, gf_example_at(i)->help);
         fputs("\n.PP\n.RS\n.nf\n", file);
-        put_line(file, gf_example_at(i)->command);
+        gf_man_line(file, gf_example_at(i)->command);
         fputs(".fi\n.RE\n", file);
     }
-    put_compare(file);
-    put_labs(file);
-    put_variants(file);
+    gf_study_man(file);
 }

@@ -4,7 +4,7 @@
 
 #include "cli/messages.h"
 #include "cli/report_file.h"
-#include "cli/actions.h"
+#include "cli/study/actions.h"
 #include "study/labs/lab.h"
 #include "report/page/html.h"
 #include "study/report/lab_html.h"

@@ -6,7 +6,7 @@
 #include "study/explain/explain.h"
 #include "cli/messages.h"
 #include "cli/report_file.h"
-#include "cli/actions.h"
+#include "cli/study/actions.h"
 #include "study/report/compare_html.h"
 #include "study/report/compare_report.h"
 #include "study/report/explain_report.h"

@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 #include "cli/report_file.h"
-#include "cli/actions.h"
+#include "cli/study/actions.h"
 #include "study/saved/saved_html.h"
 
 /* What was read. */

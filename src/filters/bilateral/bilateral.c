@@ -304,21 +304,21 @@ extern gf_launcher gf_bilateral_cuda, gf_bilateral_near_cuda, gf_bilateral_tiled
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_bilateral_cuda, "near where it takes the picture, else tiled")},
-    {GF_VARIANT("near", gf_bilateral_near_cuda,
+    {GF_STUDIED("near", gf_bilateral_near_cuda,
                 "weights by the GPU's power of two, distances by dot products of bytes, four "
                 "pixels a thread; pixels whose rounding is in doubt are done again as tiled does"),
      .refuses = gf_bilateral_near_refuses},
-    {GF_VARIANT("tiled", gf_bilateral_tiled_cuda,
+    {GF_STUDIED("tiled", gf_bilateral_tiled_cuda,
                 "powers of two by a polynomial, exponents from tables, two pixels a thread, the "
                 "window in shared memory")},
-    {GF_VARIANT("global", gf_bilateral_global_cuda,
+    {GF_STUDIED("global", gf_bilateral_global_cuda,
                 "a thread a pixel, window from global memory, weights by expf (Best Practices "
                 "9.2.1)"),
      .tolerance = 1, .tolerance_16 = 8},
-    {GF_VARIANT("intrinsic", gf_bilateral_intrinsic_cuda,
+    {GF_STUDIED("intrinsic", gf_bilateral_intrinsic_cuda,
                 "the same, weights by __expf (Best Practices 11.1.6)"),
      .tolerance = 1, .tolerance_16 = 8},
-    {GF_VARIANT("shared", gf_bilateral_shared_cuda,
+    {GF_STUDIED("shared", gf_bilateral_shared_cuda,
                 "the same, window from a tile in shared memory (Best Practices 9.2.3)"),
      .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_tile},
     {0},

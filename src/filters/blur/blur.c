@@ -117,40 +117,40 @@ static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_blur_cuda,
                 "strip where it takes the picture; tensor where that does and is known to be "
                 "faster: on compute capability 9.0; else tiled")},
-    {GF_VARIANT("global", gf_blur_global_cuda,
+    {GF_STUDIED("global", gf_blur_global_cuda,
                 "a thread a sample, all n x n taps, picture and taps from global memory (Best "
                 "Practices 9.2.1)"),
      .refuses = refuses_window},
-    {GF_VARIANT("constant", gf_blur_constant_cuda,
+    {GF_STUDIED("constant", gf_blur_constant_cuda,
                 "the same, the taps in constant memory (Best Practices 9.2.6)"),
      .refuses = refuses_window},
-    {GF_VARIANT("separable", gf_blur_separable_cuda,
+    {GF_STUDIED("separable", gf_blur_separable_cuda,
                 "columns, then rows, 2 n taps: two kernels through global memory (Best "
                 "Practices 9.2.1)"),
      .scratch = separable_scratch},
-    {GF_VARIANT("shared", gf_blur_shared_cuda,
+    {GF_STUDIED("shared", gf_blur_shared_cuda,
                 "both passes on a tile in shared memory, with bank conflicts (Best Practices "
                 "9.2.3)"),
      .refuses = refuses_tile},
-    {GF_VARIANT("padded", gf_blur_padded_cuda,
+    {GF_STUDIED("padded", gf_blur_padded_cuda,
                 "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
      .refuses = refuses_tile},
-    {GF_VARIANT("async", gf_blur_async_cuda,
+    {GF_STUDIED("async", gf_blur_async_cuda,
                 "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
                 "9.2.3.4)"),
      .refuses = refuses_tile, .architecture = 80},
-    {GF_VARIANT("vector", gf_blur_vector_cuda,
+    {GF_STUDIED("vector", gf_blur_vector_cuda,
                 "padded, four samples an access and eight results a thread in registers (Best "
                 "Practices 9.2.7)"),
      .refuses = refuses_words},
-    {GF_VARIANT("tiled", gf_blur_tiled_cuda,
+    {GF_STUDIED("tiled", gf_blur_tiled_cuda,
                 "columns in registers, rows through shared memory, in one kernel up to sigma "
                 "5.33; 8 bits in fixed point by dot products, two rows in a word")},
-    {GF_VARIANT("strip", gf_blur_strip_cuda,
+    {GF_STUDIED("strip", gf_blur_strip_cuda,
                 "16 bits: down a strip of the picture, the rows of the taps in registers, so that "
                 "each sample is read and converted once"),
      .refuses = gf_gauss_strip_refuses},
-    {GF_VARIANT("tensor", gf_blur_tensor_cuda,
+    {GF_STUDIED("tensor", gf_blur_tensor_cuda,
                 "both passes as products of matrices of bytes on tensor cores, exact: taps and "
                 "the intermediate are split into bytes"),
      .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90},

@@ -323,30 +323,30 @@ static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_convolve_cuda,
                 "tensor where it takes the picture and is known to be faster: on compute "
                 "capability 9.0; 5x5 fractions there by whole numbers near them; else tiled")},
-    {GF_VARIANT("global", gf_convolve_global_cuda,
+    {GF_STUDIED("global", gf_convolve_global_cuda,
                 "a thread a sample, picture and weights from global memory (Best Practices "
                 "9.2.1)")},
-    {GF_VARIANT("shared-taps", gf_convolve_shared_taps_cuda,
+    {GF_STUDIED("shared-taps", gf_convolve_shared_taps_cuda,
                 "the same, the weights copied to shared memory (Best Practices 9.2.3)")},
-    {GF_VARIANT("constant", gf_convolve_constant_cuda,
+    {GF_STUDIED("constant", gf_convolve_constant_cuda,
                 "the same, the weights in constant memory (Best Practices 9.2.6)")},
-    {GF_VARIANT("texture", gf_convolve_texture_cuda,
+    {GF_STUDIED("texture", gf_convolve_texture_cuda,
                 "the same, the picture fetched as a texture, which applies the border (Best "
                 "Practices 9.2.5)"),
      .refuses = refuses_texture, .scratch = texture_scratch},
-    {GF_VARIANT("shared", gf_convolve_shared_cuda,
+    {GF_STUDIED("shared", gf_convolve_shared_cuda,
                 "weights in constant memory, the picture from a tile in shared memory (Best "
                 "Practices 9.2.3)")},
-    {GF_VARIANT("async", gf_convolve_async_cuda,
+    {GF_STUDIED("async", gf_convolve_async_cuda,
                 "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
                 "9.2.3.4)"),
      .architecture = 80},
-    {GF_VARIANT(
+    {GF_STUDIED(
         "tiled", gf_convolve_tiled_cuda,
         "up to 5x5 at 8 bits: rows roll through registers, whole numbers by dot products of "
         "bytes; else eight results a thread from a tile of floats; 8-bit sums are fused, "
         "and made again where their rounding is in doubt")},
-    {GF_VARIANT("tensor", gf_convolve_tensor_cuda,
+    {GF_STUDIED("tensor", gf_convolve_tensor_cuda,
                 "a product of matrices of bytes on tensor cores for each of the kernel's columns, "
                 "exact in whole numbers"),
      .refuses = refuses_tensor, .architecture = 90},

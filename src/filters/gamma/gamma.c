@@ -34,12 +34,12 @@ const struct gf_filter gf_gamma_filter = {
     .kind = GF_POINT,
     .point = point,
     .cuda =
-        GF_CUDA({GF_VARIANT("powf", gf_gamma_powf_cuda,
+        GF_CUDA({GF_STUDIED("powf", gf_gamma_powf_cuda,
                             "powf for each sample, 16 bytes a thread (Best Practices 11.1.6)"),
                  .tolerance = 1, .tolerance_16 = 1},
-                {GF_VARIANT("exp2f", gf_gamma_exp2f_cuda,
+                {GF_STUDIED("exp2f", gf_gamma_exp2f_cuda,
                             "exp2f(log2f(v) / value) (Best Practices 11.1.6)"),
                  .tolerance = 1, .tolerance_16 = 1},
-                {GF_VARIANT("intrinsic", gf_gamma_intrinsic_cuda, "__powf (Best Practices 11.1.6)"),
+                {GF_STUDIED("intrinsic", gf_gamma_intrinsic_cuda, "__powf (Best Practices 11.1.6)"),
                  .tolerance = 1, .tolerance_16 = 1, .refuses = refuses_intrinsic}),
 };

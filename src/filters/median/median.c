@@ -265,15 +265,15 @@ static const struct gf_variant kernels[] = {
     {GF_VARIANT("network", gf_median_cuda,
                 "radius 1 and 2: networks of minima and maxima on pairs of rows, which share what "
                 "windows have in common; else a tree of counters for each column")},
-    {GF_VARIANT("local", gf_median_local_cuda,
+    {GF_STUDIED("local", gf_median_local_cuda,
                 "a thread a sample, its window sorted by insertion in local memory (Best "
                 "Practices 9.2.4)"),
      .refuses = refuses_local},
-    {GF_VARIANT("registers", gf_median_registers_cuda,
+    {GF_STUDIED("registers", gf_median_registers_cuda,
                 "the same by an unrolled network of minima and maxima in registers (Best "
                 "Practices 9.2.7)"),
      .refuses = refuses_registers},
-    {GF_VARIANT("shared", gf_median_shared_cuda,
+    {GF_STUDIED("shared", gf_median_shared_cuda,
                 "the same, the window from a tile in shared memory (Best Practices 9.2.3)"),
      .refuses = refuses_registers},
     {0},

@@ -226,9 +226,9 @@ const struct gf_filter gf_normalmap_filter = {
             "tiled", gf_normalmap_cuda,
             "each height once, in shared memory and registers, rsqrtf corrected (Best Practices "
             "11.1.3)")},
-        {GF_VARIANT("global", gf_normalmap_global_cuda,
+        {GF_STUDIED("global", gf_normalmap_global_cuda,
                     "one thread a pixel, its neighbours from global memory (Best Practices "
                     "9.2.1), rsqrtf")},
-        {GF_VARIANT("sqrtf", gf_normalmap_sqrtf_cuda,
+        {GF_STUDIED("sqrtf", gf_normalmap_sqrtf_cuda,
                     "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
 };

@@ -204,17 +204,17 @@ const struct gf_filter gf_resize_filter = {
         {GF_VARIANT("tiled", gf_resize_cuda,
                     "both passes at once, by threads that walk down through registers, or by tiles "
                     "in shared memory")},
-        {GF_VARIANT("direct", gf_resize_direct_cuda,
+        {GF_STUDIED("direct", gf_resize_direct_cuda,
                     "one thread a pixel, which sums its whole window from global memory (Best "
                     "Practices 9.2.1)"),
          .refuses = refuses_nearest},
-        {GF_VARIANT("texture", gf_resize_texture_cuda,
+        {GF_STUDIED("texture", gf_resize_texture_cuda,
                     "the same by texture fetches (Best Practices 9.2.5)"),
          .refuses = refuses_texture, .scratch = texture_scratch},
-        {GF_VARIANT("separable", gf_resize_separable_cuda,
+        {GF_STUDIED("separable", gf_resize_separable_cuda,
                     "columns, then rows, through global memory"),
          .refuses = refuses_nearest, .scratch = separable_scratch},
-        {GF_VARIANT("shared", gf_resize_shared_cuda,
+        {GF_STUDIED("shared", gf_resize_shared_cuda,
                     "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
          .refuses = refuses_nearest}),
 };

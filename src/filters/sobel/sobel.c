@@ -200,10 +200,10 @@ const struct gf_filter gf_sobel_filter = {
         {GF_VARIANT(
             "rolling", gf_sobel_cuda,
             "three rows rolling through registers, rsqrtf corrected (Best Practices 11.1.3)")},
-        {GF_VARIANT("global", gf_sobel_global_cuda,
+        {GF_STUDIED("global", gf_sobel_global_cuda,
                     "one thread a sample, its neighbours from global memory (Best Practices "
                     "9.2.1), rsqrtf")},
-        {GF_VARIANT("sqrtf", gf_sobel_sqrtf_cuda,
+        {GF_STUDIED("sqrtf", gf_sobel_sqrtf_cuda,
                     "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)"),
          .refuses = refuses_others}),
     .fuses = sobel_fuses,

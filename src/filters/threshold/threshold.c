@@ -145,10 +145,10 @@ const struct gf_filter gf_threshold_filter = {
     .point = point,
     .cuda = GF_CUDA(
         GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits),
-        {GF_VARIANT("branch", gf_threshold_branch_cuda,
+        {GF_STUDIED("branch", gf_threshold_branch_cuda,
                     "one thread a pixel, two ways to go (Best Practices 12.1)")},
-        {GF_VARIANT("predicated", gf_threshold_predicated_cuda,
+        {GF_STUDIED("predicated", gf_threshold_predicated_cuda,
                     "a condition so short that the compiler predicates it (Best Practices 12.2)")},
-        {GF_VARIANT("branch-free", gf_threshold_branch_free_cuda,
+        {GF_STUDIED("branch-free", gf_threshold_branch_free_cuda,
                     "the sign of a difference as a mask, no condition (Best Practices 12.1)")}),
 };

@@ -117,13 +117,13 @@ const struct gf_filter gf_unsharp_filter = {
         {GF_VARIANT("best", gf_unsharp_cuda,
                     "strip where it takes the picture; tensor where that does and is known to be "
                     "faster: on compute capability 9.0; else tiled")},
-        {GF_VARIANT("tiled", gf_unsharp_tiled_cuda,
+        {GF_STUDIED("tiled", gf_unsharp_tiled_cuda,
                     "columns in registers, rows through shared memory")},
-        {GF_VARIANT("strip", gf_unsharp_strip_cuda,
+        {GF_STUDIED("strip", gf_unsharp_strip_cuda,
                     "as blur's: 16 bits, down a strip of the picture, the rows of the taps in "
                     "registers"),
          .refuses = gf_gauss_strip_refuses},
-        {GF_VARIANT("tensor", gf_unsharp_tensor_cuda,
+        {GF_STUDIED("tensor", gf_unsharp_tensor_cuda,
                     "as blur's: products of matrices of bytes on tensor cores, exact"),
          .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90}),
 };

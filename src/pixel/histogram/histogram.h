@@ -17,8 +17,9 @@ void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
  * than CHANNELS. */
 bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic statistic,
                                 struct gf_histogram *histogram);
-/* The counter that is used on the device by default. */
-extern gf_counter gf_histogram_cuda;
+/* The counters that are used on the device by default: of every level, and of the lowest and the
+ * highest alone. */
+extern gf_counter gf_histogram_cuda, gf_extremes_cuda;
 /* Makes a copy of the tables for the statistic LIGHTNESS with samples of `bits` bits; the caller
  * frees it. NULL when out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);

@@ -1,5 +1,5 @@
 /* The variants that count a histogram on a GPU, for the list of variants of any filter that needs
- * one. They differ in how they count (cuda/study/variants/level_counting.cuh); the counts are
+ * one. They differ in how they count (cuda/filters/histogram/levels.cuh); the counts are
  * equal. */
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H

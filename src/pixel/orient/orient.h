@@ -36,21 +36,21 @@ extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpo
     {GF_VARIANT("tiled", gf_orient_cuda, \
                 "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \
                 "registers (Best Practices 9.2.3.3)")}, \
-        {GF_VARIANT("naive", gf_transpose_naive_cuda, \
+        {GF_STUDIED("naive", gf_transpose_naive_cuda, \
                     "one thread a pixel along the rows, scattered writes (CME 213 1D)"), \
          .refuses = refuses_}, \
-        {GF_VARIANT("blocks", gf_transpose_blocks_cuda, \
+        {GF_STUDIED("blocks", gf_transpose_blocks_cuda, \
                     "one thread a pixel in blocks of 32 x 32 (Programming Guide 2.2.4.1.1)"), \
          .refuses = refuses_}, \
-        {GF_VARIANT("blocks-8x32", gf_transpose_narrow_cuda, \
+        {GF_STUDIED("blocks-8x32", gf_transpose_narrow_cuda, \
                     "one thread a pixel in blocks of 8 x 32 (CME 213 2D)"), \
          .refuses = refuses_}, \
-        {GF_VARIANT("shared", gf_transpose_shared_cuda, \
+        {GF_STUDIED("shared", gf_transpose_shared_cuda, \
                     "tile of 32 x 32 in shared memory, unpadded (CME 213, Programming Guide " \
                     "2.2.4.2.1)"), \
          .refuses = refuses_}, \
     { \
-        GF_VARIANT("padded", gf_transpose_padded_cuda, \
+        GF_STUDIED("padded", gf_transpose_padded_cuda, \
                    "tile of 32 x 33, without bank conflicts (CME 213, Programming Guide " \
                    "2.2.4.2.2)"), \
             .refuses = refuses_ \

@@ -244,14 +244,14 @@ const struct gf_filter gf_point = {
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,
                                 "16 bytes a thread; one table, or a program, for the whole run")},
-                    {GF_VARIANT("pixel", gf_point_pixel_cuda,
+                    {GF_STUDIED("pixel", gf_point_pixel_cuda,
                                 "one thread a pixel, its samples one by one (CUDA Performance "
                                 "Optimization, structures of 3 bytes)")},
-                    {GF_VARIANT("grid-stride", gf_point_grid_stride_cuda,
+                    {GF_STUDIED("grid-stride", gf_point_grid_stride_cuda,
                                 "the same by as many blocks as the GPU holds, pixels a grid apart "
                                 "(Grid Size Heuristics)")},
-                    {GF_VARIANT("bytes", gf_point_bytes_cuda,
+                    {GF_STUDIED("bytes", gf_point_bytes_cuda,
                                 "as vectors, but one sample a thread (Best Practices 9.2.1)")},
-                    {GF_VARIANT("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
+                    {GF_STUDIED("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
     .cuda_counting = GF_LAUNCHER(gf_point_counting_cuda),
 };

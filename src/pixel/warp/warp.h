@@ -58,7 +58,7 @@ extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
                 "a tile of the input in shared memory, of which a block makes 32 x 32 pixels, " \
                 "where the map is straight and does not shrink (Best Practices 9.2.3)")}, \
     { \
-        GF_VARIANT("direct", gf_warp_direct_cuda, \
+        GF_STUDIED("direct", gf_warp_direct_cuda, \
                    "a thread a pixel, which reads its window from global memory (Best Practices " \
                    "9.2.1)") \
     }

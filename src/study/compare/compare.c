@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/read_picture.h"
 #include "gpufilter/pipeline.h"
 #include "pipeline/pipeline_internal.h"
 #include "pixel/histogram/histogram.h"
@@ -15,22 +16,6 @@
 static const double device_budget_s = 0.05, cpu_budget_s = 0.25;
 
 /* ---- groups ---- */
-
-struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const char *name)
-{
-    struct gf_compare_row *const row = realloc(group->row, (size_t)(group->rows + 1) * sizeof *row);
-    if (!row)
-        return NULL;
-    group->row = row;
-    row[group->rows] = (struct gf_compare_row){.rate = NAN,
-                                               .copy_percent = NAN,
-                                               .over_naive = NAN,
-                                               .over_cpu = NAN,
-                                               .difference = NAN,
-                                               .instructions = NAN};
-    snprintf(row[group->rows].name, sizeof row->name, "%.39s", name);
-    return &row[group->rows++];
-}
 
 static double over(const struct gf_timing *other, const struct gf_timing *own)
 {
@@ -223,7 +208,7 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     *comparison = (struct gf_comparison){0};
     enum gf_status status = gf_pipeline_open(chain, &settings, &pipeline, error);
     if (!status)
-        status = gf_compare_read(input, &settings, &picture, error);
+        status = gf_read_picture(input, &settings, &picture, error);
     if (!status)
         status = compare_chain(pipeline, &picture, comparison, error);
     /* The settings are compared on the same device, by pipelines that repeat no warning. */
@@ -237,31 +222,4 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     if (status)
         gf_comparison_free(comparison);
     return status;
-}
-
-enum gf_status gf_compare_judge(const struct gf_comparison *comparison, struct gf_error *error)
-{
-    for (int g = 0; g < comparison->groups; g++) {
-        const struct gf_compare_group *const group = &comparison->group[g];
-        for (int i = 0; i < group->rows; i++) {
-            const struct gf_compare_row *const row = &group->row[i];
-            if (row->difference > row->tolerance)
-                return gf_fail(error, GF_ERROR_DIFFERENT,
-                               "%s: wrong result: %s differs from the CPU's by %.0f, more than %d",
-                               group->name, row->name, row->difference, row->tolerance);
-        }
-    }
-    return GF_OK;
-}
-
-void gf_comparison_free(struct gf_comparison *comparison)
-{
-    for (int i = 0; i < comparison->groups; i++) {
-        for (int k = 0; k < comparison->group[i].rows; k++)
-            free(comparison->group[i].row[k].spot);
-        free(comparison->group[i].row);
-    }
-    free(comparison->group);
-    free(comparison->run);
-    *comparison = (struct gf_comparison){0};
 }

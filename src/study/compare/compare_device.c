@@ -79,10 +79,9 @@ static enum gf_status check_histogram(struct variants *v, const struct gf_stage_
         status = calls->wait(v->setup->lane, error);
     if (!status)
         status = calls->statistic_take(v->setup->lane, &v->counted, error);
-    const struct gf_variant *const counting = gf_stage_counting(work->stage);
     if (!status)
         row->difference = gf_histogram_difference(&v->counted, v->subject->histogram,
-                                                  counting && counting->count_extremes);
+                                                  gf_stage_marks_extremes(work->stage));
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* The labs: microbenchmarks of single techniques of the CUDA guides (gpufilter --lab). A lab is one
- * file, cuda/study/labs/STEM.cu, and one line of src/study/labs/labs.def; src/study/labs/README.md
+ * file, cuda/study/labs/STEM.cu, and one line of src/study/labs/labs.def; src/study/README.md
  * tells how to add one. */
 #ifndef GF_STUDY_LABS_LAB_H
 #define GF_STUDY_LABS_LAB_H

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "study/compare/compare.h"
+#include "study/compare/comparison.h"
 
 /* heading: "" for a page that has one comparison. id: of the part, letters and digits. */
 /* Draws a group's variants below the roofs; nothing where no instructions are known.

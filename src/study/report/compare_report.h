@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "study/compare/compare.h"
+#include "study/compare/comparison.h"
 
 void gf_compare_table(const struct gf_comparison *comparison, FILE *file);
 void gf_compare_json(const struct gf_comparison *comparison, FILE *file);

@@ -4,7 +4,7 @@
 #define GF_STUDY_SAVED_SAVED_H
 
 #include "base/json_read.h"
-#include "study/compare/compare.h"
+#include "study/compare/comparison.h"
 #include "study/labs/lab.h"
 #include "report/batch/batch_report.h"
 #include "study/report/lab_html.h"
@@ -78,12 +78,5 @@ enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_s
                                       struct gf_error *error) GF_CHECKED;
 /* Gives the rows of a comparison the instructions of their kernels, where all are counted. */
 void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *comparison);
-
-/* What several kinds have alike. */
-struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key);
-/* Bytes a second; 0 where it was not measured. */
-double gf_saved_peak(const struct gf_json_value *root, const char *key);
-/* Copies a text into an array of that size. */
-void gf_saved_text(const struct gf_json_value *value, const char *key, char *text, size_t size);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "study/report/lab_report.h"
 #include "study/saved/saved.h"
+#include "study/saved/saved_parts.h"
 
 /* A lab as the file says it is; this program may have another of that name, or none. */
 struct read_lab {

@@ -1,7 +1,7 @@
 /* The levels of every pixel of a band, for kernels that differ only in what they do with them:
  * those that count histograms and those that find the lowest and the highest level. */
-#ifndef GF_CUDA_STUDY_VARIANTS_LEVEL_COUNTING_CUH
-#define GF_CUDA_STUDY_VARIANTS_LEVEL_COUNTING_CUH
+#ifndef GF_CUDA_FILTERS_HISTOGRAM_LEVELS_CUH
+#define GF_CUDA_FILTERS_HISTOGRAM_LEVELS_CUH
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"

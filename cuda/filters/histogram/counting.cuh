@@ -1,9 +1,9 @@
 /* What the methods of counting a histogram share: the choice of the kernel for the format of the
  * picture. */
-#ifndef GF_CUDA_STUDY_VARIANTS_EQUALIZE_CUH
-#define GF_CUDA_STUDY_VARIANTS_EQUALIZE_CUH
+#ifndef GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
+#define GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
 
-#include "cuda/study/variants/level_counting.cuh"
+#include "cuda/filters/histogram/levels.cuh"
 #include "pixel/histogram/histogram.h"
 
 /* A task and its counters in device memory. */

@@ -1,48 +1,8 @@
-/* Counters of histograms in global memory and in tables in shared memory. */
-#ifndef GF_CUDA_STUDY_VARIANTS_EQUALIZE_SHARED_CUH
-#define GF_CUDA_STUDY_VARIANTS_EQUALIZE_SHARED_CUH
+/* Counters of histograms in tables in shared memory (Programming Guide 2.2.3.2, 2.2.3.8). */
+#ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_TABLE_CUH
+#define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_TABLE_CUH
 
-#include "cuda/study/variants/equalize.cuh"
-
-/* ---- global memory (Programming Guide 2.2.5) ---- */
-
-struct global_accumulator {
-    static constexpr bool together = false, takes_words = false;
-    unsigned long long *count;
-    unsigned stride;
-
-    __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
-    {
-        if (counted)
-            atomicAdd(&count[(unsigned)channel * stride + level], 1ull);
-    }
-};
-
-template <int BITS, int COUNT, int MIXTURE>
-__global__ void __launch_bounds__(count_threads<BITS>)
-    count_global_kernel(const struct level_task task, unsigned long long *count)
-{
-    struct global_accumulator accumulator = {count, task.stride};
-    for_each_level<BITS, COUNT, MIXTURE>(task, accumulator);
-}
-
-struct global_method {
-    template <int BITS, int COUNT, int MIXTURE>
-    static cudaError_t launch(const struct counting &counting)
-    {
-        const int threads = count_threads<BITS>;
-        unsigned blocks = blocks_of(counting.task, threads);
-        const cudaError_t status = resident_blocks(
-            (const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads, 0, blocks, &blocks);
-        if (status != cudaSuccess)
-            return status;
-        count_global_kernel<BITS, COUNT, MIXTURE>
-            <<<blocks, threads, 0, counting.task.stream>>>(counting.task, counting.count);
-        return cudaGetLastError();
-    }
-};
-
-/* ---- tables in shared memory (Programming Guide 2.2.3.2, 2.2.3.8) ---- */
+#include "cuda/filters/histogram/counting.cuh"
 
 enum tables { ONE_TABLE, TABLE_A_WARP, TABLE_A_LANE, AGGREGATED };
 

@@ -1,6 +1,9 @@
-/* Reads the picture that is compared. */
-#include "study/compare/compare.h"
+#include "bench/read_picture.h"
+
+#include "base/fail.h"
+#include "base/pages.h"
 #include "chain/chain.h"
+#include "chain/plan.h"
 #include "codec/codec.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -16,22 +19,34 @@ static enum gf_status read_rows(struct gf_source *source, struct gf_image *pictu
     return status;
 }
 
-/* The stages see the picture upright, as they would in a run. */
+/* The whole picture in one band. */
+static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *in,
+                                const struct gf_image *out, struct gf_error *error)
+{
+    const struct gf_filter *const filter = stage->filter;
+    const struct gf_view from = gf_image_view(in), to = gf_image_view(out);
+    const size_t bytes = filter->cpu_scratch ? filter->cpu_scratch(stage, to.rows) : 0;
+    void *const scratch = gf_pages_alloc(bytes);
+    if (!scratch)
+        return gf_fail_memory(error);
+    filter->cpu(stage, &from, &to, scratch);
+    gf_pages_free(scratch, bytes);
+    return GF_OK;
+}
+
 static enum gf_status turn_upright(struct gf_image *picture, int orientation,
                                    struct gf_error *error)
 {
     const struct gf_chain nothing = {0};
     struct gf_plan plan;
     struct gf_image upright = {0};
-    struct gf_timing timing;
     enum gf_status status = gf_plan_make(&nothing, picture->format, orientation, &plan, error);
     if (!status && plan.stage_count) {
-        const struct gf_compare_subject subject = {.stage = &plan.stage[0], .in = picture};
         status = gf_stage_prepare(&plan.stage[0], error);
         if (!status)
             status = gf_image_alloc(&upright, plan.out, error);
         if (!status)
-            status = gf_compare_cpu_time(&subject, 1, 0, &upright, NULL, &timing, error);
+            status = run_stage(&plan.stage[0], picture, &upright, error);
         gf_image_free(picture);
         *picture = upright;
     }
@@ -39,7 +54,7 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
     return status;
 }
 
-enum gf_status gf_compare_read(const char *path, const struct gf_options *options,
+enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
                                struct gf_image *picture, struct gf_error *error)
 {
     struct gf_input *input = NULL;
