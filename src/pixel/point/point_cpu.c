@@ -80,10 +80,8 @@ static void apply(struct evaluation *evaluation, int x, int y)
             gf_planes_noise(op, colours, x, y, planes);
         else if (op->kind >= GF_POINT_MIX)
             gf_planes_position(stage, op, colours, x, y, planes);
-        else if (op->kind >= GF_POINT_GAIN)
-            gf_planes_apply(program, op, &colours, planes);
         else
-            gf_planes_apply_simple(program, op, &colours, planes);
+            gf_planes_apply(program, op, &colours, planes);
     }
 }
 

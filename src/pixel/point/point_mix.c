@@ -29,6 +29,12 @@ GF_TARGET_CLONES static void blend(const struct gf_point_op op, float colour, fl
         v[i] = gf_point_blend_of(&op, v[i], colour, field[i]);
 }
 
+GF_TARGET_CLONES static void fade(const float *restrict field, float *restrict alpha)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        alpha[i] *= field[i];
+}
+
 void gf_planes_position(const struct gf_stage *stage, const struct gf_point_op *op, int colours,
                         int x, int y, struct gf_planes *p)
 {
@@ -36,7 +42,7 @@ void gf_planes_position(const struct gf_stage *stage, const struct gf_point_op *
     float field[GF_PIECE];
     find_field(stage, (int)op->d, x, y, field);
     if (op->kind == GF_POINT_FADE)
-        gf_planes_fade(field, p);
+        fade(field, p->alpha);
     for (int c = 0; c < colours && op->kind != GF_POINT_FADE; c++)
         blend(*op, colour[c], p->colour[c], field);
 }

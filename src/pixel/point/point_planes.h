@@ -51,17 +51,12 @@ static inline bool gf_is_rgb8(struct gf_format format)
     return format.bits == 8 && format.channels == 3;
 }
 
-/* Run one operation on the planes: gf_planes_apply_simple() those before GAIN, gf_planes_apply()
- * those from GAIN on, except operations that depend on the position. *colours is the number of
- * colour channels and may change. */
-void gf_planes_apply_simple(const struct gf_point_program *program, const struct gf_point_op *op,
-                            int *colours, struct gf_planes *p);
+/* Runs an operation that neither depends on the position nor reads second pictures. *colours is the
+ * number of colour channels and may change. */
 void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
                      int *colours, struct gf_planes *p);
 /* Runs NOISE on a piece that begins at column x of row y. */
 void gf_planes_noise(const struct gf_point_op *op, int colours, int x, int y, struct gf_planes *p);
-/* Runs FADE: multiplies alpha by the field, [GF_PIECE]. */
-void gf_planes_fade(const float *field, struct gf_planes *p);
 /* Runs MIX, ADD or FADE on a piece that begins at column x of row y. */
 void gf_planes_position(const struct gf_stage *stage, const struct gf_point_op *op, int colours,
                         int x, int y, struct gf_planes *p);
