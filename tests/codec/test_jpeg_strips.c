@@ -5,8 +5,7 @@
 #include <jpeglib.h>
 
 #include "codec/jpeg/jpeg.h"
-#include "codec/jpeg/jpeg_strips_read.h"
-#include "codec/jpeg/jpeg_strips_write.h"
+#include "codec/jpeg/jpeg_strips.h"
 
 enum { THREADS = 3 };
 

@@ -3,7 +3,7 @@
 
 #include "base/cpu.h"
 #include "codec/png/deflate/deflate_fast.h"
-#include "codec/png/inflate/inflate_stripe.h"
+#include "codec/png/inflate/inflate.h"
 #include "codec/png/png_mark.h"
 #include "codec/png/read/png_stripes_read.h"
 

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codec/io/reservation.h"
 #include "codec/io/transfer.h"
 #include "support.h"
 #include "temp_folder.h"

@@ -2,7 +2,7 @@
  * hold them. */
 #include "base/cpu.h"
 #include "pixel/warp/warp.h"
-#include "pixel/warp/warp_steps_simd.h"
+#include "pixel/warp/warp_cpu.h"
 #include "support.h"
 
 enum { MAPS = 400, WIDTH = 1000, HEIGHT = 700 };

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "codec/png/deflate/deflate_fast.h"
-#include "codec/png/inflate/inflate_stripe.h"
+#include "codec/png/inflate/inflate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,9 +1,8 @@
 /* Normal noise as a table: against noise with floats, for every word that differs. */
-#include "pixel/point/noise_steps.h"
+#include "pixel/point/noise.h"
 
 #include <math.h>
 
-#include "pixel/point/noise.h"
 #include "support.h"
 
 enum { CODES = 1 << 24 };

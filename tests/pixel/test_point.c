@@ -1,14 +1,14 @@
 /* Point filters and histograms on the CPU against their definitions, rounded once at the end of a
  * run. */
-#include "point_reference.h"
 #include "base/cpu.h"
+#include "chain/chain.h"
 #include "pixel/histogram/histogram.h"
-#include "pixel/point/map_simd.h"
 #include "pixel/point/point.h"
+#include "pixel/point/point_bytes.h"
 #include "pixel/point/point_words.h"
 #include "pixel/point/premultiply.h"
+#include "point_reference.h"
 #include "stage/border.h"
-#include "chain/chain.h"
 
 /* ---- the stage ---- */
 

@@ -1,19 +1,19 @@
 /* --profile=compare and --explain: measurements of a made-up device, the arithmetic of the rows,
  * and the keys that scripts count on. */
-#include "study/compare/compare.h"
-#include "study/explain/explain.h"
 #include "fake_device.h"
 #include "printed.h"
+#include "study/compare/compare.h"
+#include "study/explain/explain.h"
 
 #include <stdatomic.h>
 
 #include "base/cpu.h"
-#include "codec/common/source.h"
 #include "chain/chain.h"
-#include "pixel/gauss/gauss_simd.h"
-#include "study/report/compare_report.h"
+#include "codec/common/source.h"
+#include "pixel/gauss/gauss_rows.h"
 #include "report/profile/profile_report.h"
 #include "selftest/difference.h"
+#include "study/report/compare_report.h"
 
 /* ---- a filter with variants, on a device whose clock is set by the test ---- */
 

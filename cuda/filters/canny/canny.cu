@@ -1,9 +1,8 @@
 /* canny: thin edges as planes of bits, and bits as samples. Between the two the edges are linked by
  * hysteresis.cu. */
-#include "filters/canny/canny.h"
+#include "filters/canny/edges.h"
 
 #include "cuda/common/stencil.cuh"
-#include "filters/canny/edges.h"
 #include "filters/canny/hysteresis.h"
 
 /* ---- thin edges: a thread a column goes down the rows ---- */

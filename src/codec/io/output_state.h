@@ -8,7 +8,7 @@
 
 #include "codec/io/output.h"
 #include "codec/io/temporary.h"
-#include "codec/io/reservation.h"
+#include "codec/io/transfer.h"
 
 enum { GF_OUTPUT_BUFFER_BYTES = 1 << 20, GF_OUTPUT_NAME_TRIES = 100 };
 

@@ -1,4 +1,4 @@
-#include "codec/io/reservation.h"
+#include "codec/io/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#include "codec/io/transfer.h"
 
 enum {
     MAPPED_FROM_BYTES = 4 << 20,

@@ -15,8 +15,7 @@
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_segments.h"
-#include "codec/jpeg/jpeg_share.h"
-#include "codec/jpeg/jpeg_strips_read.h"
+#include "codec/jpeg/jpeg_strips.h"
 
 enum {
     MARKER_MAX = 65535,

@@ -1,4 +1,4 @@
-#include "codec/jpeg/jpeg_scout.h"
+#include "codec/jpeg/jpeg_index.h"
 
 #include <stdlib.h>
 #include <string.h>

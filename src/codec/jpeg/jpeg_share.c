@@ -1,4 +1,4 @@
-#include "codec/jpeg/jpeg_share.h"
+#include "codec/jpeg/jpeg_strips.h"
 
 #include <stdatomic.h>
 

@@ -1,4 +1,4 @@
-#include "codec/jpeg/jpeg_strips_read.h"
+#include "codec/jpeg/jpeg_strips.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "base/pages.h"
 #include "codec/common/ordered_work.h"
-#include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strip_decode.h"
 
 enum {

@@ -1,13 +1,12 @@
-#include "codec/jpeg/jpeg_strips_write.h"
+#include "codec/jpeg/jpeg_strips.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/image.h"
-#include "codec/common/checks.h"
 #include "base/pages.h"
+#include "codec/common/checks.h"
 #include "codec/common/ordered_work.h"
-#include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strip_encode.h"
 
 enum {

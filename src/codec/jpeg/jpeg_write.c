@@ -13,9 +13,8 @@
 #include "codec/common/source.h"
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg.h"
-#include "codec/jpeg/jpeg_share.h"
 #include "codec/jpeg/jpeg_strip_encode.h"
-#include "codec/jpeg/jpeg_strips_write.h"
+#include "codec/jpeg/jpeg_strips.h"
 
 enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, SEGMENT_MAX = 65533 };
 

@@ -1,4 +1,4 @@
-#include "codec/tiff/tiff_ifd.h"
+#include "codec/tiff/tiff_metadata.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /* canny: draws thin, connected edges. */
-#include "filters/canny/canny.h"
+#include "filters/canny/edges.h"
 
 #include <limits.h>
 #include <math.h>
 
 #include "base/fail.h"
-#include "filters/canny/edges.h"
 #include "filters/canny/hysteresis.h"
 #include "pixel/stencil.h"
 #include "stage/stage.h"

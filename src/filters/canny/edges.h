@@ -11,6 +11,12 @@
 #include "base/host_device.h"
 #include "stage/view.h"
 
+/* The parameters of canny's last part: the size and the depth of the result. */
+
+struct gf_canny_picture {
+    int width, height, bits;
+};
+
 /* Squared gradients above which a pixel is weak, and strong. */
 struct gf_edge_limits {
     int64_t low, high;

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "filters/median/median_columns_simd.h"
-#include "filters/median/median_lists_simd.h"
+#include "filters/median/median_simd.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
 

@@ -1,4 +1,4 @@
-#include "filters/median/median_columns_simd.h"
+#include "filters/median/median_simd.h"
 
 #include <string.h>
 

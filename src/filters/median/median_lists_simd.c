@@ -1,4 +1,4 @@
-#include "filters/median/median_lists_simd.h"
+#include "filters/median/median_simd.h"
 
 #include <stdint.h>
 #include <string.h>

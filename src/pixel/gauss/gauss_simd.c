@@ -1,4 +1,4 @@
-#include "pixel/gauss/gauss_simd.h"
+#include "pixel/gauss/gauss_rows.h"
 
 #include <string.h>
 

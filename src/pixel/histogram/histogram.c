@@ -8,7 +8,6 @@
 #include "pixel/colour.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/histogram/histogram_tiles.h"
-#include "pixel/histogram/histogram_turns.h"
 #include "pixel/point/point_planes.h"
 #include "pixel/sample.h"
 #include "stage/stage.h"

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "pixel/histogram/histogram_turns.h"
 #include "stage/border.h"
 
 enum { PIECE = 1024 };

@@ -1,4 +1,4 @@
-#include "pixel/point/map_simd.h"
+#include "pixel/point/point_bytes.h"
 
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* Makes the table for normal noise on samples of 8 bits. A code is the upper 24 bits of a random
  * word. Only these bits matter, and noise grows with them. */
-#include "pixel/point/noise_steps.h"
+#include "pixel/point/noise.h"
 
 #include <math.h>
-
-#include "pixel/point/noise.h"
 
 enum {
     CODES = 1 << 24,

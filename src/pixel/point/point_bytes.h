@@ -3,6 +3,8 @@
 #define GF_PIXEL_POINT_POINT_BYTES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/cpu.h"
 #include "pixel/point/point_program.h"
@@ -17,5 +19,12 @@ GF_X86_ONLY void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in,
 /* Mixes n samples: in + (s - in) opacity, rounded; opacity is 0..1. */
 GF_X86_ONLY void gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out,
                               size_t n);
+
+/* Maps rows of 8-bit samples through tables with vector instructions. */
+
+/* Writes table[c][in[i]] to out[i] for i < count, where c is i modulo channels (1 to 4); table:
+ * [channels][256]. The arrays do not overlap. Needs GF_CPU_VBMI. */
+GF_X86_ONLY void gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels,
+                             const uint8_t *table);
 
 #endif

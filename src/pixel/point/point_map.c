@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "pixel/point/map_simd.h"
 #include "pixel/point/point_bytes.h"
 #include "pixel/point/point_planes.h"
 #include "pixel/point/point_words.h"

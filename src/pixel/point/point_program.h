@@ -7,7 +7,6 @@
 #include "pixel/colour.h"
 #include "pixel/point/layer.h"
 #include "pixel/point/noise.h"
-#include "pixel/point/noise_steps.h"
 #include "pixel/point/point.h"
 #include "pixel/point/table3d.h"
 

@@ -4,8 +4,7 @@
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
-#include "pixel/warp/warp_steps_simd.h"
-#include "pixel/warp/warp_stretches.h"
+#include "pixel/warp/warp_cpu.h"
 
 enum { CHANNELS_MAX = 4, WINDOW_MAX = 6 };
 

@@ -1,6 +1,6 @@
 /* Warps gray of 8 bits with vector instructions: eight pixels at a time, one in each 32-bit
  * lane. */
-#include "pixel/warp/warp_near_simd.h"
+#include "pixel/warp/warp_cpu.h"
 
 #include "base/simd.h"
 

@@ -1,7 +1,7 @@
 /* Warps of 8 bits where sixteen neighbouring pixels of the result are close together in the input.
  * Four or eight input rows are held in registers, from which bytes are selected; this takes a fifth
  * of the time of gathering the bytes from memory. */
-#include "pixel/warp/warp_near_simd.h"
+#include "pixel/warp/warp_cpu.h"
 
 #include "base/simd.h"
 

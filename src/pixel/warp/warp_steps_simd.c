@@ -1,7 +1,7 @@
 /* Positions by third differences in integers of 2^-44 pixels. They differ slightly from those of
  * gf_warp_at(); a position that is so close to the next 1/4096 of a pixel that this could matter is
  * computed again by gf_warp_at(). */
-#include "pixel/warp/warp_steps_simd.h"
+#include "pixel/warp/warp_cpu.h"
 
 #include "base/simd.h"
 

@@ -1,9 +1,8 @@
-#include "pixel/warp/warp_stretches.h"
+#include "pixel/warp/warp_cpu.h"
 
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "pixel/warp/warp_near_simd.h"
 
 /* Where a pixel's window is: inside the picture together with the columns that vectors read in
  * addition; entirely outside; or at an edge. For a run of pixels MIXED also means that their

@@ -1,4 +1,4 @@
-#include "codec/png/deflate/deflate_cells.h"
+#include "codec/png/deflate/deflate_code.h"
 
 #include <string.h>
 

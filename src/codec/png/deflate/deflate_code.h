@@ -1,12 +1,55 @@
-/* The Huffman codes of the quick deflate coder's block: fitted to its contents, and written in its
- * head. */
+/* The parts of the quick deflate coder: matches, Huffman codes and literals. */
 #ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_CODE_H
 #define GF_CODEC_PNG_DEFLATE_DEFLATE_CODE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "codec/png/deflate/deflate_cells.h"
+/* Finds the matches of the quick deflate coder. They begin at cells of eight bytes, so that every
+ * thread of a GPU can look for them independently; README.md defines them. */
 
+enum { GF_DEFLATE_CELL = 8, GF_DEFLATE_LONGEST = 258, GF_DEFLATE_SHORTEST = 3 };
+
+/* A match: the `length` bytes from `start` on equal those `distance` before them. */
+struct gf_deflate_match {
+    uint32_t start, length, distance;
+};
+
+/* A piece of data and its matches in order, at most one for each whole cell. All other bytes are
+ * literals. */
+struct gf_deflate_piece {
+    const uint8_t *data;
+    size_t size;
+    struct gf_deflate_match *match;
+    size_t matches;
+};
+
+/* Finds the matches with the distance 1 (runs of equal bytes). Returns the number of cells in
+ * them. */
+size_t gf_deflate_find_runs(struct gf_deflate_piece *piece);
+/* Whether the piece is a drawing, in which a search for repeats is worth its time: more than half
+ * of the cells are runs (`runs` is their number), or more than three quarters of the cells in a
+ * sample repeat earlier bytes. */
+bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, uint16_t *distances);
+/* Finds the matches with any distance up to deflate's window; they replace the matches of
+ * gf_deflate_find_runs(). Here and above `distances` has room for one distance of each whole
+ * cell. */
+void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances);
+
+/* The length of the next part of a long match. No rest is left that is too short for a match. */
+static inline size_t gf_deflate_part(size_t length)
+{
+    if (length <= GF_DEFLATE_LONGEST)
+        return length;
+    return length - GF_DEFLATE_LONGEST < GF_DEFLATE_SHORTEST
+               ? GF_DEFLATE_LONGEST - GF_DEFLATE_SHORTEST
+               : GF_DEFLATE_LONGEST;
+}
+
+/* The Huffman codes of the quick deflate coder's block: fitted to its contents, and written in its
+ * head. */
 enum {
     GF_DEFLATE_END = 256, /* symbol that ends a block */
     GF_DEFLATE_SYMBOLS = 286,
@@ -65,5 +108,37 @@ void gf_deflate_put_head(struct gf_deflate_bits *bits, const struct gf_deflate_c
  * `rest`. */
 int gf_deflate_length_symbol(size_t length, unsigned *extra, unsigned *rest);
 int gf_deflate_distance_symbol(uint32_t distance, unsigned *extra, unsigned *rest);
+
+/* Writes literals in a block's Huffman code, 64 at a time on processors with AVX-512 VBMI. */
+
+struct gf_deflate_symbol {
+    uint16_t bits, count;
+};
+
+enum { GF_DEFLATE_LITERALS = 256 };
+/* The literals' codes as tables for AVX-512: the lower bytes, the upper bytes, and the numbers of
+ * bits. */
+enum { GF_DEFLATE_LOW, GF_DEFLATE_HIGH, GF_DEFLATE_COUNT, GF_DEFLATE_TABLES };
+
+struct gf_deflate_literals {
+    struct gf_deflate_symbol symbol[GF_DEFLATE_END + 1];
+    uint8_t table[GF_DEFLATE_TABLES][GF_DEFLATE_LITERALS];
+    bool vbmi; /* the processor has VBMI, and the tables are filled */
+};
+
+/* Fills the tables. length, code: of each literal and of the symbol that ends the block. */
+void gf_deflate_literals_fill(const uint8_t *length, const uint16_t *code,
+                              struct gf_deflate_literals *literals);
+/* Writes the literals from `at` to `end`. */
+void gf_deflate_put_literals(struct gf_deflate_bits *bits,
+                             const struct gf_deflate_literals *literals, const uint8_t *at,
+                             const uint8_t *end);
+
+static inline void gf_deflate_put_symbol(struct gf_deflate_bits *bits,
+                                         struct gf_deflate_symbol symbol)
+{
+    gf_deflate_put(bits, symbol.bits, symbol.count);
+    gf_deflate_flush(bits);
+}
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "codec/png/deflate/deflate_literals.h"
+#include "codec/png/deflate/deflate_code.h"
 #include "codec/png/inflate/huffman.h"
 
 enum {

@@ -1,4 +1,4 @@
-#include "codec/png/deflate/deflate_literals.h"
+#include "codec/png/deflate/deflate_code.h"
 
 #include "base/simd.h"
 

@@ -1,4 +1,4 @@
-#include "codec/png/inflate/inflate_stripe.h"
+#include "codec/png/inflate/inflate.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "codec/png/read/png_idat.h"
+#include "codec/png/read/png_pixels.h"
 
 #include <ctype.h>
 #include <stdio.h>

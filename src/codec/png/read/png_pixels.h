@@ -5,8 +5,46 @@
 #define GF_CODEC_PNG_READ_PNG_PIXELS_H
 
 #include "codec/io/input.h"
-#include "codec/png/read/png_idat.h"
 #include "gpufilter/pipeline.h"
+
+/* Checks and decompresses the contents of a PNG's IDAT chunks, and checks the chunks behind them.
+ * The reader starts where libpng has read the head of the first IDAT chunk. */
+
+/* A reason why reading ended. */
+struct gf_png_fault {
+    enum gf_status status; /* set where reading failed or memory ran out; `error` says why */
+    struct gf_error error;
+    bool truncated;
+    bool in_idat;     /* the fault is in an IDAT chunk */
+    const char *text; /* else the damage in libpng's words; valid until gf_png_idat_close */
+};
+
+/* The chunks behind the pixels. */
+struct gf_png_trailer {
+    bool has_palette; /* input: whether a PLTE chunk precedes the pixels: another one is an error */
+    bool has_exif;    /* output: there is an eXIf chunk */
+};
+
+struct gf_png_idat;
+
+/* Opens a reader. `length` is that of the first IDAT chunk. NULL when out of memory. */
+struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_options *options,
+                                     uint32_t length);
+void gf_png_idat_close(struct gf_png_idat *idat);
+
+/* Decompresses the next `size` bytes to `out`. False where a fault leaves only *got of them. */
+bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
+                      struct gf_png_fault *fault);
+/* To be called after the last row: checks that the stream ends here with its checksum. If it
+ * contains more data, gf_png_idat_trailer() warns, since rows may be damaged all the same. */
+bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault);
+/* Replaces gf_png_idat_end() where another reader has read all rows: the input's next byte is the
+ * first one behind the last IDAT chunk. */
+bool gf_png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault);
+/* Checks the remaining chunks up to IEND; to be called after gf_png_idat_end() or
+ * gf_png_idat_skipped(). */
+bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
+                         struct gf_png_fault *fault);
 
 struct gf_png_pixels;
 

@@ -9,7 +9,6 @@
 #include "codec/common/ordered_work.h"
 #include "codec/common/samples.h"
 #include "codec/png/inflate/inflate.h"
-#include "codec/png/inflate/inflate_stripe.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_filter.h"
 
