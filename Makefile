@@ -221,8 +221,8 @@ $(BUILD)/%.o: %.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -c -o $@ $<
 
-# Few filters need all that the functions of a declaration are given.
-$(BUILD)/src/filters/%.o: GF_CFLAGS += -Wno-unused-parameter
+# Few filters and codecs need all that the functions of a declaration are given.
+$(BUILD)/src/filters/%.o $(BUILD)/src/pixel/%.o $(BUILD)/src/codec/%.o: GF_CFLAGS += -Wno-unused-parameter
 
 # Few tests use the state that cmocka hands to each, and few fakes all that they are given.
 # Their sources lie in folders that are called like those of src; the programs lie side by side.

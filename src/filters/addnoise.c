@@ -45,8 +45,7 @@ const struct gf_filter gf_addnoise_filter = {
                   "M. Olano, Hash Functions for GPU Rendering, JCGT 9(3), 2020), whose three words "
                   "are for red, green and blue. Alpha gets no noise.",
     .example = "addnoise=0.1",
-    .params = params,
-    .params_size = sizeof(struct addnoise),
+    GF_PARAMS(struct addnoise, params),
     .kind = GF_POINT,
     .cost = {.pixel = 3.2},
     .point = point,

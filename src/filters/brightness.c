@@ -24,8 +24,7 @@ const struct gf_filter gf_brightness_filter = {
     .summary = "lighter or darker",
     .definition = "v + x M for each colour sample, clamped.",
     .example = "brightness=0.2",
-    .params = params,
-    .params_size = sizeof(struct brightness),
+    GF_PARAMS(struct brightness, params),
     .kind = GF_POINT,
     .point = point,
 };

@@ -43,8 +43,7 @@ const struct gf_filter gf_chromakey_filter = {
         "from those of the colour. The colour of the pixels stays. Gray pictures stay as they "
         "are.",
     .example = "chromakey=#a06840:0.05:0.04",
-    .params = params,
-    .params_size = sizeof(struct chromakey),
+    GF_PARAMS(struct chromakey, params),
     .kind = GF_POINT,
     .cost = {.pixel = 1.5},
     .shape = shape,

@@ -80,8 +80,7 @@ const struct gf_filter gf_colormatrix_filter = {
         "becomes colour unless\n"
         "every gray stays gray.",
     .example = "colormatrix=sepia",
-    .params = params,
-    .params_size = sizeof(struct colormatrix),
+    GF_PARAMS(struct colormatrix, params),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .check = check,

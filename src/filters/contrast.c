@@ -24,8 +24,7 @@ const struct gf_filter gf_contrast_filter = {
     .summary = "more or less contrast",
     .definition = "(v - M/2) x + M/2 for each colour sample, clamped.",
     .example = "contrast=1.8",
-    .params = params,
-    .params_size = sizeof(struct contrast),
+    GF_PARAMS(struct contrast, params),
     .kind = GF_POINT,
     .point = point,
 };

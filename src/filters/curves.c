@@ -153,8 +153,7 @@ const struct gf_filter gf_curves_filter = {
                   "overshoots no point. Gray pictures use only the curve of all. After a filter "
                   "that mixes channels a curve consists of 4096 straight lines.",
     .example = "curves=contrast:blue=0 0.1/1 0.9",
-    .params = params,
-    .params_size = sizeof(struct curves),
+    GF_PARAMS(struct curves, params),
     .kind = GF_POINT,
     .check = check,
     .point = point,

@@ -48,8 +48,7 @@ const struct gf_filter gf_duotone_filter = {
     .definition = "dark + (light - dark) Y / M, Y the luma of bt601, as grayscale has it. "
                   "A gray picture becomes "
                   "colour unless both are gray.",
-    .params = params,
-    .params_size = sizeof(struct duotone),
+    GF_PARAMS(struct duotone, params),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .shape = shape,

@@ -100,8 +100,7 @@ const struct gf_filter gf_equalize_filter = {
         "With c the cumulative histogram of N pixels and c0 its first value that is not zero:\n"
         "round((c[v] - c0) M / (N - c0)); the identity where N = c0. Pixels of zero alpha are not "
         "counted.",
-    .params = params,
-    .params_size = sizeof(struct equalize),
+    GF_PARAMS(struct equalize, params),
     .kind = GF_POINT,
     .cost = {.pixel = 1.2},
     .statistic = statistic,

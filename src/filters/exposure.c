@@ -28,8 +28,7 @@ const struct gf_filter gf_exposure_filter = {
     .definition = "sRGB to linear light (IEC 61966-2-1), times 2^ev, clamped, back to sRGB; for "
                   "each colour sample.",
     .example = "exposure=1.5",
-    .params = params,
-    .params_size = sizeof(struct exposure),
+    GF_PARAMS(struct exposure, params),
     .kind = GF_POINT,
     .point = point,
 };

@@ -43,8 +43,7 @@ const struct gf_filter gf_flatten_filter = {
                   "colour counts. Pictures without alpha stay as they are. A JPEG or PNM output of "
                   "a picture with alpha gets flatten=white at the end of its chain.",
     .example = "flatten=orange",
-    .params = params,
-    .params_size = sizeof(struct flatten),
+    GF_PARAMS(struct flatten, params),
     .kind = GF_POINT,
     .shape = shape,
     .point = point,

@@ -60,8 +60,7 @@ const struct gf_filter gf_frame_filter = {
     .definition = "The colour where a pixel is less than width from an edge, else v. Gray pictures "
                   "take the colour's luma. The picture keeps its size; pad makes a larger one.",
     .example = "frame=6:#222222",
-    .params = params,
-    .params_size = sizeof(struct frame),
+    GF_PARAMS(struct frame, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2},
     .point = point,

@@ -39,8 +39,7 @@ const struct gf_filter gf_grayscale_filter = {
     .definition = "bt601: (77 R + 150 G + 29 B) / 256 in 8 bits, (19595 R + 38470 G + 7471 B) / "
                   "65536 in 16. bt709: (13933 R + 46871 G + 4732 B) / 65536. Alpha is kept. Gray "
                   "pictures stay as they are.",
-    .params = params,
-    .params_size = sizeof(struct grayscale),
+    GF_PARAMS(struct grayscale, params),
     .kind = GF_POINT,
     .shape = shape,
     .point = point,

@@ -41,8 +41,7 @@ const struct gf_filter gf_hue_filter = {
                   "about the axis of grays that\n"
                   "keeps the luma, of sRGB samples, clamped. Gray pictures stay as they are.",
     .example = "hue=120",
-    .params = params,
-    .params_size = sizeof(struct hue),
+    GF_PARAMS(struct hue, params),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .point = point,

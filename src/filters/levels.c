@@ -43,8 +43,7 @@ const struct gf_filter gf_levels_filter = {
                   "Gray pictures have no red, green or blue, and stay as they are where one of "
                   "these is asked for.",
     .example = "levels=0.1:0.5:1.2",
-    .params = params,
-    .params_size = sizeof(struct levels),
+    GF_PARAMS(struct levels, params),
     .kind = GF_POINT,
     .point = point,
 };

@@ -176,8 +176,7 @@ const struct gf_filter gf_lut_filter = {
         "is limited to 0..1. A gray picture has R = G = B, and becomes colour unless there are "
         "three equal curves and no cube.",
     .example = "lut",
-    .params = params,
-    .params_size = sizeof(struct lut),
+    GF_PARAMS(struct lut, params),
     .kind = GF_POINT,
     .cost = {.pixel = 3.5},
     .load = load,

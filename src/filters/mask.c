@@ -96,8 +96,7 @@ const struct gf_filter gf_mask_filter = {
         "does, so that the mask selects between the two. A picture without alpha gets one unless "
         "there is a base. Files are read once for all pictures of a run.",
     .example = "mask=scale=1.75",
-    .params = params,
-    .params_size = sizeof(struct mask),
+    GF_PARAMS(struct mask, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.5},
     .load = load,

@@ -97,8 +97,7 @@ const struct gf_filter gf_normalize_filter = {
                   "from either end, by which more than clip % of the pixels have been passed. "
                   "Pixels of zero alpha are not counted.",
     .example = "normalize=clip=1",
-    .params = params,
-    .params_size = sizeof(struct normalize),
+    GF_PARAMS(struct normalize, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.2},
     .statistic = statistic,

@@ -74,8 +74,7 @@ const struct gf_filter gf_overlay_filter = {
                   "full scale, and its profile is ignored. A gray picture becomes colour if the "
                   "overlaid picture has colours. The file is read once for all pictures of a run.",
     .example = "overlay=gravity=southeast:x=4:y=4:opacity=0.9:scale=0.6",
-    .params = params,
-    .params_size = sizeof(struct overlay),
+    GF_PARAMS(struct overlay, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.5},
     .load = load,

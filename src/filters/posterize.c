@@ -73,8 +73,7 @@ const struct gf_filter gf_posterize_filter = {
         "(B + 1/2) / side^2, B of Bayer's matrix (B. E. Bayer, 1973): 0 2/3 1 of side 2, and 4 B + "
         "0 2/3 1 of twice the side.",
     .example = "posterize=3:bayer4",
-    .params = params,
-    .params_size = sizeof(struct posterize),
+    GF_PARAMS(struct posterize, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.5},
     .point = point,

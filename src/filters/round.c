@@ -70,8 +70,7 @@ const struct gf_filter gf_round_filter = {
         "of the pixel from the middle\n"
         "of the corner's circle. A picture without alpha gets one.",
     .example = "round=20%",
-    .params = params,
-    .params_size = sizeof(struct round),
+    GF_PARAMS(struct round, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.5},
     .shape = shape,

@@ -27,8 +27,7 @@ const struct gf_filter gf_saturation_filter = {
                   "pictures stay as\n"
                   "they are.",
     .example = "saturation=2",
-    .params = params,
-    .params_size = sizeof(struct saturation),
+    GF_PARAMS(struct saturation, params),
     .kind = GF_POINT,
     .cost = {.pixel = 8.5},
     .point = point,

@@ -24,8 +24,7 @@ const struct gf_filter gf_solarize_filter = {
     .summary = "bright tones turn into their negative",
     .definition = "M - v where the sample, rounded, is threshold M or more, else v; as Pillow's "
                   "ImageOps.solarize.",
-    .params = params,
-    .params_size = sizeof(struct solarize),
+    GF_PARAMS(struct solarize, params),
     .kind = GF_POINT,
     .point = point,
 };

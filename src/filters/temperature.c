@@ -81,8 +81,7 @@ const struct gf_filter gf_temperature_filter = {
         "20 across the locus in CIE\n"
         "1960 u, v, in linear sRGB. Gray pictures stay as they are.",
     .example = "temperature=3200",
-    .params = params,
-    .params_size = sizeof(struct temperature),
+    GF_PARAMS(struct temperature, params),
     .kind = GF_POINT,
     .point = point,
 };

@@ -197,8 +197,7 @@ const struct gf_filter gf_text_filter = {
         "control characters). A glyph that the font lacks is an error. The result is the same on "
         "every device, but may differ between versions of the libraries.",
     .example = "text=harbour at dusk:size=10:gravity=south:background=#10203a",
-    .params = params,
-    .params_size = sizeof(struct text),
+    GF_PARAMS(struct text, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.5},
     .check = check,

@@ -26,8 +26,7 @@ const struct gf_filter gf_vibrance_filter = {
         "the smallest, over M. For amounts above 0 it is FFmpeg's vibrance. Gray pictures stay as "
         "they are.",
     .example = "vibrance=1.5",
-    .params = params,
-    .params_size = sizeof(struct vibrance),
+    GF_PARAMS(struct vibrance, params),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .point = point,

@@ -61,8 +61,7 @@ const struct gf_filter gf_vignette_filter = {
     .definition = "v + (colour - v) strength t^2 (3 - 2 t) with t = (d - radius) / (1 - radius), "
                   "at least 0. d is the distance from the middle by ellipses of the picture's "
                   "shape: 1 in the corners. Gray pictures take the colour's luma.",
-    .params = params,
-    .params_size = sizeof(struct vignette),
+    GF_PARAMS(struct vignette, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2},
     .point = point,

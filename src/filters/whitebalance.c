@@ -86,8 +86,7 @@ const struct gf_filter gf_whitebalance_filter = {
                   "of a channel is that of the highest level with more than clip % of the pixels "
                   "at or above it, and the target is the largest of the three. Pixels of zero "
                   "alpha are not counted. Gray pictures stay as they are.",
-    .params = params,
-    .params_size = sizeof(struct whitebalance),
+    GF_PARAMS(struct whitebalance, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.2},
     .statistic = statistic,

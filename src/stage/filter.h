@@ -112,7 +112,9 @@ struct gf_filter {
     enum gf_status (*point)(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error);
 
-    /* Fills stage->constants; may be NULL. Called once, after the statistic is known. */
+    /* Fills stage->constants; may be NULL. Called once, after the statistic is known. It finds
+     * constants_size bytes there, all zero, or where that is 0 allocates them itself. */
+    size_t constants_size;
     enum gf_status (*prepare)(struct gf_stage *stage, struct gf_error *error);
     /* Bytes of scratch memory for a band of that many rows of the result; NULL: none. */
     size_t (*cpu_scratch)(const struct gf_stage *stage, int rows);
@@ -139,6 +141,9 @@ struct gf_filter {
      * cudaErrorNotSupported, and do nothing, where it is to be counted by itself. NULL: always. */
     gf_launcher *cuda_counting;
 };
+
+/* A filter's parameters: the struct that holds them, and their declarations. */
+#define GF_PARAMS(type_, list_) .params = list_, .params_size = sizeof(type_)
 
 /* Declares a parameter: struct, member, default, range, help with the unit. */
 #define GF_PARAM(type_, member, value_, least_, greatest_, help_) \

@@ -19,24 +19,20 @@ static const struct gf_param params[] = {
 
 static int radius(const void *params_)
 {
-    (void)params_;
     return 1;
 }
 
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct raise *const raise = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_raise), error);
-    if (!status)
-        *(struct gf_raise *)stage->constants =
-            (struct gf_raise){.strength = (float)raise->strength, .border = raise->border};
-    return status;
+    *(struct gf_raise *)stage->constants =
+        (struct gf_raise){.strength = (float)raise->strength, .border = raise->border};
+    return GF_OK;
 }
 
 /* A row of zeros, for a constant border, and a row of results. */
 static size_t scratch_bytes(const struct gf_stage *stage, int rows)
 {
-    (void)rows;
     return gf_samples(stage->in) * (sizeof(float) + 2);
 }
 
@@ -80,11 +76,11 @@ const struct gf_filter gf_raise_filter = {
     .name = "raise",
     .summary = "relief, lit from the upper left",
     .definition = "v + strength * (the sample below right - the sample above left). Alpha is kept.",
-    .params = params,
-    .params_size = sizeof(struct raise),
+    GF_PARAMS(struct raise, params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 20},
     .radius = radius,
+    .constants_size = sizeof(struct gf_raise),
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,
     .cpu = cpu,

@@ -29,8 +29,7 @@ const struct gf_filter gf_NAME_filter = {
     .name = "NAME",
     .summary = "lighter middle tones",
     .definition = "v + strength v (1 - v) for each colour sample v, a part of the full scale.",
-    .params = params,
-    .params_size = sizeof(struct NAME),
+    GF_PARAMS(struct NAME, params),
     .kind = GF_POINT,
     .point = point,
 };

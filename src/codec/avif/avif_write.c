@@ -172,7 +172,6 @@ struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
     const double library_bytes = 30; /* measured bytes for each pixel */
-    (void)options;
     return gf_whole_sink_memory(format, library_bytes * format.bits / 8);
 }
 

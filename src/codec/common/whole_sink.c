@@ -12,7 +12,6 @@ static enum gf_status whole_write(struct gf_sink *base, int rows, const unsigned
     struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
     const struct gf_format from = sink->rows, to = sink->format;
     const size_t width = (size_t)to.width, row_bytes = gf_row_bytes(to);
-    (void)error;
     for (int y = 0; y < rows; y++, sink->row++) {
         const unsigned char *const row = src + (size_t)y * pitch;
         unsigned char *const kept = sink->pixels + (size_t)sink->row * row_bytes;

@@ -192,7 +192,6 @@ static void watch_scans(j_common_ptr jpeg)
 
 static void ignore_source(j_decompress_ptr jpeg)
 {
-    (void)jpeg;
 }
 
 /* Gives libjpeg more bytes, or an end marker where the input has ended. If the input ends within or

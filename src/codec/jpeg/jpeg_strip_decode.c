@@ -244,13 +244,11 @@ static void emit_message(j_common_ptr jpeg, int level)
 
 static void ignore(j_decompress_ptr jpeg)
 {
-    (void)jpeg;
 }
 
 /* Is never called, since a strip has no segment that libjpeg would skip. */
 static void skip_bytes(j_decompress_ptr jpeg, long count)
 {
-    (void)count;
     give_up(jpeg->client_data);
 }
 

@@ -91,8 +91,6 @@ static void error_exit(j_common_ptr jpeg)
 
 static void ignore_message(j_common_ptr jpeg, int level)
 {
-    (void)jpeg;
-    (void)level;
 }
 
 /* Doubles the buffer while keeping its bytes. */

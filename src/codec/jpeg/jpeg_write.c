@@ -56,8 +56,6 @@ static void error_exit(j_common_ptr jpeg)
 
 static void ignore_message(j_common_ptr jpeg, int level)
 {
-    (void)jpeg;
-    (void)level;
 }
 
 static void reset_buffer(j_compress_ptr jpeg)

@@ -164,7 +164,6 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
 struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct gf_options *options)
 {
     const double library_bytes = 90; /* for each pixel, measured; libjxl uses floats */
-    (void)options;
     return gf_whole_sink_memory(format, library_bytes);
 }
 

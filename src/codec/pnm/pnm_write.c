@@ -52,8 +52,6 @@ static enum gf_status pnm_write(struct gf_sink *sink, int rows, const unsigned c
 
 static enum gf_status pnm_finish(struct gf_sink *sink, struct gf_error *error)
 {
-    (void)sink;
-    (void)error;
     return GF_OK;
 }
 
@@ -131,6 +129,5 @@ enum gf_status gf_pam_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    (void)metadata;
     return open_sink(output, GF_FILE_PAM, format, options, sink, error);
 }

@@ -65,15 +65,12 @@ static toff_t seek(thandle_t client, toff_t offset, int whence)
 
 static int close_nothing(thandle_t client)
 {
-    (void)client;
     return 0;
 }
 
 static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list values)
 {
     struct gf_tiff_handle *const handle = user;
-    (void)tiff;
-    (void)module;
     if (!*handle->why)
         vsnprintf(handle->why, sizeof handle->why, format, values);
     const char *const text = handle->why + strspn(handle->why, ": "); /* behind the empty name */
@@ -86,11 +83,6 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
 
 static int ignore(TIFF *tiff, void *user, const char *module, const char *format, va_list values)
 {
-    (void)tiff;
-    (void)user;
-    (void)module;
-    (void)format;
-    (void)values;
     return 1;
 }
 

@@ -59,10 +59,6 @@ static float margin_of(const struct gf_bilateral_weights *weights)
 static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct bilateral *const bilateral = stage->params;
-    const enum gf_status status =
-        gf_stage_constants(stage, sizeof(struct gf_bilateral_weights), error);
-    if (status)
-        return status;
     struct gf_bilateral_weights *const weights = stage->constants;
     const double log2_e = 1.4426950408889634, max = gf_sample_max(stage->in);
     weights->radius = gf_stage_radius(stage);
@@ -332,12 +328,12 @@ const struct gf_filter gf_bilateral_filter = {
         "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
         "- |dc|^2 / 2 sigma_r^2), where d is the distance of two pixels, and dc the Euclidean "
         "distance of their colours in 0..1; alpha is averaged with the same weights.",
-    .params = bilateral_params,
-    .params_size = sizeof(struct bilateral),
+    GF_PARAMS(struct bilateral, bilateral_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 7, .row = 1.4, .tap = 0.6},
     .radius = bilateral_radius,
+    .constants_size = sizeof(struct gf_bilateral_weights),
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,
     .cpu = bilateral_cpu,

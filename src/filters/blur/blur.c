@@ -24,9 +24,6 @@ static int blur_radius(const void *params)
 static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct blur *const blur = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_blur), error);
-    if (status)
-        return status;
     struct gf_blur *const constants = stage->constants;
     gf_gauss_init(&constants->gauss, blur->sigma);
     constants->border = blur->border;
@@ -164,12 +161,12 @@ const struct gf_filter gf_blur_filter = {
     .definition =
         "The weights are exp(-i^2 / (2 sigma^2)) for i = -r..r with r = ceil(3 sigma), normalised; "
         "columns first, then rows. 8 bits are computed in fixed point, 16 bits in floats.",
-    .params = blur_params,
-    .params_size = sizeof(struct blur),
+    GF_PARAMS(struct blur, blur_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 0.8, .row = 0.15},
     .radius = blur_radius,
+    .constants_size = sizeof(struct gf_blur),
     .prepare = blur_prepare,
     .cpu_scratch = gf_gauss_cpu_scratch,
     .cuda_scratch = gf_gauss_cuda_scratch,

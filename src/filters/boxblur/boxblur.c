@@ -25,9 +25,6 @@ static int boxblur_radius(const void *params)
 static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct boxblur *const params = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_box), error);
-    if (status)
-        return status;
     const uint32_t n = (uint32_t)((2 * params->radius + 1) * (2 * params->radius + 1));
     int shift = 0;
     while (n >> (shift + 1))
@@ -236,12 +233,12 @@ const struct gf_filter gf_boxblur_filter = {
     .definition =
         "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
         "the radius.",
-    .params = boxblur_params,
-    .params_size = sizeof(struct boxblur),
+    GF_PARAMS(struct boxblur, boxblur_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 1.0, .row = 0.01},
     .radius = boxblur_radius,
+    .constants_size = sizeof(struct gf_box),
     .prepare = boxblur_prepare,
     .cpu_scratch = boxblur_scratch,
     .cuda_scratch = boxblur_device_scratch,

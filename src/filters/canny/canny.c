@@ -47,12 +47,10 @@ static int64_t square_of(double threshold, int bits)
 static enum gf_status thin_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct canny *const canny = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_edge_limits), error);
-    if (!status)
-        *(struct gf_edge_limits *)stage->constants = (struct gf_edge_limits){
-            .low = square_of(fmin(canny->low, canny->high), stage->in.bits),
-            .high = square_of(fmax(canny->low, canny->high), stage->in.bits)};
-    return status;
+    *(struct gf_edge_limits *)stage->constants =
+        (struct gf_edge_limits){.low = square_of(fmin(canny->low, canny->high), stage->in.bits),
+                                .high = square_of(fmax(canny->low, canny->high), stage->in.bits)};
+    return GF_OK;
 }
 
 static size_t thin_scratch(const struct gf_stage *stage, int rows)
@@ -75,6 +73,7 @@ static const struct gf_filter thin = {
     .params_size = sizeof(struct canny),
     .shape = thin_shape,
     .input_rows = thin_rows,
+    .constants_size = sizeof(struct gf_edge_limits),
     .prepare = thin_prepare,
     .cpu_scratch = thin_scratch,
     .cpu = thin_cpu,
@@ -105,8 +104,6 @@ static bool always_whole(const void *params_)
 
 static void all_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    (void)y0;
-    (void)y1;
     *first = 0;
     *end = stage->in.height;
 }
@@ -202,8 +199,7 @@ const struct gf_filter gf_canny_filter = {
                   "connect the pixel with one whose gradient exceeds high; else 0. The result is "
                   "gray, and that of OpenCV's Canny with L2gradient. The channel with the largest "
                   "gradient counts. A picture with alpha counts as laid on black.",
-    .params = params,
-    .params_size = sizeof(struct canny),
+    GF_PARAMS(struct canny, params),
     .kind = GF_GEOMETRY,
     .expand = expand,
 };

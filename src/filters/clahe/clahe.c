@@ -292,8 +292,7 @@ const struct gf_filter gf_clahe_filter = {
         "in the arithmetic of OpenCV's createCLAHE: the result is interpolated between the tables "
         "of the four tiles around a pixel. In colour pictures the luma Y becomes Y', and Y' - Y is "
         "added to R, G and B, which keeps Cb and Cr. Pixels of zero alpha are not counted.",
-    .params = params,
-    .params_size = sizeof(struct clahe),
+    GF_PARAMS(struct clahe, params),
     .kind = GF_STRAIGHT,
     .cost = {.pixel = 2.5},
     .statistic = statistic,

@@ -41,9 +41,6 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
 {
     const struct gf_convolve_params *const params = stage->params;
     const struct gf_matrix *const kernel = &params->kernel;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_convolve), error);
-    if (status)
-        return status;
     struct gf_convolve *const convolve = stage->constants;
     double sum = 0;
     for (int i = 0; i < kernel->width * kernel->height; i++) {
@@ -362,12 +359,12 @@ const struct gf_filter gf_convolve_filter = {
         "divisor, plus bias.\nAlpha is filtered with the colour where the weights sum to the "
         "divisor (smoothing, sharpening), else kept.",
     .example = "convolve=0 -1 0/-1 5 -1/0 -1 0",
-    .params = convolve_params,
-    .params_size = sizeof(struct gf_convolve_params),
+    GF_PARAMS(struct gf_convolve_params, convolve_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 0.5, .tap = 0.08},
     .check = convolve_check,
     .radius = convolve_radius,
+    .constants_size = sizeof(struct gf_convolve),
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,

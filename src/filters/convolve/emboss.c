@@ -49,8 +49,7 @@ const struct gf_filter gf_emboss_filter = {
     .definition =
         "128 (on=gray) or v (on=picture), minus strength * (gx cos a - gy sin a) / 4; gx and gy "
         "are the 3x3 Sobel differences, rightwards and downwards, and a is the angle.",
-    .params = params,
-    .params_size = sizeof(struct emboss),
+    GF_PARAMS(struct emboss, params),
     .kind = GF_STENCIL,
     .expand = expand,
 };

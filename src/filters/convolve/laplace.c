@@ -42,8 +42,7 @@ const struct gf_filter gf_laplace_filter = {
     .example = "laplace=1:128",
     .definition = "scale * the sum of v' - v over the 4 or 8 neighbours v', plus bias, clamped. "
                   "With 4 neighbours it is OpenCV's Laplacian of ksize 1. Alpha is kept.",
-    .params = params,
-    .params_size = sizeof(struct laplace),
+    GF_PARAMS(struct laplace, params),
     .kind = GF_STENCIL,
     .expand = expand,
 };

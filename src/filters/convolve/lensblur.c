@@ -37,8 +37,7 @@ const struct gf_filter gf_lensblur_filter = {
     .definition = "The mean over the disc. The weight of a pixel is the part of the pixel that the "
                   "disc covers, in 64ths (by 8 x 8 points of the pixel). The result is that of "
                   "convolve with these weights.",
-    .params = params,
-    .params_size = sizeof(struct lensblur),
+    GF_PARAMS(struct lensblur, params),
     .kind = GF_STENCIL,
     .expand = expand,
 };

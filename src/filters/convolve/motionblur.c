@@ -51,8 +51,7 @@ const struct gf_filter gf_motionblur_filter = {
                   "a pixel is the part of the pixel that the line covers, in 64ths (by 8 x 8 "
                   "points of the pixel). The result is that of convolve with these weights.",
     .example = "motionblur=15:20",
-    .params = params,
-    .params_size = sizeof(struct motionblur),
+    GF_PARAMS(struct motionblur, params),
     .kind = GF_STENCIL,
     .expand = expand,
 };

@@ -127,8 +127,7 @@ const struct gf_filter gf_crop_filter = {
         "offset that is not given follows\nfrom gravity. The rectangle must lie within the "
         "picture.",
     .example = "crop=w=50%:h=50%",
-    .params = crop_params,
-    .params_size = sizeof(struct gf_crop_params),
+    GF_PARAMS(struct gf_crop_params, crop_params),
     .kind = GF_GEOMETRY,
     .check = crop_check,
     .shape = crop_shape,

@@ -139,8 +139,7 @@ const struct gf_filter gf_trim_filter = {
         "compared. A picture of that colour alone stays as it is. The input of trim lies whole in "
         "host memory. --explain reads no pixels and shows the picture uncut.",
     .example = "trim=tolerance=0.2",
-    .params = trim_params,
-    .params_size = sizeof(struct trim),
+    GF_PARAMS(struct trim, trim_params),
     .kind = GF_GEOMETRY,
     .expand = expand,
     .find_box = find_box,

@@ -282,8 +282,7 @@ const struct gf_filter gf_distance_filter = {
         "scale * sqrt(dx^2 + dy^2) to the nearest pixel whose luma is below the threshold, exact, "
         "in gray; M where there is no such pixel. Distances above 65535 pixels count as 65535. "
         "Alpha is dropped. Two steps of the filter need the whole picture.",
-    .params = params,
-    .params_size = sizeof(struct distance),
+    GF_PARAMS(struct distance, params),
     .kind = GF_GEOMETRY,
     .expand = expand,
 };

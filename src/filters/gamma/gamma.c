@@ -29,8 +29,7 @@ const struct gf_filter gf_gamma_filter = {
     .summary = "gamma correction",
     .definition = "M (v / M)^(1 / value) for each colour sample.",
     .example = "gamma=2.2",
-    .params = params,
-    .params_size = sizeof(struct gf_gamma),
+    GF_PARAMS(struct gf_gamma, params),
     .kind = GF_POINT,
     .point = point,
     .cuda =

@@ -34,9 +34,6 @@ static int reach(const void *params_)
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct guided *const asked = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_guided), error);
-    if (status)
-        return status;
     struct gf_guided *const guided = stage->constants;
     const double side = 2 * asked->radius + 1, max = gf_sample_max(stage->in);
     const double count = side * side, step = ((1 << GF_GUIDED_BITS) - 1) / (max + 1);
@@ -273,11 +270,11 @@ const struct gf_filter gf_guided_filter = {
         "a = var / (var + sigma^2 M^2), b = (1 - a) mean(v); means and variance over windows of "
         "(2 radius + 1)^2 pixels, a in\n"
         "steps of 2^-17, b of 2^-9 (2^-1 in 16 bits).",
-    .params = params,
-    .params_size = sizeof(struct guided),
+    GF_PARAMS(struct guided, params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 24},
     .radius = reach,
+    .constants_size = sizeof(struct gf_guided),
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,
     .cuda_scratch = device_bytes,

@@ -152,8 +152,7 @@ const struct gf_filter gf_icc_filter = {
                   "up to 49x49x49 colours. Little CMS reads the profiles. A picture without a "
                   "profile is sRGB. A gray picture stays gray with srgb and display-p3.",
     .example = "icc=srgb:from=display-p3",
-    .params = params,
-    .params_size = sizeof(struct icc),
+    GF_PARAMS(struct icc, params),
     .kind = GF_COLOUR,
     .cost = {.pixel = 3},
     .check = check,

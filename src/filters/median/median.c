@@ -284,8 +284,7 @@ const struct gf_filter gf_median_filter = {
     .summary = "median of a square window",
     .definition = "The median of the (2 radius + 1)^2 samples around each sample, every channel by "
                   "itself. Exact, in integers.",
-    .params = median_params,
-    .params_size = sizeof(struct gf_median),
+    GF_PARAMS(struct gf_median, median_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = -1, /* a line through times measured for the radii 1, 2 and 5 */

@@ -1,5 +1,4 @@
-/* Medians by vector instructions. Those of 3x3 and 5x5 samples are made by networks (GF_CPU_VBMI).
- */
+/* Medians by vector instructions. Networks make those of 3x3 and 5x5 samples (GF_CPU_VBMI). */
 #ifndef GF_FILTERS_MEDIAN_MEDIAN_SIMD_H
 #define GF_FILTERS_MEDIAN_MEDIAN_SIMD_H
 

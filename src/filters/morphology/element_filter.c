@@ -17,19 +17,11 @@ int gf_element_params_radius(const void *params)
     return gf_element_radius(&((const struct gf_element_params *)params)->element);
 }
 
-enum gf_status gf_element_fill(struct gf_stage *stage, const struct gf_element *element, int border,
-                               struct gf_error *error)
-{
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_morphology), error);
-    if (!status)
-        gf_morphology_init(stage->constants, element, border);
-    return status;
-}
-
 enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_element_params *const params = stage->params;
-    return gf_element_fill(stage, &params->element, params->border, error);
+    gf_morphology_init(stage->constants, &params->element, params->border);
+    return GF_OK;
 }
 
 size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows)

@@ -37,7 +37,8 @@ static int radius(const void *params)
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct morphology *const params = stage->params;
-    return gf_element_fill(stage, &params->element, params->border, error);
+    gf_morphology_init(stage->constants, &params->element, params->border);
+    return GF_OK;
 }
 
 extern const struct gf_filter gf_dilate_filter, gf_erode_filter, gf_morphology_filter;
@@ -148,13 +149,13 @@ const struct gf_filter gf_morphology_filter = {
         "open = dilate(erode(v)), close = erode(dilate(v)), tophat = v - open, blackhat = close - "
         "v, gradient = dilate(v) -\nerode(v), all by the same element and border. The differences "
         "are clamped at 0 and keep alpha.",
-    .params = morphology_params,
-    .params_size = sizeof(struct morphology),
+    GF_PARAMS(struct morphology, morphology_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 1.4, .row = 0.012},
     .check = check,
     .expand = expand,
     .radius = radius,
+    .constants_size = sizeof(struct gf_morphology),
     .prepare = prepare,
     .cpu_scratch = cpu_scratch,
     .cuda_scratch = cuda_scratch,

@@ -13,9 +13,6 @@ struct gf_element_params {
 extern const struct gf_param gf_element_params[];
 enum gf_status gf_element_params_check(const void *params, struct gf_error *error) GF_CHECKED;
 int gf_element_params_radius(const void *params);
-/* Makes the stage's constants, a struct gf_morphology. */
-enum gf_status gf_element_fill(struct gf_stage *stage, const struct gf_element *element, int border,
-                               struct gf_error *error) GF_CHECKED;
 enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
 size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
@@ -25,10 +22,10 @@ size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
     "chords of 2^n samples; four samples a word"
 
 #define GF_ELEMENT_FILTER \
-    .params = gf_element_params, .params_size = sizeof(struct gf_element_params), \
-    .kind = GF_STENCIL, .within_alpha = true, .cost = {.pixel = 0.6, .row = 0.006}, \
-    .check = gf_element_params_check, .radius = gf_element_params_radius, \
-    .prepare = gf_element_prepare, .cpu_scratch = gf_element_cpu_scratch, \
-    .cuda_scratch = gf_element_cuda_scratch
+    GF_PARAMS(struct gf_element_params, gf_element_params), \
+        .kind = GF_STENCIL, .within_alpha = true, .cost = {.pixel = 0.6, .row = 0.006}, \
+        .check = gf_element_params_check, .radius = gf_element_params_radius, \
+        .constants_size = sizeof(struct gf_morphology), .prepare = gf_element_prepare, \
+        .cpu_scratch = gf_element_cpu_scratch, .cuda_scratch = gf_element_cuda_scratch
 
 #endif

@@ -34,9 +34,6 @@ static int reach(const void *params_)
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct nlmeans *const asked = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_nlmeans), error);
-    if (status)
-        return status;
     struct gf_nlmeans *const nlmeans = stage->constants;
     const double side = 2 * asked->patch + 1, samples = side * side * stage->in.channels;
     const double scale = stage->in.bits == 8 ? 255 : 65535.0 / (1 << GF_NLMEANS_SHORTER);
@@ -230,12 +227,12 @@ const struct gf_filter gf_nlmeans_filter = {
         "0..1, the channels together. Weights\n"
         "are rounded to 2^-15; in 16 bits patches are compared by the upper 12.",
     .example = "nlmeans=0.05",
-    .params = params,
-    .params_size = sizeof(struct nlmeans),
+    GF_PARAMS(struct nlmeans, params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 1000},
     .radius = reach,
+    .constants_size = sizeof(struct gf_nlmeans),
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,
     .cpu = cpu,

@@ -34,11 +34,9 @@ static enum gf_status normalmap_prepare(struct gf_stage *stage, struct gf_error 
 {
     const struct normalmap *const params = stage->params;
     const double max = gf_sample_max(stage->in);
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_normalmap), error);
-    if (!status)
-        *(struct gf_normalmap *)stage->constants = (struct gf_normalmap){
-            .slope = (float)(params->strength / (8 * 256 * max)), .border = params->border};
-    return status;
+    *(struct gf_normalmap *)stage->constants = (struct gf_normalmap){
+        .slope = (float)(params->strength / (8 * 256 * max)), .border = params->border};
+    return GF_OK;
 }
 
 /* Three rows of heights, each one pixel wider on both sides, and three rows of results. */
@@ -211,13 +209,13 @@ const struct gf_filter gf_normalmap_filter = {
         "Unit normal (-s gx, -s gy, 1), out = (n / 2 + 1/2) M in R, G, B; gx (to the right) and gy "
         "(downwards) are\nSobel differences / 8 of v / M, v the bt601 luma, not rounded. Alpha is "
         "kept.",
-    .params = normalmap_params,
-    .params_size = sizeof(struct normalmap),
+    GF_PARAMS(struct normalmap, normalmap_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 0.8},
     .shape = normalmap_shape,
     .radius = normalmap_radius,
+    .constants_size = sizeof(struct gf_normalmap),
     .prepare = normalmap_prepare,
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,

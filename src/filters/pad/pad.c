@@ -82,9 +82,6 @@ static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first,
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_pad_params *const pad = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_pad), error);
-    if (status)
-        return status;
     const int colours = gf_colour_channels(stage->out), max = gf_sample_max(stage->out);
     int sample[3];
     struct gf_pad *const constants = stage->constants;
@@ -187,13 +184,13 @@ const struct gf_filter gf_pad_filter = {
     .definition = "A side that is already larger stays as it is: nothing is cut. Where the padding "
                   "is odd, the part on the right or below is larger by one.",
     .example = "pad=120%:120%:colour=orange",
-    .params = params,
-    .params_size = sizeof(struct gf_pad_params),
+    GF_PARAMS(struct gf_pad_params, params),
     .kind = GF_GEOMETRY,
     .check = check,
     .shape = shape,
     .input_rows = input_rows,
     .needs_whole = needs_whole,
+    .constants_size = sizeof(struct gf_pad),
     .prepare = prepare,
     .cpu = cpu,
     .cuda =

@@ -40,8 +40,7 @@ const struct gf_filter gf_tile_filter = {
     .definition = "The pixel (x, y) of the result is (x mod width, y mod height) of the picture; "
                   "the last copies are cut where the\nsize asks for it. A side never gets shorter.",
     .example = "tile",
-    .params = params,
-    .params_size = sizeof(struct tile),
+    GF_PARAMS(struct tile, params),
     .kind = GF_GEOMETRY,
     .expand = expand,
 };

@@ -56,8 +56,7 @@ const struct gf_filter gf_pixelate_filter = {
     .definition = "Each block of size x size pixels becomes its mean; blocks at the right and "
                   "lower edge may be smaller.",
     .example = "pixelate=6",
-    .params = params,
-    .params_size = sizeof(struct pixelate),
+    GF_PARAMS(struct pixelate, params),
     .kind = GF_STENCIL,
     .expand = expand,
 };

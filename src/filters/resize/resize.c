@@ -186,8 +186,7 @@ const struct gf_filter gf_resize_filter = {
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
         "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
         "linear light instead of sRGB values.",
-    .params = resize_params,
-    .params_size = sizeof(struct gf_resize_params),
+    GF_PARAMS(struct gf_resize_params, resize_params),
     .kind = GF_STENCIL,
     .example = "resize=50%",
     .cost = {.pixel = 1, .row = 1.1},

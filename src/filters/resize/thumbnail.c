@@ -94,8 +94,7 @@ const struct gf_filter gf_thumbnail_filter = {
                   "unsharp if sharpen is above 0. The colours become sRGB. The EXIF orientation is "
                   "applied before, as for every chain.",
     .example = "thumbnail=120",
-    .params = thumbnail_params,
-    .params_size = sizeof(struct thumbnail),
+    GF_PARAMS(struct thumbnail, thumbnail_params),
     .kind = GF_STENCIL,
     .check = check,
     .expand = expand,

@@ -30,11 +30,9 @@ static int sobel_radius(const void *params)
 static enum gf_status sobel_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct sobel *const params = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_sobel), error);
-    if (!status)
-        *(struct gf_sobel *)stage->constants = (struct gf_sobel){
-            .scale = (float)params->scale, .border = params->border, .kernel = params->kernel};
-    return status;
+    *(struct gf_sobel *)stage->constants = (struct gf_sobel){
+        .scale = (float)params->scale, .border = params->border, .kernel = params->kernel};
+    return GF_OK;
 }
 
 struct work {
@@ -188,11 +186,11 @@ const struct gf_filter gf_sobel_filter = {
     .summary = "magnitude of the gradient",
     .definition = "scale * sqrt(gx^2 + gy^2) of each colour channel, where gx and gy are the "
                   "weighted differences over 3x3 pixels. Alpha is kept.",
-    .params = sobel_params,
-    .params_size = sizeof(struct sobel),
+    GF_PARAMS(struct sobel, sobel_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 0.8},
     .radius = sobel_radius,
+    .constants_size = sizeof(struct gf_sobel),
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,

@@ -136,8 +136,7 @@ const struct gf_filter gf_threshold_filter = {
         "M where the luma, rounded to a sample, is value M or more, else 0; in one channel. Alpha "
         "is kept.\n"
         "otsu: M above the level that makes the variance between the two classes largest.",
-    .params = params,
-    .params_size = sizeof(struct gf_threshold),
+    GF_PARAMS(struct gf_threshold, params),
     .kind = GF_POINT,
     .cost = {.pixel = 0.7},
     .shape = shape,

@@ -24,9 +24,6 @@ static int unsharp_radius(const void *params)
 static enum gf_status unsharp_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_unsharp_params *const unsharp = stage->params;
-    const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_unsharp), error);
-    if (status)
-        return status;
     struct gf_unsharp *const constants = stage->constants;
     gf_gauss_init(&constants->gauss, unsharp->sigma);
     constants->border = unsharp->border;
@@ -103,11 +100,11 @@ const struct gf_filter gf_unsharp_filter = {
     .definition =
         "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "
         "the filter of that name, not rounded.",
-    .params = unsharp_params,
-    .params_size = sizeof(struct gf_unsharp_params),
+    GF_PARAMS(struct gf_unsharp_params, unsharp_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 1.2, .row = 0.15},
     .radius = unsharp_radius,
+    .constants_size = sizeof(struct gf_unsharp),
     .prepare = unsharp_prepare,
     .cpu_scratch = gf_gauss_cpu_scratch,
     .cuda_scratch = gf_gauss_cuda_scratch,

@@ -76,8 +76,7 @@ const struct gf_filter gf_affine_filter = {
     .definition = "The pixel at p goes to A p + (x, y), where p counts from the middle, to the "
                   "right and down. " GF_WARP_DEFINITION,
     .example = "affine=shear-x",
-    .params = params,
-    .params_size = sizeof(struct affine),
+    GF_PARAMS(struct affine, params),
     .kind = GF_STENCIL,
     .check = check,
     .expand = expand,

@@ -43,8 +43,7 @@ const struct gf_filter gf_lens_filter = {
                   "over half the shorter side,\nand d divided by the zoom (Brown's radial "
                   "terms). " GF_WARP_DEFINITION,
     .example = "lens=0.3",
-    .params = params,
-    .params_size = sizeof(struct lens),
+    GF_PARAMS(struct lens, params),
     .kind = GF_STENCIL,
     .expand = expand,
     .cuda = GF_CUDA(GF_WARP_KERNELS),

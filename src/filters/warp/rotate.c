@@ -111,8 +111,7 @@ const struct gf_filter gf_rotate_filter = {
         "Multiples of 90 degrees are exact permutations of the pixels: 90 moves the top "
         "row to the right edge. Other angles\nkeep the middle in the middle. " GF_WARP_DEFINITION,
     .example = "rotate=12",
-    .params = rotate_params,
-    .params_size = sizeof(struct rotate),
+    GF_PARAMS(struct rotate, rotate_params),
     .kind = GF_GEOMETRY,
     .cost = {.pixel = 1.2},
     .expand = rotate_expand,

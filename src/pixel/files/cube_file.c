@@ -24,7 +24,6 @@ static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
 static enum gf_status read_cube(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {
-    (void)how;
     struct gf_cube *const cube = calloc(1, sizeof *cube);
     if (!cube)
         return gf_fail_memory(error);

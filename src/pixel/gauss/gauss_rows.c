@@ -58,7 +58,6 @@ size_t gf_gauss_scratch(struct gf_format format, int radius)
 
 size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows)
 {
-    (void)rows;
     return gf_gauss_scratch(stage->in, gf_stage_radius(stage));
 }
 
@@ -71,7 +70,6 @@ size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
 
 size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows)
 {
-    (void)stage, (void)rows;
     return 0;
 }
 

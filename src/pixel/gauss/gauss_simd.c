@@ -96,7 +96,6 @@ GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs
 {
     const struct gf_gauss *const gauss = pairs->gauss;
     const uint16_t *const centre = mid + (size_t)gauss->radius * (size_t)channels;
-    (void)work;
     for (size_t i = 0; i < count; i++)
         sums[i] = gauss->fixed[0] * (uint32_t)centre[i];
     for (int k = 1; k <= gauss->radius; k++) {

@@ -146,7 +146,6 @@ void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch)
 {
     struct gf_orient orient;
-    (void)scratch;
     memcpy(&orient, stage->constants, sizeof orient);
     if (!orient.transpose && !orient.mirror_x) {
         for (int y = out->y; y < out->y + out->rows; y++)
@@ -161,7 +160,6 @@ void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
 static enum gf_status orient_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {
-    (void)error;
     gf_orient_shape(*(const struct gf_orient *)params, in, out);
     return GF_OK;
 }

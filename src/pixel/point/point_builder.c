@@ -48,7 +48,6 @@ GF_TARGET_CLONES static void samplewise_values(const void *context, int channel,
                                                int bins)
 {
     const struct samplewise op = *(const struct samplewise *)context;
-    (void)channel;
     switch (op.kind) {
     case GF_POINT_LINEAR:
         for (int i = 0; i < bins; i++)

@@ -160,7 +160,6 @@ static void fill_colours(struct evaluation *evaluation, uint8_t table[3][256])
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                   void *scratch)
 {
-    (void)scratch;
     const struct gf_point_program *const program = stage->constants;
     const bool joined = are_one(stage, in, out);
     const int width = joined ? stage->in.width * out->rows : stage->in.width;

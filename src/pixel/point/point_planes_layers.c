@@ -103,7 +103,6 @@ GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
                                               const struct gf_planes *v, \
                                               const struct gf_planes *s, struct gf_planes *to) \
     { \
-        (void)colours; \
         blend_colour(GF_BLEND_##name, &layer, v, s, to); \
     }
 GF_BLEND_SEPARABLE(BLEND_CHANNELS)

@@ -4,9 +4,6 @@
 static enum gf_status premultiply_shape(const void *params, struct gf_format in,
                                         struct gf_format *out, struct gf_error *error)
 {
-    (void)params;
-    (void)in;
-    (void)error;
     out->bits = 16;
     return GF_OK;
 }
@@ -14,8 +11,6 @@ static enum gf_status premultiply_shape(const void *params, struct gf_format in,
 static enum gf_status premultiply_point(const struct gf_stage *stage,
                                         struct gf_point_builder *builder, struct gf_error *error)
 {
-    (void)stage;
-    (void)error;
     gf_point_premultiply(builder);
     return GF_OK;
 }
@@ -31,8 +26,6 @@ const struct gf_filter gf_premultiply = {
 static enum gf_status unpremultiply_shape(const void *params, struct gf_format in,
                                           struct gf_format *out, struct gf_error *error)
 {
-    (void)in;
-    (void)error;
     const struct gf_unpremultiply *const unpremultiply = params;
     out->bits = unpremultiply->bits;
     return GF_OK;
@@ -41,7 +34,6 @@ static enum gf_status unpremultiply_shape(const void *params, struct gf_format i
 static enum gf_status unpremultiply_point(const struct gf_stage *stage,
                                           struct gf_point_builder *builder, struct gf_error *error)
 {
-    (void)error;
     const struct gf_unpremultiply *const unpremultiply = stage->params;
     gf_point_unpremultiply(builder, unpremultiply->bits);
     return GF_OK;
@@ -59,8 +51,6 @@ const struct gf_filter gf_unpremultiply = {
 static enum gf_status limit_point(const struct gf_stage *stage, struct gf_point_builder *builder,
                                   struct gf_error *error)
 {
-    (void)stage;
-    (void)error;
     gf_point_limit_to_alpha(builder);
     return GF_OK;
 }
@@ -75,8 +65,6 @@ const struct gf_filter gf_limit_to_alpha = {
 static enum gf_status opaque_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {
-    (void)params;
-    (void)error;
     out->channels += gf_has_alpha(in) ? 0 : 1;
     return GF_OK;
 }
@@ -84,8 +72,6 @@ static enum gf_status opaque_shape(const void *params, struct gf_format in, stru
 static enum gf_status opaque_point(const struct gf_stage *stage, struct gf_point_builder *builder,
                                    struct gf_error *error)
 {
-    (void)stage;
-    (void)error;
     gf_point_opaque(builder);
     return GF_OK;
 }

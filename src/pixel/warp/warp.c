@@ -202,7 +202,6 @@ enum gf_status gf_warp_shape(const void *params_, struct gf_format in, struct gf
                              struct gf_error *error)
 {
     const struct gf_warp_params *const params = params_;
-    (void)in;
     if (params->width < 1 || params->height < 1 || params->width > GF_SIDE_MAX ||
         params->height > GF_SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%dx%d is larger than %d pixels a side",

@@ -263,7 +263,6 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
     const struct gf_warp_sampler sampler = {warp, in, gf_warp_weights(warp), size};
     gf_warp_maker *const maker = maker_of(warp, in->format);
     const bool has_vectors = in->format.bits == 8;
-    (void)scratch;
     for (int y = out->y; y < out->y + out->rows; y++) {
         for (int x = 0; x < out->format.width; x += GF_WARP_RUN) {
             const int left = out->format.width - x, count = left < GF_WARP_RUN ? left : GF_WARP_RUN;

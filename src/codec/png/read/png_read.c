@@ -305,7 +305,6 @@ static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 
 static enum gf_status png_leave(struct gf_source *base, int64_t end, struct gf_error *error)
 {
-    (void)error;
     gf_input_go_to(((struct gf_png_source *)base)->input, end);
     return GF_OK;
 }
