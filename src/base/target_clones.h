@@ -30,13 +30,19 @@ static inline const char *gf_cpu_instruction_set(void)
  * are constants inside it. */
 #define GF_INLINE static inline __attribute__((always_inline))
 
-/* Runs the statement with the value, 1 to 4 or the size of a pixel, as a constant of that name, so
- * that the compiler makes a version of each GF_INLINE function for each value. */
+/* Runs the statement with the value, a number of bits, of channels or of a pixel's bytes, as a
+ * constant of that name, so that the compiler makes a version of each GF_INLINE function for each
+ * value. */
 #define GF_CASE_(value, name, ...) \
     case value: { \
         enum { name = value }; \
         __VA_ARGS__; \
         break; \
+    }
+#define GF_BY_DEPTH(bits, name, ...) \
+    switch (bits) { \
+        GF_CASE_(8, name, __VA_ARGS__) \
+        GF_CASE_(16, name, __VA_ARGS__) \
     }
 #define GF_BY_CHANNELS(channels, name, ...) \
     switch (channels) { \

@@ -183,20 +183,23 @@ GF_INLINE void add_tap(int colours, int channels, float space, float colour, con
     }
 }
 
-#define GF_BILATERAL_ROW(colours, channels) \
-    GF_TARGET_CLONES static void add_row_##channels(const struct gf_bilateral_weights *weights, \
-                                                    int dy, const float *centre, const float *row, \
-                                                    size_t plane, struct sums *restrict sums) \
-    { \
-        const int radius = weights->radius; \
-        for (int dx = -radius; dx <= radius; dx++) \
-            add_tap(colours, channels, weights->space[dx < 0 ? -dx : dx] + weights->space[dy], \
-                    weights->colour, centre, row + radius + dx, plane, sums); \
-    }
-GF_BILATERAL_ROW(1, 1)
-GF_BILATERAL_ROW(1, 2)
-GF_BILATERAL_ROW(3, 3)
-GF_BILATERAL_ROW(3, 4)
+GF_INLINE void add_taps(const int channels, const struct gf_bilateral_weights *weights, int dy,
+                        const float *centre, const float *row, size_t plane,
+                        struct sums *restrict sums)
+{
+    const int radius = weights->radius;
+    for (int dx = -radius; dx <= radius; dx++)
+        add_tap(channels >= 3 ? 3 : 1, channels,
+                weights->space[dx < 0 ? -dx : dx] + weights->space[dy], weights->colour, centre,
+                row + radius + dx, plane, sums);
+}
+
+GF_TARGET_CLONES static void add_row(int channels, const struct gf_bilateral_weights *weights,
+                                     int dy, const float *centre, const float *row, size_t plane,
+                                     struct sums *restrict sums)
+{
+    GF_BY_CHANNELS(channels, CHANNELS, add_taps(CHANNELS, weights, dy, centre, row, plane, sums));
+}
 
 /* Adds the sums of one row of the window to the total. Adding row by row has smaller rounding
  * errors than one long sum of floats. */
@@ -213,16 +216,13 @@ static void add_sums(struct sums *restrict total, struct sums *restrict row, int
 /* Computes the sums of RUN results in row y, from column x of the strip on. */
 static void run(const struct work *work, int y, int x, struct sums *total)
 {
-    static void (*const add_row[])(const struct gf_bilateral_weights *, int, const float *,
-                                   const float *, size_t, struct sums *restrict) = {
-        add_row_1, add_row_2, add_row_3, add_row_4};
     const int radius = work->weights->radius, channels = work->format.channels;
     const float *const centre = slot(work, y) + radius + x;
     memset(total, 0, sizeof *total);
     for (int dy = -radius; dy <= radius; dy++) {
         struct sums sums = {0};
-        add_row[channels - 1](work->weights, dy < 0 ? -dy : dy, centre, slot(work, y + dy) + x,
-                              work->plane, &sums);
+        add_row(channels, work->weights, dy < 0 ? -dy : dy, centre, slot(work, y + dy) + x,
+                work->plane, &sums);
         add_sums(total, &sums, channels);
     }
 }

@@ -228,35 +228,27 @@ GF_INLINE void put_row(const struct work *work, const void *in, void *out, int w
     }
 }
 
-/* Processes one row: with `first` it computes the luma, otherwise the changes. */
-#define GF_CLAHE_ROW(bits, channels) \
-    GF_TARGET_CLONES static void row_##bits##_##channels(const struct work *work, bool first, \
-                                                         const void *in, void *out, int width) \
-    { \
-        if (first) \
-            find_luma(in, width, bits, channels, work->bin); \
-        else \
-            put_row(work, in, out, width, bits, channels); \
-    }
-GF_CLAHE_ROW(8, 1)
-GF_CLAHE_ROW(8, 2)
-GF_CLAHE_ROW(8, 3)
-GF_CLAHE_ROW(8, 4)
-GF_CLAHE_ROW(16, 1)
-GF_CLAHE_ROW(16, 2)
-GF_CLAHE_ROW(16, 3)
-GF_CLAHE_ROW(16, 4)
+GF_TARGET_CLONES static void find_lumas(const struct work *work, const void *in,
+                                        struct gf_format format)
+{
+    GF_BY_DEPTH(format.bits, BITS,
+                GF_BY_CHANNELS(format.channels, CHANNELS,
+                               find_luma(in, format.width, BITS, CHANNELS, work->bin)));
+}
 
-typedef void row_call(const struct work *work, bool first, const void *in, void *out, int width);
-static row_call *const row_calls[2][4] = {{row_8_1, row_8_2, row_8_3, row_8_4},
-                                          {row_16_1, row_16_2, row_16_3, row_16_4}};
+GF_TARGET_CLONES static void put_changes(const struct work *work, const void *in, void *out,
+                                         struct gf_format format)
+{
+    GF_BY_DEPTH(format.bits, BITS,
+                GF_BY_CHANNELS(format.channels, CHANNELS,
+                               put_row(work, in, out, format.width, BITS, CHANNELS)));
+}
 
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
     const struct gf_clahe *const clahe = stage->constants;
     const int width = stage->in.width;
-    row_call *const row = row_calls[stage->in.bits == 16][stage->in.channels - 1];
     struct work work;
     carve(&work, scratch, stage);
     const int bins = stage->in.bits == 8 ? 256 : 1;
@@ -269,7 +261,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         const struct gf_clahe_place place = gf_clahe_place_of(y, clahe->inverse_height);
         const unsigned char *const from = gf_view_row(in, y);
         unsigned char *const to = gf_view_row(out, y);
-        row(&work, true, from, NULL, width);
+        find_lumas(&work, from, stage->in);
         if (stage->in.bits == 8) {
             const uint32_t *const table =
                 (const uint32_t *)(clahe + 1) + place.cell * (clahe->tiles.columns + 1) * 256;
@@ -277,7 +269,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         } else {
             change_16(clahe, &work, place.cell, place.part, width);
         }
-        row(&work, false, from, to, width);
+        put_changes(&work, from, to, stage->in);
     }
 }
 

@@ -157,23 +157,17 @@ GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, in
     }
 }
 
-#define GF_NLMEANS_SHIFTS(bits, channels) \
-    GF_TARGET_CLONES static void shifts_##bits##_##channels( \
-        struct tile *tile, const struct gf_nlmeans *nlmeans, int columns, int rows) \
-    { \
-        for (int dy = -nlmeans->search; dy <= nlmeans->search; dy++) { \
-            for (int dx = -nlmeans->search; dx <= nlmeans->search; dx++) \
-                add_shift(tile, nlmeans, dx, dy, columns, rows, bits, channels); \
-        } \
+GF_TARGET_CLONES static void add_shifts(struct tile *tile, const struct gf_nlmeans *nlmeans,
+                                        int columns, int rows, struct gf_format format)
+{
+    for (int dy = -nlmeans->search; dy <= nlmeans->search; dy++) {
+        for (int dx = -nlmeans->search; dx <= nlmeans->search; dx++)
+            GF_BY_DEPTH(
+                format.bits, BITS,
+                GF_BY_CHANNELS(format.channels, CHANNELS,
+                               add_shift(tile, nlmeans, dx, dy, columns, rows, BITS, CHANNELS)));
     }
-GF_NLMEANS_SHIFTS(8, 1)
-GF_NLMEANS_SHIFTS(8, 2)
-GF_NLMEANS_SHIFTS(8, 3)
-GF_NLMEANS_SHIFTS(8, 4)
-GF_NLMEANS_SHIFTS(16, 1)
-GF_NLMEANS_SHIFTS(16, 2)
-GF_NLMEANS_SHIFTS(16, 3)
-GF_NLMEANS_SHIFTS(16, 4)
+}
 
 static void put_tile(const struct tile *tile, const struct gf_view *out, int x0, int y0,
                      int columns, int rows)
@@ -197,9 +191,6 @@ static void put_tile(const struct tile *tile, const struct gf_view *out, int x0,
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
-    static void (*const add_shifts[2][4])(struct tile *, const struct gf_nlmeans *, int, int) = {
-        {shifts_8_1, shifts_8_2, shifts_8_3, shifts_8_4},
-        {shifts_16_1, shifts_16_2, shifts_16_3, shifts_16_4}};
     const struct gf_nlmeans *const nlmeans = stage->constants;
     struct tile *const tile = scratch;
     const int width = stage->in.width, end = out->y + out->rows;
@@ -208,7 +199,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         for (int x = 0; x < width; x += COLUMNS) {
             const int columns = width - x < COLUMNS ? width - x : COLUMNS;
             fill_tile(tile, nlmeans, in, x, y, columns, rows);
-            add_shifts[stage->in.bits == 16][stage->in.channels - 1](tile, nlmeans, columns, rows);
+            add_shifts(tile, nlmeans, columns, rows, stage->in);
             put_tile(tile, out, x, y, columns, rows);
         }
     }

@@ -64,32 +64,28 @@ static size_t normalmap_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in);
 }
 
-GF_TARGET_CLONES static void heights8(const unsigned char *row, int channels,
-                                      int32_t *restrict height, int width)
+GF_INLINE int sample(const void *row, const int bits, ptrdiff_t at)
 {
-    if (channels < 3) {
-        for (int x = 0; x < width; x++)
-            height[x] = 256 * row[(ptrdiff_t)x * channels];
-    } else if (channels == 3) {
-        for (ptrdiff_t x = 0; x < width; x++)
-            height[x] = gf_luma601_fine(row[3 * x], row[3 * x + 1], row[3 * x + 2]);
-    } else {
-        for (ptrdiff_t x = 0; x < width; x++)
-            height[x] = gf_luma601_fine(row[4 * x], row[4 * x + 1], row[4 * x + 2]);
+    return bits == 8 ? ((const uint8_t *)row)[at] : ((const gf_u16_any *)row)[at];
+}
+
+GF_INLINE void heights_of(const void *row, const int bits, const int channels,
+                          int32_t *restrict height, int width)
+{
+    for (ptrdiff_t x = 0; x < width; x++) {
+        const int first = sample(row, bits, channels * x);
+        height[x] = channels < 3 ? 256 * first
+                                 : gf_luma601_fine(first, sample(row, bits, channels * x + 1),
+                                                   sample(row, bits, channels * x + 2));
     }
 }
 
-GF_TARGET_CLONES static void heights16(const gf_u16_any *row, int channels,
-                                       int32_t *restrict height, int width)
+GF_TARGET_CLONES static void heights(const void *row, struct gf_format format,
+                                     int32_t *restrict height)
 {
-    if (channels < 3) {
-        for (int x = 0; x < width; x++)
-            height[x] = 256 * row[(ptrdiff_t)x * channels];
-    } else {
-        for (ptrdiff_t x = 0; x < width; x++)
-            height[x] =
-                gf_luma601_fine(row[channels * x], row[channels * x + 1], row[channels * x + 2]);
-    }
+    GF_BY_DEPTH(format.bits, BITS,
+                GF_BY_CHANNELS(format.channels, CHANNELS,
+                               heights_of(row, BITS, CHANNELS, height, format.width)));
 }
 
 static void fill_heights(const struct gf_normalmap *normalmap, const struct work *work,
@@ -98,10 +94,7 @@ static void fill_heights(const struct gf_normalmap *normalmap, const struct work
     const struct gf_format format = in->format;
     const unsigned char *from;
     gf_stencil_rows(in, row, 1, normalmap->border, work->zeros, &from);
-    if (format.bits == 8)
-        heights8(from, format.channels, height + 1, format.width);
-    else
-        heights16((const gf_u16_any *)from, format.channels, height + 1, format.width);
+    heights(from, format, height + 1);
     gf_stencil_pad(height + 1, format.width, 1, sizeof *height, normalmap->border);
 }
 
@@ -125,27 +118,19 @@ GF_TARGET_CLONES static void normals(const struct work *work, int width, float s
     }
 }
 
-GF_TARGET_CLONES static void store8(const struct work *work, unsigned char *restrict to, int width)
-{
-    const float *const red = work->normal[0], *const green = work->normal[1];
-    const float *const blue = work->normal[2];
-    for (ptrdiff_t x = 0; x < width; x++) {
-        to[3 * x] = (unsigned char)(int)gf_normal_rounded(red[x], 127.5f);
-        to[3 * x + 1] = (unsigned char)(int)gf_normal_rounded(green[x], 127.5f);
-        to[3 * x + 2] = (unsigned char)(int)gf_normal_rounded(blue[x], 127.5f);
+#define STORE(name, type, half) \
+    GF_TARGET_CLONES static void name(const struct work *work, type *restrict to, int width) \
+    { \
+        const float *const red = work->normal[0], *const green = work->normal[1]; \
+        const float *const blue = work->normal[2]; \
+        for (ptrdiff_t x = 0; x < width; x++) { \
+            to[3 * x] = (type)(int)gf_normal_rounded(red[x], half); \
+            to[3 * x + 1] = (type)(int)gf_normal_rounded(green[x], half); \
+            to[3 * x + 2] = (type)(int)gf_normal_rounded(blue[x], half); \
+        } \
     }
-}
-
-GF_TARGET_CLONES static void store16(const struct work *work, gf_u16_any *restrict to, int width)
-{
-    const float *const red = work->normal[0], *const green = work->normal[1];
-    const float *const blue = work->normal[2];
-    for (ptrdiff_t x = 0; x < width; x++) {
-        to[3 * x] = (uint16_t)(int)gf_normal_rounded(red[x], 32767.5f);
-        to[3 * x + 1] = (uint16_t)(int)gf_normal_rounded(green[x], 32767.5f);
-        to[3 * x + 2] = (uint16_t)(int)gf_normal_rounded(blue[x], 32767.5f);
-    }
-}
+STORE(store8, uint8_t, 127.5f)
+STORE(store16, gf_u16_any, 32767.5f)
 
 /* Stores alpha. The result is premultiplied like the input. */
 GF_TARGET_CLONES static void store_alpha(const struct work *work, const struct gf_view *in,

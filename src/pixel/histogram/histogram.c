@@ -108,26 +108,18 @@ GF_INLINE void find_bins(const void *in, int n, const int bits, const int channe
     }
 }
 
-GF_INLINE void find_bins_of(const void *in, int n, const int bits, int channels, bool luma,
-                            int channel, uint32_t *bin)
+GF_TARGET_CLONES static void find_any_bins(const void *in, int n, struct gf_format format,
+                                           bool luma, int channel, uint32_t *bin)
 {
     if (luma) {
-        GF_BY_CHANNELS(channels, CHANNELS, find_bins(in, n, bits, CHANNELS, CHANNELS >= 3, 0, bin));
+        GF_BY_DEPTH(format.bits, BITS,
+                    GF_BY_CHANNELS(format.channels, CHANNELS,
+                                   find_bins(in, n, BITS, CHANNELS, CHANNELS >= 3, 0, bin)));
     } else {
-        GF_BY_CHANNELS(channels, CHANNELS, find_bins(in, n, bits, CHANNELS, false, channel, bin));
+        GF_BY_DEPTH(format.bits, BITS,
+                    GF_BY_CHANNELS(format.channels, CHANNELS,
+                                   find_bins(in, n, BITS, CHANNELS, false, channel, bin)));
     }
-}
-
-GF_TARGET_CLONES static void find_bins_8(const void *in, int n, int channels, bool luma,
-                                         int channel, uint32_t *bin)
-{
-    find_bins_of(in, n, 8, channels, luma, channel, bin);
-}
-
-GF_TARGET_CLONES static void find_bins_16(const void *in, int n, int channels, bool luma,
-                                          int channel, uint32_t *bin)
-{
-    find_bins_of(in, n, 16, channels, luma, channel, bin);
 }
 
 GF_TARGET_CLONES static void find_lightness(const void *in, int n, struct gf_format format,
@@ -195,10 +187,8 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
         const int to = statistic == GF_STATISTIC_CHANNELS ? plane : 0;
         if (statistic == GF_STATISTIC_LIGHTNESS)
             find_lightness(in, n, format, bin);
-        else if (format.bits == 8)
-            find_bins_8(in, n, format.channels, !each, plane, bin);
         else
-            find_bins_16(in, n, format.channels, !each, plane, bin);
+            find_any_bins(in, n, format, !each, plane, bin);
         if (format.bits == 8)
             gf_count_8(bin, n, tally->count[to]);
         else
@@ -208,10 +198,7 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
 
 void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin)
 {
-    if (format.bits == 8)
-        find_bins_8(in, n, format.channels, true, 0, bin);
-    else
-        find_bins_16(in, n, format.channels, true, 0, bin);
+    find_any_bins(in, n, format, true, 0, bin);
 }
 
 void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
