@@ -5,7 +5,7 @@
  * - LISTS_ZERO and LISTS_ONES, vectors of the least and the largest samples,
  * - LISTS_MIN(a, b) and LISTS_MAX(a, b), of unsigned samples,
  * - LISTS_NAME(name), the name of a function for this type.
- * The file undefines them at its end. */
+ * The file undefines the last three at its end, which differ between samples of 8 and 16 bits. */
 
 #define LISTS_INLINE LISTS inline __attribute__((always_inline))
 #define LISTS_BYTES ((ptrdiff_t)sizeof(LISTS_VECTOR))
@@ -219,12 +219,6 @@ LISTS void LISTS_NAME(medians)(const struct gf_median_lists *lists,
 #undef LISTS_ORDER
 #undef LISTS_BYTES
 #undef LISTS_INLINE
-#undef LISTS
-#undef LISTS_VECTOR
-#undef LISTS_LOAD
-#undef LISTS_STORE
-#undef LISTS_ZERO
-#undef LISTS_ONES
 #undef LISTS_MIN
 #undef LISTS_MAX
 #undef LISTS_NAME

@@ -211,17 +211,16 @@ size_t gf_median_lists_scratch(int radius, int step)
 #define LISTS_MAX(a, b) _mm512_max_epu8(a, b)
 #define LISTS_NAME(name) name##_512_8
 #include "filters/median/median_lists.h"
-
-#define LISTS GF_AVX512 static
-#define LISTS_VECTOR __m512i
-#define LISTS_LOAD(from) _mm512_loadu_si512(from)
-#define LISTS_STORE(to, v) _mm512_storeu_si512(to, v)
-#define LISTS_ZERO _mm512_setzero_si512()
-#define LISTS_ONES _mm512_set1_epi8(-1)
 #define LISTS_MIN(a, b) _mm512_min_epu16(a, b)
 #define LISTS_MAX(a, b) _mm512_max_epu16(a, b)
 #define LISTS_NAME(name) name##_512_16
 #include "filters/median/median_lists.h"
+#undef LISTS
+#undef LISTS_VECTOR
+#undef LISTS_LOAD
+#undef LISTS_STORE
+#undef LISTS_ZERO
+#undef LISTS_ONES
 
 #define LISTS GF_AVX2 static
 #define LISTS_VECTOR __m256i
@@ -233,13 +232,6 @@ size_t gf_median_lists_scratch(int radius, int step)
 #define LISTS_MAX(a, b) _mm256_max_epu8(a, b)
 #define LISTS_NAME(name) name##_256_8
 #include "filters/median/median_lists.h"
-
-#define LISTS GF_AVX2 static
-#define LISTS_VECTOR __m256i
-#define LISTS_LOAD(from) _mm256_loadu_si256((const void *)(from))
-#define LISTS_STORE(to, v) _mm256_storeu_si256((void *)(to), v)
-#define LISTS_ZERO _mm256_setzero_si256()
-#define LISTS_ONES _mm256_set1_epi8(-1)
 #define LISTS_MIN(a, b) _mm256_min_epu16(a, b)
 #define LISTS_MAX(a, b) _mm256_max_epu16(a, b)
 #define LISTS_NAME(name) name##_256_16
