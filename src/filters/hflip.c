@@ -1,10 +1,12 @@
 /* hflip: exchanges left and right. */
 #include "pixel/orient/orient.h"
 
-static enum gf_status hflip_prepare(struct gf_stage *stage, struct gf_error *error)
+static struct gf_orient mirrored(const void *params)
 {
-    return gf_orient_prepare((struct gf_orient){.mirror_x = true}, stage, error);
+    return (struct gf_orient){.mirror_x = true};
 }
+
+GF_ORIENT_FUNCTIONS(mirrored)
 
 const struct gf_filter gf_hflip_filter = {
     .name = "hflip",
@@ -13,8 +15,6 @@ const struct gf_filter gf_hflip_filter = {
     .summary = "left and right exchanged",
     .definition = "Pixel (x, y) of the result is pixel (width - 1 - x, y) of the picture.",
     .kind = GF_GEOMETRY,
-    .prepare = hflip_prepare,
-    .cpu = gf_orient_cpu,
-    .cpu_intrinsics = true,
+    GF_ORIENT_FILTER,
     .cuda = GF_CUDA({GF_VARIANT("words", gf_orient_cuda, "words reversed")}),
 };

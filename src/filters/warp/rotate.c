@@ -76,27 +76,7 @@ static void rotate_expand(const void *params, const struct gf_extent *extent,
     }
 }
 
-static enum gf_status rotate_shape(const void *params, struct gf_format in, struct gf_format *out,
-                                   struct gf_error *error)
-{
-    gf_orient_shape(rotation(params), in, out);
-    return GF_OK;
-}
-
-static bool rotate_needs_whole(const void *params)
-{
-    return gf_orient_needs_whole(rotation(params));
-}
-
-static void rotate_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    gf_orient_input_rows(rotation(stage->params), stage, y0, y1, first, end);
-}
-
-static enum gf_status rotate_prepare(struct gf_stage *stage, struct gf_error *error)
-{
-    return gf_orient_prepare(rotation(stage->params), stage, error);
-}
+GF_ORIENT_FUNCTIONS(rotation)
 
 static const char *refuses(const struct gf_stage *stage)
 {
@@ -115,11 +95,6 @@ const struct gf_filter gf_rotate_filter = {
     .kind = GF_GEOMETRY,
     .cost = {.pixel = 1.2},
     .expand = rotate_expand,
-    .shape = rotate_shape,
-    .needs_whole = rotate_needs_whole,
-    .input_rows = rotate_input_rows,
-    .prepare = rotate_prepare,
-    .cpu = gf_orient_cpu,
-    .cpu_intrinsics = true,
+    GF_ORIENT_FILTER,
     .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(refuses)),
 };

@@ -27,15 +27,6 @@ void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage,
     *end = orient.transpose ? height : orient.mirror_y ? height - y0 : y1;
 }
 
-enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage,
-                                 struct gf_error *error)
-{
-    const enum gf_status status = gf_stage_constants(stage, sizeof orient, error);
-    if (!status)
-        memcpy(stage->constants, &orient, sizeof orient);
-    return status;
-}
-
 /* Copies pixels. The function is always inlined, so that the size of a pixel is a constant. */
 GF_INLINE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step,
                            unsigned char *dst, int count)
@@ -157,38 +148,18 @@ void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                       permute(SIZE, orient, in, out));
 }
 
-static enum gf_status orient_shape(const void *params, struct gf_format in, struct gf_format *out,
-                                   struct gf_error *error)
+static struct gf_orient orient_of(const void *params)
 {
-    gf_orient_shape(*(const struct gf_orient *)params, in, out);
-    return GF_OK;
+    return *(const struct gf_orient *)params;
 }
 
-static bool orient_needs_whole(const void *params)
-{
-    return gf_orient_needs_whole(*(const struct gf_orient *)params);
-}
-
-static void orient_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
-{
-    gf_orient_input_rows(*(const struct gf_orient *)stage->params, stage, y0, y1, first, end);
-}
-
-static enum gf_status orient_prepare(struct gf_stage *stage, struct gf_error *error)
-{
-    return gf_orient_prepare(*(const struct gf_orient *)stage->params, stage, error);
-}
+GF_ORIENT_FUNCTIONS(orient_of)
 
 const struct gf_filter gf_orient = {
     .name = "orient",
     .summary = "upright picture, by its EXIF orientation",
     .params_size = sizeof(struct gf_orient),
     .kind = GF_GEOMETRY,
-    .shape = orient_shape,
-    .needs_whole = orient_needs_whole,
-    .input_rows = orient_input_rows,
-    .prepare = orient_prepare,
-    .cpu = gf_orient_cpu,
-    .cpu_intrinsics = true,
+    GF_ORIENT_FILTER,
     .cuda = GF_CUDA({GF_VARIANT("tiled", gf_orient_cuda, "tile through padded shared memory")}),
 };

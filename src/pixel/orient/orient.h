@@ -20,12 +20,36 @@ void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_for
 bool gf_orient_needs_whole(struct gf_orient orient);
 void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage, int y0, int y1,
                           int *first, int *end);
-enum gf_status gf_orient_prepare(struct gf_orient orient, struct gf_stage *stage,
-                                 struct gf_error *error) GF_CHECKED;
-
 void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
 extern gf_launcher gf_orient_cuda;
+
+/* The functions of a filter that passes orient_of_(params), its symmetry, to those above, and what
+ * its declaration says of them. */
+#define GF_ORIENT_FUNCTIONS(orient_of_) \
+    static enum gf_status shape(const void *params, struct gf_format in, struct gf_format *out, \
+                                struct gf_error *error) \
+    { \
+        gf_orient_shape(orient_of_(params), in, out); \
+        return GF_OK; \
+    } \
+    static bool needs_whole(const void *params) \
+    { \
+        return gf_orient_needs_whole(orient_of_(params)); \
+    } \
+    static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end) \
+    { \
+        gf_orient_input_rows(orient_of_(stage->params), stage, y0, y1, first, end); \
+    } \
+    static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error) \
+    { \
+        *(struct gf_orient *)stage->constants = orient_of_(stage->params); \
+        return GF_OK; \
+    }
+#define GF_ORIENT_FILTER \
+    .shape = shape, .needs_whole = needs_whole, .input_rows = input_rows, .prepare = prepare, \
+    .constants_size = sizeof(struct gf_orient), .cpu = gf_orient_cpu, .cpu_intrinsics = true
+
 /* These kernels accept only symmetries that transpose. */
 extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpose_narrow_cuda,
     gf_transpose_shared_cuda, gf_transpose_padded_cuda;
