@@ -1,4 +1,4 @@
-/* Normal noise alone on RGB of 8 bits, by a table in shared memory (pixel/noise_steps.h). The few
+/* Normal noise alone on RGB of 8 bits, by a table in shared memory (pixel/point/noise.h). The few
  * pixels with a sum that is in doubt wait until a warp has enough of them, and are made once more,
  * with floats. */
 #include "cuda/common/early.cuh"

@@ -1,4 +1,4 @@
-/* Deflate for PNG's level 1: literals and the matches of deflate_cells.h in one block whose Huffman
+/* Deflate for PNG's level 1: literals and the matches of deflate_code.h in one block whose Huffman
  * codes are fitted to the whole piece. README.md defines the bytes, which GPUs write as well. */
 #ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_FAST_H
 #define GF_CODEC_PNG_DEFLATE_DEFLATE_FAST_H
