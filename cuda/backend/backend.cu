@@ -19,8 +19,8 @@
 
 /* ---- start ---- */
 
-/* The first wait of a backend whose profile is recorded notes the parts of the start that fall into
- * it. */
+/* Notes the parts of the start during which a backend waited for the first time, if its profile is
+ * recorded. */
 static void note_wait(struct cuda_backend *cuda, double begin_s)
 {
     const struct cuda_device *const device = cuda->device;
@@ -149,7 +149,7 @@ static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
 
 /* ---- stages' constants ---- */
 
-/* Larger constants are not kept for comparison with the next picture's. */
+/* Constants larger than this are not copied for comparison with those of the next picture. */
 enum { COPY_MOST = 16 << 10 };
 
 static bool holds(const struct block *block, const struct gf_stage *stage)
@@ -158,18 +158,18 @@ static bool holds(const struct block *block, const struct gf_stage *stage)
            memcmp(block->copy, stage->constants, stage->constants_size) == 0;
 }
 
-/* Whether the block's size suits the stage. Large constants do not take the blocks of small ones,
- * nor the reverse: otherwise each small stage could take a large block, and the large stage would
- * allocate another. */
+/* Whether the block's size suits the stage. Large constants do not use blocks of small ones, nor
+ * the reverse: otherwise a small stage could take a large block, and the large stage would allocate
+ * another one. */
 static bool fits(const struct block *block, const struct gf_stage *stage)
 {
     return block->size >= stage->constants_size &&
            (block->size > COPY_MOST) == (stage->constants_size > COPY_MOST);
 }
 
-/* How well a block suits the stage. Best is one that holds the stage's constants; then one that
- * fits and whose content nobody will ask for; then an empty one; then one that fits with OTHER
- * constants; then any other. */
+/* How well a block suits the stage; the lowest rank is the best. First comes a block that contains
+ * the stage's constants, then one that fits and whose content no stage needs again, then an empty
+ * one, then one that fits and contains other constants (OTHER), then any block. */
 enum { OTHER = 2 };
 
 static int rank(const struct block *block, const struct gf_stage *stage)
@@ -191,8 +191,8 @@ static void forget_copy(struct block *block)
     block->copy = NULL;
 }
 
-/* The block that suits the stage best, with room for its constants. Where there is no memory for an
- * empty block, the next best is taken. */
+/* Finds the block that suits the stage best, with room for its constants. If memory runs out for an
+ * empty block, the next best one is used. */
 static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage *stage)
 {
     struct block *best = NULL, *other = NULL;
@@ -255,7 +255,7 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
                                 struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    /* Those that a filter stands for are seen only here. */
+    /* The filters that another filter consists of are known only here. */
     enum gf_status status = gf_filter_check_kernels(stage->filter, error);
     if (!status)
         status = gf_cuda_check_architecture(cuda, stage, error);
@@ -317,7 +317,7 @@ static void cuda_give_back(struct gf_backend *backend)
     sem_post(&turns[backend_of(backend)->options.device]);
 }
 
-/* Opens the coders. They get half of the budget with the first picture that they take. */
+/* Opens the coders. They get half of the budget when they take their first picture. */
 static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_coders **coders,
                                   struct gf_error *error)
 {

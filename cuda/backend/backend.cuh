@@ -10,14 +10,13 @@
 #include "cuda/backend/device_state.cuh"
 #include "engine/backend.h"
 
-/* A block for each stage that a segment can have. */
+/* BLOCKS_KEPT: a block for each stage that a segment can have. */
 enum { MARKS_MAX = GF_BANDS_QUEUED * (2 + 2 * GF_CUTS_MAX), BLOCKS_KEPT = GF_CUTS_MAX };
 
 struct block {
     void *data;
     size_t size;
-    void *copy; /* a copy of the block's content on the host, where the next picture may need the
-                 * same; NULL: none */
+    void *copy; /* the content, to compare the next constants with; NULL: none */
     size_t copy_size;
     bool used;
 };
@@ -26,34 +25,33 @@ struct block {
 struct statistic {
     enum gf_statistic kind;
     gf_counter *counter;
-    bool counter_is_chosen; /* by variant=name */
+    bool counter_is_chosen; /* the user chose it by variant=name */
     size_t bytes, capacity;
     unsigned long long *count; /* [channels][bins] */
-    unsigned long long *taken; /* the same in pinned memory of the host */
-    cudaStream_t first;        /* of the lane that has emptied it */
+    unsigned long long *taken; /* copy of `count` in pinned memory of the host */
+    cudaStream_t first;        /* stream of the lane that has cleared the histogram */
     cudaEvent_t emptied;       /* NULL until there is a second lane */
     void *tables;
-    int table_bits; /* the depth of the pictures that the tables are for; 0: there are no tables */
+    int table_bits; /* bits of the pictures that the tables are for; 0: no tables */
 };
 
-struct device_picture; /* pictures.cu */
+struct device_picture; /* see pictures.cu */
 
 struct cuda_backend {
     struct gf_backend base;
     struct gf_cuda_options options;
-    bool has_budget; /* memory is allocated piece by piece, and counted against the budget */
+    bool has_budget; /* each allocation is counted against the budget */
     struct gf_spans *spans;
-    bool waited;                      /* for the start */
-    const struct cuda_device *device; /* read after the start */
+    bool waited;                      /* this backend has waited for the device's start */
+    const struct cuda_device *device; /* valid after the start */
     pthread_mutex_t lock;             /* guards used_bytes and blocks */
     uint64_t used_bytes;
-    struct block block[BLOCKS_KEPT]; /* for stages' constants, kept for the next stage */
+    struct block block[BLOCKS_KEPT]; /* constants of stages; kept for later stages */
     struct statistic statistic;
-    struct device_picture **held; /* the second pictures that this backend uses; they have a lock of
-                                   * their own */
+    struct device_picture **held; /* second pictures that this backend uses; see pictures.cu */
     int held_count;
-    struct gf_device_coders *coders; /* NULL until it is asked for */
-    uint64_t coder_bytes;            /* of the budget, lent to the coders */
+    struct gf_device_coders *coders; /* NULL before their first use */
+    uint64_t coder_bytes;            /* the part of the budget that the coders have */
 };
 
 struct mark {
@@ -67,7 +65,7 @@ struct cuda_lane {
     struct gf_lane base;
     cudaStream_t stream;
     struct mark mark[MARKS_MAX];
-    int marks, events; /* set since the last wait; created */
+    int marks, events; /* number of marks since the last wait; number of events created */
 };
 
 static inline struct cuda_backend *backend_of(struct gf_backend *backend)
@@ -118,7 +116,7 @@ enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 /* Brings the stage's second pictures to the device, where they stay until the backend closes. */
 enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
                             struct gf_error *error);
-/* Those pictures on the device. */
+/* Fills in the addresses of the stage's second pictures on the device. */
 void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stage *stage,
                            struct gf_view *views);
 void gf_cuda_drop_pictures(struct cuda_backend *cuda);

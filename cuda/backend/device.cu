@@ -11,13 +11,13 @@
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 
-/* Whether the driver takes machine code or compiles PTX is the same for every kernel: this one is
- * asked about. */
+/* A kernel that the program asks about, to learn whether the driver runs machine code or compiles
+ * PTX; the answer is the same for every kernel. */
 __global__ void __launch_bounds__(32) probe_kernel()
 {
 }
 
-/* Device nodes of the driver on Linux, WSL 2 and Tegra. */
+/* Whether the driver's device nodes exist, on Linux, WSL 2 or Tegra. */
 extern "C" bool gf_backend_cuda_node(const char **why_not)
 {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu",
@@ -30,8 +30,8 @@ extern "C" bool gf_backend_cuda_node(const char **why_not)
     return false;
 }
 
-/* Looks once, since looking takes milliseconds. The library stays open, since it is likely to be
- * used. */
+/* Looks for the driver once, since that takes milliseconds. The library is not closed, since it
+ * will probably be used. */
 static const char *why_unlikely;
 
 static void look(void)

@@ -10,7 +10,7 @@
 #include "gpufilter/status.h"
 
 struct cuda_device {
-    /* Set by the start, and constant from then on. */
+    /* The start sets these members, which are constant afterwards. */
     char name[64];
     int numa_node;
     int architecture;       /* the architecture whose machine code the kernels run: 90 for sm_90 */
@@ -18,11 +18,11 @@ struct cuda_device {
     double base_s;
     double begin_s, end_s; /* of the start that succeeded */
     struct gf_arena memory;
-    struct gf_arena pinned; /* small pieces of host memory, which the device copies to and from */
-    pthread_mutex_t lock;   /* guards what follows */
-    int users;              /* backends */
-    /* How much memory the driver last said was free, when that was, and how much the arena held
-     * then. */
+    struct gf_arena pinned; /* small pieces of host memory for copies */
+    pthread_mutex_t lock;   /* guards the members below */
+    int users;              /* number of backends */
+    /* The driver's last answer about free memory: when it was given, how many bytes were free, and
+     * how many the arena held then. */
     double asked_s;
     uint64_t said_free, held;
 };
@@ -33,18 +33,18 @@ struct cuda_device *gf_cuda_device_state(int index);
 /* The starter of every device (engine/device_start.h). */
 enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
 
-/* Note that a backend comes or goes; with the last one goes the memory that is not in use. */
+/* Tell that a backend opens or closes. When the last one closes, unused memory is freed. */
 void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
-bool gf_cuda_device_is_shared(int index); /* by several */
+bool gf_cuda_device_is_shared(int index); /* whether several backends use it */
 
-/* Small pieces of pinned memory; NULL where none is left. */
+/* A small piece of pinned memory; NULL when out of memory. */
 void *gf_cuda_pinned_piece(int index, size_t size);
 void gf_cuda_pinned_piece_free(int index, void *piece);
 
-/* Memory of the current device, which must be device `index`, cut from a few large allocations;
- * `own`: from an allocation of its own, exactly as large. NULL where no memory is left. Freed
- * memory may be used again at once: the device must have ended all work on it. */
+/* Allocates memory of the current device, which must be device `index`. The memory is part of a few
+ * large allocations, or with `own` an allocation of exactly that size. NULL when out of memory.
+ * Freed memory may be reused at once: the device must have finished all work on it. */
 void *gf_cuda_memory_alloc(int index, size_t size, bool own);
 void gf_cuda_memory_free(int index, void *memory, bool own);
 /* How many bytes can be allocated. The driver, which is slow to answer, is asked seldom. */

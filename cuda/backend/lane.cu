@@ -105,7 +105,7 @@ enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
     return copy(lane, dst, src, cudaMemcpyDeviceToHost, error);
 }
 
-/* pictures: room for those of the stage. */
+/* pictures: room for the stage's second pictures. */
 static struct gf_launch launch_of(const struct gf_lane *lane, const struct gf_stage *stage,
                                   const void *constants, const struct gf_view *in,
                                   const struct gf_view *out, void *scratch,
@@ -135,8 +135,7 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
-/* Where the user has asked for a variant of the stage or of the counter, that variant runs by
- * itself. */
+/* Where the user has chosen a variant of the stage or of the counter, that variant runs alone. */
 enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage *stage,
                                     const void *constants, const struct gf_view *in,
                                     const struct gf_view *out, void *scratch, bool *counted,

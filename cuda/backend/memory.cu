@@ -6,8 +6,8 @@
 #include "cuda/backend/device_state.cuh"
 #include "engine/device_start.h"
 
-/* The sizes of allocations. A cudaMalloc of megabytes takes a good part of a millisecond, and no
- * two run at the same time. */
+/* The sizes of allocations. cudaMalloc of megabytes takes a large part of a millisecond, and
+ * several calls wait for each other. */
 enum {
     CHUNK_LEAST = 8 << 20,
     CHUNK_MOST = 1 << 30,
@@ -55,7 +55,7 @@ static void give_pinned(void *context, void *memory)
     cudaFreeHost(memory);
 }
 
-/* Whether a tool looks for accesses beyond a buffer: it sees them only if each buffer has an
+/* Whether a tool checks for accesses beyond a buffer: it notices them only if each buffer is an
  * allocation of its own. */
 static bool is_watched(void)
 {

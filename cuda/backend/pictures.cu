@@ -7,7 +7,8 @@
 #include "cuda/common/check.cuh"
 #include "cuda/common/launch.cuh"
 
-/* Each gets an allocation of its own, exactly as large as a budget counts it. */
+/* Each picture gets an allocation of its own, whose size is the one that is counted against the
+ * budget. */
 static const bool OWN = true;
 
 struct device_picture {
@@ -17,7 +18,7 @@ struct device_picture {
     struct device_picture *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and what is in it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and its elements */
 static struct device_picture *pictures;
 
 static enum gf_status fail_memory(const struct cuda_backend *cuda, uint64_t bytes,

@@ -30,7 +30,7 @@ static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *
                : gf_cuda_fail(error, gf_cuda_device(lane), "cudaStreamEndCapture", code);
 }
 
-/* Toolkits before 12.3 do not tell it. */
+/* Toolkits before 12.3 have no such function. */
 static cudaError_t mangled_name(const char **name, const void *function)
 {
 #if CUDART_VERSION >= 12030
@@ -149,7 +149,7 @@ enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work 
 
 struct timer {
     cudaStream_t stream;
-    cudaEvent_t *event; /* two a run */
+    cudaEvent_t *event; /* two for each run */
     void *flush;
     size_t flush_bytes; /* twice the second-level cache */
 };

@@ -8,7 +8,7 @@
 #include "engine/backend.h"
 #include "engine/device_start.h"
 
-static bool started, exclusive; /* of the process, atomic */
+static bool started, exclusive; /* states of the process, which are atomic */
 
 extern "C" bool gf_backend_cuda_started(bool *shared)
 {
@@ -18,7 +18,7 @@ extern "C" bool gf_backend_cuda_started(bool *shared)
 
 extern "C" void gf_backend_cuda_begin(int device)
 {
-    /* A failure here will happen again, and be reported, when somebody opens the device. */
+    /* A failure is reported again when a backend opens the device. */
     (void)!gf_device_start(device, gf_cuda_device_starter, NULL);
 }
 

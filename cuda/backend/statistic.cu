@@ -1,4 +1,4 @@
-/* The histogram of the CUDA backend, which all lanes add to. */
+/* The histogram of the CUDA backend, to which all lanes add. */
 #include "cuda/backend/backend.cuh"
 
 #include <stdlib.h>

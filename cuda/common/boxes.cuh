@@ -23,7 +23,7 @@ typedef struct {
     char unused;
 } box_map;
 #endif
-typedef unsigned long long box_bar; /* in shared memory */
+typedef unsigned long long box_bar; /* a barrier in shared memory */
 
 static __device__ __forceinline__ unsigned shared_address(const void *p)
 {
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void box_wait(box_bar *bar, unsigned parity)
 #endif
 }
 
-/* x counts bytes. `to` is aligned to 128 bytes. */
+/* Starts to copy a box. x is in bytes; `to` is aligned to 128 bytes. */
 static __device__ __forceinline__ void box_load(void *to, const box_map *map, int x, int y,
                                                 box_bar *bar)
 {

@@ -11,8 +11,8 @@
 #include "cuda/common/sample_table.cuh"
 #include "cuda/common/stencil.cuh"
 
-/* Where a box is in the picture. The rows that its results need are low to high; other rows only
- * have a place. */
+/* Where a box is in the picture. Its results need rows low to high; other rows of the box have
+ * undefined contents. */
 struct box_place {
     int left, top, low, high;
 };
@@ -31,7 +31,7 @@ static __device__ __forceinline__ bool needs_border(const struct view_pair &p,
            (p.border == GF_BORDER_WRAP && (box.top < 0 || box.top + Shape::ROWS > p.height));
 }
 
-/* Whether rows of the box stand for rows outside the picture. */
+/* Whether rows of the box represent rows outside of the picture. */
 template <class Shape>
 static __device__ __forceinline__ bool needs_list(const struct view_pair &p, int top)
 {
@@ -54,8 +54,8 @@ list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned c
     }
 }
 
-/* Fills the columns outside the picture that results need, in the rows inside it. in_rows: the rows
- * of the view. */
+/* Fills the columns outside of the picture that results need, for the rows inside it. in_rows: the
+ * rows of the view. */
 template <class Shape>
 static __device__ __forceinline__ void fill_columns(const struct view_pair &p, int in_rows,
                                                     const struct box_place &box, unsigned char *raw)
@@ -85,8 +85,8 @@ static __device__ __forceinline__ void fill_columns(const struct view_pair &p, i
     }
 }
 
-/* Fills rows outside the picture where the border wraps around: the rows that they stand for are
- * far away, outside the box. */
+/* Fills rows outside of the picture where the border wraps around: the rows with the same contents
+ * are far away, outside of the box. */
 template <class Shape>
 static __device__ __forceinline__ void fill_rows(const struct view_pair &p,
                                                  const struct box_place &box, unsigned char *raw)
@@ -121,10 +121,10 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
     t[3] = __byte_perm(c, d, 0x7632);
 }
 
-/* Splits the channels of a box and makes words that hold four rows of a column. With OCTETS two
- * such words, of eight rows, stand side by side, and the words of the next eight rows stand OCTET
- * words further; otherwise the word of the next four rows stands QUARTET words further. An item of
- * work is four pixels of eight rows. Where there is a table, samples are looked up first. */
+/* Splits the channels of a box and makes words with four rows of a column. With OCTETS two such
+ * words, of eight rows, are neighbours, and the words of the next eight rows are OCTET words
+ * further; otherwise the word of the next four rows is QUARTET words further. A work item is four
+ * pixels of eight rows. If there is a table, samples are looked up first. */
 template <class Shape, class Table>
 static __device__ __forceinline__ void turn_box(const unsigned char *raw, const unsigned char *list,
                                                 const Table &table, unsigned *operands)

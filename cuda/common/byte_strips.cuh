@@ -22,23 +22,20 @@
 
 enum {
     STEP_SIDE = 16,    /* rows and pixels of a step */
-    STRIPS_LISTED = 4, /* how many chunks have their rows listed at once: the present one and the
-                        * two after it */
+    STRIPS_LISTED = 4, /* chunks whose rows are listed: the current one and two more */
 };
 
-/* Chunks of the input, groups of the input and of the output. */
+/* Tensor maps for chunks of the input, and for groups of the input and of the output. */
 struct strip_maps {
     box_map chunk, original, result;
 };
 
 struct strip_args {
     struct view_pair p;
-    int reach, above;         /* the rows above a result that it needs, and the rows above it that
-                               * are in the box */
-    int in_rows;              /* of the view */
-    int across, share, steps; /* of a strip, of a block, of all strips */
-    int start;                /* how many steps more the start of a strip counts when work is shared
-                               * out */
+    int reach, above;         /* rows above a result that it needs, and that are in the box */
+    int in_rows;              /* rows of the view */
+    int across, share, steps; /* numbers of steps: of a strip, of a block, of all strips */
+    int start;                /* steps that the start of a strip counts as */
 };
 
 /* The first step behind `counted` steps, where each start of a strip counts as args.start steps. */
@@ -51,8 +48,8 @@ static __device__ __forceinline__ int step_after(const struct strip_args &args, 
 
 /* A chunk of a block's share. */
 struct strip_walk {
-    int at, end;             /* at: the strip's first step in the numbering of all steps; end: where
-                              * the block's share ends */
+    /* The strip's first step; the end of the block's share; among all steps. */
+    int at, end;
     int strip, first, count; /* the block works on steps first .. first + count - 1 of the strip */
     int chunk, chunks;
 };
@@ -68,7 +65,7 @@ static __device__ __forceinline__ void open_strip(const struct strip_args &args,
     walk.chunks = (walk.count + Shape::LEAD + Shape::STEPS - 1) / Shape::STEPS;
 }
 
-/* Goes on to the next chunk. False: there is none. */
+/* Goes to the next chunk. False where there is none. */
 template <class Shape>
 static __device__ __forceinline__ bool advance(const struct strip_args &args,
                                                struct strip_walk &walk)
@@ -103,8 +100,8 @@ fetch_chunk(const struct strip_args &args, const struct strip_maps &maps,
     box_load(raw, &maps.chunk, box.left * Shape::CHANNELS, box.top - args.p.in_y, bar);
 }
 
-/* Calls function(x, y, place) for those groups of a chunk's results that are the block's own: the
- * group's byte and row in the output, and its place in the stage. */
+/* Calls function(x, y, place) for the groups of a chunk's results that belong to the block: x and y
+ * are the group's byte and row in the output, `place` is its address in the stage. */
 template <class Shape, class Function>
 static __device__ __forceinline__ void
 for_groups(const struct strip_args &args, const struct strip_walk &walk, const Function &function)
@@ -131,8 +128,8 @@ fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
     });
 }
 
-/* Whether the group ends behind the row: the copy engine, which writes whole pieces of 16 bytes,
- * must not write it. */
+/* Whether the group ends behind the row. The copy engine writes whole pieces of 16 bytes, and must
+ * not write such a group. */
 template <class Shape>
 static __device__ __forceinline__ bool is_tail(const struct strip_args &args, int x)
 {
@@ -140,7 +137,7 @@ static __device__ __forceinline__ bool is_tail(const struct strip_args &args, in
     return x + Shape::GROUP_BYTES > bytes && bytes % 16;
 }
 
-/* One thread: starts to write a chunk. */
+/* Starts to write a chunk. One thread calls it. */
 template <class Shape>
 static __device__ __forceinline__ void
 store_chunk(const struct strip_args &args, const struct strip_maps &maps,
@@ -173,7 +170,7 @@ static __device__ __forceinline__ void store_tails(const struct strip_args &args
     });
 }
 
-/* Where in the stage the results of a step stand: one group stands behind the other. */
+/* Where in the stage the results of a step are. The groups follow each other. */
 template <class Shape>
 static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage, int step, int row)
 {
@@ -181,20 +178,20 @@ static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage,
            step % Shape::GROUP * (STEP_SIDE * Shape::CHANNELS);
 }
 
-/* The block's shared memory. It has two of each array, for the present chunk and the next one, but
- * three stages where stages are filled with the picture's samples first. */
+/* The block's shared memory. Each array exists twice, for the current and the next chunk; there are
+ * three stages where these are filled with the picture's samples first. */
 template <class Shape, class State> struct strip_shared {
     static constexpr int STAGES = State::ORIGINAL ? 3 : 2;
     unsigned char raw[2][Shape::ROWS * Shape::BOX_BYTES];
     unsigned char stage[STAGES][Shape::OUT_ROWS * Shape::STEPS / Shape::GROUP * Shape::GROUP_BYTES];
     unsigned operands[2][Shape::OPERAND_WORDS];
-    unsigned char rows[STRIPS_LISTED][Shape::ROWS]; /* by strip */
+    unsigned char rows[STRIPS_LISTED][Shape::ROWS]; /* for each strip */
     box_bar raw_bar[2], stage_bar[STAGES];
     typename State::tables tables;
     struct sample_tables<typename State::Fuse> samples;
 };
 
-/* Completes chunk k at the picture's borders. All threads call it. */
+/* Completes chunk k at the picture's borders. All threads call this. */
 template <class Shape, class Shared>
 static __device__ __forceinline__ void
 complete_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared &s, unsigned k)
@@ -216,7 +213,7 @@ static __device__ __forceinline__ void list_strip(const struct strip_args &args,
     list_box_rows<Shape>(args.p, box_of<Shape>(args, walk), s.rows[walk.strip % STRIPS_LISTED]);
 }
 
-/* Makes operands of chunk k. */
+/* Converts chunk k to operands. */
 template <class Shape, class Shared>
 static __device__ __forceinline__ void
 turn_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared &s, unsigned k)
@@ -229,8 +226,8 @@ turn_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared 
         turn_box<Shape>(s.raw[k % 2], NULL, s.samples.before, s.operands[k % 2]);
 }
 
-/* The body of a kernel. While some warps make the results of chunk k from its operands, others turn
- * chunk k + 1 into operands, and the copy engine brings chunk k + 2. */
+/* The body of a kernel. At the same time some warps compute the results of chunk k from its
+ * operands, others convert chunk k + 1 to operands, and the copy engine copies chunk k + 2. */
 template <class Shape, class State, class Args>
 static __device__ __forceinline__ void make_strips(const struct strip_maps &maps, const Args &args)
 {
@@ -243,7 +240,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
     at.at = step_after(args, blockIdx.x * args.share);
     at.end = step_after(args, (blockIdx.x + 1) * args.share);
     if (at.at >= at.end)
-        return; /* nothing but a start */
+        return; /* the share has only the start of a strip */
     open_strip<Shape>(args, at);
     struct strip_walk next = at;
     bool more = advance<Shape>(args, next);
@@ -295,7 +292,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
         }
         box_fence();
         if (stores)
-            box_store_wait(); /* waits for chunk k - 1, whose place in the stage is free then */
+            box_store_wait(); /* waits for chunk k - 1, whose stage is then free */
         __syncthreads();
         if (stores)
             store_chunk<Shape>(args, maps, at, stage);
@@ -358,8 +355,8 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     args.across = ceil_div(args.p.width, STEP_SIDE * GROUP) * GROUP;
     const int strips = ceil_div(args.p.rows, Shape::OUT_ROWS);
     args.steps = args.across * strips;
-    /* A block that comes to another strip also makes the columns before its steps: it gets fewer
-     * steps, so that no block is slower than the others. */
+    /* A block that comes to another strip also computes the columns before its steps; it gets fewer
+     * steps, so that all blocks take equally long. */
     args.start = ceil_div(Shape::LEAD, Shape::STEPS) * Shape::STEPS;
     const int counted = strips * (args.across + args.start);
     args.share = ceil_div(counted, multiprocessors * each * GROUP) * GROUP;
@@ -367,10 +364,10 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
                         (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
-/* Whether this way is faster, as measured on compute capability 9.0. Other devices multiply bytes
- * more slowly, have less shared memory, or are not known (data sheets: 8.0 has no copy engine for
- * boxes; 8.6, 8.9 and 12.0 have 99 KB a block; 10.3 has a small part of the rate of 10.0). Code for
- * an older architecture, which the driver compiles from PTX, has no such kernel. */
+/* Whether this method is faster, as measured on compute capability 9.0. Other devices multiply
+ * bytes more slowly, have less shared memory, or were not measured (data sheets: 8.0 has no copy
+ * engine for boxes; 8.6, 8.9 and 12.0 have 99 KB for a block; 10.3 has a small part of the rate of
+ * 10.0). Code for an older architecture, which the driver compiles from PTX, lacks this kernel. */
 static inline bool strips_are_faster(const void *kernel)
 {
     int device = 0, major = 0, minor = 0;

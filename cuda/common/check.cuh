@@ -11,7 +11,7 @@ static inline enum gf_status gf_cuda_fail(struct gf_error *error, int device, co
 {
     const enum gf_status status =
         code == cudaErrorMemoryAllocation ? GF_ERROR_DEVICE_MEMORY : GF_ERROR_DEVICE;
-    cudaGetLastError(); /* clears the error, unless it has broken the context */
+    cudaGetLastError(); /* clears the error, unless the context is unusable */
     return gf_fail(error, status, "cuda:%d: %s: %s", device, call, cudaGetErrorString(code));
 }
 

@@ -69,8 +69,7 @@ enum gf_status coder_add_times(const struct coder *coder, struct gf_error *error
 
 uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64_t most)
 {
-    const uint64_t beyond = 1u << 30; /* no coder takes more than that for pictures that are yet to
-                                       * come */
+    const uint64_t beyond = 1u << 30; /* the most bytes for pictures that are only expected */
     if (count < 1 || coder->expected <= count)
         return bytes;
     uint64_t more = bytes / (uint64_t)count * (uint64_t)(coder->expected - count);
@@ -78,7 +77,7 @@ uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64
     return bytes + more <= most ? bytes + more : bytes < most ? most : bytes;
 }
 
-/* Where there is not so much memory as the expected pictures need, `bytes` have to do. */
+/* If the device lacks the memory for the expected pictures, `bytes` suffice. */
 enum gf_status coder_reserve(struct coder *coder, uint64_t bytes, int count, struct gf_error *error)
 {
     if (bytes <= coder->memory_bytes)

@@ -1,5 +1,5 @@
 /* What decoders and encoders of pictures have in common: a stream, memory that grows, and times. A
- * coder begins with a struct coder, so that zeros are a coder that is not open. */
+ * coder begins with a struct coder; a coder of zeros is not open. */
 #ifndef GF_CUDA_COMMON_CODER_CUH
 #define GF_CUDA_COMMON_CODER_CUH
 
@@ -16,26 +16,26 @@ enum { CODER_MARKS_MOST = 7 };
 struct coder {
     int device;
     uint64_t memory_most;
-    int expected; /* pictures at once */
+    int expected; /* pictures that will come together */
     cudaStream_t stream;
     cudaEvent_t ended; /* waiting for it lets other threads have the processor */
     int marks;
     cudaEvent_t mark[CODER_MARKS_MOST];
-    float *times;          /* marks - 1: from each mark to the next; NULL: not measured */
+    float *times;          /* marks - 1 times, from each mark to the next; NULL: not measured */
     unsigned char *memory; /* on the device */
-    unsigned char *pinned; /* the driver's own memory of the host, for what is copied */
+    unsigned char *pinned; /* pinned host memory from the driver, for copies */
     uint64_t memory_bytes, pinned_bytes;
 };
 
-/* `marks`: the number of points in time of a run. coder_close() also takes a coder that could not
- * be opened. */
+/* marks: number of points in time of a run. coder_close() also accepts a coder whose opening
+ * failed. */
 enum gf_status coder_open(struct coder *coder, int device, uint64_t memory_most, int marks,
                           struct gf_error *error);
 void coder_close(struct coder *coder);
 
-/* Defines the functions of coder.h but run(). prepare(coder, error) makes what a coder of this kind
- * has beside a struct coder, and clear(coder) frees it. struct gf_NAME_steps has a float for each
- * step, from one mark to the next. */
+/* Defines the functions of coder.h except run(). prepare(coder, error) makes the members of this
+ * kind of coder beside the struct coder, and clear(coder) frees them. struct gf_NAME_steps has a
+ * float for each step, which lasts from one mark to the next. */
 #define DEFINE_CODER(NAME, prepare, clear) \
     extern "C" enum gf_status gf_##NAME##r_create( \
         int device, uint64_t memory_most, struct gf_##NAME##r **coder, struct gf_error *error) \
@@ -74,19 +74,20 @@ void coder_close(struct coder *coder);
 /* Waits until all launched work has ended. */
 cudaError_t coder_wait(const struct coder *coder);
 
-/* Notes where in the stream a step ends, if times are measured: coder_add_times() adds the steps'
- * milliseconds to the times. */
+/* Marks the place in the stream where a step ends, if times are measured. coder_add_times() adds
+ * the steps' milliseconds to the times. */
 cudaError_t coder_mark(const struct coder *coder, int i, cudaStream_t stream);
 void coder_begin_times(const struct coder *coder);
 enum gf_status coder_add_times(const struct coder *coder, struct gf_error *error);
 
-/* The bytes for the expected pictures where `count` need `bytes`, up to `most`; at least `bytes`. A
- * group that grows picture by picture would wait for the device each time. */
+/* The bytes to allocate for the expected pictures where `count` pictures need `bytes`: at least
+ * `bytes`, and otherwise at most `most`. Memory that grew picture by picture would wait for the
+ * device each time. */
 uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64_t most);
 
-/* Each of these makes room for at least so many bytes, whose contents are lost, and for the
- * pictures that are expected where `count` need so much. `spare`: bytes more if the memory has to
- * grow. */
+/* Each of these functions makes room for at least `bytes` bytes, whose contents are lost, and for
+ * the expected pictures, if `count` pictures need `bytes`. spare: additional bytes if the memory
+ * has to grow. */
 enum gf_status coder_reserve(struct coder *coder, uint64_t bytes, int count,
                              struct gf_error *error);
 enum gf_status coder_reserve_pinned(struct coder *coder, uint64_t bytes, uint64_t spare, int count,
@@ -99,9 +100,9 @@ static inline uint64_t aligned(uint64_t size)
     return (size + CODER_ALIGNMENT - 1) / CODER_ALIGNMENT * CODER_ALIGNMENT;
 }
 
-/* Memory that is given out piece by piece. */
+/* Memory that is divided piece by piece. */
 struct arena {
-    unsigned char *memory; /* NULL: only counted */
+    unsigned char *memory; /* NULL: the pieces are only counted */
     uint64_t used;
 };
 

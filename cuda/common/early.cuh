@@ -26,7 +26,7 @@ static __device__ __forceinline__ void early_next(void)
 #endif
 }
 
-/* Waits until the kernels before have ended and their results are visible. */
+/* Waits until the kernels before have ended, so that their results are visible. */
 static __device__ __forceinline__ void early_wait(void)
 {
 #if GF_HAS_EARLY
@@ -34,7 +34,7 @@ static __device__ __forceinline__ void early_wait(void)
 #endif
 }
 
-/* Launches the kernel, early where the device can. */
+/* Launches the kernel, on devices that can do so before the last one has ended. */
 template <class... Parameters, class... Arguments>
 static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads,
                                 size_t shared_bytes, cudaStream_t stream,

@@ -1,5 +1,5 @@
 /* What encoders of pictures have in common: they encode the pictures of a group in rounds, as many
- * at once as memory allows, and their results lie one behind the other in pinned memory. */
+ * at a time as memory allows, and the results follow each other in pinned memory. */
 #ifndef GF_CUDA_COMMON_ENCODER_CUH
 #define GF_CUDA_COMMON_ENCODER_CUH
 
@@ -8,7 +8,7 @@
 #include "cuda/common/coder.cuh"
 #include "cuda/common/pinned.cuh"
 
-/* ENCODER_PICTURES_MOST: of a round, which a grid allows. */
+/* ENCODER_PICTURES_MOST: the most pictures of a round, limited by a grid's size. */
 enum { ENCODER_PICTURES_MOST = 4096 };
 
 enum part_state { WAITING, CHOSEN, ENDED };
@@ -16,17 +16,17 @@ enum part_state { WAITING, CHOSEN, ENDED };
 /* A picture of the group. An encoder's own struct part begins with it. */
 struct encoder_part {
     enum part_state state;
-    uint64_t offset, size; /* of the result; size 0: none */
+    uint64_t offset, size; /* place of the result on the host; size 0: none */
 };
 
 template <class Part> struct encoder : coder {
     struct pinned_memory coded; /* results */
     uint64_t coded_used;
-    /* Of the largest group: */
+    /* Sized for the largest group: */
     int capacity;
-    int *indices; /* of the round's pictures in the group */
+    int *indices; /* numbers of the round's pictures in the group */
     Part *parts;
-    int placed; /* pictures of the round, from their choice on */
+    int placed; /* number of the round's pictures that were chosen */
 };
 
 template <class Part>
@@ -54,9 +54,9 @@ template <class Part> static void clear_encoder(struct encoder<Part> *encoder)
     gf_cuda_pinned_free(&encoder->coded);
 }
 
-/* Chooses waiting pictures as far as memory suffices, and gives up those that would never fit.
- * `fixed`: the bytes of a round without pictures; bytes_of(part): those of a picture. Returns the
- * bytes of a round with the chosen ones, 0 where none is left. */
+/* Chooses waiting pictures while memory suffices, and marks those that would never fit. `fixed` is
+ * the number of bytes for a round without pictures, bytes_of(part) that for a picture. Returns the
+ * bytes of a round with the chosen pictures; 0 where no picture is left. */
 template <class Part, class Bytes>
 static uint64_t choose_pictures(struct encoder<Part> *encoder, int count, uint64_t fixed,
                                 const Bytes &bytes_of)
@@ -79,8 +79,7 @@ static uint64_t choose_pictures(struct encoder<Part> *encoder, int count, uint64
     return encoder->placed ? bytes : 0;
 }
 
-/* Makes room for `size` bytes of results, and keeps those that are there, which `size` counts,
- * too. */
+/* Makes room for `size` bytes of results in all, and keeps the results that are there. */
 template <class Part>
 static enum gf_status reserve_coded(struct encoder<Part> *encoder, uint64_t size,
                                     struct gf_error *error)

@@ -4,10 +4,11 @@
 
 #include <cuda_runtime.h>
 
-/* VECTOR: bytes of the widest access that a thread can make. Rows begin on multiples of it. */
+/* VECTOR: bytes of the widest access of a thread; rows begin at multiples of it. */
 enum { VECTOR = 16, WARP = 32 };
 
-/* Rows of blocks in a grid, for kernels whose blocks go on to the rows that lie a grid below. */
+/* The most rows of blocks in a grid, for kernels whose blocks continue with the rows that are a
+ * grid further down. */
 enum { GRID_ROWS_MAX = 32768 };
 
 static __host__ __device__ __forceinline__ int ceil_div(int a, int b)
@@ -41,14 +42,14 @@ static inline unsigned blocks_for(unsigned items, unsigned items_a_block)
     return (items + items_a_block - 1) / items_a_block;
 }
 
-/* A row's whole items of `size` bytes, and in *tail the bytes behind the last of them. */
+/* The number of whole items of `size` bytes in a row; *tail is the number of bytes behind them. */
 static inline unsigned whole_items(size_t row_bytes, size_t size, unsigned *tail)
 {
     *tail = (unsigned)(row_bytes % size);
     return (unsigned)(row_bytes / size);
 }
 
-/* The parts of a vector as an array. */
+/* Converts a vector to an array of its parts. */
 static __device__ __forceinline__ void unpack(uint4 v, unsigned to[4])
 {
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
@@ -75,8 +76,8 @@ static __device__ __forceinline__ struct position position_of(unsigned item, uns
     return at;
 }
 
-/* The number of blocks that all multiprocessors together hold at once, or `needed` if that is
- * fewer: for kernels whose blocks stay and take one item after another. */
+/* The number of blocks that all multiprocessors together hold at a time, or `needed` if that is
+ * less; for kernels whose blocks process one item after another. */
 static inline cudaError_t resident_blocks(const void *kernel, int threads, size_t shared_bytes,
                                           unsigned needed, unsigned *blocks)
 {
@@ -92,9 +93,9 @@ static inline cudaError_t resident_blocks(const void *kernel, int threads, size_
     return status;
 }
 
-/* Chooses, within least to most, how many of `all` items, one below the other, each block does in
- * turn. The grid has `across` columns of blocks, and each block begins with work that is worth
- * `extra` items. All blocks that the multiprocessors hold at once end at about the same time. The
+/* Chooses how many of `all` items, one below the other, each block processes in turn: from `least`
+ * to `most`. The grid has `across` columns of blocks, and each block begins with work that is worth
+ * `extra` items. All blocks that the multiprocessors hold at a time end at about the same time. The
  * total time is therefore a number of rounds, and a last round with only a few blocks would take as
  * long as a full one. */
 static inline cudaError_t items_for_rounds(const void *kernel, int threads, int across, int all,
@@ -114,7 +115,7 @@ static inline cudaError_t items_for_rounds(const void *kernel, int threads, int 
     return status;
 }
 
-/* How many bytes of shared memory a block may have. */
+/* The number of bytes of shared memory that a block may have. */
 static inline cudaError_t shared_most(int *bytes)
 {
     int device = 0;
@@ -124,13 +125,13 @@ static inline cudaError_t shared_most(int *bytes)
                : status;
 }
 
-/* Calls function(n) with the number as a compile-time constant (std::integral_constant's idea, but
- * without its header): `constexpr int N = decltype(n)::value`. */
+/* Calls function(n), where n carries the number as a compile-time constant: `constexpr int N =
+ * decltype(n)::value`. */
 template <int N> struct constant {
     static constexpr int value = N;
 };
 
-/* 1 to 4 channels. */
+/* Calls the function for 1 to 4 channels. */
 template <class Function> static int for_channels(int channels, const Function &function)
 {
     switch (channels) {

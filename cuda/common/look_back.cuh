@@ -11,7 +11,7 @@
 static constexpr uint64_t TOLD_OWN = (uint64_t)1 << 62, TOLD_SUM = (uint64_t)2 << 62,
                           TOLD_VALUE = TOLD_OWN - 1;
 
-/* Publishes a value as one word, so that no other memory need be written before it. */
+/* Publishes a value as one word, so that no other memory has to be written before. */
 static __device__ __forceinline__ void tell(uint64_t *place, uint64_t value)
 {
     *(volatile uint64_t *)place = value;
@@ -30,8 +30,8 @@ static __device__ __forceinline__ uint64_t wait_for(const uint64_t *place)
     return value;
 }
 
-/* The sum of the `before` chunks whose places lie below `place`, STRIDE words apart. All lanes of a
- * warp call it; each lane reads one chunk at a time, the nearest first. */
+/* Returns the sum of the `before` chunks whose words are before `place`, STRIDE words apart. All
+ * lanes of a warp call this; each lane reads one chunk at a time, the nearest first. */
 template <int STRIDE>
 static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsigned before)
 {
@@ -43,7 +43,7 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
         do {
             value = back <= before ? heard(place - (size_t)STRIDE * back) : TOLD_SUM;
             sums = __ballot_sync(~0u, (value & TOLD_SUM) != 0);
-            /* Keeps the lanes up to the first whose chunk knows its sum. */
+            /* The lanes up to the first one whose chunk knows its sum. */
             needed = sums ? sums ^ (sums - 1) : ~0u;
         } while (needed & ~__ballot_sync(~0u, value != 0));
         own += needed >> lane & 1 && !(value & TOLD_SUM) ? (unsigned)value : 0;
@@ -52,7 +52,7 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
     }
 }
 
-/* Publishes the chunk's own number; the first chunk of a picture publishes its sum at once. */
+/* Publishes the chunk's own number; the first chunk of a picture publishes its sum directly. */
 static __device__ __forceinline__ void tell_own(uint64_t *place, unsigned before, unsigned own)
 {
     if (before)

@@ -37,7 +37,7 @@ static __device__ __forceinline__ void mma_k16(unsigned d[4], const unsigned a[2
 #endif
 }
 
-/* The same with an A of signed bytes. */
+/* Like mma_k32(), with signed bytes in A. */
 static __device__ __forceinline__ void mma_signed_k32(unsigned d[4], const unsigned a[4],
                                                       unsigned b0, unsigned b1)
 {

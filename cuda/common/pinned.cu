@@ -4,10 +4,10 @@
 #include "base/spans.h"
 #include "base/start_times.h"
 
-/* From this size on the memory is made of huge pages, which several threads provide. */
+/* From this size on the memory consists of huge pages, which several threads allocate. */
 static const size_t REGISTERED_LEAST = (size_t)4 << 20;
 
-/* False: another way must be taken. */
+/* Allocates and registers pages. False where the system cannot do that. */
 static bool register_pages(size_t size, struct pinned_memory *memory)
 {
     int device = 0, same_address = 0;

@@ -7,8 +7,7 @@
 struct pinned_memory {
     unsigned char *data; /* NULL: there is none */
     size_t size;
-    bool registered; /* true: the kernel's pages, registered with CUDA; false: the driver's own
-                      * memory */
+    bool registered; /* pages registered with CUDA, not the driver's own memory */
 };
 
 /* Allocates memory with undefined contents, for the current device. Pages that several threads

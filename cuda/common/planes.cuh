@@ -11,9 +11,9 @@ enum { PLANES_THREADS = 256, PLANES_RUN = 8 };
 
 struct planes_shape {
     int width,
-        height; /* of the tile, in pixels; width is a multiple of 8, width * channels one of 16 */
+        height; /* size of the tile in pixels; width is a multiple of 8, width * channels of 16 */
     int reach_x, reach_y;
-    int plane; /* floats from one channel to the next */
+    int plane; /* floats between two channels */
 };
 
 /* The largest tile that fits into 48 KB of shared memory together with its result and `more` bytes
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void load_planes(const struct view_pair &p,
     }
 }
 
-/* A run of the tile. */
+/* A run of eight pixels of a channel in the tile. */
 struct planes_item {
     int row, channel, first; /* first: pixel of the tile */
 };

@@ -7,7 +7,7 @@
 
 #include "cuda/common/launch.cuh"
 
-/* The 16 bytes that start `shift` bytes into a and b. */
+/* The 16 bytes that begin `shift` bytes behind the start of a, and continue in b. */
 static __device__ __forceinline__ uint4 funnel(uint4 a, uint4 b, int shift)
 {
     unsigned w[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
@@ -41,18 +41,18 @@ static __device__ __forceinline__ bool vector_from(const unsigned char *row, siz
     return true;
 }
 
-/* Row i of the result is row_bytes bytes of source row i from `skipped` on. Source rows have
- * in_bytes bytes. */
+/* Describes a copy: row i of the result is row_bytes bytes of source row i, from `skipped` on.
+ * Source rows have in_bytes bytes. */
 struct gf_row_copy {
-    const unsigned char *in; /* source row of result row 0; a multiple of 16, as are the steps */
-    ptrdiff_t in_step;       /* negative: rows come in reverse order */
+    const unsigned char *in; /* source row of result row 0; address and steps are multiples of 16 */
+    ptrdiff_t in_step;       /* negative: rows are in reverse order */
     unsigned char *out;
     size_t out_pitch;
     size_t in_bytes, skipped, row_bytes;
     int rows;
 };
 
-/* cudaError_t */
+/* Returns a cudaError_t. */
 extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, void *stream);
 
 #endif

@@ -57,7 +57,7 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
     fill_table(tables.after, (const unsigned char *)p.after);
 }
 
-/* One sample. */
+/* Looks up one sample. */
 static __device__ __forceinline__ unsigned look_up_sample(const struct sample_table<true> &table,
                                                           unsigned v)
 {
@@ -70,7 +70,7 @@ static __device__ __forceinline__ unsigned look_up_sample(const struct sample_ta
     return v;
 }
 
-/* Four samples. */
+/* Looks up four samples. */
 static __device__ __forceinline__ unsigned look_up(const struct sample_table<true> &table,
                                                    unsigned word)
 {

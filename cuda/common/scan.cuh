@@ -13,7 +13,7 @@ template <class T> static __device__ __forceinline__ T warp_sum(T value)
     return value;
 }
 
-/* The sum of the values of the warp's lanes before and with this one. */
+/* The sum of the values of the warp's lanes up to this one. */
 template <class T> static __device__ __forceinline__ T warp_inclusive_sum(T value)
 {
     const int lane = threadIdx.x & (WARP - 1);
@@ -25,8 +25,8 @@ template <class T> static __device__ __forceinline__ T warp_inclusive_sum(T valu
     return value;
 }
 
-/* Returns the sum of the values of all threads before this one; *total becomes the sum of all. All
- * THREADS threads call it, with WARP values of shared memory that nobody else uses. */
+/* Returns the sum of the values of all threads before this one; *total is the sum of all. All
+ * THREADS threads call this, with WARP values of shared memory for this purpose. */
 template <int THREADS, class T>
 static __device__ __forceinline__ T block_exclusive_sum(T value, T *warps, T *total)
 {
@@ -34,7 +34,7 @@ static __device__ __forceinline__ T block_exclusive_sum(T value, T *warps, T *to
     static_assert(WARPS <= WARP, "one warp sums the others");
     const int lane = threadIdx.x & (WARP - 1), warp = threadIdx.x / WARP;
     const T inclusive = warp_inclusive_sum(value);
-    __syncthreads(); /* `warps` may still be read from the last call */
+    __syncthreads(); /* `warps` may still be read by the last call */
     if (lane == WARP - 1)
         warps[warp] = inclusive;
     __syncthreads();

@@ -6,7 +6,8 @@
 
 #include "cuda/common/stencil.cuh"
 
-/* Its relative error is at most 2^-22. The root of 0 is NaN, which clamping to 0..1 makes 0. */
+/* A root with a relative error of at most 2^-22. The root of 0 is NaN, which clamping to 0..1 makes
+ * 0. */
 struct estimated_root {
     static constexpr bool EXACT = false;
     static __device__ __forceinline__ float root(float v)
@@ -15,9 +16,10 @@ struct estimated_root {
     }
 };
 
-/* s = v r is the root with an error that fmaf(-s, s, v) shows; half of r is the factor from that
- * error to the correction. The estimate of a reciprocal is corrected in the same way. Both were
- * compared with __fsqrt_rn and __frcp_rn for every mantissa of two binades. */
+/* A root rounded as IEEE 754 demands. s = v r is the root with an error, which fmaf(-s, s, v)
+ * shows; half of r is the factor from that error to the correction. The estimate of a reciprocal is
+ * corrected in the same way. Both were compared with __fsqrt_rn and __frcp_rn for every mantissa of
+ * two binades. */
 struct corrected_root {
     static constexpr bool EXACT = true;
     static __device__ __forceinline__ float correct(float v, float r)

@@ -31,11 +31,11 @@ template <class Sample, int BESIDE, int ROWS> struct strip_tables {
 struct strip {
     const unsigned char *in;     /* the lane's own bytes of the view's first row */
     const unsigned char *beside; /* the words beside the warp's that its outer lanes load */
-    unsigned char *out;          /* the lane's own bytes of the next row to store */
-    const long long *row;        /* of the strip's topmost row */
-    const int *from;             /* of the lane's own first sample */
+    unsigned char *out;          /* the lane's own bytes of the row to store next */
+    const long long *row;        /* offset of the strip's topmost row */
+    const int *from;             /* entry of the lane's own first sample */
     int lane, lines;
-    int rest;   /* bytes from the lane's own to the end of the row */
+    int rest;   /* bytes from the lane's own first one to the end of the row */
     bool plain; /* the row continues beyond the warp's words on both sides */
 };
 

@@ -14,11 +14,11 @@ struct view_pair {
     unsigned char *out; /* NULL where the kernel only reads */
     size_t in_pitch, out_pitch;
     int in_y, out_y, rows;
-    int width, height, channels; /* of the whole input picture, below 2^31 samples a row */
+    int width, height, channels; /* of the whole input picture; below 2^31 samples in a row */
     int border;                  /* enum gf_border, for stencils */
     unsigned per_channel;        /* 65536 / channels + 1: see pixel_of() in stencil.cuh */
     int bits;
-    const unsigned *before, *after; /* of struct gf_launch */
+    const unsigned *before, *after; /* tables of struct gf_launch */
 };
 
 static inline struct view_pair view_pair_of(const struct gf_launch *launch, int border)

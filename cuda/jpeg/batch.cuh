@@ -1,5 +1,5 @@
-/* What the kernels of the JPEG decoder know of a group's pictures. These share launches, whatever
- * their sizes and samplings. */
+/* The arrays of a group of JPEGs, which the decoder's kernels share. The pictures of a group share
+ * launches, whatever their sizes and samplings are. */
 #ifndef GF_CUDA_JPEG_BATCH_CUH
 #define GF_CUDA_JPEG_BATCH_CUH
 
@@ -17,20 +17,19 @@
 struct jpeg_picture {
     int width, height, components;
     int ycc;        /* three components are YCbCr, not RGB */
-    int h[3], v[3]; /* sampling factors; one component has 1 and 1 */
+    int h[3], v[3]; /* sampling factors, which are 1 for a single component */
     int mcus_across, mcus_down, blocks_per_mcu;
-    unsigned first_block, blocks; /* in the group's arrays: MCU by MCU, as in the scan */
+    unsigned first_block, blocks; /* in the group's arrays, by MCUs as in the scan */
     unsigned char *out;           /* RGB or gray, in device memory */
     size_t pitch;
 };
 
-/* Why a picture goes to libjpeg-turbo; bits of its flags. */
+/* The reasons why libjpeg-turbo must decode a picture; bits of its flags. */
 enum {
     JPEG_BAD_MARKER = 1,    /* a marker is missing, out of order or unexpected */
-    JPEG_BAD_CODE = 2,      /* bits that are no code, or a coefficient beyond the block's last
-                             * one */
+    JPEG_BAD_CODE = 2,      /* bits that are no code, or too many coefficients in a block */
     JPEG_BAD_LENGTH = 4,    /* too few or too many blocks or bits */
-    JPEG_NOT_IN_STEP = 8,   /* the bounded search for the beginnings of codes has not ended */
+    JPEG_NOT_IN_STEP = 8,   /* the search for the beginnings of codes reached its limit */
     JPEG_OUT_OF_RANGE = 16, /* a value that libjpeg-turbo's C and SIMD code treat differently */
 };
 

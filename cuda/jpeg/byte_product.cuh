@@ -4,10 +4,10 @@
 
 #include "cuda/common/launch.cuh"
 
-/* d = a * b + c, where a is 16 x 16 and b 16 x 8. Lane i holds these elements: of a the bytes 4 *
+/* d = a * b + c, where a is 16 x 16 and b is 16 x 8. Lane i has these elements: of a the bytes 4 *
  * (i % 4) .. + 3 of rows i / 4 and i / 4 + 8; of b the same bytes of column i / 4; of c and d
- * columns 2 * (i % 4) and + 1 of rows i / 4 (elements 0 and 1) and i / 4 + 8 (2 and 3). One of a
- * and b is signed. */
+ * columns 2 * (i % 4) and + 1 of rows i / 4 (elements 0 and 1) and i / 4 + 8 (2 and 3). Either a or
+ * b is signed. */
 #if __CUDA_ARCH__ >= 800
 template <bool SIGNED_A>
 static __device__ __forceinline__ void multiply_bytes(unsigned a0, unsigned a1, unsigned b,
@@ -25,7 +25,7 @@ static __device__ __forceinline__ void multiply_bytes(unsigned a0, unsigned a1, 
             : "r"(a0), "r"(a1), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
 
-/* The product with 32 columns of a, which is unsigned, and 32 rows of b: the 16 further ones are in
+/* The product with an unsigned a of 32 columns and a b of 32 rows; the 16 additional ones are in
  * a[2], a[3] and b[1]. */
 static __device__ __forceinline__ void multiply_long(const unsigned a[4], const unsigned b[2],
                                                      const int c[4], int d[4])
@@ -44,7 +44,7 @@ static __device__ __forceinline__ int multiply_four(unsigned with_sign, unsigned
     return sum;
 }
 
-/* For GPUs before compute capability 8.0. */
+/* The same for GPUs before compute capability 8.0. */
 template <bool SIGNED_A>
 static __device__ __forceinline__ void multiply_bytes(unsigned a0, unsigned a1, unsigned b,
                                                       const int c[4], int d[4])

@@ -6,12 +6,12 @@
 
 #include "cuda/jpeg/pixels.cuh"
 
-/* Four samples of a plane's row, and their neighbours on either side. */
+/* Four samples of a plane's row, and the samples on both sides of them. */
 struct chroma_row {
     unsigned even, odd, ends; /* samples 0 and 2, 1 and 3, -1 and 4 */
 };
 
-/* from: sample 0 of the lane in the plane's first row. */
+/* from: the lane's sample 0 in the plane's first row. */
 static __device__ __forceinline__ struct chroma_row load_chroma(const struct surface &plane,
                                                                 const unsigned char *from, int row)
 {
@@ -28,15 +28,15 @@ static __device__ __forceinline__ struct chroma_row mix_rows(const struct chroma
     return {3 * near.even + far.even, 3 * near.odd + far.odd, 3 * near.ends + far.ends};
 }
 
-/* Filters along the row and makes eight samples, each in the upper eight bits of a half of a word,
- * as a signed number less 128. FRACTION: bits of the sums' fraction; even, odd: what is added for
- * even and odd pixels before the fraction is cut off. */
+/* Filters along the row and makes eight samples. Each is in the upper eight bits of half a word, as
+ * a signed number minus 128. FRACTION: fraction bits of the sums; even, odd: what is added for even
+ * and odd pixels before the fraction is dropped. */
 template <int FRACTION>
 static __device__ __forceinline__ void upsample_row(const struct chroma_row &row, unsigned even,
                                                     unsigned odd, unsigned out[4])
 {
     constexpr unsigned SCALE = 1 << (8 - FRACTION);
-    /* The carry of a lower half into the upper half only changes bits that are cut off. */
+    /* A carry from the lower half into the upper half changes only bits that are dropped. */
     const unsigned even_start = (even * SCALE + 0x8000) * 0x10001u;
     const unsigned odd_start = (odd * SCALE + 0x8000) * 0x10001u;
     const unsigned before = __byte_perm(row.ends, row.odd, 0x5410);
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void upsample_row(const struct chroma_row &row
     out[3] = 3 * SCALE * row.odd + odd_start + SCALE * behind;
 }
 
-/* Red, green and blue of two pixels, neither clamped nor rounded. chroma: the result of
+/* Red, green and blue of two pixels, before clamping and rounding. chroma: the result of
  * upsample_row(); half: COLOUR_HALF, in a register. */
 static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, unsigned cr,
                                                    unsigned half, int low[3], int high[3])
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, u
     to_rgb((int)__byte_perm(luma, half, 0x3254), (int)cb >> 24, (int)cr >> 24, high);
 }
 
-/* Four pixels as twelve bytes. */
+/* Packs four pixels into twelve bytes. */
 static __device__ __forceinline__ void pack_rgb(const int rgb[12], unsigned words[3])
 {
     unsigned pairs[6];
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void pack_rgb(const int rgb[12], unsigned word
         words[w] = __byte_perm(pairs[2 * w], pairs[2 * w + 1], 0x6420);
 }
 
-/* Eight pixels as 24 bytes. */
+/* Converts eight pixels to 24 bytes. */
 static __device__ __forceinline__ void convert_row(const unsigned luma[4], const unsigned cb[4],
                                                    const unsigned cr[4], unsigned half,
                                                    unsigned char *to)

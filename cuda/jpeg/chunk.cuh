@@ -8,13 +8,13 @@
 enum { WARPS = ENCODE_THREADS / WARP };
 
 struct chunk {
-    int first_mcu, mcus, x, y; /* x, y: of the first MCU, in MCUs */
-    unsigned number;           /* of the picture */
+    int first_mcu, mcus, x, y; /* x, y: position of the first MCU, in MCUs */
+    unsigned number;           /* number of the chunk in the picture */
     bool last;
     struct chunk_state *state;
 };
 
-/* The last picture that begins at the block's chunk or before it. Each lane looks at one
+/* Finds the last picture that begins at the block's chunk or before it. Each lane tests one
  * picture. */
 static __device__ __forceinline__ int find_picture(const struct encode_group &group)
 {
@@ -42,7 +42,7 @@ static __device__ __forceinline__ struct chunk find_chunk(const struct encode_gr
     return chunk;
 }
 
-/* The place of the chunk's MCU i, in MCUs. */
+/* The position of the chunk's MCU i, in MCUs. */
 static __device__ __forceinline__ int2 mcu_place(const struct encode_picture &picture,
                                                  const struct chunk &chunk, int i)
 {

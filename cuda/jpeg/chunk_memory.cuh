@@ -20,9 +20,10 @@ struct scan_memory {
 struct chunk_memory {
     struct code_tables codes;
     union {
-        unsigned char samples[CHUNK_BLOCKS / 2 * BLOCK_SAMPLES]; /* of downsampled chroma */
-        alignas(16) unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS];   /* of the blocks */
-        unsigned char stuffed[CHUNK_BLOCKS * BLOCK_WORDS * 4];   /* the chunk's bytes */
+        unsigned char samples[CHUNK_BLOCKS / 2 * BLOCK_SAMPLES]; /* downsampled chroma */
+        alignas(16) unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS];   /* the bits of each block */
+        /* With stuffed zeros: the chunk's bytes. */
+        unsigned char stuffed[CHUNK_BLOCKS * BLOCK_WORDS * 4];
     };
     union {
         alignas(16) short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
@@ -33,8 +34,8 @@ struct chunk_memory {
     unsigned tail_before;
 };
 
-/* Returns the sum of the numbers of all threads before this one; *total becomes the sum of all. All
- * threads call it. */
+/* Returns the sum of the numbers of all threads before this one; *total is the sum of all. All
+ * threads call this. */
 static __device__ __forceinline__ unsigned sum_threads(unsigned own, struct scan_memory &memory,
                                                        unsigned *total)
 {

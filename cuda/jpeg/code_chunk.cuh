@@ -7,8 +7,8 @@
 #include "cuda/jpeg/encode_entropy.cuh"
 #include "cuda/common/look_back.cuh"
 
-/* Makes a luma block beside or below the picture's blocks: it has no AC coefficients, and the DC
- * value of the block before it. */
+/* Makes a luma block to the right of or below the picture's blocks: it has the DC value of the
+ * block before it and no AC coefficients. */
 static __device__ void clear_block(short *block, short dc)
 {
     for (int i = 0; i < BLOCK_SAMPLES / 8; i++)
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void tell_dc(const struct chunk &chunk, const 
     tell(&chunk.state->dc, (uint64_t)high << 32 | low);
 }
 
-/* The DC value before a block's own, from which the difference is coded. */
+/* The DC value to which a block's difference refers. */
 template <class SHAPE>
 static __device__ __forceinline__ int dc_before(const struct chunk &chunk,
                                                 const short *coefficients, int block)
@@ -76,8 +76,8 @@ static __device__ __forceinline__ int dc_before(const struct chunk &chunk,
     return (short)(wait_for(&chunk.state[-1].dc) >> 16 * component);
 }
 
-/* The block that a thread codes. Luma comes first: chroma has fewer bits, so that warps with blocks
- * of one kind wait less for their longest block. */
+/* The block that a thread codes. Luma blocks come first: chroma has fewer bits, so that warps with
+ * blocks of one kind wait less for their longest block. */
 template <class SHAPE> static __device__ __forceinline__ int block_of_thread(int thread)
 {
     if (SHAPE::COMPONENTS == 1)
@@ -88,7 +88,7 @@ template <class SHAPE> static __device__ __forceinline__ int block_of_thread(int
     return chroma / 2 * SHAPE::BLOCKS + SHAPE::LUMA + chroma % 2;
 }
 
-/* Returns the sum of the numbers of the blocks before this one, and the sum of all. */
+/* Returns the sum of the numbers of the blocks before this one; *total is the sum of all. */
 static __device__ __forceinline__ unsigned sum_blocks(unsigned own, int block,
                                                       struct scan_memory &memory, unsigned *total)
 {
@@ -104,7 +104,7 @@ static __device__ __forceinline__ unsigned sum_blocks(unsigned own, int block,
     return block < CHUNK_BLOCKS ? memory.numbers[block] : 0;
 }
 
-/* Codes the blocks and joins their bits to one string; returns their number. */
+/* Codes the blocks and joins their bits to one string. Returns the number of bits. */
 template <class SHAPE>
 static __device__ __forceinline__ unsigned code_chunk(const struct chunk &chunk,
                                                       struct chunk_memory &memory)

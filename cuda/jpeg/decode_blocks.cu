@@ -1,7 +1,7 @@
-/* Decodes every subsequence from its entry and stores the coefficients. On the way it checks the
+/* Decodes every subsequence from its entry and stores the coefficients. The kernel also checks the
  * assumptions of the steps before: that each subsequence begins where the one before ended, that
- * all codes are valid, and that each interval holds its number of blocks and nothing more. A
- * picture that passes is decoded right, whatever the steps before have done. */
+ * all codes are valid, and that each interval contains exactly its number of blocks. A picture that
+ * passes is decoded correctly, whatever the steps before have done. */
 #include "cuda/jpeg/huffman.cuh"
 #include "cuda/common/scan.cuh"
 
@@ -16,37 +16,36 @@ static __device__ const unsigned char zigzag_place[BLOCK_SIZE] = {
     13, 20, 27, 34, 41, 48, 56, 49, 42, 35, 28, 21, 14, 7,  15, 22, 29, 36, 43, 50, 57, 58,
     51, 44, 37, 30, 23, 31, 38, 45, 52, 59, 60, 53, 46, 39, 47, 54, 61, 62, 55, 63};
 
-/* The indices that a symbol may lead to, including those of damaged blocks. */
+/* The indices that a symbol can lead to, with those of damaged blocks. */
 enum { PLACES = BLOCK_SIZE + ADVANCE_BAD + 1 };
 
 struct decode_shared {
     uint32_t blocks[SEQUENCE * BLOCK_STRIDE];
     uint16_t one[TABLES * LOOKS];
-    unsigned before[SEQUENCE]; /* for each subsequence, how many blocks of the sequence come before
-                                * it */
+    unsigned before[SEQUENCE]; /* number of the sequence's blocks before each subsequence */
     unsigned warps[WARP];
     unsigned char place[PLACES];
-    alignas(16) uint16_t beyond[1]; /* more of them in truth */
+    alignas(16) uint16_t beyond[1]; /* in fact group.beyond entries */
 };
 
-/* A thread's subsequence: what is to be decoded, and how far it is. */
+/* A thread's subsequence: what is to be decoded, and the progress. */
 struct own {
     const uint32_t *words;
-    unsigned bit;        /* of the stream */
-    unsigned block;      /* of the MCU */
-    unsigned to, to_end; /* blocks of the group: the next one, and the interval's end */
-    unsigned end;        /* the subsequence's, in bits */
+    unsigned bit;        /* in the stream */
+    unsigned block;      /* in the MCU */
+    unsigned to, to_end; /* blocks of the group: the next one, and the end of the interval's */
+    unsigned end;        /* end of the subsequence, in bits */
     bool active, bad_code;
 };
 
-/* How many blocks of the interval that the sequence's first subsequence is in lie in earlier
- * sequences. */
+/* The number of blocks in earlier sequences that belong to the interval of the sequence's first
+ * subsequence. */
 static __device__ unsigned count_before(const struct jpeg_group &group,
                                         const struct jpeg_stream *stream, unsigned number,
                                         unsigned first, unsigned *warps)
 {
     const unsigned owned = SEQUENCE - stream->overlap;
-    const unsigned sequence = first / owned; /* the interval begins in it */
+    const unsigned sequence = first / owned; /* the interval begins in this sequence */
     unsigned sum = 0, total;
     if (sequence < number) {
         const unsigned own = first + threadIdx.x;
@@ -68,8 +67,8 @@ static __device__ __forceinline__ unsigned look_up_one(const struct decode_share
     return entry;
 }
 
-/* The warp stores the blocks that these lanes have completed, and clears them: each half of the
- * warp takes one block at a time. Element 0 is the difference of the DC value. */
+/* Stores and clears the blocks that these lanes have completed; each half of the warp handles one
+ * block at a time. Element 0 is the difference of the DC value. */
 static __device__ __forceinline__ void store_blocks(struct decode_shared *shared,
                                                     const struct jpeg_group &group, unsigned lanes,
                                                     unsigned to)
@@ -94,7 +93,7 @@ static __device__ __forceinline__ void store_blocks(struct decode_shared *shared
     __syncwarp();
 }
 
-/* The value of `size` bits behind a code of `code` bits. (F.2.2.1) */
+/* The value of the `size` bits behind a code of `code` bits (F.2.2.1). */
 static __device__ __forceinline__ int extend(uint32_t bits, unsigned code, unsigned size)
 {
     const uint32_t from = bits << code;
@@ -102,7 +101,7 @@ static __device__ __forceinline__ int extend(uint32_t bits, unsigned code, unsig
     return value + ((int)from < 0 ? 0 : (int)(~0u << size) + 1);
 }
 
-/* The place of the DC table of a block of the MCU; the AC table is LOOKS behind. */
+/* The index of the DC table for a block of the MCU; the AC table is LOOKS entries further on. */
 static __device__ __forceinline__ unsigned block_table(unsigned pair_of_block, unsigned block)
 {
     return (pair_of_block >> block & 1) * (2 * LOOKS);
@@ -153,7 +152,7 @@ static __device__ __forceinline__ void decode(struct own *own, struct decode_sha
     }
 }
 
-/* Whether the subsequence ended where the next one begins, or at the end of its interval, with less
+/* Whether the subsequence ended where the next one begins, or at the end of its interval with less
  * than a byte left. */
 static __device__ bool ended_right(const struct own *own, const struct span *span, unsigned decoded,
                                    unsigned assumed, unsigned assumed_exit)

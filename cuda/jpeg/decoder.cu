@@ -7,12 +7,12 @@
 #include "cuda/jpeg/plan.cuh"
 #include "cuda/jpeg/reconstruct.cuh"
 
-/* Long subsequences take fewer passes and less work each; short ones keep the whole device busy
- * with a few pictures. */
+/* Limits for the length of subsequences: long ones take fewer passes and less work; short ones keep
+ * the whole device busy with a few pictures. */
 static constexpr uint64_t FEW_BITS = 100u << 20, MANY_BITS = 400u << 20;
 
 struct gf_jpeg_decoder : coder {
-    unsigned subsequence_bits; /* or 0 */
+    unsigned subsequence_bits; /* 0: chosen for each group */
 };
 
 extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
@@ -54,7 +54,7 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_
     return GF_OK;
 }
 
-/* A picture of a group, and its place in the caller's list. */
+/* A picture of a group, and its number in the caller's list. */
 struct member {
     struct gf_jpeg_decode_picture *picture;
     struct jpeg_picture about;

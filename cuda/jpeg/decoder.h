@@ -1,5 +1,5 @@
-/* Decodes JPEG on a CUDA device, with libjpeg-turbo's own bits. Pictures are decoded in groups: all
- * steps of all pictures of a group take about ten launches. */
+/* Decodes JPEG on a CUDA device to exactly libjpeg-turbo's pixels. Pictures are decoded in groups:
+ * all steps of all pictures of a group take about ten launches. */
 #ifndef GF_CUDA_JPEG_DECODER_H
 #define GF_CUDA_JPEG_DECODER_H
 
@@ -14,9 +14,9 @@ struct gf_jpeg_decode_picture {
     const unsigned char *data; /* the whole file, in pinned host memory or in device memory */
     size_t size;
     struct gf_view out; /* all rows, in device memory */
-    bool decoded; /* it has exactly the pixels that libjpeg-turbo makes of the file, which has no
-                   * warning about the scan; false: libjpeg-turbo must take this one */
-    size_t end;   /* behind the end marker, if it is decoded */
+    /* Exactly libjpeg-turbo's pixels, and no warning; false: libjpeg-turbo must decode. */
+    bool decoded;
+    size_t end; /* offset behind the end marker, if decoded */
 };
 
 struct gf_jpeg_decode_steps {
@@ -25,11 +25,11 @@ struct gf_jpeg_decode_steps {
 
 GF_CODER(jpeg_decode)
 
-/* From now on scans are cut into subsequences of that many bits: 512, 1024 or 2048; 0: the decoder
- * chooses for each group. */
+/* From now on scans are cut into subsequences of subsequence_bits bits: 512, 1024 or 2048; 0: the
+ * decoder chooses for each group. */
 void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned subsequence_bits);
 
-/* How much device memory a picture needs in a group, `out` not counted. */
+/* The bytes of device memory that a picture needs in a group, without `out`. */
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size);
 
 GF_C_END

@@ -16,7 +16,7 @@ static __device__ __forceinline__ uint64_t delivered_size(const struct scan_deli
     return size <= delivery.pictures[i].capacity ? size : 0;
 }
 
-/* The room that all pictures before this one take. All threads call it. */
+/* The bytes of room that all pictures before this one need. All threads call this. */
 static __device__ uint64_t room_before(const struct scan_delivery &delivery, int index)
 {
     __shared__ unsigned long long sum;

@@ -5,22 +5,21 @@
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
 
-/* A block has at most 1168 bits. The squares of its 64 coefficients add up to 2^20 at most, as the
- * squares of its samples do; with the standard codes the longest block that this allows has 63
+/* A block has at most 1168 bits. The squares of its 64 coefficients add up to at most 2^20, like
+ * the squares of its samples; with the standard codes the longest block under this limit has 63
  * coefficients of 8 bits, each 18 bits long with its code. The number of words is odd, so that
- * threads that write the same word of their blocks meet no bank twice. */
+ * threads that write the same word of their blocks have no bank conflict. */
 enum { BLOCK_BITS = 1168, BLOCK_WORDS = 37 };
 enum { CODE_SHIFT = 5, LENGTH_MASK = 31 };
 
 struct bit_writer {
     unsigned *words; /* in shared memory */
     unsigned next;
-    unsigned above, bits; /* the two words of a number of 64 bits, whose lowest `count` bits are not
-                           * written yet */
+    unsigned above, bits; /* a number of 64 bits; its lowest `count` bits are not written yet */
     unsigned count;
 };
 
-/* Adds a code. A word that is not full yet is written as well, and written again later. */
+/* Adds a code. A word that is not full is written, too, and is written again later. */
 static __device__ __forceinline__ void put(struct bit_writer &writer, unsigned code,
                                            unsigned length)
 {
@@ -48,13 +47,14 @@ static __device__ __forceinline__ void put_value(struct bit_writer &writer, cons
     put(writer, entry >> CODE_SHIFT | bits, entry & LENGTH_MASK);
 }
 
-/* Bit 15 of each half that is not zero. */
+/* Sets bit 15 of each half that is not zero. */
 static __device__ __forceinline__ unsigned flag_halves(unsigned halves)
 {
     return (((halves & 0x7fff7fff) + 0x7fff7fff) | halves) & 0x80008000;
 }
 
-/* A bit for each of 32 coefficients, set if it is not zero; the first one's bit is the highest. */
+/* A bit for each of 32 coefficients, set if the coefficient is not zero; the first coefficient's
+ * bit is the highest. */
 static __device__ __forceinline__ unsigned nonzero_mask(const short *coefficients)
 {
     unsigned mask = 0;
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void append_bits(const unsigned *bits, unsigne
 {
     const unsigned shift = position % 32;
     unsigned *to = string + position / 32;
-    unsigned above = 0; /* the word before */
+    unsigned above = 0; /* the previous word */
     for (unsigned i = 0; 32 * i < count; i++) {
         const unsigned word = bits[i];
         atomicOr(to++, __funnelshift_r(word, above, shift));

@@ -12,7 +12,7 @@
 enum { CHUNK_BLOCKS = 96, ENCODE_THREADS = 96 };
 enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
 
-/* What is halved of chroma. */
+/* In which directions chroma is halved. */
 enum downsampling { COLUMNS_AND_ROWS, COLUMNS, WHOLE, DOWNSAMPLINGS };
 
 /* The shape of an MCU: H x V luma blocks, and one of each chroma if there are three components. */
@@ -37,7 +37,7 @@ enum { SHAPES = 4 };
 
 /* How a lane quantises its two coefficients of a block: see quantise(). */
 struct alignas(16) lane_quantiser {
-    int start[4]; /* of the second pass's products */
+    int start[4]; /* start of the second pass's sums */
     int half[2], reciprocal[2], excess[2];
     int place[2]; /* in zigzag order */
 };
@@ -48,8 +48,8 @@ struct alignas(16) lane_quantiser {
 struct alignas(16) lane_cosines {
     struct {
         unsigned high, low;
-    } rows[2];    /* for samples that lie in lanes with lane % 4 < 2, and in the others */
-    int start[4]; /* of the first pass's products */
+    } rows[2];    /* for samples in lanes with lane % 4 < 2; for the other lanes */
+    int start[4]; /* start of the first pass's sums */
     unsigned columns_high, columns_mixed, columns_low;
 };
 
@@ -58,13 +58,13 @@ struct alignas(16) lane_cosines {
 enum { COLOUR_PRODUCTS = 8, COLOUR_RADIX = 306, CONSTANT_BYTES = 0x010101ff };
 struct alignas(16) lane_colours {
     unsigned parts[COLOUR_PRODUCTS][2];
-    unsigned half, odd; /* the columns of a word whose mean the lane takes; odd rows */
+    unsigned half, odd; /* columns that the lane averages; whether rows are odd */
     unsigned blue, red; /* offsets in the chroma blocks */
 };
 
-/* An entry has the code and room for the bits that follow it, shifted left by 5, and the length of
- * both. Sizes count down, as leading zeros do: dc is indexed by 16 - size, ac by
- * run * 16 + 16 - size, and two symbols without a size have places of their own. */
+/* An entry contains the code with room for the bits that follow it, shifted left by 5, and the
+ * length of both. Sizes count down like leading zeros: dc is indexed by 16 - size, ac by run * 16 +
+ * 16 - size, and the two symbols without a size have entries of their own. */
 enum { END_OF_BLOCK = 0, ZERO_RUN = 1, DC_ENTRIES = 17 };
 struct code_tables {
     unsigned ac[TABLES][GF_JPEG_AC_SYMBOLS], dc[TABLES][DC_ENTRIES];
@@ -89,43 +89,43 @@ struct encode_picture {
     uint64_t capacity; /* bytes at scan */
 };
 
-/* What a chunk tells the chunks behind it. Each member is written at once, with a flag in its upper
- * bits; zero: not known yet. */
+/* What a chunk publishes for the chunks behind it. Each member is written at once, with a flag in
+ * its upper bits; zero: not known yet. */
 struct chunk_state {
     uint64_t dc;       /* the last DC value of each component */
-    uint64_t bits;     /* first the number of bits, later the number of all bits up to here: see
-                        * look_back() */
+    uint64_t bits;     /* first the number of bits, later that up to here: see look_back() */
     uint64_t tail;     /* the last 32 bits */
-    uint64_t stuffing; /* first the number of bytes 0xff, later the number of all up to here */
+    uint64_t stuffing; /* first the number of bytes 0xff, later that of all up to here */
 };
 
-/* The pictures of one launch, whose MCUs have one shape. */
+/* The pictures of one launch, whose MCUs have the same shape. */
 struct encode_group {
     const struct encode_picture *pictures;
     int count;
     unsigned chunks;
     struct chunk_state *states; /* zeroed */
-    uint64_t *sizes;            /* of the scans, as the pictures */
+    uint64_t *sizes;            /* sizes of the scans, in the order of the pictures */
 };
 
-/* Scans that go to host memory, each on a multiple of SCAN_ALIGNMENT behind the scan before it. */
+/* Scans that are copied to host memory, each at a multiple of SCAN_ALIGNMENT behind the scan before
+ * it. */
 enum { SCAN_ALIGNMENT = 256 };
 struct scan_delivery {
     const struct encode_picture *pictures;
-    const uint64_t *sizes; /* those that exceed a picture's capacity are not delivered */
+    const uint64_t *sizes; /* a size above the picture's capacity: the scan is not copied */
     int count;
     unsigned char *to;
-    uint64_t room;        /* bytes at `to`; what exceeds them is not delivered */
-    uint64_t *host_sizes; /* as `sizes` */
+    uint64_t room;        /* bytes at `to`; scans beyond it are not copied */
+    uint64_t *host_sizes; /* copy of `sizes` */
 };
 
 void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tables *tables);
-/* The MCUs of a chunk of the shape, and an MCU's blocks and sides. */
+/* The number of MCUs in a chunk of the shape, and the blocks and sides of an MCU. */
 struct encode_shape {
     int h, v, blocks, chunk_mcus;
 };
 struct encode_shape gf_jpeg_encode_shape(int shape);
-/* Load what most pictures need: the kernel for 4:2:0, and the one that delivers. */
+/* Load the kernels that most pictures need: that for 4:2:0, and that which copies scans. */
 cudaError_t gf_jpeg_encode_load(void);
 cudaError_t gf_jpeg_deliver_load(void);
 cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream);

@@ -24,7 +24,7 @@ static int cosine(int frequency, int sample)
     return sign * even[frequency / 2][column];
 }
 
-/* As 256 * high + low, low in -128..127. */
+/* The high part of a number 256 * high + low with low in -128..127. */
 static int high_part(int value)
 {
     return (value + 128) >> 8;
@@ -73,11 +73,12 @@ static int high_digit(int factor)
     return above / COLOUR_RADIX;
 }
 
-/* What a sample's sum begins with: half a unit, and for chroma the centre, too. */
+/* The start of a sample's sum: half a unit, and for chroma also the centre. */
 enum { LUMA_START = 32768, CHROMA_START = (128 << 16) + 32767 };
 
-/* The matrix rows behind those of the pixels are multiplied by the bytes 255, 1, 1, 1 of
- * CONSTANT_BYTES: here are the numbers that make up a start value of up to 255 * 128 + 254. */
+/* Additional rows of the matrix are multiplied by the bytes 255, 1, 1, 1 of CONSTANT_BYTES. This
+ * function gives the four factors whose sum of products is a start value of up to 255 * 128 +
+ * 254. */
 static unsigned start_part(int start, int part)
 {
     const int high = start / COLOUR_RADIX, value = part ? start - COLOUR_RADIX * high : high;
@@ -85,7 +86,7 @@ static unsigned start_part(int start, int part)
     return pack(value / 255, second, rest - second, 0);
 }
 
-/* Column `part` for the sample of pixel `pixel`, rows first to first + 3 of it. */
+/* Column `part` of the matrix for the sample of pixel `pixel`, rows first to first + 3. */
 static unsigned colour_part(const int factors[3], int pixel, int part, int first)
 {
     int digits[4] = {0, 0, 0, 0};
@@ -99,7 +100,7 @@ static unsigned colour_part(const int factors[3], int pixel, int part, int first
     return pack(digits[0], digits[1], digits[2], digits[3]);
 }
 
-/* The pixel whose sample a lane gets from product i; -1: the lane gets none. */
+/* The pixel whose sample a lane gets from product i; -1: no pixel. */
 static int pixel_of(int i, int lane, bool downsampled)
 {
     if (i < 4)
@@ -109,8 +110,8 @@ static int pixel_of(int i, int lane, bool downsampled)
     return lane < 2 ? lane * 4 + i - 4 : -1;
 }
 
-/* Lane i brings column i / 4 of each matrix; the lanes, modulo 4, that get the results are numbered
- * by column / 2. */
+/* The tables of a lane. Lane i supplies column i / 4 of each matrix; the lanes, modulo 4, that get
+ * the results are numbered by column / 2. */
 static struct lane_colours lane_colours(int lane, bool downsampled, bool both)
 {
     struct lane_colours colours = {};

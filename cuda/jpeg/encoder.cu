@@ -17,9 +17,10 @@ struct jpeg_part : encoder_part {
 };
 
 struct gf_jpeg_encoder : encoder<jpeg_part> {
-    struct encode_tables *tables; /* device, by quality */
-    bool made[QUALITIES];         /* of the tables */
-    /* Pinned: of the round, and the sizes of its scans, which a kernel writes. */
+    struct encode_tables *tables; /* on the device, one for each quality */
+    bool made[QUALITIES];         /* for which qualities the tables exist */
+    /* In pinned memory: the pictures of the round, and the sizes of their scans, which a kernel
+     * writes. */
     struct encode_picture *pictures;
     uint64_t *sizes;
     uint64_t *device_sizes;
@@ -43,8 +44,8 @@ static void count_mcus(struct gf_format format, const struct encode_shape *shape
     *down = (format.height + 8 * shape->v - 1) / (8 * shape->v);
 }
 
-/* The part that a picture takes. The scan gets a byte for each sample, more than photographs need
- * at quality 100. */
+/* The memory of a picture. The scan gets one byte for each sample, which is more than photographs
+ * need at quality 100. */
 static struct jpeg_part part_of(struct gf_format format, enum gf_subsampling subsampling)
 {
     struct jpeg_part part = {};
@@ -90,7 +91,8 @@ static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
     return to;
 }
 
-/* Describes the chosen pictures of a shape, which begin at `placed`; returns where they end. */
+/* Describes the chosen pictures of a shape, from number `placed` on. Returns the number behind the
+ * last. */
 static int lay_out_shape(struct gf_jpeg_encoder *encoder,
                          const struct gf_jpeg_encode_picture *pictures, int count, int shape,
                          int placed)
@@ -159,8 +161,7 @@ static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
     return GF_OK;
 }
 
-/* Lets the device write the scans behind those that the host has, and waits until it has done
- * so. */
+/* Lets the device append the new scans to those that the host has, and waits for it. */
 static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
     const struct scan_delivery delivery = {(const struct encode_picture *)encoder->memory,
@@ -175,7 +176,7 @@ static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *
     return GF_OK;
 }
 
-/* Notes where the scans are; a picture whose scan was too long waits for a larger part. */
+/* Notes the places of the scans. A picture whose scan was too long waits for a larger part. */
 static void note_scans(struct gf_jpeg_encoder *encoder)
 {
     for (int i = 0; i < encoder->placed; i++) {
@@ -192,7 +193,7 @@ static void note_scans(struct gf_jpeg_encoder *encoder)
     }
 }
 
-/* The room that the scans of the round take in host memory; before they are encoded, a guess. */
+/* The room in host memory for the round's scans; an estimate before they are encoded. */
 static uint64_t room_for_scans(const struct gf_jpeg_encoder *encoder, bool encoded)
 {
     uint64_t room = 0;
@@ -235,7 +236,7 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
 
 /* ---- the interface ---- */
 
-/* Copies the tables of a quality to the device, unless they are there. */
+/* Copies the tables of a quality to the device, unless they are there already. */
 static enum gf_status make_tables(struct gf_jpeg_encoder *encoder, int quality,
                                   struct gf_error *error)
 {
@@ -291,8 +292,8 @@ extern "C" enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
     return status;
 }
 
-/* Loads the kernels, which would otherwise be loaded at their first launch. The first pictures are
- * still being decoded at this time. */
+/* Loads the kernels, which would otherwise be loaded at their first launch, while the first
+ * pictures are still being decoded. */
 static enum gf_status load_kernels(const struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
     const double begin_s = gf_now();

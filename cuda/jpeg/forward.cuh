@@ -6,11 +6,11 @@
 #include "cuda/jpeg/forward_colour.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
 
-/* Two luma blocks, that a warp converts and transforms together. */
+/* Two luma blocks that a warp converts and transforms together. */
 struct luma_pair {
     struct square square[SQUARES];
-    int mcu;            /* of the first, in the chunk */
-    int block[SQUARES]; /* in the chunk */
+    int mcu;            /* number of the first one's MCU in the chunk */
+    int block[SQUARES]; /* numbers in the chunk */
 };
 
 template <class SHAPE>
@@ -42,7 +42,7 @@ static __device__ __forceinline__ short *block_at(short *coefficients, int block
     return coefficients + block * COEFFICIENTS_PITCH;
 }
 
-/* Transforms words where one half of the lanes has the samples of both blocks. */
+/* Transforms two blocks; one half of the lanes has the samples of both. */
 static __device__ __forceinline__ void transform_words(const unsigned words[SQUARES], int half,
                                                        const struct lane_cosines &cosines,
                                                        const struct lane_quantiser &quantiser,
@@ -52,7 +52,8 @@ static __device__ __forceinline__ void transform_words(const unsigned words[SQUA
                       transform_rows(cosines, half, words[1]), cosines, quantiser, a, b);
 }
 
-/* Transforms samples where one half of the lanes has block a, the other block b. */
+/* Transforms two blocks; one half of the lanes has the samples of block a, the other half those of
+ * b. */
 static __device__ __forceinline__ void transform_halves(unsigned samples,
                                                         const struct lane_cosines &cosines,
                                                         const struct lane_quantiser &quantiser,
@@ -72,7 +73,7 @@ static __device__ __forceinline__ void forward_gray(const struct encode_picture 
                      block_at(coefficients, pair.block[0]), block_at(coefficients, pair.block[1]));
 }
 
-/* Transforms luma; chroma goes to `samples`, or is transformed as well if it is not downsampled. */
+/* Transforms luma. Chroma goes to `samples`, or is transformed, too, if it is not downsampled. */
 template <class SHAPE>
 static __device__ __forceinline__ void
 forward_colour(const struct encode_picture &picture, const struct luma_pair &pair,
@@ -102,7 +103,7 @@ forward_colour(const struct encode_picture &picture, const struct luma_pair &pai
                     b + 2 * COEFFICIENTS_PITCH);
 }
 
-/* Below the picture the last row of the downsampled chroma is repeated. */
+/* The last row of downsampled chroma in the picture, which is repeated below. */
 template <class SHAPE>
 static __device__ __forceinline__ int last_chroma_row(const struct encode_picture &picture,
                                                       const struct chunk &chunk, int mcu)
@@ -131,7 +132,7 @@ forward_chroma(const struct encode_picture &picture, const struct chunk &chunk,
     }
 }
 
-/* Converts the luma pairs of a warp, and their chroma. The pixels of the next pair are loaded
+/* Converts a warp's pairs of luma blocks and their chroma. The pixels of the next pair are loaded
  * before a pair is transformed. */
 template <class SHAPE>
 static __device__ __forceinline__ void
@@ -162,7 +163,8 @@ forward_pairs(const struct encode_picture &picture, const struct chunk &chunk,
     }
 }
 
-/* Makes the chunk's coefficients, which may be read after the next barrier. All threads call it. */
+/* Computes the chunk's coefficients, which can be read after the next barrier. All threads call
+ * this. */
 template <class SHAPE>
 static __device__ __forceinline__ void forward_chunk(const struct encode_picture &picture,
                                                      const struct chunk &chunk,

@@ -1,9 +1,9 @@
-/* From pixels to samples: colour conversion and downsampling as libjpeg-turbo does them.
+/* Converts pixels to samples: colour conversion and downsampling as in libjpeg-turbo.
  *
- * A warp takes two squares of 8 x 8 pixels. The 24 bytes of a square's row are a row of a matrix of
- * bytes; the other matrix has columns for the samples of the eight pixels. A factor of libjpeg's is
- * COLOUR_RADIX * high + low, so that a sample takes two columns, which lie in one lane. Lane i has
- * row i / 4 of both squares. */
+ * A warp processes two squares of 8 x 8 pixels. The 24 bytes of a square's row are a row of a
+ * matrix of bytes; the other matrix has columns for the samples of the eight pixels. A factor of
+ * libjpeg's is COLOUR_RADIX * high + low, so that a sample needs two columns, which are in one
+ * lane. Lane i has row i / 4 of both squares. */
 #ifndef GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 #define GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 
@@ -12,7 +12,7 @@
 
 enum { SQUARE = 8, SQUARES = 2 };
 
-/* The first pixel of a square. */
+/* The position of a square's first pixel. */
 struct square {
     int x, y;
 };
@@ -23,7 +23,7 @@ static __device__ __forceinline__ bool is_inside(const struct encode_picture &pi
     return square.x + SQUARE <= picture.width && square.y + SQUARE <= picture.height;
 }
 
-/* Word i of a row of the square; the last column and row of the picture are repeated. */
+/* Loads word i of a row of the square; the picture's last column and row are repeated. */
 template <int CHANNELS>
 static __device__ unsigned load_edge(const struct encode_picture &picture, struct square square,
                                      int row, int i)
@@ -83,7 +83,7 @@ static __device__ __forceinline__ unsigned load_gray(const struct encode_picture
                                       : load_edge<1>(picture, square, lane / 4, lane % 2);
 }
 
-/* Byte 2 of four words. */
+/* Combines byte 2 of four words to a word. */
 static __device__ __forceinline__ unsigned gather(unsigned a, unsigned b, unsigned c, unsigned d)
 {
     return __byte_perm(__byte_perm(a, b, 0x62), __byte_perm(c, d, 0x62), 0x5410);
@@ -140,7 +140,7 @@ static __device__ __forceinline__ unsigned convert_red_pairs(const unsigned pixe
     return gather(samples[0][0], samples[1][0], samples[0][1], samples[1][1]);
 }
 
-/* ---- downsampling: means are rounded down and up in turns along a row ---- */
+/* ---- downsampling: a half is rounded down and up by turns along a row ---- */
 
 /* Means of 2 x 2 samples of two squares, one above the other: `samples` is their part of the chroma
  * block, 8 rows of 4 columns. Lanes of even rows take the means of their left columns or of the

@@ -1,20 +1,21 @@
-/* From samples to quantised coefficients: libjpeg-turbo's integer DCT and its division, both exact.
+/* Converts samples to quantised coefficients: libjpeg-turbo's integer DCT and its division, both
+ * exact.
  *
- * Each of the DCT's two passes multiplies by one matrix of integers C, adds half a unit and shifts
- * to the right. Tensor cores multiply bytes: an element of C is 256 * high + low, with low in
- * -128..127, and a value of the first pass is made positive and divided in two bytes. */
+ * Each of the DCT's two passes multiplies by a matrix of integers C, adds half a unit and shifts to
+ * the right. Tensor cores multiply bytes: an element of C is 256 * high + low with low in
+ * -128..127, and a value of the first pass is made positive and split into two bytes. */
 #ifndef GF_CUDA_JPEG_FORWARD_TRANSFORM_CUH
 #define GF_CUDA_JPEG_FORWARD_TRANSFORM_CUH
 
 #include "cuda/jpeg/byte_product.cuh"
 #include "cuda/jpeg/encode_group.cuh"
 
-/* The distance between two blocks, in int16: with 72, eight threads that read the same 16 bytes of
- * eight blocks meet no bank twice. */
+/* The distance between two blocks, in int16. With 72, eight threads that read the same 16 bytes of
+ * eight blocks have no bank conflict. */
 enum { COEFFICIENTS_PITCH = 72 };
 
 enum { PASS1_SHIFT = 11, PASS2_SHIFT = 15, CENTRE = 128 };
-/* What is added to values of the first pass, whose absolute values are at most 4096. */
+/* Is added to values of the first pass, whose absolute values are at most 4096. */
 enum { PASS1_BIAS = 8192 };
 /* Element (0, i) of C, which makes a scaled sum of samples. */
 enum { UNIT = 8192 };

@@ -1,25 +1,25 @@
-/* Inverse DCT, upsampling of chroma and colour in one kernel, for the usual samplings. A lane makes
- * 8 pixels of each of 4 of its strip's rows. */
+/* Inverse DCT, upsampling of chroma and colour conversion in one kernel, for the usual samplings. A
+ * lane makes 8 pixels in each of 4 rows of its strip. */
 #include "cuda/jpeg/chroma.cuh"
 
 enum {
     LANE_PIXELS = 8,
     LANE_ROWS = 4,
     ROW_LANES = STRIP_PIXELS / LANE_PIXELS,
-    STEP_ROWS = 2, /* of a lane, between two stores */
+    STEP_ROWS = 2, /* rows of a lane between two stores */
     ROW_BYTES = STRIP_PIXELS * 3,
     /* The bytes of a row of samples of 16 bits; the 16 extra bytes put a block's rows into
      * different banks. */
     SAMPLES_PITCH = STRIP_PIXELS * 2 + 16
 };
 
-/* What a warp keeps in shared memory. */
+/* A warp's shared memory. */
 template <int COMPONENTS> struct stage {
     __align__(16) unsigned char samples[COMPONENTS][BLOCK_SIDE * SAMPLES_PITCH];
     __align__(16) unsigned char rgb[2 * STEP_ROWS * ROW_BYTES];
 };
 
-/* Upsamples the chroma of STEP_ROWS rows. rows: the plane's rows, with those above and below. */
+/* Upsamples the chroma of STEP_ROWS rows. rows: the plane's rows, with one above and one below. */
 template <int SAMPLING>
 static __device__ __forceinline__ void upsample(const struct chroma_row *rows,
                                                 unsigned out[STEP_ROWS][4])
@@ -33,17 +33,17 @@ static __device__ __forceinline__ void upsample(const struct chroma_row *rows,
     }
 }
 
-/* Reads the chroma of four rows, which has not been upsampled. */
+/* Reads the chroma of four rows that is not downsampled. */
 static __device__ __forceinline__ void read_chroma(const unsigned char *from, unsigned out[4])
 {
     unpack(*(const uint4 *)from, out);
 #pragma unroll
     for (int p = 0; p < 4; p++)
-        out[p] = (out[p] << 8) ^ 0x80008000u; /* as upsample_row() makes it */
+        out[p] = (out[p] << 8) ^ 0x80008000u; /* in the form of upsample_row() */
 }
 
-/* Stores STEP_ROWS rows of the upper half of a strip, and as many of the lower half. out: from the
- * strip's first pixel on; row: the first of these rows. */
+/* Stores STEP_ROWS rows of the upper half of a strip, and as many of the lower half. out: begins at
+ * the strip's first pixel; row: the first of these rows. */
 static __device__ __forceinline__ void store_rows(const struct surface &out,
                                                   const unsigned char *rgb, int row, int lane)
 {

@@ -1,12 +1,13 @@
-/* The states and the subsequences of a stream. */
+/* States and subsequences of a stream. */
 #ifndef GF_CUDA_JPEG_HUFFMAN_CUH
 #define GF_CUDA_JPEG_HUFFMAN_CUH
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/entropy.cuh"
 
-/* A state: how many bits lie between a subsequence's end and the first block that begins there or
- * later, which are fewer than a block has, and the index of that block in its MCU. */
+/* Packs a state: the number of bits between a subsequence's end and the first block that begins
+ * there or later, which is less than the bits of a block, and the index of that block in its
+ * MCU. */
 enum { STATE_BITS_MOST = 27 + 63 * 26 };
 static __device__ __forceinline__ uint16_t pack_state(unsigned bits, unsigned block)
 {
@@ -23,7 +24,7 @@ static __device__ __forceinline__ unsigned state_block(unsigned state)
     return state & 15;
 }
 
-/* A subsequence of a picture: where its interval and itself begin and end, in bits. */
+/* A subsequence of a picture: where it and its interval begin and end, in bits. */
 struct span {
     unsigned interval, first; /* the interval, and its first subsequence */
     unsigned begin, end, interval_end;
@@ -51,7 +52,7 @@ find_span(const struct jpeg_group &group, const struct jpeg_stream *stream, unsi
     return span;
 }
 
-/* Copies `bytes`, a multiple of 16, to shared memory. */
+/* Copies `bytes` bytes, a multiple of 16, to shared memory. */
 template <int THREADS>
 static __device__ __forceinline__ void load_shared(void *to, const void *from, int bytes)
 {

@@ -24,11 +24,11 @@
 #include "cuda/jpeg/tensor.cuh"
 
 enum {
-    DCT_BITS = 13,                  /* of the factors' fraction */
-    DCT_FIRST_SHIFT = DCT_BITS - 2, /* the workspace keeps two bits more than the samples */
+    DCT_BITS = 13,                  /* fraction bits of the factors */
+    DCT_FIRST_SHIFT = DCT_BITS - 2, /* the workspace has two bits more than samples */
     DCT_SECOND_SHIFT = DCT_BITS + 2 + 3,
-    DCT_BIAS = 8192, /* added to values within the limits, makes them 0..2^14-1 */
-    DCT_BLOCKS = 4,  /* that a warp transforms at once */
+    DCT_BIAS = 8192, /* makes values within the limits 0..2^14-1 */
+    DCT_BLOCKS = 4,  /* blocks that a warp transforms at a time */
     DCT_DC_MOST = 4095,
     /* Samples are computed with 512 added, so that the samples that libjpeg clamps correctly are
      * 0..1023. This is 384 too much, since libjpeg's zero is -128. */
@@ -55,8 +55,8 @@ static constexpr int islow_factor(int i, int k)
     return i < 4 ? from_even[i] + from_odd[i] : from_even[7 - i] - from_odd[7 - i];
 }
 
-/* The column of the sample that output n of the second pass makes. Spread: the two samples of a
- * lane are in columns c and c + 4, as upsampling needs them. */
+/* The column of the sample that is output n of the second pass. spread: the two samples of a lane
+ * are in columns c and c + 4, which upsampling needs. */
 static constexpr int dct_column(int n, bool spread)
 {
     return spread ? n / 2 + n % 2 * 4 : n;
@@ -68,11 +68,11 @@ struct dct_factors {
     unsigned middle, low, high;
 };
 
-/* The constants of a lane. start: the number that is added to the sums of products: it removes the
- * bias of the samples, and adds half of the last digit that is kept and the bias of the result. The
- * lane makes one output of the first pass and two of the second. clamping: offsets for
- * clamp_pair(). half: COLOUR_HALF. Constants that are loaded stay in registers; the compiler would
- * make others again for each block. */
+/* The constants of a lane. start: the number to which products are added; it removes the bias of
+ * the samples, and adds half of the last digit that is kept and the bias of the result. The lane
+ * computes one output of the first pass and two of the second. clamping: offsets for clamp_pair().
+ * half: COLOUR_HALF. Constants that are loaded stay in registers; the compiler would compute others
+ * again for each block. */
 struct __align__(16) dct_constants
 {
     unsigned first_middle[4], first_low[4], first_high[4]; /* operands of multiply_left() */
@@ -109,7 +109,7 @@ static constexpr dct_constants dct_make_constants(int lane, bool spread)
     const int output = lane / 4, input = lane % 4 * 2;
     const dct_factors first = dct_make_factors(output, input);
     dct_constants constants = {};
-    for (int k = 0; k < 4; k += 3) { /* zeros between */
+    for (int k = 0; k < 4; k += 3) { /* the matrix between zeros */
         constants.first_middle[k] = first.middle;
         constants.first_low[k] = first.low;
         constants.first_high[k] = first.high;
@@ -139,11 +139,11 @@ static constexpr dct_table dct_make_table(bool spread)
 static __device__ const struct dct_table dct_plain = dct_make_table(false);
 static __device__ const struct dct_table dct_spread = dct_make_table(true);
 
-/* What a lane keeps in registers for all blocks of a component. */
+/* The registers that a lane keeps for all blocks of a component. */
 struct dct_lane {
     struct dct_constants constants;
-    unsigned scale, scale_high; /* quantisers, low and high bytes, as operands of scale_low() */
-    unsigned beyond;            /* bits of values that are beyond the limits */
+    unsigned scale, scale_high; /* quantisers: low and high bytes, as operands of scale_low() */
+    unsigned beyond;            /* bits that are set by values beyond the limits */
 };
 
 /* Sets the quantisers of the component, given in natural order. libjpeg takes quantisers above
@@ -159,7 +159,8 @@ static __device__ __forceinline__ void dct_set_quantisers(struct dct_lane &dct, 
     dct.beyond |= (upper | lower) & 0x8000;
 }
 
-/* The DC coefficient's part of the middle products of the second pass, which count 256 times. */
+/* The DC coefficient's contribution to the middle products of the second pass, which have the
+ * factor 256. */
 static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coefficient,
                                                   int quantiser)
 {
@@ -169,8 +170,8 @@ static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coef
     return (int)((unsigned)value << (DCT_BITS + 2 - 8));
 }
 
-/* Words of coefficients of DCT_BLOCKS blocks, dequantised and biased. wide: there are quantisers
- * above 255. */
+/* Dequantises words of coefficients of DCT_BLOCKS blocks and adds the bias. wide: some quantisers
+ * are above 255. */
 static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct, bool wide,
                                                       const unsigned pair[DCT_BLOCKS],
                                                       unsigned word[DCT_BLOCKS])
@@ -193,15 +194,15 @@ static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct
         word[b] = pack16(upper[b], lower[b]);
 }
 
-/* Continues a sum of products with factors that count 1/256 as much. Such sums overflow only where
- * values are beyond the limits. */
+/* Continues a sum with products that count 1/256 as much. Such sums overflow only where values are
+ * beyond the limits. */
 static __device__ __forceinline__ int dct_shift_in(int sum, int start)
 {
     return (int)((unsigned)sum * 256u + (unsigned)start);
 }
 
-/* The first pass: words of the workspace from words of coefficients. Steps on both pairs of blocks
- * alternate, since a product takes longer than a few instructions. */
+/* The first pass: computes words of the workspace from words of coefficients. Steps for both pairs
+ * of blocks alternate, since a product takes longer than a few instructions. */
 static __device__ __forceinline__ void dct_first_pass(const struct dct_constants &constants,
                                                       unsigned word[DCT_BLOCKS])
 {
@@ -230,7 +231,8 @@ static __device__ __forceinline__ void dct_first_pass(const struct dct_constants
                          sum[b / 2][b % 2 * 2 + 1] >> DCT_FIRST_SHIFT);
 }
 
-/* The second pass: samples from words of the workspace. dc: the result of dct_dc_term(). */
+/* The second pass: computes samples from words of the workspace. dc: the result of
+ * dct_dc_term(). */
 static __device__ __forceinline__ void dct_second_pass(const struct dct_constants &constants,
                                                        const unsigned word[DCT_BLOCKS],
                                                        const int dc[DCT_BLOCKS],
@@ -257,8 +259,8 @@ static __device__ __forceinline__ void dct_second_pass(const struct dct_constant
     }
 }
 
-/* Transforms blocks. pair: words of coefficients. samples[b]: two samples of block b, 16 bits each,
- * in row lane / 4, with two bits of fraction; columns by the table. */
+/* Transforms blocks. pair: words of coefficients. samples[b]: two samples of block b, with 16 bits
+ * each, in row lane / 4, with two fraction bits; dct_column() gives the columns. */
 static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool wide,
                                                      const unsigned pair[DCT_BLOCKS],
                                                      const int dc[DCT_BLOCKS],
@@ -279,7 +281,7 @@ static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool 
     beyond = 0;
 #pragma unroll
     for (int b = 0; b < DCT_BLOCKS; b++) {
-        /* 16 of the 18 bits of fraction are cut off here, the caller cuts off the rest. */
+        /* 16 of the 18 fraction bits are dropped here, the others by the caller. */
         const unsigned fours = __byte_perm((unsigned)sum[b / 2][b % 2 * 2],
                                            (unsigned)sum[b / 2][b % 2 * 2 + 1], 0x7632);
         beyond |= fours;

@@ -1,10 +1,10 @@
-/* The kernels that make pixels, and their colour arithmetic. */
+/* The kernels that make pixels, and the arithmetic of colours. */
 #ifndef GF_CUDA_JPEG_PIXELS_CUH
 #define GF_CUDA_JPEG_PIXELS_CUH
 
 #include "cuda/jpeg/strips.cuh"
 
-/* The factors from which libjpeg's tables (jdcolor.c) are made, with 16 bits of fraction. */
+/* The factors of libjpeg's tables (jdcolor.c), with 16 fraction bits. */
 enum {
     COLOUR_BITS = 16,
     COLOUR_HALF = 1 << (COLOUR_BITS - 1),
@@ -14,8 +14,8 @@ enum {
     CB_TO_BLUE = 116130
 };
 
-/* Red, green and blue with 16 bits of fraction, not clamped. luma: with a fraction, to which half
- * of its last digit is added; cb and cr: less 128. */
+/* Red, green and blue with 16 fraction bits, before clamping. luma: with the same fraction and half
+ * of the last digit; cb and cr: minus 128. */
 static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[3])
 {
     rgb[0] = luma + cr * CR_TO_RED;
@@ -27,7 +27,7 @@ static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[
 cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
                                 cudaStream_t stream);
 
-/* How chroma becomes as large as luma. */
+/* The sampling of chroma relative to luma. */
 enum jpeg_sampling { JPEG_GRAY, JPEG_444, JPEG_422, JPEG_420, JPEG_OTHER, JPEG_SAMPLINGS };
 
 /* Makes pixels from the coefficients of luma, and from the coefficients (JPEG_444) or the planes of

@@ -5,23 +5,24 @@
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/entropy.cuh"
 
-/* How much of each array one picture or a group takes. */
+/* The number of elements in each array for a picture or a group. */
 struct jpeg_amounts {
     uint64_t pictures, raw, words, tiles, intervals, subsequences, sequences, dc_tiles, blocks;
-    uint64_t beyond; /* of the picture that has most */
+    uint64_t beyond; /* of the picture with the most */
     uint64_t scratch;
 };
 
-/* The descriptions that the host writes and the device gets in one copy. */
+/* The descriptions, which the host writes and copies to the device at once. */
 struct jpeg_described {
     struct jpeg_picture *pictures;
     struct jpeg_stream *streams;
     unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
     uint16_t *quantisers;
-    unsigned *flags, *ends; /* the results that the device writes: `ends` follows `flags` */
+    unsigned *flags, *ends; /* results from the device: `ends` follows `flags` */
 };
 
-/* Where a group lies. The arrays of `described` come first, in `described_bytes`. */
+/* The addresses of a group's arrays. Those of `described` come first, in `described_bytes`
+ * bytes. */
 struct jpeg_layout {
     struct jpeg_described described;
     struct jpeg_group group;
@@ -29,17 +30,18 @@ struct jpeg_layout {
     uint64_t described_bytes, bytes;
 };
 
-/* Describes a picture that stands alone, with as many bits in a subsequence as given. False: the
- * GPU does not take it, or its scan is too short for it. */
+/* Describes a single picture, with `subsequence_bits` bits in a subsequence. False where the GPU
+ * cannot decode the picture, or its scan is too short for its size. */
 bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subsequence_bits,
                       struct jpeg_picture *picture, struct jpeg_stream *stream);
 
-/* What the picture takes. */
+/* The elements that the picture needs. */
 struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
                                             const struct jpeg_stream *stream);
 void gf_jpeg_amounts_add(struct jpeg_amounts *sum, const struct jpeg_amounts *other);
 
-/* Puts picture number `index`, which stands alone, behind those that take `before`. */
+/* Changes the description of a single picture to that of picture number `index`, whose elements
+ * follow those in `before`. */
 void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
                    const struct jpeg_amounts *before, const struct gf_jpeg_header *header);
 

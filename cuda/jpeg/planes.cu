@@ -1,7 +1,8 @@
-/* Components as planes of samples: gray pictures, and what is upsampled later. */
+/* Makes planes of samples from components: gray pictures, and components that are upsampled
+ * later. */
 #include "cuda/jpeg/pixels.cuh"
 
-enum { STAGE_PITCH = STRIP_PIXELS + 16 }; /* 16 more, so that a block's rows lie in other banks */
+enum { STAGE_PITCH = STRIP_PIXELS + 16 }; /* 16 more, against bank conflicts of a block's rows */
 
 static __device__ __forceinline__ void
 store_strip(const struct surface &out, const unsigned char *stage, int x, int y, int lane)
@@ -18,7 +19,7 @@ store_strip(const struct surface &out, const unsigned char *stage, int x, int y,
 }
 
 /* Repeats a plane's first sample before the row and its last behind it, for the triangle filter.
- * The byte behind the last strip is read, too, for pixels that nobody stores. */
+ * The byte behind the last strip is read, too, but only for pixels that are not stored. */
 static __device__ __forceinline__ void
 store_edges(const struct surface &out, const unsigned char *stage, int x, int y, int lane)
 {

@@ -3,15 +3,16 @@
 #include "cuda/common/scan.cuh"
 
 enum { PREPARE_THREADS = 1024, AC_BITS_MOST = 10, ZEROS_16 = 0xf0, CODE_MOST = 16 };
-enum { SEVERAL_MOST = 31 }; /* bits that an entry of several symbols can tell */
+enum { SEVERAL_MOST = 31 }; /* the most bits of an entry with several symbols */
 
-/* A symbol: the bits of its code, of its value, and by how many coefficients it advances. */
+/* A symbol: the bits of its code, the bits of its value, and by how many coefficients it
+ * advances. */
 struct symbol {
     unsigned code, value, advance;
 };
 
-/* Finds the symbol whose code begins these 16 bits; `most`: the most bits that the code may have.
- * No bits: there is none. */
+/* Finds the symbol whose code is at the start of these 16 bits and has at most `most` bits. A
+ * symbol without bits means that there is none. */
 static __device__ struct symbol find(const struct jpeg_codes *codes, bool is_ac, unsigned bits,
                                      int most)
 {
@@ -44,7 +45,7 @@ static __device__ uint32_t pack_walk(unsigned bits, unsigned advance)
     return bits | (advance < BLOCK_SIZE ? advance : BLOCK_SIZE) << WALK_INDEX;
 }
 
-/* Adds the symbols of the block that begin in the `look` bits behind the first symbol. */
+/* Adds those symbols of the block that begin in the `look` bits behind the first symbol. */
 static __device__ uint32_t pack_several(const struct jpeg_codes *ac, unsigned look,
                                         struct symbol symbol)
 {
@@ -61,7 +62,7 @@ static __device__ uint32_t pack_several(const struct jpeg_codes *ac, unsigned lo
     return pack_walk(bits, advance);
 }
 
-/* The entries of one look: of the DC table, or of the AC table. */
+/* Makes the entries for the same LOOK_BITS bits in the DC table or the AC table. */
 static __device__ void make_entries(const struct jpeg_codes *codes, struct jpeg_tables *tables,
                                     int table, unsigned look)
 {
@@ -98,7 +99,8 @@ static __device__ void make_tables(const struct jpeg_codes *codes, struct jpeg_t
     }
 }
 
-/* An interval without bits is damage, for it has blocks. */
+/* Counts the subsequences of each interval. An interval without bits is damaged, since it has
+ * blocks. */
 static __device__ void count_subsequences(const struct jpeg_group *group, int picture)
 {
     __shared__ unsigned warps[WARP];

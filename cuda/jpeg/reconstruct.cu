@@ -37,7 +37,7 @@ static bool samples_as(const struct jpeg_picture *picture, int across, int down)
            v[0] == down * v[2];
 }
 
-/* libjpeg does not filter components of at most two columns. */
+/* The sampling of a picture. libjpeg does not filter components of at most two columns. */
 static enum jpeg_sampling sampling_of(const struct jpeg_picture *picture)
 {
     if (picture->components == 1)
@@ -109,10 +109,10 @@ static struct component_blocks blocks_of(const struct jpeg_picture *picture, int
             before};
 }
 
-/* The jobs of a group, launch by launch, as they are being listed. */
+/* The jobs of a group, in the order of the launches. */
 struct job_list {
     struct strip_job *jobs;
-    int count, first; /* of all, and of this launch */
+    int count, first; /* number of all jobs; the first of this launch */
 };
 
 static void add_job(struct job_list *list, struct strip_job *job)
@@ -125,8 +125,8 @@ static void add_job(struct job_list *list, struct strip_job *job)
     list->jobs[list->count++] = *job;
 }
 
-/* Adds what the launch for `sampling` does to a picture; that for JPEG_GRAY makes all planes.
- * memory: of the picture's planes. */
+/* Adds the jobs of the launch for `sampling` on a picture; the launch for JPEG_GRAY makes all
+ * planes. memory: that of the picture's planes. */
 static void add_picture(struct job_list *list, const struct jpeg_picture *picture, int index,
                         enum jpeg_sampling sampling, unsigned char *memory)
 {

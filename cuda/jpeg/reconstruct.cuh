@@ -6,14 +6,14 @@
 
 #include "cuda/jpeg/batch.cuh"
 
-/* Bytes of scratch memory that a picture adds to a group's. */
+/* The bytes of scratch memory for a picture; the group needs their sum. */
 size_t gf_jpeg_reconstruct_bytes(const struct jpeg_picture *picture);
 
-/* Writes the pixels that libjpeg-turbo would make of the group's coefficients. Ratios of sampling
- * factors are integral. Sets JPEG_OUT_OF_RANGE in flags[i] where libjpeg-turbo's pixels depend on
- * the machine; those of a flagged picture are undefined. `pictures` lies in host memory, all else
- * in device memory. `scratch` is aligned to 128 bytes and holds the sum of the pictures'
- * gf_jpeg_reconstruct_bytes(). Rows of `out` begin on multiples of 16 bytes. */
+/* Writes the pixels that libjpeg-turbo would make from the group's coefficients. Ratios of sampling
+ * factors are integers. Sets JPEG_OUT_OF_RANGE in flags[i] where libjpeg-turbo's pixels depend on
+ * the machine; the pixels of a flagged picture are undefined. `pictures` is in host memory,
+ * everything else in device memory. `scratch` is aligned to 128 bytes and has the sum of all
+ * gf_jpeg_reconstruct_bytes(). Rows of `out` begin at multiples of 16 bytes. */
 cudaError_t gf_jpeg_reconstruct(const struct jpeg_picture *pictures, int count,
                                 const int16_t *coefficients, const int16_t *dc,
                                 const uint16_t *quantisers, unsigned *flags, void *scratch,

@@ -12,12 +12,12 @@ enum {
     BLOCK_COEFFICIENTS = 64,
     STRIP_BLOCKS = 16,
     STRIP_PIXELS = STRIP_BLOCKS * BLOCK_SIDE,
-    STRIP_WARPS = 2, /* of a block of threads */
+    STRIP_WARPS = 2, /* of a thread block */
     STRIP_THREADS = STRIP_WARPS * WARP,
-    STRIP_RESIDENT = 16 /* blocks of threads that a multiprocessor shall hold */
+    STRIP_RESIDENT = 16 /* thread blocks that a multiprocessor should hold */
 };
 
-/* Divides numbers below 2^23 by one below 2^9, without a division. */
+/* Divides numbers below 2^23 by a number below 2^9, without a division. */
 struct divisor {
     unsigned by, factor;
 };
@@ -32,7 +32,7 @@ static __device__ __forceinline__ unsigned divide(unsigned value, const struct d
     return divisor.factor ? __umulhi(value, divisor.factor) : value;
 }
 
-/* Where the blocks of a component lie: the MCU's first ones at first_block. */
+/* The positions of a component's blocks; those of the first MCU begin at first_block. */
 struct component_blocks {
     struct divisor h, v;
     unsigned last_column, mcus_across, mcu_blocks, first_block;
@@ -45,24 +45,24 @@ struct surface {
     int width, height;
 };
 
-/* A component of a picture, or the picture. */
+/* The work on a component of a picture, or on the whole picture. */
 struct strip_job {
-    unsigned first, end; /* blocks of threads */
+    unsigned first, end; /* thread blocks */
     int picture;         /* index in the group */
     int component;
-    struct divisor strips; /* side by side */
+    struct divisor strips; /* number of strips in a row */
     int block_rows;
     struct component_blocks blocks;
-    struct surface out;       /* pixels, or the component's samples */
-    struct surface planes[3]; /* components that are upsampled */
-    bool edges;               /* `out` is a plane that needs them; see store_edges() */
-    int h[3], v[3], ycc;      /* of the planes, for gf_jpeg_upsample() */
+    struct surface out;       /* pixels, or samples of the component */
+    struct surface planes[3]; /* components to be upsampled */
+    bool edges;               /* `out` is a plane that needs edges; see store_edges() */
+    int h[3], v[3], ycc;      /* those of the planes, for gf_jpeg_upsample() */
 };
 
 struct strip_launch {
     const struct strip_job *jobs; /* in device memory */
     int count;
-    unsigned guess; /* jobs for each 2^32 blocks of threads */
+    unsigned guess; /* jobs for each 2^32 thread blocks */
     unsigned blocks;
 };
 
@@ -73,7 +73,7 @@ struct group_arrays {
     unsigned *flags;
 };
 
-/* The job of this block of threads. With jobs of one size the guess is right. */
+/* The job of this thread block. If all jobs have the same size, the guess is right. */
 static __device__ __forceinline__ const struct strip_job &
 find_job(const struct strip_launch &launch)
 {
@@ -85,7 +85,8 @@ find_job(const struct strip_launch &launch)
     return launch.jobs[at];
 }
 
-/* The warp's strip, counted along the rows; block_row may be beyond the last. */
+/* The position of the warp's strip, counted along the rows; block_row may be beyond the last
+ * row. */
 struct strip_place {
     int strip, block_row;
 };
@@ -97,16 +98,16 @@ static __device__ __forceinline__ struct strip_place find_strip(const struct str
     return {(int)(at - row * job.strips.by), (int)row};
 }
 
-/* Whether the warp has a strip to make. There is none of a picture that goes to libjpeg-turbo: its
- * blocks may never have been written. */
+/* Whether the warp has a strip to make. A flagged picture has none, since its blocks may never have
+ * been written. */
 static __device__ __forceinline__ bool
 has_strip(const struct strip_job &job, const struct strip_place &place, const unsigned *flags)
 {
     return place.block_row < job.block_rows && !__any_sync(~0u, flags[job.picture]);
 }
 
-/* The lane's block of a strip (lanes 16 to 31 have those of 0 to 15): its index among the group's.
- * Blocks right of the picture are replaced by its last. */
+/* The index of the lane's block in the group (lanes 16 to 31 have the blocks of lanes 0 to 15).
+ * Blocks right of the picture are replaced by its last one. */
 static __device__ __forceinline__ unsigned strip_block(const struct component_blocks &blocks,
                                                        const struct strip_place &place, int lane)
 {
@@ -118,10 +119,10 @@ static __device__ __forceinline__ unsigned strip_block(const struct component_bl
     return blocks.first_block + (down * blocks.mcus_across + across) * blocks.mcu_blocks + within;
 }
 
-enum { STRIP_LOADS = 8 }; /* of a lane that are under way at once */
+enum { STRIP_LOADS = 8 }; /* loads of a lane at the same time */
 
-/* The lane's words of the next blocks. words: of the strip's first block. offset: in bytes from
- * there, of the lane's own block. */
+/* Loads the lane's words of the next blocks. words: of the strip's first block. offset: of the
+ * lane's own block, in bytes from there. */
 static __device__ __forceinline__ void load_words(const char *words, unsigned offset,
                                                   unsigned pair[STRIP_LOADS])
 {
@@ -130,8 +131,8 @@ static __device__ __forceinline__ void load_words(const char *words, unsigned of
         pair[b] = __ldcs((const unsigned *)(words + __shfl_sync(~0u, offset, b)));
 }
 
-/* Transforms a strip and calls store(b, samples of the lane) for each of its blocks, where samples
- * are as dct_transform() leaves them. block: as strip_block() gives it. */
+/* Transforms a strip and calls store(b, the lane's samples) for each of its blocks, with the
+ * samples of dct_transform(). block: the result of strip_block(). */
 template <class Store>
 static __device__ __forceinline__ void
 transform_strip(const struct group_arrays &group, struct dct_lane &dct, const uint16_t *quantisers,
@@ -143,7 +144,7 @@ transform_strip(const struct group_arrays &group, struct dct_lane &dct, const ui
         lane * sizeof(unsigned);
     unsigned offset = (block - first_block) * (BLOCK_COEFFICIENTS * sizeof(int16_t));
     unsigned pair[STRIP_LOADS];
-    load_words(words, offset, pair); /* before what takes its time below */
+    load_words(words, offset, pair); /* before the code below, which takes time */
     dct_set_quantisers(dct, lane, quantisers);
     const bool wide = __any_sync(~0u, dct.scale_high != 0);
     int dc = dct_dc_term(dct, group.dc[block], (int16_t)quantisers[0]);

@@ -1,11 +1,12 @@
 /* Adds up the differences of the DC values, for each component from the beginning of each restart
- * interval: the sums of tiles of MCUs first, then each value. */
+ * interval: first the sums of tiles of MCUs, then each value. */
 #include "cuda/jpeg/entropy.cuh"
 #include "cuda/common/scan.cuh"
 
 enum { DC_THREADS = 256, DC_EACH = DC_TILE / DC_THREADS };
 
-/* The sums of the three components since an interval began; `begun`: one began among the MCUs. */
+/* The sums of the three components since an interval began. begun: whether one began among these
+ * MCUs. */
 struct sums {
     int value[3];
     int begun;
@@ -18,7 +19,7 @@ static __device__ __forceinline__ void add(struct sums *sums, unsigned component
         sums->value[c] += component == c ? value : 0;
 }
 
-/* What `left` and the MCUs behind it come to. */
+/* The sums of `left` together with the MCUs behind it. */
 static __device__ __forceinline__ struct sums join(const struct sums &left,
                                                    const struct sums &right)
 {
@@ -52,7 +53,7 @@ static __device__ __forceinline__ struct sums warp_scan(struct sums sums)
     return sums;
 }
 
-/* The sums before this thread's MCUs; *all: of all threads. */
+/* The sums before this thread's MCUs; *all is the sum over all threads. */
 static __device__ struct sums block_scan(const struct sums &own, struct sums *warps,
                                          struct sums *all)
 {
@@ -75,7 +76,7 @@ static __device__ struct sums block_scan(const struct sums &own, struct sums *wa
     return join(earlier, before);
 }
 
-/* Walks over a thread's MCUs from what stands before them. */
+/* Goes through a thread's MCUs, starting with the sums before them. */
 template <class Function>
 static __device__ __forceinline__ struct sums each_value(const struct jpeg_stream *stream,
                                                          unsigned mcu_blocks, unsigned mcu,
@@ -90,7 +91,7 @@ static __device__ __forceinline__ struct sums each_value(const struct jpeg_strea
     return sums;
 }
 
-/* The sums before a tile: of the tiles since the one in which its first interval began. */
+/* The sums before a tile, over the tiles since its first interval began. */
 static __device__ struct sums sums_before(const struct jpeg_group &group,
                                           const struct jpeg_stream *stream, unsigned tile,
                                           struct sums *warps)
@@ -132,7 +133,7 @@ static __global__ void __launch_bounds__(DC_THREADS) sum_dc_kernel(const struct 
 {
     __shared__ struct sums warps[DC_THREADS / WARP];
     const unsigned picture = group.dc_tile_picture[blockIdx.x];
-    if (__syncthreads_or(!threadIdx.x && group.flags[picture])) /* another tile may set them */
+    if (__syncthreads_or(!threadIdx.x && group.flags[picture])) /* another tile may set the flags */
         return;
     const struct jpeg_stream *const stream = &group.streams[picture];
     const unsigned mcu_blocks = group.pictures[picture].blocks_per_mcu;

@@ -1,16 +1,18 @@
-/* Finds the entry of every subsequence. Each thread decodes its own from a guess; then, in passes,
- * those whose entry is not the exit of the one before are decoded again, until none is left. After
- * some symbols the codes of a wrong guess fall in step with the right ones. Thread blocks overlap,
- * so that most have the right entry of their first own subsequence; the others are repaired. */
+/* Finds the entry of every subsequence. Each thread first decodes its own from a guess. Then, in
+ * passes, the subsequences whose entry is not the exit of the one before are decoded again, until
+ * there is none. After some symbols the codes resynchronise even from a wrong guess. Thread blocks
+ * overlap, so that most have the right entry of their first own subsequence; the others are
+ * repaired. */
 #include "cuda/jpeg/huffman.cuh"
 #include "cuda/common/scan.cuh"
 
-/* Repeats are looked for after so many passes; photographs seldom take more. They reach so many
- * subsequences back: those of a blank page as many as the odd part of an MCU's bits. The same bits
- * have another entry each time until as many blocks went by as an MCU has. */
+/* Repeats are searched after REPEATS_FROM passes, which photographs seldom need. The search goes
+ * back by up to BACK_MOST subsequences: on a blank page the bits repeat after as many subsequences
+ * as the odd part of an MCU's bits. The entries of equal bits differ until as many blocks have
+ * passed as an MCU has. */
 enum { REPEATS_FROM = 6, BACK_MOST = 15, LIKE_TRIES = 10 };
 enum { REPAIR_PASSES_MOST = 512 };   /* for a picture, in the order of its sequences */
-enum kind { OUTSIDE, FIRST, LATER }; /* FIRST: its entry is known */
+enum kind { OUTSIDE, FIRST, LATER }; /* FIRST: the entry is known */
 
 /* A picture's stream, its tables in shared memory, and its MCUs. */
 struct source {
@@ -23,9 +25,9 @@ struct source {
 struct sequence {
     uint16_t entry[SEQUENCE], exit[SEQUENCE], blocks[SEQUENCE], list[SEQUENCE];
     unsigned begin[SEQUENCE], end[SEQUENCE];
-    unsigned listed[2]; /* in this pass and in the next */
+    unsigned listed[2]; /* in this pass and in the next one */
     unsigned before;    /* the exit before the first subsequence */
-    /* How many subsequences back the same bits stand, or 0, and how many words are the same. */
+    /* The distance in subsequences to the same bits before, or 0; and the number of equal words. */
     unsigned char back[SEQUENCE], same_words[SEQUENCE];
 };
 
@@ -34,7 +36,7 @@ static __host__ __device__ __forceinline__ unsigned table_bytes(unsigned beyond)
     return (unsigned)(PAIRS * WALK_PAIR * sizeof(uint32_t) + beyond * sizeof(uint16_t));
 }
 
-/* Loads the tables into shared memory. */
+/* Loads the tables to shared memory. */
 static __device__ __forceinline__ struct source
 load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
 {
@@ -48,8 +50,9 @@ load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
             stream->pair_of_block,       stream->subsequence_bits};
 }
 
-/* Where a walk is: the bit counted from a word of the stream, and above it the index of the next
- * coefficient, so that one addition advances both and a sign tells the end of a block. */
+/* The position of a walk in one number: the bit, counted from a word of the stream, and in the
+ * upper bits the index of the next coefficient. One addition advances both, and the sign shows the
+ * end of a block. */
 static constexpr unsigned AT_BIT = (1u << WALK_INDEX) - 1;
 static constexpr unsigned STEP = ~AT_BIT | 31, AT_NEAR_END = (BLOCK_SIZE - WALK_AHEAD)
                                                              << WALK_INDEX;
@@ -63,8 +66,8 @@ static __device__ __forceinline__ uint32_t look_beyond(const uint16_t *beyond, u
 }
 
 /* Decodes the blocks that begin before bit `end`, from block number *block of an MCU at bit *bit.
- * Returns their number. What the next look-up needs depends on as little as possible: this loop is
- * bound by its latency. */
+ * Returns their number. The address of the next look-up depends on as few instructions as possible,
+ * since the loop is limited by latency. */
 static __device__ __forceinline__ unsigned walk(const struct source &source, unsigned *bit,
                                                 unsigned *block, unsigned end)
 {
@@ -164,8 +167,8 @@ static __device__ bool find_repeats(struct sequence *sequence, enum kind kind,
     return __syncthreads_or(sequence->back[own]);
 }
 
-/* An earlier subsequence with the same bits as this one and with the entry `entry`, or this one.
- * The bits repeat as far as its exit depends on them: a code has 16 bits at most, and the first
+/* Returns an earlier subsequence with the same bits as this one and with the entry `entry`, or this
+ * one. As many bits must be equal as the exit depends on: a code has at most 16 bits, and the first
  * word may begin before the subsequence. */
 static __device__ __forceinline__ int find_like(const struct sequence *sequence, int at,
                                                 unsigned entry, unsigned subsequence_bits)
@@ -183,9 +186,9 @@ static __device__ __forceinline__ int find_like(const struct sequence *sequence,
     return at;
 }
 
-/* Blank paper is a stretch of equal bits, in which a wrong entry never falls in step and the right
- * one would advance by a subsequence in each pass. But where a subsequence has the bits and the
- * entry of an earlier one, it has its exit, too. */
+/* Copies exits from equal subsequences. Blank paper is a stretch of repeating bits, in which a
+ * wrong entry never resynchronises, and the right one would advance by one subsequence in each
+ * pass. But a subsequence with the bits and the entry of an earlier one also has its exit. */
 static __device__ void copy_repeats(struct sequence *sequence, enum kind kind,
                                     unsigned subsequence_bits)
 {
@@ -235,13 +238,13 @@ static __device__ bool settle_subsequences(struct sequence *sequence, enum kind 
     }
 }
 
-/* Finds this thread's subsequence, number `subsequence` of the picture. */
+/* Determines this thread's subsequence, which has the number `subsequence` in the picture. */
 static __device__ __forceinline__ enum kind place(struct sequence *sequence,
                                                   const struct jpeg_group &group,
                                                   const struct jpeg_stream *stream,
                                                   unsigned subsequence, unsigned subsequences)
 {
-    if (subsequence >= subsequences) /* or before the first one */
+    if (subsequence >= subsequences) /* or before the first one, which wraps around */
         return OUTSIDE;
     const struct span span = find_span(group, stream, subsequence);
     sequence->begin[threadIdx.x] = span.begin;
@@ -249,7 +252,8 @@ static __device__ __forceinline__ enum kind place(struct sequence *sequence,
     return subsequence == span.first ? FIRST : LATER;
 }
 
-/* Stores what the sequence's own subsequences came to; the first `overlap` are another's. */
+/* Stores the results of the sequence's own subsequences; the first `overlap` ones belong to another
+ * sequence. */
 static __device__ void store(const struct sequence *sequence, const struct jpeg_group &group,
                              const struct jpeg_stream *stream, unsigned number, unsigned overlap,
                              enum kind kind)
@@ -299,7 +303,7 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
     store(&sequence, group, stream, number, overlap, kind);
 }
 
-/* Whether a sequence assumed another entry than the exit before it. */
+/* Whether a sequence's assumed entry differs from the exit before it. */
 static __device__ __forceinline__ bool is_wrong(const struct jpeg_group &group,
                                                 const struct jpeg_stream *stream, unsigned number)
 {
@@ -309,7 +313,7 @@ static __device__ __forceinline__ bool is_wrong(const struct jpeg_group &group,
            find_span(group, stream, first).first != first;
 }
 
-/* The first wrong sequence from `number` on, or `sequences`. */
+/* The first wrong sequence from `number` on, or `sequences` where there is none. */
 static __device__ unsigned next_wrong(const struct jpeg_group &group,
                                       const struct jpeg_stream *stream, unsigned number,
                                       unsigned sequences)
@@ -327,8 +331,8 @@ static __device__ unsigned next_wrong(const struct jpeg_group &group,
     return found;
 }
 
-/* Settles the wrong sequences again: in parallel, each by a block that sees what the others stored
- * before; then those of a picture one after another, by one block. */
+/* Decodes the wrong sequences again: first in parallel, each by a thread block that uses what the
+ * others stored before; then those of a picture one after another, by one thread block. */
 template <bool PARALLEL>
 static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jpeg_group group)
 {

@@ -21,7 +21,7 @@ static __device__ __forceinline__ int scale_high(unsigned pair, unsigned factors
     return sum;
 }
 
-/* Two numbers as 16 bits each, the nearest ones if they do not fit. */
+/* Packs two numbers as 16 bits each, with saturation. */
 static __device__ __forceinline__ unsigned pack16(int low, int high)
 {
     unsigned pair;
@@ -29,8 +29,8 @@ static __device__ __forceinline__ unsigned pack16(int low, int high)
     return pair;
 }
 
-/* An address that the compiler takes as it is. It would otherwise compute those of its neighbours
- * apart, with three additions each. */
+/* An address that the compiler does not combine with others. It would otherwise compute the
+ * addresses of its neighbours separately, with three additions each. */
 static __device__ __forceinline__ const unsigned char *as_it_is(const unsigned char *address)
 {
     asm("" : "+l"(address));

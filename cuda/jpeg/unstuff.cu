@@ -7,19 +7,19 @@ enum { PIECE = 16, UNSTUFF_THREADS = UNSTUFF_TILE / PIECE, SCAN_THREADS = 1024 }
 enum { MARKER = 0xff, RST0 = 0xd0, EOI = 0xd9 };
 static constexpr unsigned STOPS = 1u << 31; /* in a tile's number of markers: the scan ends in it */
 
-/* The bytes of a piece, a bit for each: bytes that stay, markers RSTn, and the first byte of any
- * other marker. */
+/* The bytes of a piece, with a bit for each: bytes that are kept, markers RSTn, and the first byte
+ * of any other marker. */
 struct kinds {
     unsigned kept, restarts, stops;
 };
 
-/* A bit for each byte of the word that has all bits set. */
+/* Sets a bit for each byte of the word that has all bits set. */
 static __device__ __forceinline__ unsigned set_bytes(unsigned word)
 {
     return (word & 0x01010101u) * 0x01020408u >> 24 & 15;
 }
 
-/* The piece at `at`, zeros behind the last byte: what lies there was never written. */
+/* Loads the piece at `at`, with zeros behind the last byte, where memory is undefined. */
 static __device__ __forceinline__ void load_piece(const unsigned char *raw, unsigned at,
                                                   unsigned bytes, unsigned words[4])
 {
@@ -49,7 +49,7 @@ static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *r
     const unsigned left = bytes - at < PIECE ? bytes - at : PIECE;
     const unsigned there = (1u << left) - 1;
     full &= there;
-    /* Bit PIECE stands for the byte after the piece; behind the last byte a marker is assumed. */
+    /* Bit PIECE stands for the byte behind the piece. Behind the last byte a marker is assumed. */
     const unsigned zeros = (zero & there) | (left == PIECE && !after) << PIECE;
     const unsigned restarts = (restart & there) | (left == PIECE && (after & 0xf8) == RST0)
                                                       << PIECE;
@@ -61,7 +61,8 @@ static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *r
     return kinds;
 }
 
-/* Nothing behind the first other marker counts. `first` is a word of shared memory. */
+/* Removes everything behind the first marker that is no restart marker. `first` is a word of shared
+ * memory. */
 static __device__ __forceinline__ bool cut_at_stop(struct kinds *kinds, unsigned *first)
 {
     if (!threadIdx.x)
@@ -136,7 +137,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
         atomicOr(&group.flags[blockIdx.x], JPEG_BAD_MARKER);
 }
 
-/* Markers count from RST0 to RST7 and again. Each begins an interval. */
+/* Checks that markers count from RST0 to RST7 repeatedly, and notes the intervals that begin behind
+ * them. */
 static __device__ __forceinline__ bool place_restarts(const struct jpeg_stream *stream,
                                                       const unsigned char *piece,
                                                       struct kinds kinds, unsigned byte,
@@ -181,7 +183,7 @@ static __global__ void __launch_bounds__(UNSTUFF_THREADS)
             atomicOr(&group.flags[picture], JPEG_BAD_MARKER);
         group.ends[picture] = end + 1;
     }
-    /* The bytes gather in shared memory, where they lie as in the stream's words. */
+    /* Bytes are collected in shared memory, at the same offsets within words as in the stream. */
     unsigned char *const gathered = (unsigned char *)moved;
     const unsigned odd = start.x & 3;
     unsigned to = odd + (before & 0xffff);

@@ -1,10 +1,10 @@
-/* Pixels of planes whose sampling is not one of those that fused.cu knows: libjpeg's triangle
- * filter where the ratio is 2, replication elsewhere. (jdsample.c) */
+/* Pixels from planes with samplings that fused.cu does not handle: libjpeg's triangle filter where
+ * the ratio is 2, replication elsewhere. (jdsample.c) */
 #include "cuda/jpeg/pixels.cuh"
 
 enum { LANE_PIXELS = STRIP_PIXELS / WARP };
 
-/* A component, and how many pixels a sample stands for. */
+/* A component, and the number of pixels for each sample. */
 struct source {
     struct surface plane;
     int across, down;
@@ -26,7 +26,7 @@ static __device__ __forceinline__ struct source source_of(const struct strip_job
     return {job.planes[component], across, down, wide, down == 2 && (wide || across == 1)};
 }
 
-/* The sample of which the triangle filter takes a quarter; one at an edge is its own. */
+/* The sample that the triangle filter takes a quarter of; at an edge the sample itself. */
 static __device__ __forceinline__ int beside(int pixel, int sample, int samples)
 {
     return min(max(pixel % 2 ? sample + 1 : sample - 1, 0), samples - 1);

@@ -1,5 +1,5 @@
-/* The cells of a stripe, and what each of them writes: its literals, or the match that begins
- * there. */
+/* The cells of a stripe, and what each cell writes: its literals, or the match that begins in
+ * it. */
 #ifndef GF_CUDA_PNG_CELLS_CUH
 #define GF_CUDA_PNG_CELLS_CUH
 
@@ -9,8 +9,8 @@
 struct cells {
     const uint64_t *data;
     const unsigned *found, *breaks;
-    const uint16_t *distances; /* NULL: all are 1 */
-    unsigned size, whole;      /* bytes, whole cells */
+    const uint16_t *distances; /* NULL: all distances are 1 */
+    unsigned size, whole;      /* number of bytes; number of whole cells */
 };
 
 static __device__ __forceinline__ struct cells cells_at(const struct png_group &group,
@@ -24,7 +24,7 @@ static __device__ __forceinline__ struct cells cells_at(const struct png_group &
             stripe.size / CELL};
 }
 
-/* The eight bytes from `at` on; they may lie across two cells. */
+/* Returns the eight bytes from `at` on, which may belong to two cells. */
 static __device__ __forceinline__ uint64_t bytes_from(const uint64_t *data, unsigned at)
 {
     const uint64_t low = data[at / CELL];
@@ -39,7 +39,7 @@ static __device__ __forceinline__ bool repeats(const uint64_t *data, unsigned ce
            data[cell] == bytes_from(data, CELL * cell - distance);
 }
 
-/* Up to cell `whole`, which has none. */
+/* The distance of cell k; 0 for cell `whole`, which has none. */
 static __device__ __forceinline__ unsigned distance_at(const struct cells &cells, unsigned k)
 {
     if (!(cells.found[k / 32] >> k % 32 & 1))
@@ -47,7 +47,7 @@ static __device__ __forceinline__ unsigned distance_at(const struct cells &cells
     return cells.distances ? cells.distances[k] : 1;
 }
 
-/* How many of the cell's first bytes are equal to the bytes `distance` before them. */
+/* The number of the cell's first bytes that equal the bytes `distance` before them. */
 static __device__ __forceinline__ int equal_first(const struct cells &cells, unsigned k,
                                                   unsigned distance)
 {
@@ -57,8 +57,8 @@ static __device__ __forceinline__ int equal_first(const struct cells &cells, uns
     return equal < most ? equal : most;
 }
 
-/* How many of the last bytes of a whole cell are equal to the bytes `distance` before them; bytes
- * before the stripe count as different. */
+/* The number of a whole cell's last bytes that equal the bytes `distance` before them. Bytes before
+ * the stripe count as different. */
 static __device__ __forceinline__ int equal_last(const struct cells &cells, unsigned k,
                                                  unsigned distance)
 {
@@ -73,11 +73,11 @@ static __device__ __forceinline__ int equal_last(const struct cells &cells, unsi
     return CELL * (k + 1) - at;
 }
 
-/* What a cell writes: its literals from..end - 1, or the match that begins at it (or in the last
- * bytes of the cell before), or nothing. */
+/* What a cell writes: its literals from..end - 1, or the match that begins at the cell (or in the
+ * last bytes of the cell before), or nothing. */
 struct written {
     int from, end;
-    unsigned length, distance; /* length 0: none */
+    unsigned length, distance; /* length 0: no match */
 };
 
 /* The literals of a cell without a distance. */
@@ -96,7 +96,7 @@ static __device__ __forceinline__ struct written literals_of(const struct cells 
     return written;
 }
 
-/* The first cell behind k that has another distance. There is one up to cell `whole`. */
+/* The first cell behind k that has another distance; cell `whole` always has. */
 static __device__ __forceinline__ unsigned end_of_match(const struct cells &cells, unsigned k)
 {
     unsigned word = (k + 1) / 32, bits = cells.breaks[word] & ~0u << (k + 1) % 32;
@@ -110,7 +110,7 @@ static __device__ __forceinline__ struct written match_of(const struct cells &ce
 {
     struct written written = {};
     if (!(cells.breaks[k / 32] >> k % 32 & 1))
-        return written; /* it began earlier */
+        return written; /* the match began earlier */
     const unsigned end = end_of_match(cells, k);
     written.distance = distance;
     written.length = CELL * (end - k);
@@ -127,8 +127,8 @@ static __device__ __forceinline__ struct written written_by(const struct cells &
     return distance ? match_of(cells, k, distance) : literals_of(cells, k);
 }
 
-/* The parts of a match: `whole` of 258 bytes each, then two shorter ones, each of which may have 0
- * bytes. */
+/* The parts of a match: `whole` parts of 258 bytes each, then two shorter ones, each of which may
+ * have 0 bytes. */
 struct parts {
     unsigned whole, last[2];
 };
@@ -141,7 +141,7 @@ static __device__ __forceinline__ struct parts parts_of(unsigned length)
     return {whole - 1, {LONGEST - SHORTEST, SHORTEST + rest}};
 }
 
-/* A symbol and the bits behind it. */
+/* A symbol and the extra bits behind it. */
 struct symbol {
     unsigned symbol, extra, rest;
 };

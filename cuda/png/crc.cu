@@ -1,7 +1,7 @@
-/* CRC-32 of the chunks. Each thread takes every CRC_THREADS-th word of a segment; to go on to its
- * next word it multiplies its sum by a constant, with tables in shared memory. Then each thread's
- * sum is moved to its place by a product with a power of x, and the sum of all is the segment's
- * part.
+/* CRC-32 of the chunks. Each thread processes every CRC_THREADS-th word of a segment: before it
+ * adds the next word it multiplies its sum by a constant, with tables in shared memory. Each
+ * thread's sum is then moved to its place by a product with a power of x, and the sum over all
+ * threads is the segment's part of the CRC.
  *
  * A segment ends with a whole word; the last segment has zeros behind the message, which a product
  * with a negative power removes. */
@@ -12,7 +12,7 @@
 
 enum { SEGMENT = CRC_THREADS * CRC_WORDS, END_THREADS = 128 };
 
-/* x^n; x^(2^32 - 1) is 1. */
+/* The power x^n; x^(2^32 - 1) is 1. */
 static unsigned power(uint32_t n)
 {
     unsigned result = ONE;

@@ -1,7 +1,7 @@
-/* CRC-32 by many threads: crc.cu says how.
+/* CRC-32 by many threads; crc.cu explains the method.
  *
- * Polynomials are words whose highest bit is the power 0, as in zlib. The first bit of a message is
- * its highest power and the lowest bit of its first word. */
+ * A polynomial is a word whose highest bit is the power 0, as in zlib. The first bit of a message
+ * is its highest power and the lowest bit of its first word. */
 #ifndef GF_CUDA_PNG_CRC_CUH
 #define GF_CUDA_PNG_CRC_CUH
 
@@ -13,14 +13,13 @@
 /* Products with powers of x modulo the CRC's polynomial. */
 enum { CRC_THREADS = 256, CRC_WORDS = 16, CRC_POWERS = 24 };
 struct crc_tables {
-    unsigned step[4][256];        /* the products of a byte, at each place of a word, with x^(32 *
-                                   * CRC_THREADS) */
+    unsigned step[4][256];        /* x^(32 * CRC_THREADS) times a byte, at each place of a word */
     unsigned lane[CRC_THREADS];   /* x^(32 * (CRC_THREADS - i)) */
     unsigned segment[CRC_POWERS]; /* x^(32 * CRC_THREADS * CRC_WORDS * 2^i) */
     unsigned back[4];             /* x^(-8 * i) */
 };
 
-/* Copies the tables to the device; the caller frees them. */
+/* Copies the tables to the device. The caller frees them. */
 cudaError_t gf_png_crc_bring(struct crc_tables **tables, cudaStream_t stream);
 
 static constexpr unsigned POLYNOMIAL = 0xedb88320u, ONE = 1u << 31;
@@ -35,7 +34,7 @@ static inline __host__ __device__ unsigned product(unsigned a, unsigned b)
     return sum;
 }
 
-/* The bytes of word i that lie in begin..end - 1, as ones. */
+/* The mask of the bytes of word i that are within begin..end - 1. */
 static __device__ __forceinline__ unsigned mask_of(uint64_t i, uint64_t begin, uint64_t end)
 {
     unsigned mask = ~0u;
@@ -46,7 +45,7 @@ static __device__ __forceinline__ unsigned mask_of(uint64_t i, uint64_t begin, u
     return mask;
 }
 
-/* Word i of the message begin..end - 1. The CRC begins with all bits set, which has the effect of
+/* Word i of the message begin..end - 1. The CRC starts with all bits set, which is the same as
  * inverting the first four bytes. */
 static __device__ __forceinline__ unsigned message_word(const unsigned *words, uint64_t i,
                                                         uint64_t begin, uint64_t end)
@@ -54,7 +53,7 @@ static __device__ __forceinline__ unsigned message_word(const unsigned *words, u
     return (words[i] & mask_of(i, begin, end)) ^ mask_of(i, begin, begin + 4);
 }
 
-/* The thread's sum moved on by CRC_THREADS words. */
+/* Moves the thread's sum by CRC_THREADS words. */
 static __device__ __forceinline__ unsigned next_sum(const unsigned (*step)[256], unsigned sum)
 {
     return step[0][sum & 255] ^ step[1][sum >> 8 & 255] ^ step[2][sum >> 16 & 255] ^

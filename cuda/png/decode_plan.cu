@@ -1,4 +1,4 @@
-/* How much memory a group of pictures to decode needs, and where each part of it lies. */
+/* Computes the memory that a group of pictures to decode needs, and where its parts are. */
 #include "cuda/png/decode_plan.cuh"
 
 #include <zlib.h>

@@ -1,16 +1,16 @@
-/* How much memory pictures to decode need, and where each part of it lies. */
+/* The memory that pictures to decode need, and where its parts are. */
 #ifndef GF_CUDA_PNG_DECODE_PLAN_CUH
 #define GF_CUDA_PNG_DECODE_PLAN_CUH
 
 #include "cuda/png/decoder.h"
 #include "cuda/png/stripes.cuh"
 
-/* What pictures take. */
+/* The numbers of pictures and stripes, and the bytes that they need. */
 struct png_amounts {
     uint64_t pictures, stripes, packed, filtered;
 };
 
-/* Where the parts lie: first the descriptions, then the results. */
+/* The addresses of the parts: first the descriptions, then the results. */
 struct png_layout {
     struct png_stripe *stripes;
     struct png_target *targets;
@@ -25,12 +25,12 @@ struct png_amounts gf_png_sum(struct png_amounts a, struct png_amounts b);
 struct png_layout gf_png_lay_out_stripes(unsigned char *memory, struct png_amounts amounts);
 
 struct png_target gf_png_target(const struct gf_png_decode_picture *picture);
-/* Describes the stripes of a picture whose chunks lie at `packed` on the device, and whose rows
- * shall go to `filtered`. */
+/* Describes the stripes of a picture. Its chunks are at `packed` on the device, and its rows go to
+ * `filtered`. */
 void gf_png_describe(const struct gf_png_decode_picture *picture, int index,
                      const unsigned char *packed, unsigned char *filtered,
                      struct png_stripe *stripes);
-/* Whether the checksum at the end of the picture's stream fits its rows. */
+/* Whether the checksum at the end of the picture's stream is that of its rows. */
 bool gf_png_is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
                      const unsigned *adlers);
 

@@ -11,8 +11,8 @@ struct gf_png_decoder : coder {
 
 /* ---- one group ---- */
 
-/* The device has few queues: the work of others would wait behind a launch that waits for an
- * earlier one of this stream. So the next launch comes only when the last has ended. */
+/* Waits for a step before the next is launched. The device has few queues: if a launch waited for
+ * an earlier one of this stream, the work of other streams would wait behind it. */
 static cudaError_t end_step(const struct gf_png_decoder *decoder, int mark)
 {
     const cudaError_t code = coder_mark(decoder, mark, decoder->stream);

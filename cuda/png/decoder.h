@@ -1,5 +1,5 @@
-/* Decodes marked PNGs, whose stripes do not depend on each other, on a CUDA device. Pictures are
- * decoded in groups: all stripes of all pictures of a group are unpacked side by side. */
+/* Decodes marked PNGs, whose stripes are independent, on a CUDA device. Pictures are decoded in
+ * groups: all stripes of all pictures of a group are decompressed at the same time. */
 #ifndef GF_CUDA_PNG_DECODER_H
 #define GF_CUDA_PNG_DECODER_H
 
@@ -13,18 +13,18 @@ struct gf_png_decode_picture {
     const struct gf_png_marked *header;
     const unsigned char *data; /* the whole file, in pinned host memory */
     size_t size;
-    struct gf_view out; /* all rows, in device memory; addresses and pitch multiples of 16 */
-    bool decoded; /* it has the pixels that the CPU makes of the file without a warning, and the
-                   * right checksum; false: the CPU must take this one */
+    struct gf_view out; /* all rows, in device memory; address and pitch are multiples of 16 */
+    /* The CPU's pixels and the right checksum, no warning; false: the CPU must decode. */
+    bool decoded;
 };
 
 struct gf_png_decode_steps {
-    float upload, inflate, unfilter; /* unfilter: with the rows' checksums */
+    float upload, inflate, unfilter; /* unfilter includes the rows' checksums */
 };
 
 GF_CODER(png_decode)
 
-/* How much device memory a picture needs in a group, `out` not counted. */
+/* The bytes of device memory that a picture needs in a group, without `out`. */
 uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size);
 
 GF_C_END

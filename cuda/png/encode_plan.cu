@@ -4,7 +4,7 @@ extern "C" {
 #include "codec/png/png_mark.h"
 }
 
-/* ARRAYS: in device memory, each aligned. */
+/* ARRAYS: number of aligned arrays in device memory. */
 enum { ARRAYS = 16, OUTPUT_MARGIN = 16 };
 
 /* ---- stripes ---- */
@@ -19,7 +19,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The memory of the output first holds the candidates for repeats. */
+/* Adds a stripe. The memory of the output first contains the candidates for repeats. */
 static void add_stripe(struct png_part *part, uint64_t size)
 {
     part->stripes++;
@@ -131,7 +131,7 @@ uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder)
                       (unsigned char *)encoder->group.counts);
 }
 
-/* Divides memory; returns how many bytes it has to have. */
+/* Divides the memory into arrays. Returns how many bytes they need. */
 static uint64_t divide(struct gf_png_encoder *encoder, unsigned char *memory)
 {
     struct png_group *const group = &encoder->group;

@@ -7,7 +7,7 @@
 
 /* ---- the launches of a round ---- */
 
-/* Launches the steps that end with the places of the chunks, for which the host waits. */
+/* Launches the steps up to the placing of the chunks, for which the host waits. */
 static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const struct png_group *const group = &encoder->group;
@@ -32,7 +32,7 @@ static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_err
     return GF_OK;
 }
 
-/* The number of turns; turn t packs the stripes t * count / turns and so on. */
+/* The number of turns. Turn t packs the stripes from t * count / turns on. */
 static unsigned turns_of(const struct gf_png_encoder *encoder)
 {
     const uint64_t bytes = encoder->cells * CELL / TURN_BYTES;
@@ -64,7 +64,7 @@ static enum gf_status launch_turns(struct gf_png_encoder *encoder, unsigned turn
     return GF_OK;
 }
 
-/* Hands the bytes of the only picture on as they arrive. */
+/* Passes on the bytes of a group's only picture as they arrive. */
 static enum gf_status hand_on(const struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *picture, unsigned turns,
                               struct gf_error *error)
@@ -112,7 +112,7 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
     return GF_OK;
 }
 
-/* Notes where the pictures' chunks are. */
+/* Notes the places of the pictures' chunks. */
 static void note_chunks(struct gf_png_encoder *encoder)
 {
     for (int i = 0, stripe = 0; i < encoder->placed; i++) {
@@ -165,8 +165,8 @@ extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
     return status;
 }
 
-/* Loads the kernels, which would otherwise be loaded at their first launch. The first pictures are
- * still being decoded at this time. */
+/* Loads the kernels, which would otherwise be loaded at their first launch, while the first
+ * pictures are still being decoded. */
 static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const double begin_s = gf_now();

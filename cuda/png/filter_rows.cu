@@ -1,6 +1,7 @@
-/* Filters rows: the sums of the five filters, the choice, the filtered bytes, and the sums for
- * Adler-32. A thread block takes a row at a time; both passes over it read words of four bytes, the
- * second at the places of the filtered words, so that they are written whole. */
+/* Filters rows: computes the sums of the five filters, chooses one, writes the filtered bytes, and
+ * adds the sums for Adler-32. A thread block processes a row at a time in two passes that read
+ * words of four bytes. The second pass uses the filtered words' offsets, so that they are written
+ * whole. */
 #include "cuda/common/scan.cuh"
 #include "cuda/png/encode_group.cuh"
 
@@ -9,14 +10,15 @@ enum { NONE, SUB, UP, AVERAGE, PAETH };
 
 static constexpr unsigned ONES = 0x01010101u, LOW_BITS = 0x7f7f7f7fu;
 
-/* A row in PNG's order; no words: zeros. */
+/* A row in PNG's byte order; words is NULL for a row of zeros. */
 struct row {
     const unsigned *words;
     unsigned bytes;
     bool swapped;
 };
 
-/* Bytes 4 * i .. 4 * i + 3, zeros outside of the row. Nothing behind its last byte is read. */
+/* Bytes 4 * i .. 4 * i + 3, with zeros outside of the row. Memory behind the last byte is not
+ * read. */
 static __device__ __forceinline__ unsigned word_of(const struct row &row, int i)
 {
     if (i < 0 || 4u * i >= row.bytes || !row.words)
@@ -65,7 +67,7 @@ static __device__ __forceinline__ unsigned paeth(unsigned left, unsigned above, 
     return word;
 }
 
-/* What four bytes are made of. */
+/* The bytes that four filtered bytes depend on. */
 struct neighbours {
     unsigned own, left, above, corner;
 };
@@ -94,7 +96,7 @@ static __device__ __forceinline__ unsigned distance(unsigned word)
     return __dp4a((word ^ ((negative << 8) - negative)) + negative, ONES, 0u);
 }
 
-/* Keeps bytes from..end - 1 of a word's four. */
+/* Keeps bytes from..end - 1 of a word and clears the others. */
 static __device__ __forceinline__ unsigned keep(unsigned word, int from, int end)
 {
     if (from > 0)
@@ -102,7 +104,7 @@ static __device__ __forceinline__ unsigned keep(unsigned word, int from, int end
     return end < 4 ? word & ~(~0u << 8 * end) : word;
 }
 
-/* Adds each filter's sum to `sums`, which are in shared memory. */
+/* Adds each filter's sum to `sums` in shared memory. */
 static __device__ void add_sums(const struct row &row, const struct row &above, int pixel_bytes,
                                 unsigned long long *sums)
 {
@@ -130,8 +132,8 @@ static __device__ int choose(const unsigned long long *sums, int filters)
     return best;
 }
 
-/* Writes the filter's number and the filtered row, which begin at byte `start` of the stripe, and
- * adds their sums for Adler-32. */
+/* Writes the filter's number and the filtered row from byte `start` of the stripe on, and adds
+ * their sums for Adler-32. */
 static __device__ void write_row(const struct row &row, const struct row &above, int pixel_bytes,
                                  int filter, unsigned char *stripe, unsigned start,
                                  unsigned long long *adler)
@@ -140,7 +142,7 @@ static __device__ void write_row(const struct row &row, const struct row &above,
     unsigned plain = 0;
     long long weighted = 0;
     for (unsigned w = start / 4 + threadIdx.x; w <= (start + length - 1) / 4; w += THREADS) {
-        const int i = 4 * w - start; /* of the filter's number and the row; the number is 0 */
+        const int i = 4 * w - start; /* byte 0 is the filter's number, the row follows */
         const int from = i < 0 ? -i : 0, end = length - i < 4 ? length - i : 4;
         unsigned word = filtered(filter, neighbours_at(row, above, i - 1, pixel_bytes));
         if (i <= 0)
@@ -174,7 +176,7 @@ static __device__ void filter_row(const struct png_group &group, const struct pn
     const struct row above = {r ? (const unsigned *)(pixels - picture.pitch) : NULL,
                               picture.row_bytes, picture.swapped};
     unsigned long long *const adler = sums + FILTERS;
-    __syncthreads(); /* the row before may still be read */
+    __syncthreads(); /* the previous row may still be read */
     if (threadIdx.x < FILTERS + 2)
         sums[threadIdx.x] = 0;
     __syncthreads();

@@ -1,13 +1,14 @@
-/* Fits each stripe's codes to its counts and makes the block's head: a thread block a stripe. */
+/* Fits each stripe's codes to its counts and makes the block's head. A thread block processes a
+ * stripe. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/encode_group.cuh"
 #include "cuda/png/prefix_code.cuh"
 
 enum {
     CODE_BITS = 14,
-    LENGTH_SYMBOLS = 19, /* of the code in which the code lengths are written */
+    LENGTH_SYMBOLS = 19, /* of the code for the code lengths */
     LENGTH_BITS = 7,
-    REPEAT = 16, /* repeats the last code length 3 to 6 times */
+    REPEAT = 16, /* symbol: the last code length again, 3 to 6 times */
     FEW_ZEROS = 17,
     MANY_ZEROS = 18
 };
@@ -15,7 +16,7 @@ enum {
 __constant__ static const uint8_t length_order[LENGTH_SYMBOLS] = {
     16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
 
-/* A symbol of the code lengths' code, and the bits behind it. */
+/* A symbol of the code for the code lengths, and its extra bits. */
 struct token {
     uint8_t symbol, extra, rest;
 };
@@ -23,8 +24,8 @@ struct token {
 struct fit_room {
     struct code_room codes;
     unsigned frequency[CODES]; /* of literals and lengths, then of distances */
-    uint8_t lengths[CODES];    /* as frequency */
-    uint8_t sequence[CODES];   /* the code lengths that are written */
+    uint8_t lengths[CODES];    /* in the same order */
+    uint8_t sequence[CODES];   /* code lengths in the order in which they are written */
     struct token token[CODES];
     int literals, distances, tokens;
     unsigned length_frequency[LENGTH_SYMBOLS];
@@ -40,7 +41,7 @@ static __device__ void add_token(struct fit_room *room, int symbol, int extra, i
     room->length_frequency[symbol]++;
 }
 
-/* Adds `run` equal code lengths. */
+/* Adds the tokens for `run` equal code lengths. */
 static __device__ void add_run(struct fit_room *room, int length, int run)
 {
     if (length) {
@@ -63,7 +64,7 @@ static __device__ void add_run(struct fit_room *room, int length, int run)
         add_token(room, length, 0, 0);
 }
 
-/* How many symbols there are up to the last one that occurs, but at least `least`. */
+/* The number of symbols up to the last one that occurs, but at least `least`. */
 static __device__ int used(const uint8_t *lengths, int symbols, int least)
 {
     while (symbols > least && !lengths[symbols - 1])
@@ -71,7 +72,7 @@ static __device__ int used(const uint8_t *lengths, int symbols, int least)
     return symbols;
 }
 
-/* The code lengths as tokens; one thread calls it. */
+/* Converts the code lengths to tokens; one thread calls this. */
 static __device__ void make_tokens(struct fit_room *room)
 {
     room->literals = used(room->lengths, SYMBOLS, END + 1);
@@ -91,7 +92,7 @@ static __device__ void make_tokens(struct fit_room *room)
     add_run(room, last, run);
 }
 
-/* Bits that are written one behind the other, by one thread. */
+/* Bits that one thread writes. */
 struct head_bits {
     uint64_t held;
     unsigned count, words;
@@ -109,7 +110,7 @@ static __device__ __forceinline__ void put(struct fit_room *room, struct head_bi
     bits->count -= 32;
 }
 
-/* Returns the number of bits. */
+/* Makes the head of the block and returns its number of bits. */
 static __device__ unsigned make_head(struct fit_room *room, bool last)
 {
     struct head_bits bits = {};
@@ -129,7 +130,7 @@ static __device__ unsigned make_head(struct fit_room *room, bool last)
     return 32 * bits.words + bits.count;
 }
 
-/* The bits behind a symbol. */
+/* The number of extra bits behind a symbol. */
 static __device__ __forceinline__ unsigned extra_bits(int symbol)
 {
     if (symbol < FIRST_LENGTH + 4 || symbol == SYMBOLS - 1)
@@ -139,7 +140,7 @@ static __device__ __forceinline__ unsigned extra_bits(int symbol)
     return symbol < SYMBOLS + 2 ? 0 : (symbol - SYMBOLS) / 2 - 1;
 }
 
-/* Adds up the bits of everything that is written behind the head. */
+/* Adds up the bits of the block behind its head. */
 static __device__ void add_bits(struct fit_room *room, const unsigned *counts)
 {
     for (int i = threadIdx.x; i < CODES; i += FIT_THREADS) {

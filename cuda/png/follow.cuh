@@ -1,16 +1,16 @@
-/* A part of a deflate stream, as one thread follows it, and the sinks that take its symbols. */
+/* Follows a part of a deflate stream by one thread, and passes its symbols to a sink. */
 #ifndef GF_CUDA_PNG_FOLLOW_CUH
 #define GF_CUDA_PNG_FOLLOW_CUH
 
 #include "cuda/png/inflate_head.cuh"
 
-/* ---- bits, as one thread follows them ---- */
+/* ---- reading bits, by one thread ---- */
 
 struct reader {
     const unsigned *words;
-    unsigned end;                  /* words with the stream's bytes; behind them are zeros */
-    unsigned at;                   /* the next bit, from the first word on */
-    unsigned first, second, third; /* the word of that bit, and those behind it */
+    unsigned end;                  /* number of words with the stream's bytes; zeros follow */
+    unsigned at;                   /* the next bit, counted from the first word */
+    unsigned first, second, third; /* the word that contains that bit, and the next two */
 };
 
 static __device__ __forceinline__ unsigned word_of(const struct reader *reader, unsigned index)
@@ -44,12 +44,12 @@ static __device__ __forceinline__ void skip(struct reader *reader, unsigned coun
     reader->third = word_of(reader, reader->at / 32 + 2);
 }
 
-/* ---- what becomes of the symbols ---- */
+/* ---- sinks ---- */
 
 enum { NO_LITERAL = 256 };
 
-/* The sinks. Each has bytes(), which takes up to three literals, the first one lowest, and run(),
- * which takes copies of the byte before, and returns false where there is none. */
+/* The sinks. A sink has a function bytes(), which gets up to three literals, the first one lowest,
+ * and run(), which gets copies of the byte before and returns false where there is no such byte. */
 struct nothing {
     __device__ void bytes(unsigned, unsigned)
     {
@@ -63,7 +63,7 @@ struct nothing {
 struct counter {
     unsigned count;
     unsigned last; /* the last literal, or NO_LITERAL */
-    bool first;    /* the stripe begins here */
+    bool first;    /* the part begins the stripe */
     __device__ __forceinline__ void bytes(unsigned bytes, unsigned number)
     {
         count += number;
@@ -76,12 +76,13 @@ struct counter {
     }
 };
 
-/* Writes words. The words at both ends, which others share, are written byte by byte. */
+/* Writes whole words, except for those at both ends, which are shared with other threads and
+ * written byte by byte. */
 struct writer {
     unsigned char *data;
-    unsigned begin;      /* nothing is written before */
-    unsigned word;       /* of the next word; a multiple of 4 */
-    unsigned held_bytes; /* from there on, less than 4 between calls */
+    unsigned begin;      /* offset of the first byte that may be written */
+    unsigned word;       /* offset of the next word; a multiple of 4 */
+    unsigned held_bytes; /* bytes of that word so far; less than 4 between calls */
     uint64_t held;
     unsigned last;
 
@@ -131,10 +132,9 @@ struct writer {
     }
 };
 
-/* Follows the stream to the first symbol from `bound` on. Returns false where it ends before: at
- * the end of the block, or at bits that mean nothing. Where it stops does not depend on how the
- * table joins literals: of joined literals that reach beyond the bound, the first is taken
- * alone. */
+/* Follows the stream to the first symbol that begins at `bound` or later. Returns false where it
+ * ends before: at the end of the block, or at bits that are no code. The end does not depend on how
+ * the table joins literals: if joined literals reach beyond the bound, only the first is taken. */
 template <class Sink>
 static __device__ __forceinline__ bool follow_symbols(struct reader *reader, unsigned bound,
                                                       const struct codes *codes, Sink *sink,
@@ -165,7 +165,7 @@ static __device__ __forceinline__ bool follow_symbols(struct reader *reader, uns
                 return false;
             }
             if (window >> bits & 1 || !sink->run(length + more))
-                return false; /* there is but one distance, whose code is a 0 */
+                return false; /* the only distance has the code 0 */
             bits++;
         }
         skip(reader, bits);

@@ -1,6 +1,6 @@
-/* Unpacks the stripes that inflate_parts.cu leaves. A warp takes a stripe: all lanes follow the
- * stream together, so that each look-up is one access, and each lane keeps every 32nd byte until
- * all lanes store theirs. */
+/* Decompresses the stripes that inflate_parts.cu leaves. A warp processes a stripe: all lanes
+ * follow the stream together, so that each look-up is one access, and each lane keeps every 32nd
+ * byte until all lanes store theirs. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/inflate_head.cuh"
 #include "cuda/png/stripes.cuh"
@@ -12,17 +12,17 @@ static __device__ __forceinline__ unsigned lane_of_thread(void)
     return threadIdx.x % WARP;
 }
 
-/* ---- the bytes that come out ---- */
+/* ---- the output ---- */
 
 struct sink {
     unsigned char *data;
-    unsigned size, at;  /* `at` may pass `size`, where nothing is written */
-    unsigned kept_from; /* the lanes still keep the bytes from here to `at` */
-    unsigned mine;      /* a lane's byte of those */
+    unsigned size, at;  /* `at` may exceed `size`; nothing is written there */
+    unsigned kept_from; /* start of the bytes, up to `at`, that lanes still keep */
+    unsigned mine;      /* the lane's byte of these */
     unsigned last;      /* the last byte */
 };
 
-/* Stores the kept bytes among the 32 bytes from `block` on. */
+/* Stores those kept bytes that are within the 32 bytes from `block` on. */
 static __device__ __forceinline__ void store_kept(struct sink *sink, unsigned block, unsigned end)
 {
     const unsigned place = block + lane_of_thread();
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void store_kept(struct sink *sink, unsigned bl
     sink->kept_from = end;
 }
 
-/* Up to three bytes, the first one lowest. */
+/* Adds up to three bytes, the first one lowest. */
 static __device__ __forceinline__ void put(struct sink *sink, unsigned bytes, unsigned count)
 {
     const unsigned lane = lane_of_thread(), begin = sink->at % WARP, index = (lane - begin) % WARP,
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void put(struct sink *sink, unsigned bytes, un
     sink->at += count;
 }
 
-/* Copies a match. False: it begins before the stripe or does not end within it. */
+/* Copies a match. False where it begins before the stripe or does not end within it. */
 static __device__ bool copy_match(struct sink *sink, unsigned length, unsigned distance)
 {
     if (distance > sink->at || sink->at + length > sink->size)
@@ -95,7 +95,7 @@ static __device__ bool copy_stored(struct bits *bits, struct sink *sink)
     return true;
 }
 
-/* What follows a length's symbol. */
+/* Reads the rest of a match, behind the symbol of its length. */
 static __device__ bool read_match(struct bits *bits, const struct codes *codes, struct sink *sink,
                                   unsigned length)
 {
@@ -108,8 +108,8 @@ static __device__ bool read_match(struct bits *bits, const struct codes *codes, 
     return copy_match(sink, length, base + take(bits, extra));
 }
 
-/* Copies up to the symbol that ends the block. Each turn writes at least a byte, or ends; bits that
- * were read behind the stream's end are noticed later. */
+/* Copies literals and matches up to the symbol that ends the block. Each turn writes at least one
+ * byte, or ends. Bits that were read behind the stream's end are noticed later. */
 static __device__ bool copy_coded(struct bits *bits, struct codes *codes, struct sink *sink)
 {
     fill_table<WARP>(codes);

@@ -1,5 +1,5 @@
-/* The bits and prefix codes of a deflate stream (RFC 1951), as a warp follows them: all lanes hold
- * the same state and take the same way; only the words that they have loaded differ. */
+/* The bits and Huffman codes of a deflate stream (RFC 1951), followed by a warp: all lanes have the
+ * same state and do the same; only the words that they have loaded differ. */
 #ifndef GF_CUDA_PNG_INFLATE_CUH
 #define GF_CUDA_PNG_INFLATE_CUH
 
@@ -10,14 +10,14 @@
 /* ---- bits ---- */
 
 struct bits {
-    const unsigned *words; /* the word that holds the first byte */
-    unsigned skipped;      /* bits of it before that byte */
-    unsigned end;          /* words with the stream's bytes */
-    unsigned next;         /* the next word to be held */
-    int64_t total;         /* bits of the stream, those skipped counted */
-    unsigned now, later;   /* a lane's word of the 32 that are read, and of the next 32 */
+    const unsigned *words; /* the word that contains the first byte */
+    unsigned skipped;      /* bits of that word before the byte */
+    unsigned end;          /* number of words with the stream's bytes */
+    unsigned next;         /* index of the next word to load */
+    int64_t total;         /* bits of the stream, with the skipped ones */
+    unsigned now, later;   /* a lane's word of the 32 that are being read, and of the next 32 */
     uint64_t held;
-    unsigned count; /* bits that are held */
+    unsigned count; /* number of bits in the buffer */
 };
 
 static __device__ __forceinline__ unsigned load_word(const struct bits *bits, unsigned index)
@@ -25,7 +25,8 @@ static __device__ __forceinline__ unsigned load_word(const struct bits *bits, un
     return index < bits->end ? bits->words[index] : 0;
 }
 
-/* Loads words until at least 32 bits are held; behind the end they are zeros. */
+/* Loads words until the buffer has at least 32 bits; behind the end of the stream these are
+ * zeros. */
 static __device__ __forceinline__ void refill(struct bits *bits)
 {
     if (bits->count >= 32)
@@ -44,7 +45,7 @@ static __device__ __forceinline__ void drop(struct bits *bits, unsigned count)
     bits->count -= count;
 }
 
-/* Up to 16 bits, of those that are held. */
+/* Takes up to 16 bits from the buffer. */
 static __device__ __forceinline__ unsigned take(struct bits *bits, unsigned count)
 {
     const unsigned value = (unsigned)bits->held & ((1u << count) - 1);
@@ -67,7 +68,7 @@ static __device__ __forceinline__ void open_bits(struct bits *bits, const unsign
     drop(bits, bits->skipped);
 }
 
-/* Bits of the stream that were not taken; negative behind its end. */
+/* The number of bits in the stream that were not taken; negative behind its end. */
 static __device__ __forceinline__ int64_t left(const struct bits *bits)
 {
     return bits->total - (32 * (int64_t)bits->next - bits->count);
@@ -78,39 +79,40 @@ static __device__ __forceinline__ bool is_over(const struct bits *bits)
     return left(bits) < 0;
 }
 
-/* ---- prefix codes ---- */
+/* ---- Huffman codes ---- */
 
 enum {
     LONGEST = 15,
     TABLE_BITS = 12,
     TABLE = 1 << TABLE_BITS,
     END = 256, /* the symbol that ends a block */
-    /* An entry holds the number of bits of its codes, up to 12, and either 1 to 3 literals and
-     * their number, or 0, the least length (0 for the end of the block) and the number of the
-     * length's extra bits. An entry of 0: the code is longer than the table's index. */
+    /* The table's entry contains the number of bits of its codes, up to 12, and either 1 to 3
+     * literals and their number, or 0, the smallest length (0 for the end of the block) and the
+     * number of the length's extra bits. An entry of 0 means that the code is longer than the
+     * table's index. */
     ENTRY_BITS = 15,
     ENTRY_COUNT = 4,
     ENTRY_VALUE = 8,
     ENTRY_EXTRA = 17
 };
 
-/* A canonical code: its symbols in the order of their codes. As numbers of 15 bits, with the first
- * bit highest, all codes of up to n bits are below limit[n]. A code of n bits, as a number c, is
- * the code of symbol[base[n] + c]. */
+/* A canonical code: its symbols in the order of their codes. As 15-bit numbers with the first bit
+ * highest, all codes of up to n bits are below limit[n]. A code of n bits, as a number c, is that
+ * of symbol[base[n] + c]. */
 struct code {
     unsigned short limit[LONGEST + 1], symbol[288];
     short base[LONGEST + 1];
 };
 
-/* In shared memory, for a warp. */
+/* A warp's codes, in shared memory. */
 struct codes {
     unsigned table[TABLE];
     struct code literal, distance;
-    unsigned char lengths[320]; /* of all codes: literals and lengths, then distances */
+    unsigned char lengths[320]; /* all code lengths: literals and lengths, then distances */
 };
 
-/* The symbol whose code begins the bits, and from bit 16 on the code's length, which is `least` to
- * `most`; 0: there is none. */
+/* Finds the symbol whose code is at the start of the bits, and from bit 16 on the code's length,
+ * which is `least` to `most`; 0 where there is none. */
 static __device__ __forceinline__ unsigned find_symbol(const struct code *code, unsigned window,
                                                        unsigned least, unsigned most)
 {
@@ -122,7 +124,7 @@ static __device__ __forceinline__ unsigned find_symbol(const struct code *code, 
     return 0;
 }
 
-/* The next symbol; ~0: there is no such code. */
+/* Takes the next symbol; ~0 where no code matches. */
 static __device__ __forceinline__ unsigned decode(struct bits *bits, const struct code *code)
 {
     const unsigned found = find_symbol(code, (unsigned)bits->held, 1, LONGEST);
@@ -130,8 +132,8 @@ static __device__ __forceinline__ unsigned decode(struct bits *bits, const struc
     return found ? found & 0xffff : ~0u;
 }
 
-/* Makes the code with those lengths. False where they form no complete code; one_is_enough: a
- * single code of one bit is allowed. The whole warp calls it; its lane n counts the codes of n
+/* Makes the code with these lengths. False where they form no complete code. one_is_enough: a
+ * single code of one bit is valid. The whole warp calls this; its lane n counts the codes of n
  * bits. */
 static __device__ bool make_code(struct code *code, const unsigned char *lengths, unsigned symbols,
                                  bool one_is_enough)

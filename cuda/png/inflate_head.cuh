@@ -9,7 +9,7 @@ enum {
     DISTANCES = 30,
     STORED = 0,
     DYNAMIC = 2,
-    HEAD_LONGEST = 7 /* bits of a code of a code length */
+    HEAD_LONGEST = 7 /* bits of a code for a code length */
 };
 
 /* ---- the table ---- */
@@ -32,7 +32,7 @@ static __device__ __forceinline__ unsigned literals_of(unsigned entry)
     return entry >> ENTRY_COUNT & 3;
 }
 
-/* The table's entry for the first code in those bits, of `least` to `most` bits; 0: there is
+/* The table's entry for the first code in these bits, with `least` to `most` bits; 0 where there is
  * none. */
 static __device__ __forceinline__ unsigned single_entry(const struct code *code, unsigned window,
                                                         unsigned least, unsigned most)
@@ -41,8 +41,8 @@ static __device__ __forceinline__ unsigned single_entry(const struct code *code,
     return found ? entry_of(found & 0xffff) | found >> 16 : 0;
 }
 
-/* The entry of an index, joined with the entries of the literals that follow in the index. No entry
- * up to that index must have been joined yet. */
+/* The entry of an index, joined with the entries of the literals that follow within the index.
+ * Entries up to that index must not be joined yet. */
 static __device__ __forceinline__ unsigned joined(const struct codes *codes, unsigned index)
 {
     const unsigned MOST = 3;
@@ -59,7 +59,7 @@ static __device__ __forceinline__ unsigned joined(const struct codes *codes, uns
                : entry;
 }
 
-/* Waits for THREADS threads, which are a warp or the whole block. */
+/* Synchronises THREADS threads, which are a warp or the whole block. */
 template <unsigned THREADS> static __device__ __forceinline__ void wait_for(void)
 {
     if (THREADS == WARP)
@@ -68,7 +68,7 @@ template <unsigned THREADS> static __device__ __forceinline__ void wait_for(void
         __syncthreads();
 }
 
-/* Makes the table that tells what the short codes among the next bits stand for. */
+/* Fills the table with the symbols of the short codes. */
 template <unsigned THREADS> static __device__ void fill_table(struct codes *codes)
 {
     const unsigned thread = threadIdx.x % THREADS;
@@ -86,7 +86,8 @@ template <unsigned THREADS> static __device__ void fill_table(struct codes *code
 
 /* ---- the head ---- */
 
-/* The code lengths of a block's head: those of literals and lengths, then of distances. */
+/* Reads the code lengths in a block's head: first those of literals and lengths, then those of
+ * distances. */
 static __device__ bool read_lengths(struct bits *bits, struct codes *codes, unsigned count)
 {
     unsigned last = 0;
@@ -115,11 +116,11 @@ static __device__ bool read_lengths(struct bits *bits, struct codes *codes, unsi
     return true;
 }
 
-/* The order in which a head gives the lengths of the codes for its code lengths. */
+/* The order of the code lengths in a head for the code of code lengths. */
 static __constant__ unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                11, 4,  12, 3, 13, 2, 14, 1, 15};
 
-/* Makes both codes, for a warp. False: the head is damaged. */
+/* Makes both codes; a warp calls this. False where the head is damaged. */
 static __device__ bool read_head(struct bits *bits, struct codes *codes)
 {
     refill(bits);
@@ -137,8 +138,8 @@ static __device__ bool read_head(struct bits *bits, struct codes *codes)
             codes->lengths[order[i]] = (unsigned char)length;
     }
     __syncwarp();
-    /* The code for the code lengths uses the memory of the code for distances, which is made
-     * later. */
+    /* The code for the code lengths uses the memory of the code for distances, which is made later.
+     */
     return make_code(&codes->distance, codes->lengths, 19, false) &&
            read_lengths(bits, codes, literals + distances) && codes->lengths[END] &&
            make_code(&codes->distance, codes->lengths + literals, distances, true) &&

@@ -1,33 +1,32 @@
-/* Unpacks stripes. A block takes a stripe, and its threads follow parts of the stream side by side.
- * Where a part begins is a guess, which is nearly always right, since a reader that follows a
- * prefix code from a wrong bit soon meets a right one. A thread whose guess was wrong begins again
- * where the part before ended. */
+/* Decompresses stripes. A thread block processes a stripe, and its threads follow parts of the
+ * stream at the same time. The beginning of a part is a guess, which is nearly always right: a
+ * reader that follows a Huffman code from a wrong bit soon resynchronises. A thread whose guess was
+ * wrong begins again where the part before ended. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/follow.cuh"
 #include "cuda/png/stripes.cuh"
 
 enum {
-    PARTS = 512,      /* of a stripe, and threads of a block */
+    PARTS = 512,      /* parts of a stripe, and threads of a block */
     PART_LEAST = 512, /* bits, more than any symbol has */
-    LEAD = 256,       /* bits before a part from which its begin is looked for */
-    ROUNDS_MOST = 8,  /* how often threads may begin again; streams that need more go to
-                       * inflate.cu */
+    LEAD = 256,       /* bits before a part where the search for its beginning starts */
+    ROUNDS_MOST = 8,  /* restarts of threads; streams that need more go to inflate.cu */
     STOPPED = 1u << 31,
-    PACKED_MOST = 1 << 21 /* bytes: 258 of two bits each can be counted */
+    PACKED_MOST = 1 << 21 /* bytes; with more, the bytes of output could not be counted */
 };
 
 /* ---- a block of threads ---- */
 
 struct shared {
     struct codes codes;
-    unsigned begin, total; /* bits: behind the block's head, and at the end */
+    unsigned begin, total; /* in bits: end of the block's head, end of the stream */
     bool final, good;
     unsigned ends[PARTS];
     unsigned stop; /* the first part in which the block ends */
     unsigned sums[PARTS / WARP], literals[PARTS / WARP];
 };
 
-/* By the first warp. */
+/* Opens a stripe; the first warp calls this. */
 static __device__ void open_stripe(const struct png_stripe &stripe, struct shared *shared)
 {
     struct bits bits;
@@ -40,15 +39,15 @@ static __device__ void open_stripe(const struct png_stripe &stripe, struct share
     if (threadIdx.x)
         return;
     shared->good = good && stripe.packed_bytes < PACKED_MOST && !distance->symbol[0] &&
-                   distance->limit[LONGEST] == 1 << (LONGEST - 1); /* a single code */
+                   distance->limit[LONGEST] == 1 << (LONGEST - 1); /* there is a single code */
     shared->final = final;
     shared->total = (unsigned)bits.total;
     shared->begin = (unsigned)(bits.total - left(&bits));
     shared->stop = PARTS;
 }
 
-/* Sums over the parts before the thread's: how many bytes they have, and which literal is the last
- * of them; *all becomes the number of all bytes. */
+/* Sums over the parts before the thread's part: returns their number of bytes and sets the last
+ * literal in them; *all is the number of all bytes. */
 static __device__ unsigned sum_up(struct shared *shared, unsigned bytes, unsigned *literal,
                                   unsigned *all)
 {
@@ -77,7 +76,7 @@ static __device__ unsigned sum_up(struct shared *shared, unsigned bytes, unsigne
     return from + sum - bytes;
 }
 
-/* Whether the stream ends properly behind the block: within a byte or, for a stripe before the
+/* Whether the stream ends well behind the block: within a byte or, for a stripe that is not the
  * last, with an empty stored block. */
 static __device__ bool ends_well(struct reader *reader, unsigned total, bool final)
 {
@@ -95,12 +94,12 @@ static __device__ unsigned smaller_of(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* What a thread knows of its part. */
+/* The state of a thread's part. */
 struct part {
-    struct reader reader; /* where the part ends, once it has been followed */
+    struct reader reader; /* at the end of the part, once it has been followed */
     unsigned start, bound;
     struct counter counter;
-    bool ended; /* the block ends in it */
+    bool ended; /* the block ends in the part */
 };
 
 /* Guesses where the part begins. */
@@ -124,7 +123,8 @@ static __device__ __forceinline__ void open_part(struct part *part, const struct
         part->start = reader->at;
 }
 
-/* Follows the parts until each begins where the one before ends. False: that takes too long. */
+/* Follows the parts until each begins where the one before ends. False where that takes too many
+ * rounds. */
 static __device__ __forceinline__ bool follow_parts(struct part *part, struct shared *shared)
 {
     const unsigned index = threadIdx.x;
@@ -160,7 +160,7 @@ static __device__ bool unpack(const struct png_stripe &stripe, struct shared *sh
     open_part(&part, stripe, shared);
     if (!follow_parts(&part, shared))
         return false;
-    /* No part counts that lies behind the first part that stops. */
+    /* Parts behind the first one that stops do not count. */
     if (shared->ends[index] & STOPPED)
         atomicMin(&shared->stop, index);
     __syncthreads();

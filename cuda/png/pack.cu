@@ -1,6 +1,7 @@
-/* Writes the deflate data of the stripes. A thread block takes a tile of cells: it adds up their
- * bits, learns from the tiles before where they begin, joins them in shared memory and writes whole
- * words. A tile with a long match may have more bits than shared memory; it writes them at once. */
+/* Writes the deflate data of the stripes. A thread block processes a tile of cells: it adds up
+ * their bits, gets their position from the tiles before, joins the bits in shared memory and writes
+ * whole words. A tile with a long match can have more bits than fit into shared memory; these are
+ * written directly. */
 #include "cuda/common/look_back.cuh"
 #include "cuda/common/scan.cuh"
 #include "cuda/png/cells.cuh"
@@ -10,7 +11,7 @@ enum {
     THREADS = 256,
     OWN = 2, /* cells of a thread */
     TILE = THREADS * OWN,
-    CELL_BITS = 112, /* 14 for each byte; 8 in a stored block, and 40 of a head */
+    CELL_BITS = 112, /* 14 for each byte; or 8 in a stored block, and 40 for a head */
     STAGE = TILE * CELL_BITS / 32 + 1
 };
 
@@ -50,8 +51,8 @@ static __device__ __forceinline__ unsigned bits_of(const unsigned *codes,
     return bits;
 }
 
-/* Bits one behind the other from bit `count` of *word on. Others may write into the first and the
- * last word, too, which held zeros. */
+/* Writes bits from bit `count` of *word on. Other threads may write to the first and the last word,
+ * too, which contained zeros. */
 struct writer {
     unsigned *word;
     uint64_t held;
@@ -116,7 +117,7 @@ static __device__ __forceinline__ void put_cell(struct writer *writer, const uns
 
 /* ---- stored blocks ---- */
 
-/* The place of the block's head in cell k, CELL where none is there. */
+/* The position of a stored block's head in cell k; CELL where the cell has none. */
 static __device__ __forceinline__ int stored_head(unsigned k, int bytes)
 {
     const unsigned next = (CELL * k + STORED_MAX - 1) / STORED_MAX * STORED_MAX - CELL * k;
@@ -140,9 +141,9 @@ static __device__ void put_stored(struct writer *writer, const struct png_stripe
 
 /* ---- tiles ---- */
 
-/* A thread's cells. */
+/* The cells of a thread. */
 struct own_cells {
-    struct written written[OWN]; /* of a stored stripe: its bytes */
+    struct written written[OWN]; /* bytes, if the stripe is stored */
     uint64_t bytes[OWN];
 };
 
@@ -173,7 +174,7 @@ static __device__ __forceinline__ unsigned read_cells(const struct png_group &gr
     return bits;
 }
 
-/* Writes them from bit `at` of `words` on. */
+/* Writes the cells from bit `at` of `words` on. */
 static __device__ __forceinline__ void write_cells(const struct png_stripe &stripe,
                                                    enum coding coding, const unsigned *codes,
                                                    unsigned k, const struct own_cells &own,
@@ -191,7 +192,7 @@ static __device__ __forceinline__ void write_cells(const struct png_stripe &stri
         atomicOr(writer.word, (unsigned)writer.held);
 }
 
-/* The bits of the stripe's tiles before this one; a warp calls it. */
+/* The number of bits in the stripe's tiles before this one; a warp calls this. */
 static __device__ __forceinline__ uint64_t bits_before(uint64_t *states,
                                                        const struct png_stripe &stripe,
                                                        unsigned index, unsigned tile, unsigned bits)

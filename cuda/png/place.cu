@@ -1,4 +1,4 @@
-/* Finds where each stripe's chunk lies in the output, and writes what stands around the stripes'
+/* Computes where each stripe's chunk is in the output, and writes everything except the stripes'
  * data. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/scan.cuh"
@@ -51,7 +51,7 @@ static __global__ void __launch_bounds__(PLACE_THREADS) place_kernel(const struc
         group.starts[group.count] = before;
 }
 
-/* ---- around the data ---- */
+/* ---- everything except the data ---- */
 
 static __device__ unsigned adler_of(const struct png_group &group, unsigned index)
 {
@@ -61,7 +61,7 @@ static __device__ unsigned adler_of(const struct png_group &group, unsigned inde
     return (unsigned)((sums.weighted + bytes) % BASE << 16 | (sums.plain + 1) % BASE);
 }
 
-/* The chunk's length and type, zlib's head, Adler-32. */
+/* Writes the chunk's length and type, zlib's head, and Adler-32. */
 static __device__ void put_frame(const struct png_group &group, const struct png_stripe &stripe,
                                  const struct png_chunk &chunk)
 {

@@ -1,4 +1,4 @@
-/* Prefix codes of bounded length, made by a thread block: the lengths and codes of
+/* Huffman codes with a greatest length, made by a thread block: the lengths and codes of
  * src/codec/png/inflate/huffman.c. */
 #ifndef GF_CUDA_PNG_PREFIX_CODE_CUH
 #define GF_CUDA_PNG_PREFIX_CODE_CUH
@@ -7,16 +7,16 @@
 
 enum { FIT_THREADS = 288, LEAVES_MOST = FIT_THREADS, LENGTH_MOST = 15, JUMPS = 9 };
 
-/* Shared memory. Nodes are the leaves, sorted, then the inner ones. */
+/* Shared memory. The nodes are the sorted leaves, followed by the inner nodes. */
 struct code_room {
     unsigned frequency[2 * LEAVES_MOST];
     uint16_t parent[2 * LEAVES_MOST], depth[2 * LEAVES_MOST];
-    uint16_t symbol[LEAVES_MOST]; /* of a leaf */
+    uint16_t symbol[LEAVES_MOST]; /* symbol of each leaf */
     int of_length[LENGTH_MOST + 1];
 };
 
-/* Joins the two rarest nodes until one is left; one thread calls it. Of equally rare ones a leaf
- * comes first. */
+/* Joins the two rarest nodes until one is left; one thread calls this. A leaf precedes an inner
+ * node with the same frequency. */
 static __device__ void join(struct code_room *room, int leaves)
 {
     int leaf = 0, inner = leaves;
@@ -33,7 +33,7 @@ static __device__ void join(struct code_room *room, int leaves)
     }
 }
 
-/* Each node's depth, by jumps that double: a node knows one above it and how far that is. */
+/* Computes each node's depth by pointer doubling: a node knows a node above it and its distance. */
 static __device__ void find_depths(struct code_room *room, int nodes)
 {
     for (int i = threadIdx.x; i < nodes; i += FIT_THREADS) {
@@ -62,7 +62,8 @@ static __device__ void find_depths(struct code_room *room, int nodes)
     }
 }
 
-/* Lengthens shorter codes until all of them fit; one thread calls it. */
+/* Shortens codes that are too long: lengthens shorter codes until all of them fit; one thread calls
+ * this. */
 static __device__ void bound_lengths(int *of_length, int longest)
 {
     unsigned taken = 0;
@@ -78,8 +79,8 @@ static __device__ void bound_lengths(int *of_length, int longest)
     }
 }
 
-/* gf_huffman_lengths(). All threads call it, with `symbols` frequencies and lengths in shared
- * memory. */
+/* The same as gf_huffman_lengths(). All threads call this, with `symbols` frequencies and lengths
+ * in shared memory. */
 static __device__ void find_lengths(struct code_room *room, const unsigned *frequency, int symbols,
                                     int longest, uint8_t *lengths)
 {
@@ -117,7 +118,8 @@ static __device__ void find_lengths(struct code_room *room, const unsigned *freq
     __syncthreads();
 }
 
-/* gf_huffman_codes(): the code of the thread's own symbol, its first bit the lowest. */
+/* The same as gf_huffman_codes(), for the thread's own symbol: the first bit of the code is the
+ * lowest. */
 static __device__ unsigned code_of(const uint8_t *lengths, int symbols)
 {
     const int own = threadIdx.x, length = own < symbols ? lengths[own] : 0;

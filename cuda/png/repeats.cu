@@ -3,7 +3,7 @@
 #include "cuda/png/cells.cuh"
 
 enum {
-    AHEAD = 4, /* segments that are loaded at once; each has a cell for each lane */
+    AHEAD = 4, /* segments that are loaded together; each has a cell for each lane */
     SAMPLE = 8,
     HASH_BITS = 13,
     TABLE = 1 << HASH_BITS,
@@ -18,8 +18,8 @@ struct search {
     unsigned size, whole;
     unsigned distance; /* the distance of the last cell: 0, 1 or `kept` */
     unsigned kept;     /* the last distance other than 1; 0: none yet */
-    uint64_t last;     /* the cell before the segment */
-    unsigned *table;   /* for each hash the latest place, plus one */
+    uint64_t last;     /* the last cell before the segment */
+    unsigned *table;   /* for each hash the latest place with it, plus one */
 };
 
 static __device__ __forceinline__ unsigned hash(uint64_t bytes)
@@ -27,8 +27,8 @@ static __device__ __forceinline__ unsigned hash(uint64_t bytes)
     return (unsigned)(bytes * 0x9E3779B185EBCA87ull >> (64 - HASH_BITS));
 }
 
-/* Enters the eight places in a lane's cell, each by the hash of the eight bytes that begin there;
- * `next` is the next cell. Where several places in a row have the same hash, as in a run, only the
+/* Enters the eight places of a lane's cell, each by the hash of the eight bytes that begin there;
+ * `next` is the next cell. If several neighbouring places have the same hash, as in a run, only the
  * last is entered. */
 static __device__ __forceinline__ void enter(unsigned *table, unsigned k, uint64_t own,
                                              uint64_t next, unsigned size)
@@ -104,8 +104,8 @@ static __device__ __forceinline__ unsigned find(struct search *search, unsigned 
     return distance;
 }
 
-/* Searches a segment, whose cells the lanes hold; `behind` is the first cell of the next segment.
- * Returns how many cells have no distance. */
+/* Searches a segment, whose cells the lanes have loaded; `behind` is the first cell of the next
+ * segment. Returns the number of cells without a distance. */
 static __device__ __forceinline__ unsigned
 add_segment(struct search *search, unsigned k, uint64_t own, uint64_t behind, uint16_t *first)
 {
@@ -140,8 +140,8 @@ static __device__ __forceinline__ void load_ahead(const uint64_t *data, unsigned
         cells[i] = k + i * WARP <= whole ? data[k + i * WARP] : 0;
 }
 
-/* Goes through the cells begin..end - 1, which segments begin and end with; `end` may be beyond the
- * last cell. Stops where `most` cells have no distance; returns false if it has stopped. */
+/* Searches the segments of cells begin..end - 1; both are multiples of a segment, and `end` may be
+ * behind the last cell. Stops where `most` cells have no distance, and then returns false. */
 static __device__ bool search_all(struct search search, unsigned begin, unsigned end, unsigned most,
                                   uint16_t *first)
 {
@@ -167,8 +167,8 @@ static __device__ bool search_all(struct search search, unsigned begin, unsigned
     return missed < most;
 }
 
-/* Whether repeats are worth looking for: more than half of all cells are runs, or more than three
- * quarters of the cells of a sample repeat something. */
+/* Whether a search for repeats is worth its time: more than half of all cells are runs, or more
+ * than three quarters of the cells in a sample repeat earlier bytes. */
 static __device__ bool is_drawing(const struct search &search, unsigned runs, uint16_t *first)
 {
     const unsigned segments = search.whole / WARP, begin = segments / 2,

@@ -1,4 +1,4 @@
-/* What the steps of the PNG decoder know of a group: its stripes, and the pictures they are of. */
+/* What the steps of the PNG decoder know of a group: its stripes and its pictures. */
 #ifndef GF_CUDA_PNG_STRIPES_CUH
 #define GF_CUDA_PNG_STRIPES_CUH
 
@@ -6,33 +6,33 @@
 #include <stdint.h>
 
 struct png_target {
-    unsigned char *data; /* the picture's first row */
+    unsigned char *data; /* first row of the picture */
     uint64_t pitch;
     int width;
     int pixel_bytes; /* 1 to 8 */
-    bool wide;       /* samples of 16 bits, which a file holds with the high byte first */
+    bool wide;       /* samples of 16 bits, with the high byte first in a file */
 };
 
-/* A stripe, and where the steps leave it. */
+/* A stripe, and the places for what the steps make of it. */
 struct png_stripe {
-    const unsigned char *chunk; /* its type and data, behind which its CRC lies */
+    const unsigned char *chunk; /* its type and data, followed by the CRC */
     unsigned chunk_bytes;
     const unsigned char *packed; /* a raw deflate stream that ends with the stripe */
     unsigned packed_bytes;
     unsigned char *filtered; /* its rows, each behind its filter's number; at a multiple of 32 */
-    unsigned filtered_bytes, row_bytes; /* of all, and of one with its number */
+    unsigned filtered_bytes, row_bytes; /* of all rows; of one row with its filter's number */
     int first_row, rows;
     int picture;
-    bool last; /* of its picture: the stream ends with it */
+    bool last; /* whether the picture and the stream end with it */
 };
 
 struct png_decode_group {
     const struct png_stripe *stripes;
-    const struct png_target *targets; /* of the pictures */
-    unsigned count;                   /* of the stripes */
-    unsigned *unpacked;               /* of each stripe: not 0: its rows are there */
-    unsigned *adlers;                 /* of each stripe's rows */
-    unsigned *flags;                  /* of each picture; not 0: the CPU must take it */
+    const struct png_target *targets; /* for each picture */
+    unsigned count;                   /* number of stripes */
+    unsigned *unpacked;               /* for each stripe; not 0: its rows are decompressed */
+    unsigned *adlers;                 /* checksum of each stripe's rows */
+    unsigned *flags;                  /* for each picture; not 0: the CPU must decode it */
 };
 
 struct crc_tables;
@@ -40,13 +40,13 @@ struct crc_tables;
 /* Flags pictures with a chunk whose checksum is wrong. */
 cudaError_t gf_png_check_chunks(const struct png_decode_group *group,
                                 const struct crc_tables *tables, cudaStream_t stream);
-/* Unpacks the stripes that have one block and no matches but runs into their filtered rows; */
+/* Decompresses the stripes that consist of one block without matches other than runs. */
 cudaError_t gf_png_inflate_parts(const struct png_decode_group *group, cudaStream_t stream);
-/* then the others, and flags what is damaged. */
+/* Decompresses the other stripes, and flags the pictures of damaged ones. */
 cudaError_t gf_png_inflate_rest(const struct png_decode_group *group, cudaStream_t stream);
-/* Their checksums. */
+/* Computes the checksums of the stripes' rows. */
 cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_t stream);
-/* From filtered rows to pixels. */
+/* Converts filtered rows to pixels. */
 cudaError_t gf_png_unfilter(const struct png_decode_group *group, cudaStream_t stream);
 
 #endif

@@ -1,4 +1,4 @@
-/* Undoes the filters of rows, and sums the rows up before. */
+/* Undoes the filters of rows; before that, computes the rows' checksums. */
 #include "cuda/common/scan.cuh"
 #include "cuda/png/stripes.cuh"
 
@@ -19,14 +19,14 @@ static __device__ __forceinline__ uint64_t sum_block(uint64_t value, uint64_t *w
     return value;
 }
 
-/* Of n bytes b(i): a = 1 + the sum of b(i), b = n + the sum of (n - i) b(i), modulo ADLER. A stripe
- * has less than 2^25 bytes, so that no sum overflows 64 bits. */
+/* For n bytes b(i): a = 1 + the sum of b(i), b = n + the sum of (n - i) b(i), modulo ADLER. A
+ * stripe has less than 2^25 bytes, so that no sum exceeds 64 bits. */
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_kernel(const struct png_decode_group group)
 {
     __shared__ uint64_t warps[SUM_THREADS / WARP];
     const struct png_stripe stripe = group.stripes[blockIdx.x];
-    if (group.flags[stripe.picture]) /* the bytes may not be there */
+    if (group.flags[stripe.picture]) /* the bytes may be missing */
         return;
     const unsigned n = stripe.filtered_bytes;
     uint64_t a = 0, b = 0;
@@ -52,19 +52,19 @@ cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_
 
 /* ---- bytes in and out ---- */
 
-/* Rows are taken in quads, four pixels, which are as many words as a pixel has bytes. */
+/* Rows are processed in quads of four pixels, which have as many words as a pixel has bytes. */
 enum { QUAD = 4, WORD = 4 };
 
 template <int BYTES> struct quad {
     unsigned word[BYTES];
 };
 
-/* A pixel, its first byte lowest; what is behind its bytes is 0. */
+/* A pixel, with its first byte lowest and zeros behind its bytes. */
 template <int BYTES> struct pixel {
     unsigned word[(BYTES + WORD - 1) / WORD];
 };
 
-/* Pixel i, which is known to the compiler. */
+/* Extracts pixel i, a number that the compiler knows. */
 template <int BYTES>
 static __device__ __forceinline__ struct pixel<BYTES> pixel_of(const struct quad<BYTES> &quad,
                                                                int i) {
@@ -82,7 +82,7 @@ static __device__ __forceinline__ struct pixel<BYTES> pixel_of(const struct quad
     return pixel;
 }
 
-/* Adds pixel i to a quad that is 0 there. */
+/* Adds pixel i to a quad where it is 0. */
 template <int BYTES>
 static __device__ __forceinline__ void add_pixel(struct quad<BYTES> *quad, int i,
                                                  const struct pixel<BYTES> &pixel)
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void add_pixel(struct quad<BYTES> *quad, int i
     }
 }
 
-/* Samples of 16 bits from the file's order to the host's, or back. */
+/* Converts samples of 16 bits from the file's order to the host's, or back. */
 template <int BYTES>
 static __device__ __forceinline__ struct quad<BYTES> swapped(struct quad<BYTES> quad, bool wide) {
 #pragma unroll
@@ -107,11 +107,12 @@ static __device__ __forceinline__ struct quad<BYTES> swapped(struct quad<BYTES> 
     return quad;
 }
 
-/* A row of the stripe, from its first pixel on. The next quad is loaded while one is worked at. */
+/* Reads a row of the stripe from its first pixel on. The next quad is loaded while the current one
+ * is processed. */
 template <int BYTES>
 struct reader {
     const unsigned *words;
-    unsigned next, last, shift; /* words, the next and the stripe's last; bits */
+    unsigned next, last, shift; /* next and last word of the stripe; bits to shift by */
     unsigned held, ahead[BYTES];
 };
 
@@ -147,7 +148,8 @@ static __device__ __forceinline__ struct quad<BYTES> take(struct reader<BYTES> *
     return quad;
 }
 
-/* The bytes from the picture's row, of which there are so many from here on; then zeros. */
+/* Loads a quad from a row of the picture; `bytes` bytes are left in the row, and zeros follow
+ * them. */
 template <int BYTES>
 static __device__ __forceinline__ struct quad<BYTES> load_quad(const unsigned char *from,
                                                                unsigned bytes) {
@@ -188,7 +190,8 @@ static __device__ __forceinline__ void store_quad(const struct quad<BYTES> &quad
 
 enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
 
-/* All bits where the row has that filter, which saves branches: the lanes' filters differ. */
+/* All bits of a member are set if the row has that filter. This avoids branches, since the lanes
+ * have different filters. */
 struct filter {
     unsigned sub, up, average, paeth;
 };
@@ -221,7 +224,7 @@ static __device__ __forceinline__ unsigned paeth_of_bytes(unsigned left, unsigne
     return word;
 }
 
-/* Four bytes at once, without carries. */
+/* Adds four bytes, without carries between them. */
 static __device__ __forceinline__ unsigned add_bytes(unsigned a, unsigned b)
 {
     const unsigned LOW = 0x7f7f7f7f;
@@ -257,8 +260,9 @@ static __device__ __forceinline__ struct quad<BYTES> from_lane_above(struct quad
     return quad;
 }
 
-/* A warp does 32 rows at a time, a lane each, a quad behind the lane above: what lies above comes
- * from that lane, and for the first one from the picture. */
+/* Undoes the filters of a stripe. A warp processes 32 rows at a time, one in each lane, and each
+ * lane is a quad behind the lane above. That lane supplies the row above; for the first lane it is
+ * read from the picture. */
 template <int BYTES>
 static __device__ void undo_stripe(const struct png_stripe &stripe, const struct png_target &target,
                                    unsigned *flag)
@@ -321,7 +325,7 @@ static __global__ void __launch_bounds__(WARP) unfilter_kernel(const struct png_
     const struct png_stripe stripe = group.stripes[blockIdx.x];
     const struct png_target target = group.targets[stripe.picture];
     unsigned *const flag = group.flags + stripe.picture;
-    /* One lane reads, since others may flag the picture meanwhile. */
+    /* One lane reads the flag, since other warps may set it at the same time. */
     if (__shfl_sync(~0u, threadIdx.x ? 0 : *(volatile unsigned *)flag, 0))
         return;
     switch (target.pixel_bytes) {

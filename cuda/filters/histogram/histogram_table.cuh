@@ -6,14 +6,14 @@
 
 enum tables { ONE_TABLE, TABLE_A_WARP, TABLE_A_LANE, AGGREGATED };
 
-/* The number of tables in a block of that many threads. */
+/* The number of tables in a block of `threads` threads. */
 static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned threads)
 {
     return tables == TABLE_A_WARP ? threads / WARP : tables == TABLE_A_LANE ? (unsigned)WARP : 1u;
 }
 
-/* The index of counter i in a copy of size + 1 counters. The counters of a lane all lie in one
- * bank, those of a warp one after another. */
+/* The index of counter i in a copy of size + 1 counters. The counters of a lane are all in one
+ * bank, those of a warp are consecutive. */
 template <int TABLES>
 static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned copy, unsigned size)
 {
@@ -21,7 +21,7 @@ static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned co
 }
 
 /* Adds to counters first .. first + size - 1. Levels that other blocks count, and pixels that are
- * not counted, go to an unused counter behind them, since lanes that add to one counter cost less
+ * not counted, go to an unused counter behind them: lanes that add to the same counter cost less
  * than a branch. */
 template <int TABLES> struct table_accumulator {
     static constexpr bool together = TABLES == AGGREGATED, takes_words = false;

@@ -8,19 +8,20 @@
 #include "pixel/colour.h"
 #include "pixel/sample.h"
 
-/* What is counted of a pixel: each of its colour samples, or one level that is made of them. */
+/* What is counted of a pixel: each of its colour samples, or one level that is computed from
+ * them. */
 enum mixture { EACH, LUMA_OF_3, LIGHTNESS_OF_3 };
 
 struct level_task {
     struct view_pair p;
-    unsigned full, tail; /* items in a row; pixels behind them */
-    unsigned stride;     /* counters from one colour channel's to the next's; 0: they share them */
+    unsigned full, tail; /* number of items in a row; pixels behind them */
+    unsigned stride;     /* counters between two colour channels; 0: channels share counters */
     const struct gf_lightness *lightness;
     cudaStream_t stream;
 };
 
-/* An item is what a thread loads at once: whole pixels in whole vectors, which are three vectors of
- * RGB or one of other formats. Of the latter a thread takes two items at a time. */
+/* An item is what a thread loads at a time: whole pixels in whole vectors, which are three vectors
+ * for RGB and one for other formats. For these a thread processes two items at a time. */
 template <int BITS, int COUNT> struct item {
     static constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     static constexpr int bytes = vectors * VECTOR, words = bytes / 4;
@@ -56,7 +57,8 @@ template <int BITS> static __device__ __forceinline__ unsigned sample_at(const u
     return w[i * BITS / 32] >> i * BITS % 32 & (BITS == 8 ? 255u : 65535u);
 }
 
-/* gf_luma601 of the samples from i on; bytes take one instruction, once they are in one word. */
+/* gf_luma601 of the samples from i on. For bytes it takes one instruction, once they are in one
+ * word. */
 template <int BITS> static __device__ __forceinline__ unsigned luma_at(const unsigned *w, int i)
 {
     if (BITS == 8) {
@@ -101,7 +103,7 @@ static __device__ __forceinline__ void add_pixel(const unsigned *w, int i, bool 
     }
 }
 
-/* The pixels behind the last item of each row, one by one. */
+/* Processes the pixels behind the last item of each row one by one. */
 template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void add_tails(const struct level_task &task,
                                                  ACCUMULATOR &accumulator)
@@ -122,7 +124,7 @@ static __device__ __forceinline__ void add_tails(const struct level_task &task,
     }
 }
 
-/* Adds the pixels of an item. there: the item exists. */
+/* Adds the pixels of an item. there: whether the item exists. */
 template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
                                                 const struct gf_lightness *lightness,
@@ -138,10 +140,10 @@ static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
 }
 
 /* Calls accumulator.add(channel, level, counted) for every level of the pixels; the blocks along x
- * share the work. counted: the pixel's alpha is not zero; the level is in range in any case.
+ * divide the work. counted: the pixel's alpha is not zero; the level is always in range.
  * ACCUMULATOR::together: all threads of a block make the same number of calls together, so that
  * add() may exchange values within a warp; threads without a pixel pass counted == false.
- * ACCUMULATOR::takes_words: whole items go to accumulator.add_words(words) instead. */
+ * ACCUMULATOR::takes_words: whole items are passed to accumulator.add_words(words) instead. */
 template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void for_each_level(const struct level_task &task,
                                                       ACCUMULATOR &accumulator)
@@ -195,7 +197,7 @@ static inline enum mixture mixture_of(enum gf_statistic statistic, struct gf_for
     return statistic == GF_STATISTIC_LUMA && gf_colour_channels(format) == 3 ? LUMA_OF_3 : EACH;
 }
 
-/* The number of blocks with which each thread takes one item, or one pixel of a tail. */
+/* The number of blocks with which each thread processes one item, or one pixel behind the items. */
 static inline unsigned blocks_of(const struct level_task &task, int threads)
 {
     const unsigned most = task.full > task.tail ? task.full : task.tail;

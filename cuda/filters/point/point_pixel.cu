@@ -4,7 +4,7 @@
 
 enum {
     PIXEL_THREADS = 256,
-    LAUNCH_PIXELS = 1 << 30, /* so that indices fit 32 bits */
+    LAUNCH_PIXELS = 1 << 30, /* indices fit in 32 bits */
 };
 
 template <typename SAMPLE>
@@ -32,8 +32,8 @@ static __device__ __forceinline__ void compute_pixel(const struct program &progr
     put_pixels(program.out_channels, to, 0, &p);
 }
 
-/* COMPUTES: the program is more than a table look-up. A thread takes pixels that lie a grid apart,
- * which is one pixel if the grid has as many threads as there are pixels. */
+/* COMPUTES: the program is more than a table look-up. A thread processes pixels that are a grid
+ * apart; if the grid has as many threads as there are pixels, it is one pixel. */
 template <typename IN, typename OUT, bool COMPUTES>
 static __global__ void __launch_bounds__(PIXEL_THREADS)
     pixel_kernel(const __grid_constant__ struct program program)

@@ -99,7 +99,7 @@ struct measured {
     }
 };
 
-/* The bounds of a sum: each call may be off by the bounds, and each addition rounds. */
+/* The bounds of a sum: each call may have the error of the bounds, and each addition is rounded. */
 template <typename Exact>
 static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &bounds)
 {
@@ -116,7 +116,7 @@ static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &b
     return fabs(sum - expected) <= CALLS * bounds.absolute + size * ldexp(bounds.ulp + CALLS, -23);
 }
 
-/* exact: double(double). */
+/* exact: a function double(double). */
 template <typename Exact>
 static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Exact exact,
                               const struct arguments &x, const struct bounds &bounds,

@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(THREADS)
     sums[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* The same sums, from global memory. */
+/* Computes the same sums from global memory. */
 static __global__ void __launch_bounds__(THREADS)
     reference_kernel(const uint32_t *words, uint32_t *sums, int stride, int sweeps)
 {
@@ -64,7 +64,7 @@ static int greatest_divisor(int a, int b)
     return b ? greatest_divisor(b, a % b) : a;
 }
 
-/* Words of one bank that a warp reads at once. */
+/* The number of words in one bank that a warp reads with one instruction. */
 static int ways_of(int stride)
 {
     return stride ? greatest_divisor(stride, WARP) : 1;
@@ -77,7 +77,7 @@ struct banks_bench {
     int sweeps;
     unsigned int blocks;
     lab_memory<uint32_t> words, sums, reference;
-    uint64_t wrong; /* bytes */
+    uint64_t wrong; /* number of wrong bytes */
 };
 
 static enum gf_status measure(const struct gf_lab_run *run, struct banks_bench &bench, int stride,

@@ -16,7 +16,7 @@ static const struct gf_param concurrent_params[] = {
 #include "cuda/study/labs/lab.cuh"
 
 constexpr int THREADS = 256, STREAMS_MOST = 32;
-constexpr int STEPS = 40000; /* steps one after the other, which take long compared with a launch */
+constexpr int STEPS = 40000; /* steps in sequence, which take long compared with a launch */
 
 static __host__ __device__ __forceinline__ float step(float x)
 {
@@ -140,7 +140,7 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     on_default = us / one;
     row(NAN, "the default stream", one);
 
-    /* Kernels that each fill the GPU cannot run beside each other. */
+    /* Kernels that fill the whole GPU cannot run at the same time. */
     LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, work_kernel, THREADS, 0));
     const int filling = of_each * run->device.multiprocessors;
     bench.kernels = 4;

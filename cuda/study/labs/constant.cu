@@ -37,8 +37,8 @@ static __host__ __device__ __forceinline__ int base_of(int lane, int different)
     return lane % different * APART;
 }
 
-/* The index at which sweep k begins. It changes, so that the compiler does not merge the sweeps,
- * unless the address is fixed. */
+/* The index at which sweep k begins. Unless the address is fixed it changes, so that the compiler
+ * does not merge the sweeps. */
 static __host__ __device__ __forceinline__ int first_of(int memory, int base, int k)
 {
     return memory == FIXED || memory == REGISTER ? 0 : base + k % 3;
@@ -121,7 +121,7 @@ static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &
     return GF_OK;
 }
 
-/* rate: in 10^9 loads a second */
+/* rate: in 10^9 loads per second. */
 static enum gf_status measure(const struct gf_lab_run *run, struct constant_bench &bench,
                               int memory, int different, double *rate, struct gf_error *error)
 {

@@ -16,12 +16,12 @@ static const struct gf_param divergence_params[] = {
 #include "cuda/study/labs/lab.cuh"
 
 constexpr int THREADS = 256, WARP = 32;
-constexpr int STEPS = 256; /* rounds of a path, which are too many to be predicated */
+constexpr int STEPS = 256; /* rounds of a path: too many for the compiler to predicate it */
 /* The inputs repeat, and so do the outputs, so that the CPU computes fewer of them than the GPU. */
 constexpr int PERIOD = 4096;
 
-/* Path p of up to 32. All do the same work with different constants. Not inlined, so that the
- * compiler cannot merge the paths. */
+/* Path p of up to 32. All paths do the same work with different constants. The function is not
+ * inlined, so that the compiler cannot merge the paths. */
 template <int PATH> static __host__ __device__ __noinline__ float long_path(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -57,8 +57,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 constexpr int ROUNDS = 64;
 
-/* A loop of one round, whose number the compiler does not know: it does not predicate a branch that
- * contains a loop. */
+/* A loop of one round, a number that the compiler does not know: the compiler does not predicate a
+ * branch that contains a loop. */
 struct by_branch {
     static __device__ float of(float x, int one)
     {
@@ -205,7 +205,7 @@ static enum gf_status time_paths(const struct gf_lab_run *run, struct gf_lab_res
     return GF_OK;
 }
 
-/* Checks and times three kernels with the same result; us: their times. */
+/* Checks and times three kernels that compute the same result. us: their times. */
 struct method {
     const char *name;
     kernel_of_floats *kernel;

@@ -26,7 +26,7 @@ static const struct gf_param histogram_params[] = {
 #include "pixel/histogram/histogram.h"
 
 constexpr int THREADS = 256;
-constexpr int RUNS_OF_SLOW = 3; /* a hundred times as long as the others */
+constexpr int RUNS_OF_SLOW = 3; /* these take a hundred times as long as the others */
 constexpr int DISTRIBUTIONS = 3, LEVELS = 65536, BINS_LEAST = 256;
 constexpr unsigned SKEWED_LEVEL = 20000, NINE_OF_TEN = 58982; /* of 65,536 */
 
@@ -126,11 +126,11 @@ struct lab {
     lab_memory<unsigned short> samples[DISTRIBUTIONS], levels;
     lab_memory<unsigned long long> counted;
     std::vector<unsigned long long> right[DISTRIBUTIONS]; /* of LEVELS bins */
-    double gb_s[DISTRIBUTIONS][METHODS];                  /* of the row measured last */
+    double gb_s[DISTRIBUTIONS][METHODS];                  /* of the last row */
     unsigned long long wrong;
 };
 
-/* Compares the histogram with `right`, which has as many bins or more. */
+/* Compares the histogram with `right`, which has at least as many bins. */
 static enum gf_status compare(struct lab *lab, int bins,
                               const std::vector<unsigned long long> &right)
 {
@@ -262,7 +262,7 @@ static enum gf_status make_data(struct lab *lab)
     return GF_OK;
 }
 
-/* Compares two methods, as a claim if the guide says something of them. */
+/* Compares two methods; `claimed` means that the guide says which one is faster. */
 static void say(struct lab *lab, int distribution, int one, int other, bool claimed,
                 const char *where)
 {

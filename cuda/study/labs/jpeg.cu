@@ -24,7 +24,7 @@ static const struct gf_param jpeg_params[] = {
 
 constexpr int ALIGNMENT = 16;                 /* of rows in device memory */
 constexpr size_t BLOCK_BYTES = 64 * 2 + 2;    /* coefficients, and the DC value apart */
-constexpr uint64_t MEMORY_MOST = 4000000000u; /* of the decoder, and of the encoder */
+constexpr uint64_t MEMORY_MOST = 4000000000u; /* for the decoder, and for the encoder */
 
 /* ---- a picture, and its JPEG by libjpeg-turbo ---- */
 
@@ -35,7 +35,7 @@ static unsigned hash(unsigned x, unsigned y, unsigned seed)
     return h ^ h >> 13;
 }
 
-/* Random values in -1..1 on a grid, interpolated between. */
+/* Random values in -1..1 on a grid, with interpolation. */
 static float noise(float x, float y, unsigned seed)
 {
     const int left = (int)x, top = (int)y;
@@ -111,9 +111,9 @@ struct sample {
     struct gf_format format;
     size_t pitch, bytes; /* in device memory */
     struct file jpeg, expected;
-    struct pinned upload; /* of the JPEG */
+    struct pinned upload; /* the JPEG */
     struct gf_jpeg_header header;
-    lab_memory<unsigned char> painted, decoded; /* decoded: of all pictures of the group */
+    lab_memory<unsigned char> painted, decoded; /* decoded: all pictures of the group */
 };
 
 static const unsigned char *pixels_of(const struct sample *sample)
@@ -149,7 +149,7 @@ static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpe
     return GF_OK;
 }
 
-/* Counts the pictures that differ from what libjpeg-turbo makes of the file. */
+/* Counts the pictures that differ from those that libjpeg-turbo decodes. */
 static enum gf_status count_different(const struct gf_lab_run *run, const struct sample *sample,
                                       int pictures, int *different, struct gf_error *error)
 {
@@ -182,7 +182,7 @@ struct columns {
     int time, picture, rate;
 };
 
-/* bytes: the fewest that the step reads and writes for the group. */
+/* bytes: the least that the step must read and write for the group. */
 static void add_row(struct gf_lab_result *result, const struct columns *columns, const char *name,
                     double ms, int pictures, double bytes)
 {
@@ -232,7 +232,7 @@ static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decode
     }
     const double scan = (double)count * (double)(sample->jpeg.size - sample->header.scan);
     const double blocks = (double)count * ceil(sample->format.width / 16.0) *
-                          ceil(sample->format.height / 16.0) * 6; /* of 4:2:0 */
+                          ceil(sample->format.height / 16.0) * 6; /* for 4:2:0 */
     const double pixels =
         (double)count * (double)gf_row_bytes(sample->format) * sample->format.height;
     const double bytes[DECODE_STEPS] = {scan,           2 * scan,

@@ -50,8 +50,8 @@ static __global__ void __launch_bounds__(THREADS)
         atomicAdd(wrong, 1);
 }
 
-/* The stream with the window and the part of L2 that is set aside for it, until the end of the
- * scope. */
+/* The stream, its access policy window, and the part of L2 that is set aside for the window, until
+ * the end of the scope. */
 struct window {
     cudaStream_t stream = NULL;
     size_t limit_before = 0;
@@ -120,7 +120,7 @@ static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buff
 
 enum { WITHOUT, FULL, TUNED, METHODS };
 
-/* What the lab works on. */
+/* What the measurements of this lab share. */
 struct l2_window_bench {
     const struct gf_lab_run *run;
     struct gf_lab_result *result;
@@ -128,8 +128,7 @@ struct l2_window_bench {
     struct window window;
     int set_aside_most, window_most;                       /* bytes that the device allows */
     int rate[METHODS], full_gain, tuned_gain, tuned_ratio; /* columns */
-    double best,
-        past; /* gains: the highest of the sets that fit, the lowest of the sets that do not */
+    double best, past; /* gains: the largest of the sets that fit, the smallest of the others */
 };
 
 static enum gf_status fill(struct l2_window_bench *bench, struct gf_error *error)

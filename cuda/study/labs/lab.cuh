@@ -31,7 +31,7 @@
         if (lab_status) \
             return lab_status; \
     } while (0)
-/* After a launch outside lab_time(). */
+/* Checks for an error after a launch outside of lab_time(). */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
 /* Limits the registers of a thread, in blocks of up to `threads`. Toolkits before 12.4 can only be
@@ -50,10 +50,10 @@ enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t
                               uint32_t seed, struct gf_error *error);
 enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
                                uint32_t seed, struct gf_error *error);
-/* Counts the bytes in which the two differ. */
+/* Counts the bytes that differ. */
 enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
                                    size_t bytes, uint64_t *different, struct gf_error *error);
-/* The greatest |a - b|; a NaN on either side is infinite. */
+/* The largest |a - b|; infinite if either is NaN. */
 enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
                          double *worst, struct gf_error *error);
 /* Reads enough to push everything else out of L2 (written lines would be written back later, in the
@@ -247,9 +247,9 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
     return GF_OK;
 }
 
-/* The same by the host's clock, from an idle device to an idle device, for what the host takes part
- * in: allocations, copies of pageable memory. work() may synchronise and returns an enum gf_status.
- */
+/* Like lab_time(), but by the host's clock and from an idle device to an idle device, for work that
+ * the host takes part in: allocations, copies of pageable memory. work() may synchronise and
+ * returns an enum gf_status. */
 template <typename Work>
 static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time,
                                     struct gf_error *error)

@@ -38,8 +38,8 @@ static __device__ __forceinline__ uint32_t sum_of(const uint4 &v)
     return v.x + v.y + v.z + v.w;
 }
 
-/* Every thread has LOADS loads of T in flight, and no more: they are summed before the next are
- * issued (in order, as the multiprocessor issues a warp's instructions). */
+/* Every thread has LOADS loads of T in flight, and no more: they are summed before the next ones
+ * are issued. (A multiprocessor issues the instructions of a warp in order.) */
 template <typename T, int LOADS>
 static __global__ void __launch_bounds__(BLOCK_MOST)
     read_kernel(const T *in, uint32_t *out, size_t count)

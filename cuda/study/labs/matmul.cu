@@ -58,7 +58,8 @@ static __global__ void __launch_bounds__(TILE *TILE)
     c[(size_t)row * n + column] = sum;
 }
 
-/* The colour matrix: rows of C are three planes, of which a block computes 256 columns. */
+/* The colour matrix: the rows of C are the three planes of a picture; a block computes 256 columns
+ * of each. */
 constexpr int CHANNELS = 3;
 constexpr int COLUMNS = 256;
 
@@ -111,7 +112,7 @@ static __global__ void __launch_bounds__(COLUMNS *CHANNELS)
     c[(size_t)row * n + column] = sum;
 }
 
-/* As a filter does it: a thread loads the whole pixel, and nothing is read twice. */
+/* The method of a filter: a thread loads the whole pixel, and nothing is read twice. */
 static __global__ void __launch_bounds__(COLUMNS)
     colour_registers_kernel(const float *a, const float *b, float *c, int n)
 {

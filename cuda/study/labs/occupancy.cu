@@ -108,7 +108,7 @@ struct occupancy_bench {
         return GF_OK;
     }
 
-    /* Completes a row that was begun with the block size and the theoretical occupancy. */
+    /* Adds the block size and the theoretical occupancy to the current row. */
     enum gf_status theory(kernel *kernel, int block, size_t shared, double *occupancy,
                           struct gf_error *error)
     {
@@ -124,7 +124,8 @@ struct occupancy_bench {
         return GF_OK;
     }
 
-    /* The same with the time of a kernel that copies; held: floats of a thread. */
+    /* Like theory(), and adds the time of a kernel that copies. held: number of floats of a thread.
+     */
     enum gf_status row(kernel *kernel, int block, size_t shared, int held, double *occupancy,
                        double *gb_s, struct gf_error *error)
     {

@@ -20,8 +20,8 @@ constexpr int SECTOR = 8; /* floats of 32 bytes */
 constexpr int LINE = 32;  /* floats of 128 bytes */
 constexpr int FLOATS_MOST = 4;
 
-/* With one float a thread it is the guide's kernel; with several, each warp's accesses are the
- * same, and more of them are under method at once. */
+/* With one float for each thread this is the guide's kernel. With several, each access of a warp is
+ * the same, and more accesses are in flight at once. */
 template <int FLOATS>
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const float *in, float *out, int count, int in_offset, int out_offset)

@@ -80,7 +80,7 @@ struct peer_columns {
     int to, from, spread;
 };
 
-/* A copy to the other device and back, checked by what returns. */
+/* Copies to the other device and back, and checks the result. */
 static enum gf_status measure(const struct gf_lab_run *run, const char *label, bool by_kernel,
                               const struct peer_memory &there, const lab_memory<uint4> &source,
                               lab_memory<uint4> &target, const struct peer_columns &columns,

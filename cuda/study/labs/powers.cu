@@ -70,8 +70,9 @@ static const struct power {
     TABLE_5(POWER)};
 constexpr int POWERS = sizeof powers / sizeof *powers;
 
-/* Each formula has at most four roundings or roots of 1 to 2 ulp. powf has a documented error of 4
- * ulp; the rounding of the exponent adds a relative error of at most ln(2^20) * 2^-24. */
+/* Each formula has at most four roundings, or roots with an error of 1 to 2 ulp. powf has a
+ * documented error of 4 ulp; rounding the exponent adds a relative error of at most ln(2^20) *
+ * 2^-24. */
 constexpr struct bounds BOUNDS = {16.0, 0.0};
 
 /* The findings over all formulas. */

@@ -47,7 +47,7 @@ struct all_without_f {
     }
 };
 
-/* Doubles throughout. */
+/* The polynomial in doubles alone. */
 static __global__ void __launch_bounds__(EVALUATE_THREADS)
     doubles_kernel(const double *x, double *out, int arguments)
 {
@@ -60,7 +60,8 @@ static __global__ void __launch_bounds__(EVALUATE_THREADS)
     out[i] = sum;
 }
 
-/* Bound by memory, where only the number of bytes counts. Both versions take 16 bytes a thread. */
+/* A kernel bound by memory, where only the number of bytes matters. Both versions use 16 bytes for
+ * each thread. */
 template <typename T> struct alignas(16) pack {
     T value[16 / sizeof(T)];
 };
@@ -159,7 +160,7 @@ struct findings {
     struct measured floats[LITERALS];
     struct lab_time doubles;
     double worst_double;
-    double gb_s[2], us[2], worst[2]; /* of arrays of floats and of doubles */
+    double gb_s[2], us[2], worst[2]; /* for arrays of floats and of doubles */
 };
 
 static enum gf_status measure_all(const struct gf_lab_run *run, struct findings *found,

@@ -29,7 +29,7 @@ static inline double product_tolerance(int depth)
     return 2.0 * depth * depth * 0x1p-24;
 }
 
-/* Checks, times and adds a row. launch() writes all of c. */
+/* Checks and times a kernel, and adds a row. launch() writes all of c. */
 template <typename Launch>
 static enum gf_status product_row(const struct gf_lab_run *run, struct lab_columns *columns,
                                   int flops_column, const char *label, double bytes, double flops,

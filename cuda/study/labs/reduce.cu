@@ -22,7 +22,7 @@ static const struct gf_param reduce_params[] = {
 namespace cg = cooperative_groups;
 
 constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP;
-constexpr int VECTORS_MAX = 32; /* a thread */
+constexpr int VECTORS_MAX = 32; /* for each thread */
 
 typedef cuda::atomic_ref<unsigned, cuda::thread_scope_device> device_ref;
 typedef cuda::atomic_ref<unsigned, cuda::thread_scope_block> block_ref;
@@ -32,8 +32,8 @@ static const char *const method_names[METHODS] = {
     "atomic_ref a thread", "shared, modulo", "shared, halves",    "shuffles",
     "reduce.add",          "cg::reduce",     "block's atomic_ref"};
 
-/* Every second, then every fourth thread adds and so on. Half of each warp is idle from the first
- * step on, and strides of two and more cause bank conflicts. */
+/* First every second thread adds its neighbour's value, then every fourth, and so on. Half of each
+ * warp is idle from the first step on, and strides of two and more cause bank conflicts. */
 static __device__ unsigned sum_interleaved(unsigned sum)
 {
     __shared__ unsigned sums[THREADS];
@@ -74,7 +74,7 @@ static __device__ __forceinline__ unsigned sum_warp(unsigned sum, bool by_instru
     return sum;
 }
 
-/* By shuffles within warps; then one warp adds the sums of the warps. */
+/* Sums by shuffles within warps; then one warp adds the sums of the warps. */
 static __device__ __forceinline__ unsigned sum_by_warps(unsigned sum, bool by_instruction)
 {
     __shared__ unsigned sums[WARPS];
@@ -187,7 +187,8 @@ static __global__ void __launch_bounds__(THREADS)
         *total = sum;
 }
 
-/* The same without synchronisation: each block adds to the total by an atomic operation. */
+/* Like sum_grid_kernel(), without synchronisation: each block adds its sum to the total by an
+ * atomic operation. */
 static __global__ void __launch_bounds__(THREADS)
     sum_stride_kernel(const uint4 *in, int count, unsigned *total)
 {
@@ -222,8 +223,8 @@ template <typename VECTOR> static void launch_method(const struct lab *lab, int 
         (const VECTOR *)lab->in.data, count, each, lab->total.data);
 }
 
-/* Checks one sum, then times. While timing the total is not reset, which does not change the time.
- */
+/* Checks one sum, then times the kernel. The total is not reset while timing, which does not change
+ * the time. */
 template <typename Launch>
 static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch launch)
 {

@@ -16,7 +16,7 @@ static const struct gf_param spill_params[] = {
 #include "cuda/study/labs/lab.cuh"
 
 constexpr int THREADS = 256;
-constexpr int VALUES = 64; /* values of a thread, which are all used until the end of the kernel */
+constexpr int VALUES = 64; /* of a thread; all are used until the end of the kernel */
 constexpr int ROUNDS = 64;
 
 /* Each value becomes a product of itself and its neighbour, so that all are needed until the end.
@@ -49,8 +49,8 @@ static __global__ void LAB_REGISTERS(THREADS, MOST)
     out[i] = sum;
 }
 
-/* The same with an index that is not known when compiling: registers cannot be indexed, so that the
- * array lies in local memory however many registers are free. */
+/* The same with an index that is unknown to the compiler: registers cannot be indexed, so that the
+ * array is in local memory however many registers are free. */
 static __global__ void LAB_REGISTERS(THREADS, 255)
     indexed_kernel(const float *in, float *out, int rounds)
 {

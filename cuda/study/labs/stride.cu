@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)i * stride] = in[(size_t)i * stride];
 }
 
-/* Checks what was copied, and the poison in between. */
+/* Checks the elements that were copied, and that the poison between them is unchanged. */
 static __global__ void __launch_bounds__(THREADS)
     check_kernel(const uint32_t *in, const uint32_t *out, size_t span, int stride, int count,
                  unsigned long long *wrong)

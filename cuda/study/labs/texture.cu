@@ -24,8 +24,8 @@ constexpr int TILE_WIDTH = 32, TILE_HEIGHT = 8;
 struct picture {
     const float *data;
     int n;
-    cudaTextureObject_t linear;              /* of the memory itself: no borders, no filter */
-    cudaTextureObject_t clamp, wrap, filter; /* of an array; wrap by coordinates in 0..1 */
+    cudaTextureObject_t linear;              /* of plain memory: no borders, no filter */
+    cudaTextureObject_t clamp, wrap, filter; /* of an array; wrap uses coordinates in 0..1 */
 };
 
 struct position {
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     out[i] = TEXTURE ? tex1Dfetch<float>(in.linear, i) : in.data[i];
 }
 
-/* Nine neighbours, each with a weight of its own, so that a misplaced one shows. */
+/* The nine neighbours have different weights, so that a misplaced one changes the result. */
 template <bool TEXTURE, bool WRAP>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     neighbours_kernel(struct picture in, float *out)

@@ -19,7 +19,7 @@ static const struct gf_param transpose_params[] = {
 constexpr int THREADS = 256;
 constexpr int WARP = 32;
 constexpr int TILE = 32;
-constexpr int WIDE_TILE = 64; /* of the vectorised kernel: 16 x 16 blocks of 4 x 4 */
+constexpr int WIDE_TILE = 64; /* in the vectorised kernel: 16 x 16 blocks of 4 x 4 */
 constexpr int WIDE_BLOCKS = WIDE_TILE / 4;
 
 /* The matrix is a multiple of what a block takes. */
@@ -38,7 +38,8 @@ static __global__ void __launch_bounds__(THREADS)
     out[(size_t)column * n + row] = in[(size_t)row * n + column];
 }
 
-/* Blocks of 32 x 32 read rows and write columns; of 8 x 32, a warp touches 4 sectors by 8. */
+/* Blocks of 32 x 32 read rows and write columns. In blocks of 8 x 32 each access of a warp touches
+ * 4 or 8 sectors. */
 template <int COLUMNS>
 static __global__ void __launch_bounds__(1024) naive_2d_kernel(const float *in, float *out, int n)
 {
@@ -52,7 +53,7 @@ static __global__ void __launch_bounds__(1024) naive_2d_kernel(const float *in, 
 template <int PITCH>
 static __global__ void __launch_bounds__(THREADS) shared_kernel(const float *in, float *out, int n)
 {
-    constexpr int ROWS = THREADS / WARP; /* at once */
+    constexpr int ROWS = THREADS / WARP; /* rows that a block handles at a time */
     __shared__ float tile[TILE][PITCH];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int column0 = (int)blockIdx.x * TILE, row0 = (int)blockIdx.y * TILE;
@@ -73,7 +74,7 @@ static __global__ void __launch_bounds__(THREADS) vector_kernel(const float *in,
 {
     __shared__ float4 tile[WIDE_TILE][WIDE_BLOCKS];
     const int across = threadIdx.x % WIDE_BLOCKS, down = threadIdx.x / WIDE_BLOCKS;
-    /* Blocks that run at the same time lie below each other, so that they write parts of the same
+    /* Blocks that run at the same time are below each other, so that they write parts of the same
      * rows. */
     const int column0 = (int)blockIdx.y * WIDE_TILE, row0 = (int)blockIdx.x * WIDE_TILE;
     float block[4][4];

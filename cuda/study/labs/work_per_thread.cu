@@ -27,8 +27,8 @@ static __device__ __forceinline__ float4 increment(const float4 &v)
     return make_float4(increment(v.x), increment(v.y), increment(v.z), increment(v.w));
 }
 
-/* ELEMENTS of T a thread, a block apart, so that each access of a warp is contiguous; all are
- * loaded before the first is written. */
+/* Each thread processes ELEMENTS values of T that are a block apart, so that each access of a warp
+ * is contiguous; all are loaded before the first is written. */
 template <typename T, int ELEMENTS>
 static __global__ void __launch_bounds__(THREADS) elements_kernel(const T *in, T *out, int count)
 {
@@ -77,7 +77,7 @@ struct work_per_thread_bench {
     int count, blocks_column, rate_column, part_column, time_column;
     double copy_gb_s;
     lab_memory<float> in, out, expected;
-    uint64_t wrong = 0; /* bytes */
+    uint64_t wrong = 0; /* number of wrong bytes */
 
     template <typename Launch>
     enum gf_status row(const char *name, double blocks, Launch launch, double *gb_s,
@@ -186,7 +186,7 @@ static enum gf_status strides(struct work_per_thread_bench &bench, struct gf_err
     return GF_OK;
 }
 
-/* As many blocks as run at once, then one more. */
+/* Times as many blocks as run at the same time, then one more. */
 static enum gf_status waves(struct work_per_thread_bench &bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench.run;

@@ -23,8 +23,8 @@ struct power_of_e_intrinsic {
     }
 };
 
-/* Makes pixel x, y. tap_at(dx, dy) returns a pixel of its window; `space` and args.colour are the
- * factors of the squared distances. */
+/* Computes pixel x, y. tap_at(dx, dy) returns a pixel of its window; `space` and args.colour are
+ * the factors of the squared distances. */
 template <int CHANNELS, class Power, class PixelAt>
 static __device__ __forceinline__ void filter_pixel(const struct bilateral_args &args, float space,
                                                     int x, int y, const PixelAt &tap_at)
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void filter_pixel(const struct bilateral_args 
     store_pixel<CHANNELS>(args.p, x, y, centre);
 }
 
-/* The window from global memory (Best Practices 9.2.1). */
+/* Reads the window from global memory (Best Practices 9.2.1). */
 template <int CHANNELS, class Power>
 static __global__ void __launch_bounds__(THREADS, 4)
     bilateral_window_kernel(const struct bilateral_args args, const float space)
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
     }
 }
 
-/* The window from a tile in shared memory, where pixels lie as floats, converted once (Best
+/* Reads the window from a tile in shared memory, where pixels are floats, converted once (Best
  * Practices 9.2.3). */
 template <int CHANNELS, class Power>
 static __global__ void __launch_bounds__(THREADS)
@@ -101,8 +101,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Converts the factors of both exponents, which are made for powers of 2, to powers of e; returns
- * that of the distance in space. */
+/* Converts the factors of both exponents from powers of 2 to powers of e. Returns the factor of the
+ * distance in space. */
 static float make_natural(const struct gf_launch *launch, struct bilateral_args *args)
 {
     const float ln_2 = 0.6931472f;

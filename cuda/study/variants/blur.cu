@@ -78,17 +78,17 @@ struct vector_args {
     struct raw_tile tile;
     int middle_pitch, results_pitch; /* as in struct tile_stencil_args */
     int radius, shift;
-    /* Tap t, counted from the topmost, at RUN - 1 + t, with zeros around. */
+    /* Tap t, counted from the topmost, is at RUN - 1 + t; zeros are around the taps. */
     unsigned short tap[RUN - 1 + 2 * GF_GAUSS_FUSED_MAX + 1 + 2 * RUN];
 };
 
-/* RUN results in each of COLUMNS columns. Each value is read once and serves all of them (Best
- * Practices 9.2.7). load(i, v) reads the values i below the first result's topmost tap. */
+/* Computes RUN results in each of COLUMNS columns. Each value is read once and used for all of them
+ * (Best Practices 9.2.7). load(i, v) reads the values i below the first result's topmost tap. */
 template <int COLUMNS, class Load>
 static __device__ __forceinline__ void blur_run(const struct vector_args &args, int drop,
                                                 const Load &load, unsigned sum[RUN][COLUMNS])
 {
-    unsigned tap[2 * RUN - 1]; /* tap[RUN - 1 + i - j]: of value base + i for result j */
+    unsigned tap[2 * RUN - 1]; /* tap[RUN - 1 + i - j] is that of value base + i for result j */
 #pragma unroll
     for (int i = 0; i < RUN - 1; i++)
         tap[RUN + i] = 0;
@@ -119,8 +119,8 @@ static __device__ __forceinline__ void blur_run(const struct vector_args &args, 
         sum[i / COLUMNS][i % COLUMNS] >>= drop;
 }
 
-/* Down the columns: RUN rows of four samples, which are read as one word (Best Practices 9.2.3: a
- * bank delivers 32 bits a cycle, so that four separate bytes take four cycles). */
+/* Blurs down the columns: RUN rows of four samples, which are read as one word (Best Practices
+ * 9.2.3: a bank delivers 32 bits a cycle, so that four separate bytes take four cycles). */
 static __device__ __forceinline__ void vector_columns(const struct vector_args &args,
                                                       const struct tile_position &position,
                                                       const unsigned char *raw, int skipped,
@@ -134,8 +134,8 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
         blur_run<4>(
             args, args.shift - GF_GAUSS_FRACTION,
             [&](int k, unsigned v[4]) {
-                /* Values below the last row have no tap, or only results below the last line use
-                 * them. */
+                /* Values below the last row have no tap, or are used only for results below the
+                 * last line. */
                 const int row = min(run * RUN + k, last);
                 const unsigned four = ((const unsigned *)(raw + row * args.tile.pitch))[word];
 #pragma unroll
@@ -155,7 +155,8 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
     }
 }
 
-/* Along the lines: RUN neighbouring pixels of a channel. Each lane works on a line of its own. */
+/* Blurs along the lines: RUN neighbouring pixels of a channel. Each lane processes a line of its
+ * own. */
 static __device__ __forceinline__ void vector_rows(const struct vector_args &args,
                                                    const struct tile_position &position,
                                                    const unsigned *middle, unsigned char *results)
@@ -201,7 +202,7 @@ extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
     args.results_pitch = TILE_WIDE + 4;
     for (int t = 0; t <= 2 * args.radius; t++)
         args.tap[RUN - 1 + t] = (unsigned short)gf_gauss_tap(&blur->gauss, t - args.radius);
-    /* The last run of the last line reads up to RUN - 1 pixels too many, whose taps are 0. */
+    /* The last run of the last line reads up to RUN - 1 pixels too many; their taps are 0. */
     const size_t words = (size_t)TILE_LINES * args.middle_pitch + RUN * args.p.channels;
     const size_t shared = raw_tile_bytes(args.tile) + 4 * words;
     const cudaError_t status = cudaFuncSetAttribute(

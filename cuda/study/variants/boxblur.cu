@@ -4,7 +4,7 @@
 #include "cuda/study/variants/window_tile.cuh"
 #include "filters/boxblur/boxblur.h"
 
-/* The box blur as an Op of window.cuh: the sums of the window's columns, and their sum. */
+/* The box blur as an Op of window.cuh: the sums of the window's columns, and the sum of these. */
 template <class Sample, class Sum> struct box_op {
     typedef Sample sample;
     typedef unsigned middle;

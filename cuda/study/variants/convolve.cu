@@ -22,17 +22,17 @@ struct global_weights {
 
 template <class Weights> struct correlate_args {
     struct view_pair p;
-    int width, height, keep_alpha; /* of the kernel */
+    int width, height, keep_alpha; /* size of the kernel */
     float divisor, bias, max;
     struct raw_tile tile;
     cudaTextureObject_t texture;
-    int texture_y, columns_by_texture; /* the first row of the texture; whether it also handles
-                                          columns beyond the picture */
+    /* First row of the texture; by_texture: outside of the picture, too. */
+    int texture_y, columns_by_texture;
     Weights weights;
 };
 
-/* row_at(dy) returns a function of dx that returns a sample of that row. Adds up row by row and
- * from left to right, as the CPU does. */
+/* Computes one result. row_at(dy) returns a function of dx that returns a sample of that row. Sums
+ * are added up row by row and from left to right, as on the CPU. */
 template <class Args, class RowAt>
 static __device__ __forceinline__ float correlate(const Args &args, const float *weight,
                                                   const RowAt &row_at)
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void finish_spot(const Args &args, const struc
         (Sample)gf_round_flat(finish(args, sum, is_alpha, &alpha), args.max);
 }
 
-/* The picture from global memory, a sample a thread (Best Practices 9.2.1). */
+/* Reads the picture from global memory, a sample for each thread (Best Practices 9.2.1). */
 template <class Sample, class Args>
 static __device__ __forceinline__ void correlate_global(const Args &args, const float *weight)
 {
@@ -106,10 +106,10 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     correlate_global<Sample>(args, weight);
 }
 
-/* The picture through the texture unit (Best Practices 9.2.5). It handles rows beyond the picture
- * itself, and columns only if a texel is a pixel or the border is constant: a texel cannot have
- * three samples, and clamping a column of interleaved samples would give the wrong channel. It
- * cannot reflect without repeating the edge, and wraps only normalised coordinates: for these
+/* Reads the picture through the texture unit (Best Practices 9.2.5). The unit handles rows outside
+ * of the picture, but columns only if a texel is a pixel or the border is constant: a texel cannot
+ * have three samples, and clamping a column of interleaved samples would give the wrong channel. It
+ * cannot reflect without repeating the edge, and wraps only normalised coordinates; for these
  * borders the kernel computes the index. */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
@@ -138,8 +138,9 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     finish_spot<Sample>(args, spot, sum);
 }
 
-/* The picture from a tile in shared memory, which the block loads once (Best Practices 9.2.3). The
- * lanes of a warp read along a line without bank conflicts, so that padding would gain nothing. */
+/* Reads the picture from a tile in shared memory, which the block loads once (Best Practices
+ * 9.2.3). The lanes of a warp read along a line without bank conflicts, so that padding would not
+ * help. */
 template <class Sample, bool ASYNC>
 __global__ void __launch_bounds__(TILE_THREADS)
     convolve_tile_kernel(const struct correlate_args<struct constant_weights> args)
@@ -202,7 +203,7 @@ constant_args(const struct gf_launch *launch) {
     return args;
 }
 
-/* Launches the kernel for the depth, with blocks of window.cuh. */
+/* Launches the kernel for the picture's depth, with blocks of window.cuh. */
 template <class Args>
 static int launch_window(const struct gf_launch *launch, const Args &args, void (*kernel8)(Args),
                          void (*kernel16)(Args))

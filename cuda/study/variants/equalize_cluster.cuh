@@ -11,8 +11,8 @@
 
 namespace cg = cooperative_groups;
 
-/* Blocks in a cluster: 8 are possible on every GPU with clusters; two, as in the guide, if they
- * suffice. */
+/* Number of blocks in a cluster: two, as in the guide, if they suffice; 8 are possible on every GPU
+ * with clusters. */
 enum { CLUSTER_LEAST = 2, CLUSTER_MOST = 8 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -21,7 +21,7 @@ enum { CLUSTER_LEAST = 2, CLUSTER_MOST = 8 };
 struct cluster_accumulator {
     static constexpr bool together = false, takes_words = false;
     unsigned *part;
-    unsigned stride, blocks, shift; /* 1 << shift == blocks */
+    unsigned stride, blocks, shift; /* 1 << shift is the number of blocks */
 
     __device__ __forceinline__ void add(int channel, unsigned level, bool counted)
     {
@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(count_threads<BITS>)
 #endif
 }
 
-/* The fewest blocks whose shared memory holds the counters, since additions to other blocks are
- * slow. */
+/* The smallest number of blocks whose shared memory has room for the counters, since additions to
+ * other blocks are slow. */
 static inline cudaError_t size_cluster(unsigned counters, unsigned *blocks)
 {
     int device = 0, bytes = 0;

@@ -1,5 +1,6 @@
-/* gamma computed for each sample, where gf_point has a table: the cost of a power by three
- * functions (Best Practices Guide 11.1.6). All else is the same; a thread takes 16 bytes. */
+/* Computes gamma for each sample, where gf_point has a table, to show the cost of a power by three
+ * functions (Best Practices Guide 11.1.6). Everything else is equal; a thread processes 16
+ * bytes. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "filters/gamma/gamma.h"
@@ -14,7 +15,7 @@ struct by_powf {
     }
 };
 
-/* Without the extended precision of powf's logarithm, which only exponents above 100 need. */
+/* Lacks the extended precision of powf's logarithm, which only exponents above 100 need. */
 struct by_exp2f {
     static __device__ __forceinline__ float of(float v, float exponent)
     {
@@ -22,8 +23,8 @@ struct by_exp2f {
     }
 };
 
-/* The logarithm and the power of the special function unit. The logarithm is off by up to 2^-21.4
- * near 1, which an exponent of 100 turns into 2.5e-5 of the result. */
+/* Uses the logarithm and the power of the special function unit. Near 1 the logarithm has an error
+ * of up to 2^-21.4, which an exponent of 100 turns into 2.5e-5 of the result. */
 struct by_intrinsic {
     static __device__ __forceinline__ float of(float v, float exponent)
     {
@@ -33,7 +34,7 @@ struct by_intrinsic {
 
 struct gamma_args {
     struct view_pair p;
-    unsigned full, tail; /* vectors of a row, and bytes behind them */
+    unsigned full, tail; /* number of vectors in a row; bytes behind them */
     int channels;
     float exponent, max;
 };

@@ -11,8 +11,8 @@
 #define NET_NAME(name) name
 #include "filters/median/median_net.h"
 
-/* Sorts the window in an array. Its indices are not known when compiling, so that it lies in local
- * memory, which is off the chip but for the caches (Best Practices 9.2.4). */
+/* Sorts the window in an array. The compiler does not know its indices, so that the array is in
+ * local memory, which is off the chip except for the caches (Best Practices 9.2.4). */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     median_local_kernel(const struct view_pair p, const int radius)
@@ -57,7 +57,7 @@ static __device__ __forceinline__ unsigned median_of(unsigned (&rank)[5][5])
     return net_median5(rank);
 }
 
-/* The window in registers: every index is known when compiling, and no comparison branches (Best
+/* Sorts the window in registers: the compiler knows every index, and no comparison branches (Best
  * Practices 9.2.7, 12.1). */
 template <int RADIUS, class At>
 static __device__ __forceinline__ unsigned window_median(const At &at)
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     }
 }
 
-/* The window from a tile in shared memory (Best Practices 9.2.3). */
+/* Reads the window from a tile in shared memory (Best Practices 9.2.3). */
 template <class Sample, int RADIUS>
 __global__ void __launch_bounds__(TILE_THREADS, 4)
     median_shared_kernel(const struct view_pair p, const struct raw_tile tile)

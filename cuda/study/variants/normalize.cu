@@ -64,8 +64,8 @@ struct by_warp {
     }
 };
 
-/* The same by cooperative groups, which use the reduction instruction of GPUs that have it
- * (Programming Guide 2.2.6). A tile as large as the block could do the second step too, but
+/* Reduces by cooperative groups, which use the reduction instruction of GPUs that have it
+ * (Programming Guide 2.2.6). A tile as large as the block could do the second step, too, but
  * racecheck does not understand its synchronisation. */
 struct by_groups {
     static __device__ void reduce(unsigned *low, unsigned *high)

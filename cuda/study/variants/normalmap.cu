@@ -6,7 +6,7 @@ enum {
     GLOBAL_HEIGHT = 8,
 };
 
-/* A thread makes one pixel and computes the heights of its eight neighbours from global memory; the
+/* A thread computes one pixel and the heights of its eight neighbours from global memory; the
  * caches serve what neighbouring threads share (Best Practices Guide 9.2.1). */
 template <class Sample>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)

@@ -1,4 +1,4 @@
-/* See point_powf.cu. */
+/* Like point_powf.cu, with the cube roots of CIELAB by cbrtf. */
 #define GF_ROOTS_BY_CBRTF
 #include "cuda/study/variants/point_cube_root.cuh"
 

@@ -7,7 +7,7 @@
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 
-/* struct gf_resample_table, on the device */
+/* The weights of struct gf_resample_table, on the device. */
 struct taps {
     const int *start, *count;
     const float *weight;
@@ -18,12 +18,12 @@ struct window_args {
     struct view_pair p;
     int out_width;
     bool linear;
-    float most; /* what the first pass is clamped to */
+    float most; /* upper limit of the first pass */
     const float *decode;
     struct taps column, row;
-    cudaTextureObject_t texture; /* of samples, from row texture_first on */
+    cudaTextureObject_t texture; /* texels are samples, from row texture_first on */
     int texture_first;
-    float *between; /* rows top .. bottom - 1 of the first pass */
+    float *between; /* result of the first pass, rows top .. bottom - 1 */
     int top, bottom;
 };
 
@@ -105,8 +105,8 @@ static __device__ __forceinline__ SAMPLE finished(const struct window_args &args
     return (SAMPLE)gf_round_sample(sum, max);
 }
 
-/* A thread makes one pixel of the result from its whole window, row by row. The sum of a row is
- * computed again for each result that contains it (Best Practices Guide 9.2.1; with textures, CUDA
+/* A thread computes one pixel of the result from its whole window, row by row. The sum of a row is
+ * computed again for each result that needs it (Best Practices Guide 9.2.1; with textures, CUDA
  * Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
 template <int CHANNELS, class SAMPLE, class FETCH>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
@@ -167,8 +167,8 @@ extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
                                         : launch_windows<by_loads, uint16_t>(args, stream);
 }
 
-/* Texels are single samples: there are none of three channels, and the texture unit interpolates
- * with weights of 9 bits only. */
+/* Texels are single samples: there are no texels of three channels, and the texture unit would
+ * interpolate with weights of 9 bits. */
 extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 {
     const struct gf_texture_sampling sampling = {1, cudaAddressModeClamp, cudaFilterModePoint,
@@ -188,7 +188,7 @@ extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
     return status != cudaSuccess ? status : closed;
 }
 
-/* The first pass: a thread makes one sample of a picture with the result's width and the input's
+/* The first pass: a thread computes one sample of a picture with the result's width and the input's
  * rows. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
@@ -226,7 +226,7 @@ static __device__ __forceinline__ float sum_of_rows(const struct window_args &ar
     return sum;
 }
 
-/* The second pass: a thread makes one sample of the result. */
+/* The second pass: a thread computes one sample of the result. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     rows_kernel(const struct window_args args)

@@ -22,7 +22,7 @@ static __device__ __forceinline__ float tap(const struct view_pair &p, long long
     return row < 0 || column < 0 ? 0.0f : (float)((const SAMPLE *)(p.in + row))[column];
 }
 
-/* A thread makes one sample and reads its eight neighbours; the caches serve what neighbouring
+/* A thread computes one sample and reads its eight neighbours; the caches serve what neighbouring
  * threads share (Best Practices Guide 9.2.1). */
 template <class SAMPLE>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)

@@ -13,7 +13,7 @@ struct gf_texture_sampling {
     enum cudaTextureAddressMode address;
     enum cudaTextureFilterMode filter;
     enum cudaTextureReadMode read;
-    int normalised; /* coordinates 0..1, which wrapping and mirroring need */
+    int normalised; /* channels of a texel: 1, 2 or 4; 1: each sample of the view is a texel */
 };
 
 struct gf_texture {

@@ -1,5 +1,5 @@
-/* threshold, one thread a pixel, with three forms of the choice between black and white (Best
- * Practices Guide 12.1 and 12.2). */
+/* threshold with one thread for each pixel, and with three forms of the choice between black and
+ * white (Best Practices Guide 12.1 and 12.2). */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "pixel/point/point_program.h"
@@ -7,7 +7,7 @@
 
 enum {
     THRESHOLD_THREADS = 256,
-    LAUNCH_PIXELS = 1 << 30, /* so that indices fit 32 bits */
+    LAUNCH_PIXELS = 1 << 30, /* indices fit in 32 bits */
 };
 
 template <class SAMPLE> constexpr int MOST = sizeof(SAMPLE) == 1 ? 255 : 65535;
@@ -62,7 +62,8 @@ static __device__ __forceinline__ int luma_of(const uint8_t *p)
     return gf_luma601_8(p[0], p[1], p[2]);
 }
 
-/* As the program has it, whose sum of floats is not gf_luma601_16() for each pixel. */
+/* The luma as the program computes it: its sum of floats differs from gf_luma601_16() for some
+ * pixels. */
 static __device__ __forceinline__ int luma_of(const uint16_t *p)
 {
     const struct gf_point_op op = {.kind = GF_POINT_GRAY,
@@ -93,8 +94,8 @@ __global__ void __launch_bounds__(THRESHOLD_THREADS)
         to[1] = from[p.channels - 1];
 }
 
-/* The least level that becomes white, by the program or, if that is a table, by a search in it; M +
- * 1 if there is none. */
+/* The smallest level that becomes white: that of the program or, if the program is a table, found
+ * in the table; M + 1 if there is none. */
 static int least_white(const struct gf_point_program *program, int bits)
 {
     if (program->table != GF_POINT_SAMPLES)

@@ -4,8 +4,8 @@
 
 enum {
     THREADS = 256,
-    SIDE = 32, /* of a tile: a warp's lanes */
-    WARPS = 8, /* of a block that goes through shared memory */
+    SIDE = 32, /* of a tile: the lanes of a warp */
+    WARPS = 8, /* of a block that uses shared memory */
     GRID_Y = 65535,
 };
 
@@ -33,8 +33,8 @@ template <> struct pixel<8> {
     typedef uint2 type;
 };
 
-/* The columns of the input that become the band's rows, and those rows of the input that one launch
- * covers. */
+/* The columns of the input that become the band's rows, and the rows of the input that one launch
+ * processes. */
 struct part {
     struct orient_args args;
     int first_column, columns, first_row, rows;
@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(THREADS) naive_kernel(const struct part
 
 /* A block moves a rectangle of pixels; the caches combine what its warps write to one row. 32 x 32
  * is the block of the Programming Guide (2.2.4.1.1). In blocks of 8 x 32 a warp reads 8 pixels of 4
- * rows and writes 4 pixels of 8 rows, which balances the two (CME 213, "2D kernel"). */
+ * rows and writes 4 pixels of 8 rows, which balances reads and writes (CME 213, "2D kernel"). */
 template <int PIXEL, int WIDTH, int HEIGHT>
 static __global__ void __launch_bounds__(WIDTH *HEIGHT) blocks_kernel(const struct part part)
 {
@@ -84,10 +84,10 @@ static __global__ void __launch_bounds__(WIDTH *HEIGHT) blocks_kernel(const stru
         *target<PIXEL>(part, column, row) = *source<PIXEL>(part, column, row);
 }
 
-/* Through a tile in shared memory: whole rows are read and written, and the tile is read by columns
- * (CME 213, "fastTranspose"; Best Practices Guide 9.2.3.3; Programming Guide 2.2.4.2.1). Without
- * padding the pixels of a column lie 32 pixels apart, which for pixels of four bytes is one bank; a
- * pixel of padding moves them to different banks (2.2.4.2.2). */
+/* Moves pixels through a tile in shared memory: whole rows are read and written, and the tile is
+ * read by columns (CME 213, "fastTranspose"; Best Practices Guide 9.2.3.3; Programming Guide
+ * 2.2.4.2.1). Without padding the pixels of a column are 32 pixels apart, which for pixels of four
+ * bytes is the same bank; a pixel of padding moves them to different banks (2.2.4.2.2). */
 template <int PIXEL, int PADDING>
 static __global__ void __launch_bounds__(SIDE *WARPS) shared_kernel(const struct part part)
 {
@@ -143,8 +143,8 @@ template <int PADDING> struct shared {
     }
 };
 
-/* One launch, unless the picture has more than 2^30 pixels or two million rows, which a grid cannot
- * cover. */
+/* Makes one launch, unless the picture has more than 2^30 pixels or two million rows, which a grid
+ * cannot cover. */
 template <class KERNEL> static int launch_all(const struct gf_launch *launch)
 {
     struct part part = {};

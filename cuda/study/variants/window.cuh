@@ -13,19 +13,19 @@
 #include "cuda/common/stencil.cuh"
 #include "stage/border.h"
 
-enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block; the lanes of a warp lie along a row */
+enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block; the lanes of a warp are along a row */
 
 template <class Op> struct window_args {
     struct view_pair p;
-    unsigned char *middle; /* scratch memory, rows of the band */
+    unsigned char *middle; /* scratch memory, with the rows of the band */
     size_t middle_pitch;
     Op op;
 };
 
-/* The sample that a thread makes. */
+/* The sample that a thread computes. */
 struct spot {
-    int x, channel, row; /* row of the band */
-    size_t sample;       /* of its row */
+    int x, channel, row; /* row: in the band */
+    size_t sample;       /* index in its row */
 };
 
 static __device__ __forceinline__ bool find_spot(const struct view_pair &p, struct spot *spot)
@@ -71,8 +71,8 @@ static __device__ __forceinline__ const unsigned char *centre_of(const struct vi
     return (const unsigned char *)(row + spot.sample);
 }
 
-/* Whether the window lies within the picture, as most do. The kernel then needs no rule for the
- * border and finds samples by offsets of 32 bits. */
+/* Whether the window is inside the picture, as most are. The kernel then needs no rule for the
+ * border and finds samples by 32-bit offsets. */
 static __device__ __forceinline__ bool is_inner(const struct view_pair &p, const struct spot &spot,
                                                 int reach_x, int reach_y)
 {

@@ -1,5 +1,5 @@
-/* A tile of the picture and its halo in shared memory, with the samples as they are; and a stencil
- * of two passes (an Op of window.cuh) on it. */
+/* A tile of the picture with its halo in shared memory, as plain samples; and a stencil of two
+ * passes (an Op of window.cuh) on the tile. */
 #ifndef GF_CUDA_STUDY_VARIANTS_WINDOW_TILE_CUH
 #define GF_CUDA_STUDY_VARIANTS_WINDOW_TILE_CUH
 
@@ -10,7 +10,7 @@
 
 enum { TILE_THREADS = 256, TILE_WARPS = TILE_THREADS / 32, TILE_LINES = 32, TILE_CHUNK = 16 };
 
-/* Whole pixels and chunks of 16 bytes for 1 to 4 channels. */
+/* A tile's width in samples: whole pixels and chunks of 16 bytes for 1 to 4 channels. */
 enum { TILE_WIDTH = 96, TILE_WIDE = 192 };
 
 /* More than the default limit of 48 KB; every device of compute capability 7.5 or later has it. */
@@ -18,9 +18,9 @@ enum { TILE_SHARED_MOST = 64 * 1024 };
 
 struct raw_tile {
     int width;            /* samples */
-    int halo;             /* samples on either side */
+    int halo;             /* samples on each side */
     int reach_x, reach_y; /* pixels, rows */
-    int pitch;            /* bytes: room for the halo, and for beginning on a chunk */
+    int pitch;            /* bytes; with room for the halo, and for starting at a chunk */
 };
 
 static inline struct raw_tile raw_tile_of(const struct view_pair &p, int bits, int width,
@@ -58,8 +58,9 @@ static __device__ __forceinline__ struct tile_position position_of_tile(const st
     return position;
 }
 
-/* Fills a chunk that reaches beyond the row by the border's rule. It takes single values because a
- * reference to the kernel's parameters would make the compiler copy them to local memory. */
+/* Fills a chunk that is partly outside of the row by the border's rule. The parameters are single
+ * values, since a reference to the kernel's parameters would make the compiler copy them to local
+ * memory. */
 template <class Sample>
 static __device__ __noinline__ void gather_chunk(const Sample *row, int first, int reach, int width,
                                                  int channels, int border, Sample *to)
@@ -71,8 +72,8 @@ static __device__ __noinline__ void gather_chunk(const Sample *row, int first, i
     }
 }
 
-/* Fills the tile 16 bytes at a time and returns the byte of its rows at which the halo begins. With
- * ASYNC the bytes do not go through registers (Best Practices 9.2.3.4), except before compute
+/* Fills the tile 16 bytes at a time and returns the byte offset in its rows at which the halo
+ * begins. With ASYNC the bytes bypass the registers (Best Practices 9.2.3.4), except before compute
  * capability 8.0. Ends with a barrier. */
 template <class Sample, bool ASYNC>
 static __device__ __forceinline__ int
@@ -109,7 +110,7 @@ load_tile(const struct view_pair &p, const struct raw_tile &tile,
     return begin - start;
 }
 
-/* Writes the results from shared memory, one word a thread. */
+/* Writes the results from shared memory, one word for each thread. */
 static __device__ __forceinline__ void store_lines(const struct view_pair &p,
                                                    const struct tile_position &position,
                                                    const unsigned char *results, int pitch,
@@ -133,14 +134,14 @@ static __device__ __forceinline__ void store_lines(const struct view_pair &p,
 template <class Op> struct tile_stencil_args {
     struct view_pair p;
     struct raw_tile tile;
-    int middle_pitch;  /* words from one line of columns' results to the next */
-    int results_pitch; /* bytes; the results take the place of the tile */
+    int middle_pitch;  /* words between two lines of column results */
+    int results_pitch; /* in bytes; the results replace the tile */
     Op op;
 };
 
-/* Both passes on one tile, so that the result of the first never leaves the multiprocessor (Best
- * Practices 9.2.3). In the first pass the lanes of a warp lie along a line; in the second each
- * works along a line of its own. */
+/* Computes both passes on one tile, so that the result of the first never leaves the multiprocessor
+ * (Best Practices 9.2.3). In the first pass the lanes of a warp are along a line; in the second
+ * each lane processes a line of its own. */
 template <class Op, bool ASYNC>
 __global__ void __launch_bounds__(TILE_THREADS)
     tile_stencil_kernel(const struct tile_stencil_args<Op> args)
