@@ -93,7 +93,7 @@ static inline void give_memory(const struct cuda_backend *cuda, void *memory)
 enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
                                           const struct gf_stage *stage, struct gf_error *error);
 
-/* In lane.cu. */
+/* Functions of lane.cu. */
 void gf_cuda_lane_close(struct gf_lane *lane);
 enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
                                  struct gf_lane **lane, struct gf_error *error);
@@ -112,7 +112,7 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 
-/* In pictures.cu. */
+/* Functions of pictures.cu. */
 /* Brings the stage's second pictures to the device, where they stay until the backend closes. */
 enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
                             struct gf_error *error);
@@ -121,7 +121,7 @@ void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stag
                            struct gf_view *views);
 void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 
-/* In statistic.cu. */
+/* Functions of statistic.cu. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error);
 enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view *view,

@@ -13,7 +13,7 @@ enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work 
 enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                             int runs, double *seconds, struct gf_error *error);
 
-/* In lane.cu. */
+/* Functions of lane.cu. */
 cudaStream_t gf_cuda_stream(const struct gf_lane *lane);
 int gf_cuda_device(const struct gf_lane *lane);
 

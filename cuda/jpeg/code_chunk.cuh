@@ -1,4 +1,4 @@
-/* From the coefficients of a chunk to its bits. */
+/* Codes the coefficients of a chunk as bits. */
 #ifndef GF_CUDA_JPEG_CODE_CHUNK_CUH
 #define GF_CUDA_JPEG_CODE_CHUNK_CUH
 

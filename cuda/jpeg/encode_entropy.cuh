@@ -1,4 +1,4 @@
-/* From coefficients to bits: a thread codes a block. */
+/* Codes coefficients as bits; a thread codes a block. */
 #ifndef GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
 #define GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
 

@@ -1,4 +1,4 @@
-/* From the pixels of a chunk to its quantised coefficients. */
+/* Computes the quantised coefficients of a chunk from its pixels. */
 #ifndef GF_CUDA_JPEG_FORWARD_CUH
 #define GF_CUDA_JPEG_FORWARD_CUH
 

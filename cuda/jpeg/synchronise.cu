@@ -215,8 +215,9 @@ static __device__ void copy_repeats(struct sequence *sequence, enum kind kind,
     }
 }
 
-/* Decodes what has changed until nothing changes, in at most *passes passes, which it counts down.
- * Each pass settles one subsequence at least. False: that was not enough. */
+/* Decodes changed subsequences until nothing changes, in at most *passes passes, which the function
+ * counts down. Each pass finishes at least one subsequence. False where the passes do not
+ * suffice. */
 static __device__ bool settle_subsequences(struct sequence *sequence, enum kind kind,
                                            const struct source &source, unsigned repeats_from,
                                            int *passes)

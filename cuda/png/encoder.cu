@@ -79,8 +79,8 @@ static enum gf_status hand_on(const struct gf_png_encoder *encoder,
     return GF_OK;
 }
 
-/* Copies the chunks to the end of the chunks that the host has, each turn's as soon as it is
- * packed. `only`: the group's only picture, or NULL. */
+/* Copies the chunks behind those that the host has, after each turn as soon as it is packed. only:
+ * the group's only picture, or NULL. */
 static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turns,
                                    const struct gf_png_encode_picture *only, struct gf_error *error)
 {

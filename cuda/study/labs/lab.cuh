@@ -45,7 +45,7 @@
 
 constexpr size_t LAB_MB = 1000000; /* as in GB/s */
 
-/* In lab.cu. Random 32-bit words, or floats in -1..1, the same for the same seed. */
+/* Defined in lab.cu. Random 32-bit words, or floats in -1..1, the same for the same seed. */
 enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
                               uint32_t seed, struct gf_error *error);
 enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,

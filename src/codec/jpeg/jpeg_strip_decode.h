@@ -31,7 +31,7 @@ bool gf_jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_s
 struct gf_jpeg_strip {
     struct gf_jpeg_index_row begin, end;
     int height;          /* number of pixel rows that the strip holds */
-    int first_row, rows; /* the rows that are wanted of them */
+    int first_row, rows; /* those of them that the caller wants */
 };
 
 /* The decoder of one thread. */
