@@ -32,12 +32,10 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
 
 static void report_choice(const struct gf_batch *batch, int workers)
 {
-    char text[300];
-    snprintf(text, sizeof text, "%zu files on %s%s by %d worker%s: %s", batch->shard.count,
-             batch->devices.count ? "CUDA" : "the CPU",
-             batch->devices.choice.device_codec ? " with its codec" : "", workers,
-             workers == 1 ? "" : "s", batch->devices.reason);
-    batch->request->message(batch->request->context, GF_MESSAGE_CHOICE, text);
+    gf_batch_tell(batch->request, GF_MESSAGE_CHOICE, "%zu files on %s%s by %d worker%s: %s",
+                  batch->shard.count, batch->devices.count ? "CUDA" : "the CPU",
+                  batch->devices.choice.device_codec ? " with its codec" : "", workers,
+                  workers == 1 ? "" : "s", batch->devices.reason);
 }
 
 static void tell_estimate(void *context, const char *text)

@@ -34,28 +34,18 @@ static struct gf_view flat(unsigned char *data, size_t bytes)
                             .rows = 1};
 }
 
-enum gf_status gf_selftest_to_device(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
-                                     struct gf_error *error)
+enum gf_status gf_selftest_copy(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
+                                bool to_device, struct gf_error *error)
 {
-    if (lane->backend->calls->unified) {
-        memcpy(buffer->device, buffer->host, buffer->bytes);
-        return GF_OK;
-    }
+    const struct gf_backend_calls *const calls = lane->backend->calls;
     const struct gf_view device = flat(buffer->device, buffer->bytes);
     const struct gf_view host = flat(buffer->host, buffer->bytes);
-    return lane->backend->calls->upload(lane, &device, &host, error);
-}
-
-enum gf_status gf_selftest_from_device(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
-                                       struct gf_error *error)
-{
-    if (lane->backend->calls->unified) {
-        memcpy(buffer->host, buffer->device, buffer->bytes);
-        return GF_OK;
-    }
-    const struct gf_view device = flat(buffer->device, buffer->bytes);
-    const struct gf_view host = flat(buffer->host, buffer->bytes);
-    return lane->backend->calls->download(lane, &host, &device, error);
+    if (!calls->unified)
+        return to_device ? calls->upload(lane, &device, &host, error)
+                         : calls->download(lane, &host, &device, error);
+    memcpy(to_device ? buffer->device : buffer->host, to_device ? buffer->host : buffer->device,
+           buffer->bytes);
+    return GF_OK;
 }
 
 size_t gf_selftest_padded_pitch(struct gf_format format)

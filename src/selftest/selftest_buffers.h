@@ -19,10 +19,9 @@ void gf_selftest_guarded_free(struct gf_lane *lane, struct gf_selftest_guarded *
 enum gf_status gf_selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
                                          struct gf_selftest_guarded *buffer,
                                          struct gf_error *error) GF_CHECKED;
-enum gf_status gf_selftest_to_device(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
-                                     struct gf_error *error) GF_CHECKED;
-enum gf_status gf_selftest_from_device(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
-                                       struct gf_error *error) GF_CHECKED;
+/* Copies the whole buffer to the device, or back. */
+enum gf_status gf_selftest_copy(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
+                                bool to_device, struct gf_error *error) GF_CHECKED;
 
 size_t gf_selftest_padded_pitch(struct gf_format format);
 /* Rows y0..y1-1 of a picture, which begin behind the guard of the buffer at `base`. */

@@ -49,12 +49,12 @@ static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_
     const struct gf_backend_calls *const calls = test->backend->calls;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < BUFFERS; i++)
-        status = gf_selftest_to_device(test->lane, &buffer[i], error);
+        status = gf_selftest_copy(test->lane, &buffer[i], true, error);
     if (!status)
         status = calls->run(test->lane, stage, constants, in, out,
                             buffer[SCRATCH].device + GF_SELFTEST_GUARD, error);
     for (int i = 0; !status && i < BUFFERS; i++)
-        status = gf_selftest_from_device(test->lane, &buffer[i], error);
+        status = gf_selftest_copy(test->lane, &buffer[i], false, error);
     return status ? status : calls->wait(test->lane, error);
 }
 
@@ -169,7 +169,7 @@ static enum gf_status count_on_device(struct gf_selftester *test, const struct g
         memcpy(gf_view_row(&host, y), gf_view_row(&from, y), gf_row_bytes(format));
     enum gf_status status = calls->statistic_open(test->lane, stage, error);
     if (!status)
-        status = gf_selftest_to_device(test->lane, buffer, error);
+        status = gf_selftest_copy(test->lane, buffer, true, error);
     if (!status)
         status = calls->statistic_add(test->lane, &device, error);
     if (!status)

@@ -14,14 +14,6 @@ bool gf_archive_in_place(const struct gf_archive_ring *ring, int number)
            gf_archive_writer_goes_to(ring->writer[number], &file);
 }
 
-static void send_message(const struct gf_archive_ring *ring, enum gf_message_kind kind,
-                         const char *text)
-{
-    const struct gf_batch_request *const request = ring->batch->request;
-    if (request->message)
-        request->message(request->context, kind, text);
-}
-
 /* The run's failure: a failure of its members, or of the end of the input archive. Where an archive
  * is rewritten in place, data behind such an end would be lost; elsewhere they are left out. */
 static enum gf_status failure_of_run(const struct gf_archive_ring *ring, bool in_place,
@@ -40,10 +32,10 @@ static enum gf_status failure_of_run(const struct gf_archive_ring *ring, bool in
         if (in_place)
             end = GF_ERROR_INPUT;
         else
-            send_message(ring, GF_MESSAGE_WARNING, why.text);
+            gf_batch_tell(ring->batch->request, GF_MESSAGE_WARNING, "%s", why.text);
     }
     if (end && failed)
-        send_message(ring, GF_MESSAGE_ERROR, why.text);
+        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", why.text);
     else if (end)
         *error = why;
     return gf_graver_status(failed, end);
@@ -57,13 +49,13 @@ static enum gf_status commit_archive(struct gf_archive_ring *ring, int number, b
     struct gf_error why = {0};
     enum gf_status status = GF_OK;
     if (lacks && gf_archive_in_place(ring, number)) {
-        (void)gf_fail(&why, GF_OK, "%s: is its own output, and stays as it was", ring->from);
-        send_message(ring, GF_MESSAGE_ERROR, why.text);
+        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR,
+                      "%s: is its own output, and stays as it was", ring->from);
         return GF_OK;
     }
     status = gf_archive_commit(ring->writer[number], &why);
     if (status && ring->outputs > 1)
-        send_message(ring, GF_MESSAGE_ERROR, why.text);
+        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", why.text);
     else if (status)
         *error = why;
     return status;

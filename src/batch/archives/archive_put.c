@@ -10,12 +10,6 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 
-static void report_error(const struct gf_batch_request *request, const struct gf_error *why)
-{
-    if (request->message)
-        request->message(request->context, GF_MESSAGE_ERROR, why->text);
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -98,7 +92,7 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
         request->entry(request->context, &entry);
     pthread_mutex_unlock(&batch->lock);
     if (first)
-        report_error(request, why);
+        gf_batch_tell(request, GF_MESSAGE_ERROR, "%s", why->text);
     return status;
 }
 
@@ -186,12 +180,12 @@ enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_arc
         if (!ring->written_status[k])
             continue;
         if (status)
-            report_error(ring->batch->request, error);
+            gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", error->text);
         status = ring->written_status[k];
         *error = why;
     }
     if (status && left) {
-        report_error(ring->batch->request, error);
+        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", error->text);
         status = GF_OK;
     }
     return status;

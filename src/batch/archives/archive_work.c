@@ -75,19 +75,9 @@ static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_ar
     if (!ring->files || !slot->member.is_file)
         return;
     ring->batch->state.left_out++;
-    struct gf_error line;
-    (void)gf_fail(&line, GF_OK, "%s/%s: not taken for a picture", ring->from, slot->member.name);
-    if (request->verbose && request->message)
-        request->message(request->context, GF_MESSAGE_PICTURE, line.text);
-}
-
-static void report_fault(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
-{
-    const struct gf_batch_request *const request = ring->batch->request;
-    struct gf_error line;
-    (void)gf_fail(&line, GF_OK, "%s/%s: %s", ring->from, slot->member.name, slot->member.fault);
-    if (request->message)
-        request->message(request->context, GF_MESSAGE_WARNING, line.text);
+    if (request->verbose)
+        gf_batch_tell(request, GF_MESSAGE_PICTURE, "%s/%s: not taken for a picture", ring->from,
+                      slot->member.name);
 }
 
 /* Writes the slots that are done, in order, until everything is written or the run stops. Holds the
@@ -111,7 +101,8 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
             tell_left_out(ring, slot);
         pthread_mutex_unlock(&batch->lock);
         if (slot->member.fault && !slot->item.is_link)
-            report_fault(ring, slot);
+            gf_batch_tell(batch->request, GF_MESSAGE_WARNING, "%s/%s: %s", ring->from,
+                          slot->member.name, slot->member.fault);
         status = gf_archive_write_slot(ring, slot, error);
         pthread_mutex_lock(&batch->lock);
         ring->bytes -= slot->held;

@@ -1,9 +1,24 @@
 #include "batch/request/request.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
+#include "base/printable.h"
 #include "batch/names/archive_name.h"
 #include "chain/variants.h"
+
+void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind kind,
+                   const char *format, ...)
+{
+    char line[sizeof((struct gf_error *)0)->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    gf_make_printable(line);
+    if (request->message)
+        request->message(request->context, kind, line);
+}
 
 bool gf_batch_has_archives(const struct gf_batch_request *request)
 {

@@ -104,6 +104,9 @@ static inline struct gf_batch_output gf_batch_output_at(const struct gf_batch_re
                  : (struct gf_batch_output){request->chain, request->options, request->output};
 }
 
+/* Sends a message as one line, whatever characters names in it hold. */
+void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind kind,
+                   const char *format, ...) GF_PRINTF(3, 4);
 /* Whether the first input or an output is an archive. */
 bool gf_batch_has_archives(const struct gf_batch_request *request);
 /* Whether there is only one picture, or one stream of pictures. */

@@ -219,25 +219,15 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
 
 /* ---- messages ---- */
 
-static void report_lost_notes(const struct gf_batch *batch, const struct gf_batch_item *item,
-                              const char *input)
-{
-    const struct gf_batch_request *const request = batch->request;
-    const bool failed = item->outcome == GF_OUTCOME_FAILED;
-    struct gf_error line;
-    (void)gf_fail(&line, GF_ERROR_MEMORY, "%s: out of memory%s", input,
-                  failed ? "" : ": what was to be told of it is lost");
-    if (request->message)
-        request->message(request->context, failed ? GF_MESSAGE_ERROR : GF_MESSAGE_WARNING,
-                         line.text);
-}
-
 void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, const char *input)
 {
     const struct gf_batch_request *const request = batch->request;
     char *rest = item->notes;
+    const bool failed = item->outcome == GF_OUTCOME_FAILED;
     if (item->notes_lost)
-        report_lost_notes(batch, item, input);
+        gf_batch_tell(request, failed ? GF_MESSAGE_ERROR : GF_MESSAGE_WARNING,
+                      "%s: out of memory%s", input,
+                      failed ? "" : ": what was to be told of it is lost");
     for (char *line; request->message && (line = strsep(&rest, "\n"));) {
         if (*line)
             request->message(request->context,
