@@ -22,6 +22,7 @@ run 0 gpufilter --lab offset:help
 stdout_has '^offset: '
 
 begin "the manual and the completion name the labs"
+run 0 gpufilter --lab
 run 0 gpufilter --man
 stdout_has "^.SS l2-window"
 run 0 gpufilter --completion=bash
