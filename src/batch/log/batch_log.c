@@ -40,9 +40,9 @@ static const struct gf_key_help keys[] = {
     {"decoder", "what decoded the input: \"cpu\" or \"gpu\", whose pixels are the same"},
     {"encoder", "what encoded the output: \"cpu\" or \"gpu\", whose bytes are the same"},
     {"job", "names the chain, the files that it names and the options that the result depends on"},
-    {"identity",
-     "the size and the time of the input, by which *--resume* sees that it has changed; "
-     "of a member of an archive also the archive's, or a hash of its bytes where that is a pipe"},
+    {"identity", "the size and the time of the input, by which --resume sees that it has changed; "
+                 "for a member of an archive also those of the archive, or a hash of the member's "
+                 "bytes where the archive is a pipe"},
 };
 
 const struct gf_key_help *gf_batch_log_key_at(int index)

@@ -88,42 +88,40 @@ static void put_batches(FILE *file)
 {
     fputs(".SH BATCHES\n", file);
     gf_man_prose(
-        file, "With a folder, a quoted pattern, *@*_list_ or several *-i* every picture goes its "
-              "own way: one that fails does not stop the others, and the order of what is said "
-              "is that of the inputs. A folder gives the files whose extension is that of a known "
-              "format, sorted, without hidden ones. How many others there are the summary says, "
-              "*-v* names them, and a link that leads nowhere fails if its name is a picture's.\n"
-              "*-o* is then a folder, which keeps the names and the subfolders of a recursive "
-              "search, or a template with these fields; a brace itself is doubled. Missing "
-              "folders are made.");
+        file, "A folder, a quoted pattern, *@*_list_ or several *-i* make a batch. A picture that "
+              "fails does not stop the others, and messages come in the order of the inputs. A "
+              "folder gives the files whose extension is that of a known format, sorted, without "
+              "hidden files. The summary counts the other files, and *-v* names them. A link that "
+              "leads nowhere fails if its name is a picture's.\n*-o* is then a folder, which keeps "
+              "the names and the subfolders of a recursive search, or a template with these "
+              "fields; write a brace itself twice. Missing folders are made.");
     gf_man_keys(file, gf_template_field_at);
     fputs(".PP\n", file);
-    gf_man_prose(file,
-                 "Two inputs that would be written to one file are refused before anything runs, "
-                 "as is an output that is another input.\n"
-                 "*--log* appends one JSON object a line when a picture is finished, with these "
-                 "keys, which stay:");
+    gf_man_prose(
+        file, "Two inputs that would be written to one file are refused before anything runs, as "
+              "is an output that is another input.\n*--log* appends one JSON object per line when "
+              "a picture is finished. The object has these keys, which later versions keep:");
     gf_man_keys(file, gf_batch_log_key_at);
     fputs(".PP\n", file);
-    gf_man_prose(
-        file, "*--resume* leaves out what such a log says to be done by the same job, if the "
-              "output is there in that size and the input has the size and the time of then. The "
-              "contents of the files that a chain names are part of the job. A line of an older "
-              "version, which has no identity, counts where the output is no older than the input. "
-              "A pipe is always read again; of the members of an archive from one the bytes tell "
-              "whether they are still those of then.");
+    gf_man_prose(file,
+                 "*--resume* leaves out the pictures that such a log lists as done by the same "
+                 "job, if the output still has the logged size, and the input the logged size and "
+                 "time. The contents of the files that a chain names are part of the job. A line "
+                 "of an older version, which has no identity, counts if the output is not older "
+                 "than the input. A pipe is always read again; for members of an archive in a pipe "
+                 "a hash of the bytes tells whether they have changed.");
 }
 
 static void put_outputs(FILE *file)
 {
     const struct gf_option *option;
     fputs(".SH SEVERAL OUTPUTS\n", file);
-    gf_man_prose(
-        file, "With several *-o* every picture is decoded once for all of them. What stands behind "
-              "an *-o*, up to the next, is of that output: its chain, and these options. What "
-              "stands before the first is of all: a chain there comes before each output's own, "
-              "and an option holds where an output does not give it again. All other options are "
-              "of the run, wherever they stand.");
+    gf_man_prose(file,
+                 "With several *-o* every picture is decoded once for all of them. The arguments "
+                 "between an *-o* and the next belong to that output: its chain, and the options "
+                 "below. The arguments before the first *-o* belong to all outputs: a chain there "
+                 "runs before each output's own chain, and an option there holds unless an output "
+                 "gives it again. All other options belong to the run, wherever they stand.");
     fputs(".PP\n", file);
     for (int i = 0; (option = gf_option_at(i)); i++) {
         if (option->of_output)
@@ -131,56 +129,55 @@ static void put_outputs(FILE *file)
     }
     fputs(".PP\n", file);
     gf_man_prose(
-        file, "Each file is the one that a run of its own would write, byte by byte. Outputs whose "
-              "chains begin alike have these stages in common, as far as no fused filters are "
-              "parted. What they have in common is held whole, on the GPU where there is room, and "
-              "counts against *--memory*: where it does not fit, each output decodes for itself, "
-              "as do those that take another fraction of a JPEG (*thumbnail*).\n"
-              "An output that fails is named, and fails its picture; the others are kept. The log "
-              "has a line for each output, and *--resume*, *--skip-existing* and *--update* make "
-              "those that are missing. The times of a line are those since the line before: the "
-              "decoding is the first output's." GF_STUDY(" *--profile=compare* has one output."));
+        file,
+        "Each file is, byte by byte, the file that a run for this output alone would write. "
+        "Outputs whose chains begin alike share these stages, unless that would separate fused "
+        "filters. The shared picture is held whole, on the GPU where there is room, and counts "
+        "against *--memory*. Where it does not fit, each output decodes the input for itself, and "
+        "so does an output that decodes a JPEG at another fraction of its size (*thumbnail*).\nAn "
+        "output that fails is named, and fails its picture; the others are kept. The log has a "
+        "line for each output, and *--resume*, *--skip-existing* and *--update* make those that "
+        "are missing. The times of a line are those since the line before: the decoding is the "
+        "first output's." GF_STUDY(" *--profile=compare* has one output."));
     fputs(".SH ARCHIVES\n", file);
     gf_man_prose(
-        file, "The input may be a tar archive, and each output one or files: an archive goes into "
-              "archives and files, and files go into archives. Members stream through in their "
-              "order; what is no picture by its name passes into each archive untouched, and "
-              "becomes no file. A folder as the output has the members' folders, without .. "
-              "in them. Of members that would be written to one name the first is taken, and the "
-              "others fail. What fails is left out of the archive that it was for.\n"
-              "A link to a picture stays a link in an archive. In files it becomes a picture of "
-              "its own, for which the archive is read again: one from a pipe cannot be, and the "
-              "link fails. A hard link to a member that is left out of an archive fails, too.\n"
-              "What follows the end marker of an archive is left out, with a warning. One without "
-              "an end marker may have been cut: it fails, after its members are done. One that is "
-              "its own output stays as it was where anything would be left out of it.\n"
-              "An archive appears when the run ends, as a whole, and not where *--fail-fast* ends "
-              "it. So *--resume* and *--skip-existing* look at files only: the archives beside "
-              "them are made anew. *--update*, *--shard* and *--dry-run* are for files that go "
-              "into archives, not for the members of one.");
+        file,
+        "The input may be a tar archive, and so may each output; the other outputs are files. "
+        "Members pass through in their order. A member whose name is not a picture's passes into "
+        "each archive unchanged, and becomes no file. A folder as the output gets the members' "
+        "folders, without .. in them. Where several members would be written to one name, the "
+        "first is taken, and the others fail. A member that fails is left out of the archive.\nA "
+        "link to a picture stays a link in an archive. In a folder the link becomes a picture of "
+        "its own, for which the archive is read again; if the archive comes from a pipe, the link "
+        "fails. A hard link to a member that is left out of an archive fails, too.\nWhat follows "
+        "the end marker of an archive is left out, with a warning. An archive without an end "
+        "marker may have been cut: it fails, after its members are done. An archive that is its "
+        "own output stays as it was if anything would be left out.\nAn archive appears as a whole "
+        "when the run ends, and does not appear if *--fail-fast* ends the run. Therefore "
+        "*--resume* and *--skip-existing* look at files only, and archives beside these files are "
+        "made anew. *--update*, *--shard* and *--dry-run* are for files that go into archives, not "
+        "for the members of one.");
 }
 
 static void put_server(FILE *file)
 {
     fputs(".SH SERVER\n", file);
     gf_man_prose(
-        file,
-        "*--serve* is a process that has started the GPU and does single pictures for other "
-        "runs of the same user. It stays in the foreground until SIGINT, SIGTERM, "
-        "*--serve=stop* or *--idle* ends it, and then does what it has begun. "
-        "*--server=start* starts one in the background where there is none; by default, "
-        "*--server=auto*, a run uses one that is there. *--devices* shows it, with its memory "
-        "and its clients.\n"
-        "A run uses a server of the same build whose user, GPU, cgroup, processors and limits "
-        "are its own. It opens its files, hands them to the server, and does the rest itself: "
-        "outputs, messages, the log and the exit status are those of a run without a server. "
-        "Batches, archives, several outputs, *--profile*, *--trace*, *--device-memory*, "
-        "*--cmyk-profile*, chains that name more than 8 files, and PNM in a pipe are not "
-        "handed over.\n"
-        "No run needs a server. Where there is none, where it is full, ends, or does not "
-        "answer for 2 s, the run does the picture itself, by what *--device* says; with "
-        "*auto*, on the CPU where that is done sooner than a GPU is started. A warning says "
-        "so if the server had begun, or has kept the run waiting.");
+        file, "*--serve* is a process that has started the GPU and does single pictures for other "
+              "runs of the same user. The server stays in the foreground until SIGINT, SIGTERM, "
+              "*--serve=stop* or *--idle* ends it; it still finishes the work that it has begun. "
+              "*--server=start* starts a server in the background if there is none; by default, "
+              "*--server=auto*, a run uses a server that is there. *--devices* shows the server "
+              "with its memory and its clients.\nA run uses a server of the same build whose user, "
+              "GPU, cgroup, processors and limits are the run's own. The run opens its files, "
+              "hands them to the server, and does the rest itself: outputs, messages, the log and "
+              "the exit status are those of a run without a server. Batches, archives, several "
+              "outputs, *--profile*, *--trace*, *--device-memory*, *--cmyk-profile*, chains that "
+              "name more than 8 files, and PNM in a pipe always run without the server.\nNo run "
+              "needs a server. If there is no server, or if the server is full, ends, or does not "
+              "answer for 2 s, the run does the picture itself on the device that *--device* says; "
+              "with *auto*, on the CPU if the CPU is done sooner than a GPU is started. A warning "
+              "says so if the server had begun the picture, or has kept the run waiting.");
 }
 
 static void put_environment(FILE *file)
@@ -190,14 +187,14 @@ static void put_environment(FILE *file)
     } variables[] = {
         {"GPUFILTER_OPTS",
          "options that come before those of the command line, quoted as in a shell"},
-        {"NO_COLOR", "where set, the bar has no colour"},
-        {"XDG_CACHE_HOME",
-         "the folder whose subfolder gpufilter keeps the figures of *--device=auto*; without it "
-         "~/.cache"},
+        {"NO_COLOR", "if set, the progress bar has no colour"},
+        {"XDG_CACHE_HOME", "the folder whose subfolder gpufilter has the figures of "
+                           "*--device=auto*; by default ~/.cache"},
         {"XDG_RUNTIME_DIR",
-         "the folder whose subfolder gpufilter has the server's socket; without it "
-         "/tmp/gpufilter-_UID_. It is used only if it is the user's alone"},
-        {"TMPDIR", "where standard output is held back until a picture is complete"},
+         "the folder whose subfolder gpufilter has the server's socket; by default "
+         "/tmp/gpufilter-_UID_. The program uses the folder only if it belongs to the user alone"},
+        {"TMPDIR",
+         "the folder for the file that holds standard output until a picture is complete"},
     };
     fputs(".SH ENVIRONMENT\n", file);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -208,73 +205,61 @@ static void put_environment(FILE *file)
 
 #define STUDY_PAGES \
     GF_STUDY("*--profile=compare:html:*_file_ does so for a comparison, *html=*_file_ for labs. " \
-             "*--report=*_file_ makes such a page of what was saved as JSON and of logs, by " \
-             "this version or an older one; the jobs of a log are a report each. Reports of one " \
-             "kind stand side by side, and a difference has a colour only where every run of one " \
-             "is faster than every run of the other.")
+             "*--report=*_file_ makes such a page of reports saved as JSON and of logs, by this " \
+             "version or an older one; each job of a log is a report. Reports of one kind stand " \
+             "side by side, and a difference has a colour only where every run of one is faster " \
+             "than every run of the other.")
 
 static void put_profile(FILE *file)
 {
     fputs(".SH PROFILE\n", file);
     gf_man_prose(
         file,
-        "*--profile* prints a row for each stage in the order of the data: decode, upload, "
-        "each stage of the chain and the histograms taken for it, download, encode. A "
-        "stage is busy while at least one lane is in it, so that _busy ms_ is the union "
-        "of its intervals, not their sum. _bytes_ are the samples that a codec made or "
-        "took, the bytes copied, or those that a stage read and wrote; _GB/s_ is bytes by "
-        "busy time; _% copy_ is of the bandwidth of a copy, measured in the same run: in "
-        "device memory for stages (on the CPU in host memory, by as many threads as the run has), "
-        "over PCIe for upload and download. A stage whose data stay in a cache passes 100. Codecs "
-        "have none.\n"
-        "_overlap_ is 1 - (time during which any stage was busy) / (sum of the stages' "
-        "busy times): 0 when one thing happened after the other, 75 % when four always "
-        "ran at once. The CUDA start-up is in neither, and stands in a line of its own. "
-        "The stage that bounds the run is the one with the largest busy time.\n"
-        "*--trace* writes Chrome's trace-event format: a track for the reader, for each "
-        "lane and for the writer; spans of one track that overlap are put on further "
-        "tracks beside it.\n"
-        "*--profile=html:*_file_ writes the same figures as a page, one file that asks no "
-        "network for anything: bars for time and bandwidth, and a timeline that the wheel "
-        "and the keys +, -, 0 and the "
-        "arrows zoom and move, and the picture before and after under a slider. " STUDY_PAGES
-        "\n*--profile=json* prints one object with these keys, which stay:");
+        "*--profile* prints a row for each stage in the order of the data: decode, upload, each "
+        "stage of the chain and the histograms taken for it, download, encode. A stage is busy "
+        "while at least one lane is in it, so that _busy ms_ is the union of its intervals, not "
+        "their sum. _bytes_ are the samples that a codec made or took, the bytes copied, or those "
+        "that a stage read and wrote; _GB/s_ is bytes by busy time; _% copy_ is that part of the "
+        "bandwidth of a copy, measured in the same run: in device memory for stages (on the CPU in "
+        "host memory, by as many threads as the run has), over PCIe for upload and download. A "
+        "stage whose data stay in a cache exceeds 100. Codecs have no such percentage.\n_overlap_ "
+        "is 1 - (time during which any stage was busy) / (sum of the stages' busy times): 0 when "
+        "one thing happened after the other, 75 % when four always ran at once. Neither of the two "
+        "contains the start of CUDA, which has a line of its own. The stage that bounds the run is "
+        "the one with the largest busy time.\n*--trace* writes Chrome's trace-event format: a "
+        "track for the reader, for each lane and for the writer; spans of one track that overlap "
+        "are put on further tracks beside it.\n*--profile=html:*_file_ writes the same figures as "
+        "a page, one file that needs no network: bars for time and bandwidth, and a timeline that "
+        "the wheel and the keys +, -, 0 and the arrows zoom and move, and the picture before and "
+        "after under a slider. " STUDY_PAGES
+        "\n*--profile=json* prints one object with these keys, which later versions keep:");
     gf_man_keys(file, gf_profile_report_key_at);
 }
 
 static void put_files(FILE *file)
 {
-    fputs(".SH FILES\n"
-          "An output appears complete or not at all. Until then its bytes lie in a file without a "
-          "name in the same folder, or, on a file system that has no such files, in "
-          "\\fB.\\fINAME\\fB.gpufilter\\-\\fIBOOT\\fB\\-\\fIPROCESS\\fB\\-"
-          "\\fISTART\\fB\\-\\fIRANDOM\\fR. What is to replace a file is readable by its owner "
-          "alone until it has that file\\(aqs permissions. A process that is killed by SIGKILL "
-          "leaves "
-          "such a file behind. A later run that writes to the folder removes it when it is not "
-          "locked and its process has ended; after a restart, and from another machine, when "
-          "nothing was written to it for a day.\n"
-          ".PP\n"
-          "Samples pass through the filters as they are, and the ICC profile is copied, unless "
-          "\\fBicc\\fR, \\fBthumbnail\\fR or \\fB\\-\\-to\\-icc\\fR converts the colours. Those "
-          "of CMYK and YCCK become sRGB when they are read: by the file's profile, without one by "
-          "that of \\fB\\-\\-cmyk\\-profile\\fR, else by R = (255 \\- C)(255 \\- K) / 255, and a "
-          "warning says so.\n"
-          ".PP\n"
-          "JPEG and PNM have no alpha: a picture that still has one is laid on white, as by a last "
-          "\\fBflatten=white\\fR, and a warning says so.\n"
-          ".PP\n"
-          "\\fB\\-\\-calibrate\\fR keeps what it measured of the machine in "
+    fputs(".SH FILES\nAn output appears complete or not at all. Until then its bytes lie in a file "
+          "without a name in the same folder, or, on a file system that has no such files, in "
+          "\\fB.\\fINAME\\fB.gpufilter\\-\\fIBOOT\\fB\\-\\fIPROCESS\\fB\\-\\fISTART\\fB\\-"
+          "\\fIRANDOM\\fR. What is to replace a file is readable by its owner alone until it has "
+          "that file\\(aqs permissions. A process that is killed by SIGKILL leaves such a file "
+          "behind. A later run that writes to the folder removes it when it is not locked and its "
+          "process has ended; after a restart, and from another machine, when nothing was written "
+          "to it for a day.\n.PP\nSamples pass through the filters as they are, and the ICC "
+          "profile is copied, unless \\fBicc\\fR, \\fBthumbnail\\fR or \\fB\\-\\-to\\-icc\\fR "
+          "converts the colours. Those of CMYK and YCCK become sRGB when they are read: by the "
+          "file's profile, without one by that of \\fB\\-\\-cmyk\\-profile\\fR, else by R = (255 "
+          "\\- C)(255 \\- K) / 255, and a warning says so.\n.PP\nJPEG and PNM have no alpha: a "
+          "picture that still has one is laid on white, as by a last \\fBflatten=white\\fR, and a "
+          "warning says so.\n.PP\n\\fB\\-\\-calibrate\\fR keeps what it measured of the machine in "
           "\\fB$XDG_CACHE_HOME/gpufilter/figures\\-\\fIHASH\\fR, a file of text for each kind of "
           "GPU, processor and build. Nothing depends on it: one that is damaged or not owned by "
-          "the user counts as not there, and it may be removed at any time.\n"
-          ".PP\n"
-          "An interlaced PNG is decoded as a whole, as is a JPEG of several scans (a progressive "
-          "one), and \\fB\\-\\-progressive\\fR and \\fB\\-\\-optimize\\fR encode as a whole. "
-          "WebP, AVIF, JPEG XL, HEIC and GIF are always coded so. Without \\fB\\-\\-memory\\fR "
-          "there "
-          "is no limit to that but \\fB\\-\\-max\\-pixels\\fR; a picture that takes more than "
-          "\\fB\\-\\-memory\\fR is refused.\n",
+          "the user counts as not there, and it may be removed at any time.\n.PP\nAn interlaced "
+          "PNG is decoded as a whole, as is a JPEG of several scans (a progressive one), and "
+          "\\fB\\-\\-progressive\\fR and \\fB\\-\\-optimize\\fR encode as a whole. WebP, AVIF, "
+          "JPEG XL, HEIC and GIF are always decoded and encoded as a whole. Without "
+          "\\fB\\-\\-memory\\fR only \\fB\\-\\-max\\-pixels\\fR limits the memory for this; a "
+          "picture that takes more than \\fB\\-\\-memory\\fR is refused.\n",
           file);
 }
 
@@ -298,9 +283,8 @@ void gf_man_print(FILE *file)
     put_head(file);
     put_options(file);
     fputs(".SH FILTERS\n", file);
-    gf_man_line(file,
-                "Parameters stand in their order by position. v is a sample, M the full scale: "
-                "255, or 65535 in 16 bits.");
+    gf_man_line(file, "The parameters of a filter are listed in their order by position. v is a "
+                      "sample, M the full scale: 255, or 65535 in 16 bits.");
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);

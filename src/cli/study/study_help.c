@@ -83,12 +83,11 @@ static void put_compare(FILE *file)
 {
     char times[160];
     fputs(".SH COMPARISON\n", file);
-    gf_man_prose(file,
-                 "*--profile=compare* runs each stage of the chain on the whole picture in every "
-                 "variant that its filter has, and each histogram that a stage wants in every way "
-                 "of counting, and compares the result with the CPU backend's: one that differs by "
-                 "more than its filter declares is an error. No picture is written unless *-o* is "
-                 "given.");
+    gf_man_prose(
+        file, "*--profile=compare* runs each stage of the chain on the whole picture in every "
+              "variant that its filter has, and each histogram that a stage wants in every way of "
+              "counting, and compares the result with the CPU backend's: a difference larger than "
+              "the filter declares is an error. No picture is written unless *-o* is given.");
     snprintf(
         times, sizeof times,
         "Times are of the device's clock: the median of up to %d runs, the least and the most.",
@@ -96,17 +95,16 @@ static void put_compare(FILE *file)
     gf_man_line(file, times);
     gf_man_prose(
         file, "_warm_ runs follow one another; before _cold_ ones the second-level cache is "
-              "flushed. _GB/s_ counts the input once and the result once, which is the least "
-              "that must move. A filter that was fused with its neighbours shows its variants "
-              "under *--no-fuse*.\n"
-              "The rows of the whole chain differ from the first in one setting each. "
-              "_estimate_ is the Best Practices Guide's (9.1.2): the longer of the kernels' and "
-              "the copies' time and the n-th part of the shorter, n being the lanes. It counts "
-              "copies up and down one after the other; a GPU with two copy engines can beat it.\n"
-              "Without a GPU the rows are the CPU backend's, on one thread up to all. A filter "
-              "with hand-written vector instructions is also timed without them (_no "
-              "intrinsics_); those of the compiler remain.\n"
-              "*--profile=compare:json* prints one object with these keys, which stay:");
+              "flushed. _GB/s_ counts the input once and the result once, which is the least that "
+              "must move. A filter that was fused with its neighbours shows its variants under "
+              "*--no-fuse*.\nThe rows of the whole chain differ from the first in one setting "
+              "each. _estimate_ is that of the Best Practices Guide (9.1.2): the longer of the "
+              "kernels' and the copies' time and the n-th part of the shorter, n being the lanes. "
+              "It counts copies up and down one after the other; a GPU with two copy engines can "
+              "beat it.\nWithout a GPU the rows are the CPU backend's, on one thread up to all. A "
+              "filter with hand-written vector instructions is also timed without them (_no "
+              "intrinsics_); those of the compiler remain.\n*--profile=compare:json* prints one "
+              "object with these keys, which later versions keep:");
     gf_man_keys(file, gf_compare_key_at);
     fputs(".PP\n", file);
     gf_man_prose(file,
@@ -141,9 +139,8 @@ static void put_labs(FILE *file)
     for (int i = 0; (lab = gf_lab_at(i)); i++)
         put_lab(file, lab);
     fputs(".PP\n", file);
-    gf_man_prose(file,
-                 "With format=json a lab is one object, all of them an array of such, with these "
-                 "keys, which stay:");
+    gf_man_prose(file, "With format=json a lab is one object, all of them an array of such, with "
+                       "these keys, which later versions keep:");
     gf_man_keys(file, gf_lab_key_at);
 }
 
