@@ -134,11 +134,12 @@ static void put_outputs(FILE *file)
         "Outputs whose chains begin alike share these stages, unless that would separate fused "
         "filters. The shared picture is held whole, on the GPU where there is room, and counts "
         "against *--memory*. Where it does not fit, each output decodes the input for itself, and "
-        "so does an output that decodes a JPEG at another fraction of its size (*thumbnail*).\nAn "
-        "output that fails is named, and fails its picture; the others are kept. The log has a "
-        "line for each output, and *--resume*, *--skip-existing* and *--update* make those that "
-        "are missing. The times of a line are those since the line before: the decoding is the "
-        "first output's." GF_STUDY(" *--profile=compare* has one output."));
+        "so does an output that decodes a JPEG at another fraction of its size (*thumbnail*).\nIf "
+        "an output fails, its picture has failed; the message names the output, and the other "
+        "outputs are kept. The log has a line for each output, and *--resume*, *--skip-existing* "
+        "and *--update* make the missing outputs. The times of a line begin where those of the "
+        "line before end, so that the first output's line has the decoding." GF_STUDY(
+            " *--profile=compare* takes one output."));
     fputs(".SH ARCHIVES\n", file);
     gf_man_prose(
         file,
