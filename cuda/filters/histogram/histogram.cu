@@ -1,6 +1,6 @@
 /* The default counter of histograms chooses between three: a table for each lane, for 8-bit
- * samples; packed counters, for 16-bit samples; and gf_histogram_shared_cuda of
- * cuda/study/variants. */
+ * samples; packed counters, for 16-bit samples; and tables in shared memory
+ * (histogram_shared.cu). */
 #include "cuda/filters/histogram/histogram_16.cuh"
 #include "cuda/filters/histogram/histogram_8.cuh"
 #include "pixel/histogram/histogram.h"
