@@ -6,6 +6,7 @@
 
 #include "cli/command/command.h"
 
+void gf_completion_bash(FILE *file);
 void gf_completion_zsh(FILE *file);
 void gf_completion_fish(FILE *file);
 
