@@ -23,7 +23,7 @@ struct gf_arena {
      * before it together. A piece of half a largest chunk or more gets memory of its own. 0: every
      * piece gets memory of its own. */
     size_t least, most;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     struct gf_arena_chunk *chunk;
     size_t held, used; /* bytes of all chunks, and of the pieces that are in use */
 };

@@ -1,4 +1,4 @@
-/* What the public functions check first. */
+/* Checks the arguments of public functions. */
 #ifndef GF_BASE_ARGUMENT_H
 #define GF_BASE_ARGUMENT_H
 

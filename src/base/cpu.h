@@ -21,10 +21,10 @@ int gf_cpu_count(void);
  * levels before it. */
 enum gf_cpu_level {
     GF_CPU_SSSE3,
-    GF_CPU_AVX2,   /* and FMA */
-    GF_CPU_AVX512, /* F, BW and DQ */
-    GF_CPU_VNNI,   /* sums of products of bytes */
-    GF_CPU_VBMI    /* permutations of bytes */
+    GF_CPU_AVX2,   /* AVX2 and FMA */
+    GF_CPU_AVX512, /* AVX-512 F, BW and DQ */
+    GF_CPU_VNNI,   /* AVX-512 VNNI: sums of products of bytes */
+    GF_CPU_VBMI    /* AVX-512 VBMI: permutations of bytes */
 };
 
 /* Whether filters may choose their code of hand-written vector instructions. Without it their

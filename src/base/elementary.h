@@ -70,7 +70,7 @@ GF_HOST_DEVICE float gf_exp2_coarse(float x)
  * least relative error for (1 - h)^(-1/3) corrects y. */
 GF_HOST_DEVICE float gf_cbrt_from(float x, float y)
 {
-    const float coarse = x * (y * y); /* the cube root, as far as y goes */
+    const float coarse = x * (y * y); /* the cube root, as exact as y is */
     const float h = fmaf(-coarse, y, 1.0f);
     float p = fmaf(0.50162244f, h, -0.047746453f);
     p = fmaf(p, h, 0.28252754f);
@@ -105,7 +105,8 @@ GF_HOST_DEVICE float gf_pow(float x, float y)
     const float s = (m - 1.0f) / (m + 1.0f), square = s * s;
     float series = fmaf(0.43426385f, square, 0.5765842f);
     series = fmaf(series, square, 0.96180076f);
-    const float low = fmaf(series * square, s, s * 1.925963e-8f); /* what 2.8853900 lacks */
+    /* the difference of 2 / ln 2 and 2.8853900 */
+    const float low = fmaf(series * square, s, s * 1.925963e-8f);
     const float high = s * 2.88539f;
     const float log_m = high + low;
     const float log_high = (float)k + log_m;

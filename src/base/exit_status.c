@@ -63,7 +63,7 @@ static int gravity(enum gf_status status)
     case GF_EXIT_AGAIN:
         return 3;
     }
-    return 4; /* it ends the run */
+    return 4; /* the fault ends the run */
 }
 
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b)

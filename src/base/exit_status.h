@@ -10,15 +10,15 @@ GF_C_BEGIN
 enum {
     GF_EXIT_DONE = 0,
     GF_EXIT_DIFFERENT = 1, /* compared pictures differ, or the program itself is at fault */
-    GF_EXIT_USAGE = 2,     /* nothing was begun */
-    GF_EXIT_ELSEWHERE = 3, /* another machine may have what is missing here */
-    GF_EXIT_INPUTS = 4,    /* all inputs were gone through, and some are bad */
-    GF_EXIT_AGAIN = 75     /* another try may mend it; EX_TEMPFAIL of sysexits.h */
+    GF_EXIT_USAGE = 2,     /* a wrong command line or chain; nothing was begun */
+    GF_EXIT_ELSEWHERE = 3, /* a library or a device is missing, which another machine may have */
+    GF_EXIT_INPUTS = 4,    /* all inputs were processed, and some of them are bad */
+    GF_EXIT_AGAIN = 75     /* another try may succeed; EX_TEMPFAIL of sysexits.h */
 };
 
 int gf_exit_status(enum gf_status status);
 
-/* What an exit status means, in a few words; NULL for a number that is none. */
+/* What an exit status means, in a few words; NULL for a number that is no exit status. */
 const char *gf_exit_meaning(int exit_status);
 
 /* Of two faults of a run, the one that decides its exit status: a fault that another try may mend

@@ -24,7 +24,7 @@ enum { GF_JSON_DEPTH_MAX = 8 };
 
 struct gf_json {
     FILE *file;
-    int indent; /* spaces for each level of lines */
+    int indent; /* the number of spaces by which each level is indented */
     int depth, lines;
     struct {
         enum gf_json_layout layout;
@@ -44,7 +44,7 @@ void gf_json_end(struct gf_json *json);
 void gf_json_string(struct gf_json *json, const char *key, const char *text);
 /* Writes a number with that many decimals. NaN and infinity are written as null. */
 void gf_json_number(struct gf_json *json, const char *key, double value, int decimals);
-/* With up to nine significant digits. */
+/* Writes a number with up to nine significant digits. */
 void gf_json_figure(struct gf_json *json, const char *key, double value);
 void gf_json_bool(struct gf_json *json, const char *key, bool value);
 

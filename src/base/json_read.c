@@ -11,7 +11,7 @@
 struct reader {
     char *at, *end; /* *end is '\0' */
     struct gf_json_tree *tree;
-    size_t count; /* values used */
+    size_t count; /* the number of values in use */
     int depth;
 };
 
@@ -118,7 +118,7 @@ static const char *read_string(struct reader *reader)
 
 static bool read_value(struct reader *reader, struct gf_json_value *value);
 
-/* Elements or members up to the closing bracket. */
+/* Reads the elements or members up to the closing bracket. */
 static bool read_list(struct reader *reader, struct gf_json_value *value, char close)
 {
     const struct gf_json_value **link = &value->first;

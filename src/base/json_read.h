@@ -19,19 +19,20 @@ enum gf_json_type {
 
 struct gf_json_value {
     enum gf_json_type type;
-    const char *key; /* of a member of an object; else NULL */
+    const char *key; /* the key of a member of an object; else NULL */
     const char
-        *text;     /* of a string; the escapes \udc80 to \udcff are bytes, as json.h writes them */
-    double number; /* of a number; 0 or 1 of a bool */
-    const struct gf_json_value *first, *next; /* the first of its elements or members, and the value
-                                               * that follows this one */
+        /* the text of a string; the escapes \udc80 to \udcff are bytes, as json.h writes them */
+        *text;
+    double number; /* the value of a number; 0 or 1 for a bool */
+    /* the first element or member of this value, and the value that follows this value */
+    const struct gf_json_value *first, *next;
 };
 
 enum { GF_JSON_READ_DEPTH_MAX = 32 };
 
 struct gf_json_tree {
-    struct gf_json_value *value; /* the first is the root */
-    char *text;                  /* that the strings lie in */
+    struct gf_json_value *value; /* all values; the first is the root */
+    char *text;                  /* the memory in which the strings lie */
 };
 
 /* Reads one value with nothing but white space around it. Messages use `name` and `line`, the
@@ -40,20 +41,21 @@ enum gf_status gf_json_read(const char *name, int line, const char *text, size_t
                             struct gf_json_tree *tree, struct gf_error *error) GF_CHECKED;
 void gf_json_tree_free(struct gf_json_tree *tree);
 
-/* A member of an object; NULL where the value is no object, or has no such member. `value` may be
- * NULL. */
+/* Returns a member of an object; NULL where the value is no object, or has no such member. `value`
+ * may be NULL. */
 const struct gf_json_value *gf_json_member(const struct gf_json_value *value, const char *key);
-/* Its number; NaN where there is none. */
+/* Returns the member's number; NaN where the member is missing or no number. */
 double gf_json_number_of(const struct gf_json_value *value, const char *key);
-/* The member as a whole number within least..most; `otherwise` where there is none. */
+/* Returns the member as a whole number within least..most; `otherwise` where the member is no such
+ * number. */
 int gf_json_int_of(const struct gf_json_value *value, const char *key, int least, int most,
                    int otherwise);
-/* Its text; "" where there is none. */
+/* Returns the member's text; "" where the member is missing or no text. */
 const char *gf_json_text_of(const struct gf_json_value *value, const char *key);
 bool gf_json_bool_of(const struct gf_json_value *value, const char *key);
 /* The first element or member of the object's member of that name; NULL where there is none. ->next
  * leads to the others. */
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key);
-size_t gf_json_count(const struct gf_json_value *first); /* it and those behind it */
+size_t gf_json_count(const struct gf_json_value *first); /* the number of values from `first` on */
 
 #endif

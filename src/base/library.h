@@ -26,11 +26,11 @@ struct gf_library {
     const char *file[GF_LIBRARIES_MAX]; /* the files, each tried in that order:
                                          * "libwebp.so.7=libwebp7" is a file and its package; the
                                          * package may be left out */
-    const char *const *names;           /* of the functions; NULL behind the last */
+    const char *const *names;           /* the names of the functions; NULL behind the last */
     void **calls;                       /* the struct of pointers, which has as many members as
                                          * there are names */
     pthread_mutex_t lock;
-    int state; /* 0: not tried yet; 1: loaded; -1: not there */
+    int state; /* 0: not tried yet; 1: loaded; -1: the library is missing */
     char why[200];
 };
 

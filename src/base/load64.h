@@ -1,4 +1,4 @@
-/* Eight bytes as a number. */
+/* Reads eight bytes as one number. */
 #ifndef GF_BASE_LOAD64_H
 #define GF_BASE_LOAD64_H
 

@@ -1,5 +1,5 @@
 /* A budget of bytes that several pipelines share. A caller that asks for more than is left waits;
- * callers are served in the order in which they came. While nobody else holds anything a request
+ * callers are served in the order in which they came. While no other caller holds memory, a request
  * of any size is granted, so that one large picture runs as it does without a budget. */
 #ifndef GF_BASE_MEMORY_BUDGET_H
 #define GF_BASE_MEMORY_BUDGET_H

@@ -27,7 +27,8 @@ int gf_numa_node(const char *pci_bus_id)
     if (access("/sys/devices/system/node/node1", F_OK))
         return -1;
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%.32s/numa_node", pci_bus_id);
-    for (char *at = path; *at; at++) /* the driver writes A to F, the kernel a to f */
+    /* the driver writes A to F in upper case, the kernel in lower case */
+    for (char *at = path; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     return read_number(path);
 }

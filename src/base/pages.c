@@ -16,8 +16,8 @@ void *gf_pages_alloc(size_t size)
     return pages;
 }
 
-/* Linux has had this since 5.14; an older kernel refuses it and provides pages when they are
- * touched. */
+/* Linux has had MADV_POPULATE_WRITE since 5.14; an older kernel refuses it and provides pages when
+ * they are touched. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif

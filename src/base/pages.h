@@ -16,8 +16,9 @@ void *gf_pages_alloc(size_t size); /* zeroed; NULL when out of memory */
 /* Makes the kernel provide all pages now, and keeps the contents. Several threads share a large
  * buffer, since clearing the pages takes most of the time of pinning them. */
 void gf_pages_populate(void *pages, size_t size);
-/* gf_pages_populate() for a large buffer by a thread of its own. The caller goes on meanwhile, and
- * may already write to the buffer. end() waits for the thread; call it before gf_pages_free(). */
+/* Calls gf_pages_populate() for a large buffer on another thread. The caller goes on meanwhile, and
+ * may already write to the buffer. gf_pages_ahead_end() waits for the thread; call it before
+ * gf_pages_free(). */
 struct gf_pages_ahead {
     pthread_t thread;
     void *pages;
@@ -25,7 +26,7 @@ struct gf_pages_ahead {
     bool started;
 };
 void gf_pages_ahead_begin(struct gf_pages_ahead *ahead, void *pages, size_t size);
-void gf_pages_ahead_end(struct gf_pages_ahead *ahead); /* also of one that was never begun: zeros */
+void gf_pages_ahead_end(struct gf_pages_ahead *ahead); /* does nothing where `ahead` is all zeros */
 void gf_pages_free(void *pages, size_t size);
 
 GF_C_END

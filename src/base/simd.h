@@ -14,8 +14,8 @@
 /* Functions for processors of a level (enum gf_cpu_level). */
 #define GF_SSSE3 __attribute__((target("ssse3")))
 #define GF_AVX2 __attribute__((target("avx2,fma")))
-/* The target leaves out VL, which processors of these levels have: gcc's code is up to 4 % slower
- * with it. */
+/* The targets leave out AVX-512 VL, which processors of these levels have: gcc's code is up to 4 %
+ * slower with VL. */
 #define GF_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq")))
 #define GF_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
 #define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni,avx512vbmi")))

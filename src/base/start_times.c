@@ -5,8 +5,8 @@
 
 #include "base/spans.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static struct gf_times noted[GF_START_PARTS];            /* of gf_now() */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `noted` */
+static struct gf_times noted[GF_START_PARTS];            /* in seconds of gf_now() */
 static double origin_s;
 
 void gf_start_origin(void)

@@ -1,6 +1,6 @@
-/* Where the start of a device, and a server, spend their time, for --verbose and `make
+/* Records where the start of a device, and a server, spend their time, for --verbose and `make
  * bench-start`: work that is done once, or seldom, notes when it began and when it ended. Any
- * thread may note something. */
+ * thread may note a time. */
 #ifndef GF_BASE_START_TIMES_H
 #define GF_BASE_START_TIMES_H
 
@@ -16,36 +16,36 @@ GF_C_BEGIN
 enum gf_start_part {
     GF_START_DRIVER,       /* the driver is initialised */
     GF_START_CONTEXT,      /* a device's context is created */
-    GF_START_DESCRIBE,     /* the device is asked what it is */
-    GF_START_CLOCK,        /* its clock is compared with the host's */
-    GF_START_WAIT,         /* a pipeline waits for all that */
+    GF_START_DESCRIBE,     /* the device's properties are read */
+    GF_START_CLOCK,        /* the device's clock is compared with the host's */
+    GF_START_WAIT,         /* a pipeline waits until the device is ready */
     GF_START_QUEUE,        /* a queue is created */
     GF_START_MEMORY,       /* device memory is allocated or freed */
     GF_START_PINNED,       /* host memory is pinned */
     GF_START_KERNELS,      /* kernels are loaded before they are needed */
     GF_START_DECODER,      /* the codec's first group is decoded */
-    GF_START_ENCODER,      /* ... encoded */
+    GF_START_ENCODER,      /* the codec's first group is encoded */
     GF_START_PICTURE,      /* a pipeline's first picture is done */
-    GF_START_SERVER,       /* a server does a picture */
-    GF_START_SERVER_KINDS, /* and one number for each kind of span that the server has */
+    GF_START_SERVER,       /* a server processes a picture */
+    GF_START_SERVER_KINDS, /* the first of one number for each kind of span of the server */
     GF_START_PARTS = GF_START_SERVER_KINDS + GF_SPAN_KINDS
 };
 
-/* The times of something that happened `count` times, in seconds from some origin: when the first
- * began and the last ended, how long all took together, and how long the longest took. */
+/* The times of a part that ran `count` times, in seconds from some origin: when its first run began
+ * and its last one ended, how long all runs took together, and how long the longest run took. */
 struct gf_times {
     int64_t count;
     double first_s, last_s, sum_s, most_s;
 };
 void gf_times_add(struct gf_times *times, double begin_s, double end_s);
 
-void gf_start_origin(void); /* now; the times are told from here on */
-/* Notes that something began at begin_s and has just ended. */
+void gf_start_origin(void); /* makes this moment the origin of all times */
+/* Notes that the part began at begin_s and has just ended. */
 void gf_start_note(enum gf_start_part part, double begin_s);
 /* Adds the times that another process has noted. The other process's origin is origin_s of this
  * process. */
 void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, double origin_s);
-/* "start: driver: once, from 3.2 to 104.0 ms"; false: nothing was noted. */
+/* Writes a line such as "start: driver: once, from 3.2 to 104.0 ms". False: nothing was noted. */
 bool gf_start_describe(enum gf_start_part part, char *text, size_t size);
 
 GF_C_END

@@ -2,9 +2,9 @@
 #ifndef GF_BASE_SUGGEST_H
 #define GF_BASE_SUGGEST_H
 
-/* Call it for each candidate, first with *best = NULL and *distance = 0; *best is then the nearest.
- * A candidate that differs in more than a third of the word's letters (at least 1, 2 of 5) is never
- * it. */
+/* Call the function for each candidate, first with *best = NULL and *distance = 0; after the last
+ * call *best is the nearest candidate. A candidate that differs in more than a third of the word's
+ * letters (at least 1; 2 for a word of 5 letters) never becomes *best. */
 void gf_suggest_consider(const char *word, const char *candidate, const char **best, int *distance);
 
 #endif

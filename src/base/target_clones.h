@@ -31,7 +31,7 @@ static inline const char *gf_cpu_instruction_set(void)
 #define GF_INLINE static inline __attribute__((always_inline))
 
 /* Runs the statement with the value, a number of bits, of channels or of a pixel's bytes, as a
- * constant of that name, so that the compiler makes a version of each GF_INLINE function for each
+ * constant named `name`, so that the compiler makes a version of each GF_INLINE function for each
  * value. */
 #define GF_CASE_(value, name, ...) \
     case value: { \
@@ -61,7 +61,7 @@ static inline const char *gf_cpu_instruction_set(void)
         GF_CASE_(8, name, __VA_ARGS__) \
     }
 
-/* Stands before a loop none of whose iterations reads what another one writes. */
+/* Stands before a loop of independent iterations: no iteration reads what another one writes. */
 #if defined(__clang__)
 #define GF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)

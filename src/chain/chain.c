@@ -1,5 +1,5 @@
-/* The grammar of chains: name=parameters,name2. Blanks around names and values do not count; a
- * value that holds ',' or ':' is quoted or escaped (chain/token.h). */
+/* Parses chains: name=parameters,name2. Blanks around names and values do not count; a value that
+ * holds ',' or ':' is quoted or escaped (chain/token.h). */
 #include "chain/chain.h"
 
 #include <stdlib.h>

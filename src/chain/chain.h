@@ -9,8 +9,8 @@ GF_C_BEGIN
 
 struct gf_chain_item {
     const struct gf_filter *filter;
-    void *params;                     /* malloc */
-    bool is_loaded;                   /* the filter's unload() is due */
+    void *params;                     /* the parameters, from malloc() */
+    bool is_loaded;                   /* the filter has loaded files, which unload() must release */
     const struct gf_variant *variant; /* chosen by variant=name; NULL: the default */
 };
 struct gf_chain {
@@ -29,8 +29,8 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
 int gf_chain_next_box(const struct gf_chain *chain, int first);
 /* Whether a filter of the chain, or a part of one, converts colours (GF_COLOUR). */
 bool gf_chain_converts(const struct gf_chain *chain);
-/* The files that the chain names, in their order: `path` gets the first `most`, which are the
- * chain's. Returns how many there are. */
+/* Finds the files that the chain names, in their order: path[0] to path[most - 1] become their
+ * names, which belong to the chain. Returns the number of all files. */
 int gf_chain_files(const struct gf_chain *chain, const char **path, int most);
 /* Items begin .. end - 1 as a chain of their own. The items still belong to the chain, so that this
  * part is not freed. */

@@ -15,8 +15,8 @@ enum { BYTES_MOST = 1 << 20 };
 
 static const char blanks[] = " \t\r\n\v\f";
 
-/* Where the comment of the line begins, or the line's end. A comment begins behind a blank or a
- * comma: elsewhere '#' belongs to a colour, or to a quoted text. */
+/* Returns where the line's comment begins, or the line's end. A comment begins with a '#' behind a
+ * blank or a comma: elsewhere '#' belongs to a colour, or to a quoted text. */
 static char *end_of(char *line)
 {
     char token[GF_TOKEN_MAX];

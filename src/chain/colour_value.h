@@ -4,11 +4,11 @@
 
 #include "gpufilter/filter.h"
 
-/* False where the text is no colour. */
+/* Reads a colour. False where the text is no colour. */
 bool gf_colour_parse(const char *text, struct gf_colour *colour);
-/* number: 0xRRGGBB */
+/* Makes a colour of the number 0xRRGGBB. */
 struct gf_colour gf_colour_of_number(unsigned number);
-/* A text that gf_colour_parse() reads: the name, if the colour has one. */
+/* Writes the colour 0xRRGGBB as gf_colour_parse() reads it: the colour's name, if it has one. */
 void gf_colour_text(unsigned number, char *text, size_t size);
 
 #endif

@@ -18,8 +18,8 @@ static enum gf_fusing fusing_of(const struct gf_stage *stage)
     const int border = gf_stage_border(stage);
     if (!stage->filter->fuses || stage->variant || stage->in.bits != 8 || gf_has_alpha(stage->in))
         return GF_FUSES_NOTHING;
-    /* A table would change the constant of a constant border, too. With a border that wraps, each
-     * band would need the whole picture after the table. */
+    /* A table before the stencil would change the constant of a constant border, too. With a border
+     * that wraps, each band would need the whole picture after the table. */
     const int usable =
         border == GF_BORDER_CONSTANT || border == GF_BORDER_WRAP ? GF_FUSES_AFTER : GF_FUSES_BOTH;
     return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);

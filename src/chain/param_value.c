@@ -1,4 +1,4 @@
-/* The value of one parameter, from text, checked against the parameter's declaration. */
+/* Reads the value of one parameter from text and checks it against the parameter's declaration. */
 #include "chain/param_value.h"
 
 #include <stdio.h>
@@ -115,8 +115,8 @@ static enum gf_status read_matrix(const struct gf_filter *filter, const struct g
         if (param->least < param->greatest && (value < param->least || value > param->greatest))
             return gf_fail(error, GF_ERROR_USAGE, "%s: %s has %g, which is outside %g..%g",
                            filter->name, param->name, value, param->least, param->greatest);
-        /* The width is known only after the first row; until then a row is stored by its own
-         * length. */
+        /* The matrix's width is known only after the first row; until then values are stored from
+         * index 0 on. */
         matrix->value[(matrix->height ? matrix->height * matrix->width : 0) + column++] =
             (float)value;
         if (matrix->height && column > matrix->width)

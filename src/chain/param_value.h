@@ -1,4 +1,4 @@
-/* The value of one parameter, from text. Values are checked here and nowhere else. */
+/* Reads the value of one parameter from text. Values are checked here and nowhere else. */
 #ifndef GF_CHAIN_PARAM_VALUE_H
 #define GF_CHAIN_PARAM_VALUE_H
 

@@ -1,5 +1,5 @@
-/* The grammar of parameters: value:key=value. The first values may come by position; every value
- * behind a named one must be named too, as in FFmpeg. */
+/* Parses parameters: value:key=value. The first values may come by position; every value behind a
+ * named one must be named too, as in FFmpeg. */
 #include "chain/params.h"
 
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "chain/token.h"
 #include "chain/variants.h"
 
-/* `given` has a bit for each parameter. */
+/* What is kept while parameters are read; `given` has a bit for each parameter. */
 struct parser {
     const struct gf_filter *filter;
     void *params;
     const struct gf_variant **variant;
-    int position; /* the place of the next value that comes without a name */
+    int position; /* the index of the parameter that the next value without a name sets */
     bool has_names;
     unsigned given;
 };

@@ -1,4 +1,4 @@
-/* The parameters of one filter as text. */
+/* Reads the parameters of one filter from text. */
 #ifndef GF_CHAIN_PARAMS_H
 #define GF_CHAIN_PARAMS_H
 
@@ -8,9 +8,9 @@
 GF_C_BEGIN
 
 /* Reads the parameters behind a filter's name, "=value:key=value", up to ',' or the end, and moves
- * *text there. Sets *variant where variant=name is among them; `variant` may be NULL for a filter
- * without variants. Uses only the name, params, check and variants of the filter: the parameters of
- * labs are read by it too. */
+ * *text there. Sets *variant where variant=name is among the parameters; `variant` may be NULL for
+ * a filter without variants. Labs' parameters are read by this function, too, so it uses only the
+ * members name, params, check and variants of the filter. */
 enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
                                const struct gf_variant **variant,
                                struct gf_error *error) GF_CHECKED;

@@ -21,25 +21,25 @@ struct item {
     const void *params;
     const struct gf_variant *variant;
     const struct gf_filter *written; /* the filter of the chain that this item is a part of */
-    struct gf_icc icc;               /* of its input */
+    struct gf_icc icc;               /* the profile of the item's input */
 };
 
 struct builder {
     struct gf_plan *plan;
     struct item *item;
     int count;
-    struct gf_format format; /* after the items so far */
+    struct gf_format format; /* the format of the result of all items so far */
     struct gf_icc icc;
     const struct gf_filter *written; /* the filter of the chain whose parts are being added; NULL:
                                       * none */
     bool no_fuse;                    /* each point filter is a stage of its own */
-    int straight_bits;     /* the depth that the colour had before it was premultiplied; 0: the
-                            * colour is straight */
+    /* the depth that the colour had before it was premultiplied; 0: the colour is straight */
+    int straight_bits;
     bool may_exceed_alpha; /* premultiplied colour may exceed alpha: the last stencil does not limit
                             * it */
 };
 
-/* Finds the format of the item's result. An error names the filter as the chain has it. */
+/* Finds the format of the item's result. The error names the filter as the chain names it. */
 static enum gf_status shape(const struct builder *b, const struct item *item, struct gf_format *out,
                             struct gf_error *error)
 {
@@ -93,7 +93,8 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     enum gf_status status = shape(b, &item, &out, error);
     if (!status)
         status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
-    if (!status && b->icc.unsaid) /* and the filter itself does not report it either */
+    /* the filter itself does not report a picture without a profile either */
+    if (!status && b->icc.unsaid)
         return GF_OK;
     const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
     if (!status && !same && b->straight_bits)
@@ -107,9 +108,9 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     return GF_OK;
 }
 
-/* Adds a filter, and before it the conversion of alpha that the filter asks for: stencils work on
- * premultiplied colour; point filters, and others like them, on straight colour; geometry on
- * either. Between two stencils the colour stays premultiplied, in 16 bits, and within 0..alpha. */
+/* Adds a filter, and before it the conversion of alpha that the filter needs. Stencils work on
+ * premultiplied colour; point filters and some others on straight colour; filters of geometry on
+ * either. Between two stencils the colour stays premultiplied, in 16 bits, and at most alpha. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
@@ -132,7 +133,7 @@ static enum gf_status add_filter(struct builder *b, struct item item, struct gf_
 
 static enum gf_status add_orientation(struct builder *b, int orientation, struct gf_error *error)
 {
-    /* What undoes each orientation of EXIF 2.32, tag 274: a transpose, then mirrors. */
+    /* The transpose, then the mirrors, that undo each orientation of EXIF 2.32, tag 274. */
     static const struct gf_orient undo[9] = {
         [2] = {.mirror_x = true},
         [3] = {.mirror_x = true, .mirror_y = true},
@@ -148,7 +149,7 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
                           error);
 }
 
-/* The variant of the part that has the same name; NULL where the part has none. */
+/* Returns the part's variant of the same name as `asked`; NULL where the part has none. */
 static const struct gf_variant *part_variant(const struct gf_filter *part,
                                              const struct gf_variant *asked)
 {
@@ -160,7 +161,7 @@ static const struct gf_variant *part_variant(const struct gf_filter *part,
     return NULL;
 }
 
-/* The picture that the next filter gets. */
+/* The size of the picture that the next filter gets. */
 static struct gf_extent extent_of(const struct builder *b)
 {
     struct gf_extent extent = gf_extent_of(b->format);
@@ -175,7 +176,7 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
 static enum gf_status add_parts(struct builder *b, struct item item, const struct gf_extent *extent,
                                 struct gf_error *error)
 {
-    struct gf_parts parts; /* 25 KB, which are not cleared */
+    struct gf_parts parts; /* 25 KB, which are not zeroed, to save time */
     enum gf_status status = GF_OK;
     bool has_variant = !item.variant;
     parts.count = 0;
@@ -349,7 +350,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     free(b.item);
     if (status)
         gf_plan_free(plan);
-    /* The chain was sound when it was parsed: what is wrong now is wrong with this picture. */
+    /* The chain was valid when it was parsed: a usage error means here that the chain does not fit
+     * this picture. */
     if (status == GF_ERROR_USAGE)
         status = GF_ERROR_UNFIT;
     if (status && error)

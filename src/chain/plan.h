@@ -15,9 +15,9 @@
 GF_C_BEGIN
 
 struct gf_segment {
-    int first, count;            /* the stages; with a count of 0 the picture is only read */
-    enum gf_statistic statistic; /* the histogram of the result that the next segment's first stage
-                                  * wants */
+    int first, count; /* the stages; with a count of 0 the picture is only read */
+    /* the histogram that the first stage of the next segment needs of this segment's result */
+    enum gf_statistic statistic;
     struct gf_format in, out;
 };
 
@@ -28,36 +28,37 @@ struct gf_plan {
     struct gf_segment *segment;
     int segment_count;
     struct gf_icc icc; /* the profile of the result */
-    bool recoloured;   /* a filter has set it */
+    bool recoloured;   /* whether a filter has set the profile */
     bool fuses;        /* whether stencils apply the tables beside them, now or after the plan has
                         * been cut */
     void **owned; /* parameters that the planner made, for point runs and conversions of alpha */
     int owned_count;
 };
 
-/* What a plan depends on beside the chain and the picture's format. */
+/* What a plan depends on, beside the chain and the picture's format. */
 struct gf_plan_request {
-    int orientation; /* EXIF's 1..8, undone before the first filter */
+    int orientation; /* EXIF's orientation, 1..8, which is undone before the first filter */
     /* The profile of the picture's colours, which fits its format; empty: sRGB. Its bytes must
      * outlive the plan. */
     struct gf_icc icc;
     bool opaque; /* the output's format has no alpha: flatten ends the chain */
-    /* Where the file was decoded at a fraction of its size: the divisor 2, 4 or 8, and the size of
-     * the whole picture. */
+    /* Set where the file was decoded at a fraction of its size: `reduction` is 2, 4 or 8, and the
+     * size is that of the whole picture. */
     int reduction, width, height;
-    bool apart;              /* the plan will be cut, and stencils are fused only after that */
-    struct gf_rectangle box; /* the box that the first filter has found, where it is one that finds
-                              * a box */
+    bool apart; /* the plan will be cut, and stencils are fused only after the cut */
+    /* the box that was found for the first filter, if it is a filter that needs one */
+    struct gf_rectangle box;
 };
 
-/* The chain must outlive the plan. */
+/* Makes a plan. The chain must outlive the plan. */
 enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
                                 const struct gf_plan_request *request, struct gf_plan *plan,
                                 struct gf_error *error) GF_CHECKED;
 /* Makes a plan like gf_plan_make_for(), for a result that may have alpha. */
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
-/* By what the picture's sides may be divided when it is decoded for this chain: 1, 2, 4 or 8. */
+/* Returns the number by which the picture's sides may be divided when it is decoded for this chain:
+ * 1, 2, 4 or 8. */
 int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
 void gf_plan_free(struct gf_plan *plan);
 /* Allocates zeroed parameters for a stage; the plan owns and frees them. */
@@ -67,30 +68,30 @@ void *gf_plan_own(struct gf_plan *plan, size_t size);
  * same filters with the same parameters on the same formats. Both plans must be made with
  * request.apart, since fused stages are not compared. */
 int gf_plan_common(const struct gf_plan *a, int first_a, const struct gf_plan *b, int first_b);
-/* Takes over the constants that an earlier plan of the chain has prepared for the same stages,
- * unless they depend on a histogram or a profile. The pictures of both plans, and what their
- * requests point to, may be gone. */
+/* Moves the constants that the earlier plan `from` has prepared to the same stages of `plan`,
+ * unless the constants depend on a histogram or a profile. The pictures of both plans, and what
+ * their requests point to, may be freed already. */
 void gf_plan_take_constants(struct gf_plan *plan, struct gf_plan *from);
-/* Makes a plan of stages first .. end - 1 of a plan that was made with request.apart. Free the part
- * before the whole. Its result has the same bits as those stages have in the whole plan. */
+/* Makes a plan of stages first .. end - 1 of a plan that was made with request.apart. Its result
+ * has the same bits as those stages have in the whole plan. Free the part before the whole plan. */
 enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struct gf_plan *part,
                            struct gf_error *error) GF_CHECKED;
 /* Cuts the plan's stages into segments, as gf_plan_make_for() does. */
 enum gf_status gf_plan_cut_segments(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
-/* The filters that the stage runs, in the order of the chain, with the conversions that the planner
- * added: gf_plan_stage_filter() gives filter i, NULL past the last, and the other function their
- * number. */
+/* gf_plan_stage_filter() returns filter i of those that the stage runs, in the order of the chain
+ * and with the conversions that the planner added; NULL past the last. gf_plan_stage_filters()
+ * returns their number. */
 const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i);
 int gf_plan_stage_filters(const struct gf_stage *stage);
-/* What the planner calls a stage: "blur", "gamma+invert", "gamma+blur+invert". */
+/* Writes the stage's name: "blur", "gamma+invert", "gamma+blur+invert". */
 void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size);
 
 enum { GF_CUTS_MAX = 128 };
 /* The rows of one band at every cut of a segment: cut 0 is the segment's input, cut k the result of
  * its k-th stage. */
 void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,
-                     struct gf_rows *cut /* [count + 1] */);
+                     struct gf_rows *cut /* count + 1 elements */);
 
 GF_C_END
 

@@ -1,4 +1,4 @@
-/* Parts of plans: stages that several plans have in common are run once. */
+/* Cuts plans into parts, so that stages that several plans have in common are run once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "pixel/point/point.h"
 
 /* Compares parameters as plain bytes, with the gaps between their members. The parameters of a
- * chain are zeroed first; those of a filter's parts may not be, and then an equal stage counts as
- * different and is run again. */
+ * chain are zeroed first. The parameters of a filter's parts may not be zeroed; an equal stage then
+ * counts as different and is run again. */
 static bool same_params(const struct gf_filter *filter, const void *a, const void *b)
 {
     return a == b || (a && b && filter->params_size && !memcmp(a, b, filter->params_size));

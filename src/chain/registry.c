@@ -1,4 +1,4 @@
-/* The list of all filters, and their declarations found by name. */
+/* The list of all filters, and functions that find a filter by its name. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What a plan holds, the segments that its stages are cut into, and the rows that a band of one
+/* What a plan owns, how its stages are cut into segments, and which rows each band of a segment
  * needs. */
 #include <stdlib.h>
 

@@ -24,7 +24,8 @@ static double filter_ns(const struct gf_filter *filter, double radius, const str
     return declared_ns(&filter->cost, radius) * times;
 }
 
-/* Fused point filters cost as much as the dearest of them: most are one look into a table. */
+/* Fused point filters cost as much as the most expensive of them: most are one look into a
+ * table. */
 static double point_run_ns(const struct gf_point_run *run, const struct scale *scale)
 {
     double most = 0;
@@ -50,7 +51,7 @@ static double fused_ns(const struct gf_fused_run *run, const struct scale *scale
 static double stage_ns(const struct gf_stage *stage, const struct scale *scale)
 {
     const double in = (double)gf_row_bytes(stage->in), out = (double)gf_row_bytes(stage->out);
-    /* Where only the channels change, the larger format counts. */
+    /* Where only the channels change, the format with more channels counts. */
     const bool same = stage->in.width == stage->out.width && stage->in.height == stage->out.height;
     const bool shrinks = stage->out.height < stage->in.height && stage->filter->cost.row > 0;
     /* Where a filter shrinks the picture, one of its two directions works on every row of the

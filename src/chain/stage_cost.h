@@ -1,15 +1,15 @@
-/* What stages cost by the declarations of their filters. */
+/* Estimates what stages cost from the declarations of their filters. */
 #ifndef GF_CHAIN_STAGE_COST_H
 #define GF_CHAIN_STAGE_COST_H
 
 #include "chain/plan.h"
 
-/* By what factor a filter takes longer than it declares. */
+/* Returns the factor by which a filter takes longer than it declares. */
 typedef double gf_filter_times(const void *context, const struct gf_filter *filter);
 
-/* The nanoseconds that one thread takes for all pixels of a stage. `times` NULL: each filter takes
- * what it declares. look_ups_are_free: where tables are fused with a stencil, only the stencil
- * counts. */
+/* Returns the nanoseconds that one thread takes for all pixels of a stage. `times` NULL: each
+ * filter takes as long as it declares. look_ups_are_free: where tables are fused with a stencil,
+ * only the stencil counts. */
 double gf_stage_ns(const struct gf_stage *stage, gf_filter_times *times, const void *context,
                    bool look_ups_are_free);
 

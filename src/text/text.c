@@ -1,5 +1,5 @@
-/* The program keeps the texts that it has drawn, with the font's file, so that all chains of a
- * batch share them. */
+/* Draws texts. The program keeps the pictures of all texts, with the font's file, so that all
+ * chains of a batch share them. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #endif
 
 #ifdef GF_LIBRARY_freetype
-/* ---- a text's style as what the kept picture depends on ---- */
+/* ---- the style as text, under which a picture is kept ---- */
 
 enum { STYLE_SIZE = 200 };
 

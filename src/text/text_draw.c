@@ -29,7 +29,8 @@ static int64_t up(int64_t v)
     return -down(-v);
 }
 
-/* The place of a glyph: whole pixels, and the rest, by which the outline is moved. */
+/* Splits the place of a glyph into whole pixels and the remainder, by which the outline is
+ * moved. */
 static void place(const struct drawing *d, const struct gf_text_glyph *glyph, FT_Vector *part,
                   int64_t *x, int64_t *y)
 {
@@ -101,7 +102,8 @@ static enum gf_status measure(struct drawing *d, struct gf_error *error)
     return GF_OK;
 }
 
-/* What two glyphs cover is composited: 1 - (1 - a) (1 - b). */
+/* Adds a glyph to the coverage. Where two glyphs overlap, their coverages a and b give 1 - (1 - a)
+ * (1 - b). */
 static void cover(const struct drawing *d, unsigned char *coverage, const FT_BitmapGlyph glyph,
                   int64_t x, int64_t y)
 {

@@ -1,5 +1,5 @@
-/* A font for texts without a font file: ASCII letters made of squares, as a TrueType font in memory
- * (Apple, TrueType Reference Manual, 2022, chapter 6). */
+/* The built-in font: ASCII letters made of squares, as a TrueType font in memory (Apple, TrueType
+ * Reference Manual, 2022, chapter 6). */
 #include "text/text_font.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 
-/* Letters from U+0020 to U+007E, 12 in a block; the two rows at the bottom lie below the baseline.
- */
+/* The letters from U+0020 to U+007E, 12 in a block; the two rows at the bottom of a block lie below
+ * the baseline. */
 enum { FIRST = 32, LETTERS = 95, BLOCK = 12, COLUMNS = 5, ROWS = 9, BELOW = 2 };
 static const char *const squares[] = {
     "..... ..#.. .#.#. .#.#. ..#.. ##... .##.. ..#.. ...#. .#... ..... .....",
@@ -104,7 +104,7 @@ enum {
     FONT_MAX = HEADER + GLYPHS * (GLYPH_MAX + 16) + 512,
 };
 
-/* Bytes with the highest first. */
+/* Writes a number of two bytes, the higher byte first. */
 static unsigned char *put16(unsigned char *at, int value)
 {
     at[0] = (unsigned char)((unsigned)value >> 8);
@@ -119,13 +119,13 @@ static unsigned char *put32(unsigned char *at, unsigned value)
 
 static bool is_set(int letter, int row, int column)
 {
-    if (letter < 0) /* the missing one is a box */
+    if (letter < 0) /* the glyph for a missing letter is a box */
         return row < ROWS - BELOW &&
                (row == 0 || row == ROWS - BELOW - 1 || column == 0 || column == COLUMNS - 1);
     return squares[letter / BLOCK * ROWS + row][letter % BLOCK * (COLUMNS + 1) + column] == '#';
 }
 
-/* The squares side by side in a row are a contour: left, right, and what lies below, in units. */
+/* A bar is the contour of neighbouring squares in a row: its left, right and bottom, in units. */
 struct bar {
     int left, right, bottom;
 };
@@ -233,7 +233,8 @@ static unsigned char *put_hmtx(unsigned char *at)
     return at;
 }
 
-/* An entry of the directory, for a table that ends before *at, which is rounded up to 4 bytes. */
+/* Writes an entry of the directory, for a table that ends before *at; *at is then rounded up to 4
+ * bytes. */
 static void put_entry(unsigned char *font, int index, const char *tag, const unsigned char *start,
                       unsigned char **at)
 {
@@ -260,7 +261,7 @@ enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size, struct gf_
         return gf_fail_memory(error);
     put16(put32(font, 0x10000), TABLES);
     unsigned char *at = font + HEADER, *start;
-    /* The directory is sorted by name: glyf and loca lie between. */
+    /* The directory is sorted by name: the tables glyf and loca lie between these tables. */
     static const int place[PLAIN] = {0, 2, 3, 4, 6};
     for (int i = 0; i < PLAIN; i++) {
         start = at;

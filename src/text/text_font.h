@@ -1,4 +1,4 @@
-/* A font of ASCII that needs no file: monospaced, 10 squares an em. */
+/* The built-in font of ASCII, which needs no file: monospaced, 10 squares for each em. */
 #ifndef GF_TEXT_TEXT_FONT_H
 #define GF_TEXT_TEXT_FONT_H
 

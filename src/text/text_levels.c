@@ -1,5 +1,5 @@
-/* Directions: rules P2, W4, W5, W7, N1, N2, I1, I2 and L1 of UAX #9, for text without its control
- * characters. */
+/* Finds the direction of each letter by rules P2, W4, W5, W7, N1, N2, I1, I2 and L1 of UAX #9, for
+ * text without UAX #9's control characters. */
 #ifdef GF_LIBRARY_freetype
 #include <string.h>
 
@@ -44,8 +44,9 @@ static bool is_mark(uint32_t code)
     }
 }
 
-/* Marks are of the kind and script of what they stand on; common signs have the script before them,
- * or at the start that of the first letter. */
+/* Gives each letter its kind and script. A combining mark takes those of the letter that it stands
+ * on. A sign that all scripts share takes the script of the letter before it, or, at the start of a
+ * line, the script of the first letter. */
 static void classify(struct gf_text_letter *letter, int count)
 {
     hb_script_t script = HB_SCRIPT_COMMON;
@@ -67,8 +68,8 @@ static void classify(struct gf_text_letter *letter, int count)
     }
 }
 
-/* W4, W5, W7: what stands in and beside numbers becomes part of them, and numbers behind letters
- * from left to right are like these. */
+/* Rules W4, W5, W7: separators and terminators in and beside numbers become part of the number, and
+ * a number behind left-to-right letters takes their direction. */
 static void join_numbers(struct gf_text_letter *letter, int count, enum kind base)
 {
     for (int i = 1; i + 1 < count; i++) {
@@ -92,7 +93,8 @@ static void join_numbers(struct gf_text_letter *letter, int count, enum kind bas
     }
 }
 
-/* N1, N2: neutral characters between two of one direction take that direction, else the line's. */
+/* Rules N1, N2: neutral characters between two characters of one direction take that direction;
+ * other neutral characters take the direction of the line. */
 static void resolve_neutrals(struct gf_text_letter *letter, int count, enum kind base)
 {
     enum kind before = base;
@@ -117,7 +119,7 @@ void gf_text_set_levels(struct gf_text_letter *letter, int count)
     for (int i = 0; base == NEUTRAL && i < count; i++)
         base = letter[i].kind <= RIGHT ? (enum kind)letter[i].kind : NEUTRAL;
     base = base == RIGHT ? RIGHT : LEFT;
-    int blank = count; /* L1 */
+    int blank = count; /* rule L1 */
     while (blank && (letter[blank - 1].code == ' ' || letter[blank - 1].code == '\t'))
         blank--;
     join_numbers(letter, count, base);

@@ -8,18 +8,18 @@
 #include "base/fail.h"
 #include "base/printable.h"
 
-/* The state of shaping a text, besides its lines. */
+/* What is kept while a text is shaped, beside its lines. */
 struct shaping {
     hb_font_t *font;
     hb_buffer_t *buffer;
     struct gf_text_letter *letter;
     uint32_t *code;
     struct gf_text_lines *lines;
-    int room; /* of lines->glyph */
+    int room; /* the number of glyphs that lines->glyph has room for */
 };
 
-/* The code points up to the end of the line, whose bytes go into *bytes. A tab is four blanks; a
- * carriage return is left out. */
+/* Reads the code points up to the end of the line; *bytes becomes the length of the line in bytes.
+ * A tab becomes four blanks; a carriage return is left out. */
 static enum gf_status read_line(struct shaping *s, const char *text, int *count, size_t *bytes,
                                 struct gf_error *error)
 {
@@ -71,7 +71,7 @@ static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_erro
     return GF_OK;
 }
 
-/* Letters of one level and script. */
+/* Shapes a run: letters of one level and script. */
 static enum gf_status shape_run(struct shaping *s, int start, int end, struct gf_error *error)
 {
     s->buffer = gf_text.hb_buffer_create();
@@ -81,7 +81,7 @@ static enum gf_status shape_run(struct shaping *s, int start, int end, struct gf
     gf_text.hb_buffer_set_direction(s->buffer, s->letter[start].level % 2 ? HB_DIRECTION_RTL
                                                                           : HB_DIRECTION_LTR);
     gf_text.hb_buffer_set_script(s->buffer, s->letter[start].script);
-    /* The language is that of no place, so that the picture is the same everywhere. */
+    /* The buffer has no language, so that the picture does not depend on the locale. */
     gf_text.hb_shape(s->font, s->buffer, NULL, 0);
     const enum gf_status status = gf_text.hb_buffer_allocation_successful(s->buffer)
                                       ? append_glyphs(s, start, error)
@@ -94,7 +94,8 @@ struct run {
     int start, end, level;
 };
 
-/* L2: from the highest level down to 1, runs of that level or above change places. */
+/* Rule L2: from the highest level down to 1, neighbouring runs of that level or above are put in
+ * reverse order. */
 static void reorder(struct run *run, int runs)
 {
     for (int level = 2; level > 0; level--) {

@@ -1,5 +1,6 @@
-/* Text as glyphs at places: directions by a part of the Unicode Bidirectional Algorithm (UAX #9),
- * letters of a run by HarfBuzz. Only builds with the libraries have it. */
+/* Shapes text: turns UTF-8 into glyphs and their places. Directions follow a part of the Unicode
+ * Bidirectional Algorithm (UAX #9); HarfBuzz shapes the letters of each run. Only builds with the
+ * libraries include this code. */
 #ifndef GF_TEXT_TEXT_SHAPE_H
 #define GF_TEXT_TEXT_SHAPE_H
 
@@ -10,14 +11,15 @@
 #include "text/text_calls.h"
 
 struct gf_text_glyph {
-    unsigned index; /* of the font */
-    int64_t x, y;   /* origin from the line's start and baseline, in 1/64 pixel, y upwards */
+    unsigned index; /* the glyph's index in the font */
+    /* the glyph's origin, from the line's start and baseline, in 1/64 pixel, y upwards */
+    int64_t x, y;
     int line;
 };
 
 struct gf_text_lines {
     struct gf_text_glyph *glyph; /* from left to right in each line */
-    int64_t *width;              /* of each line, 1/64 pixel */
+    int64_t *width;              /* the width of each line, in 1/64 pixel */
     int glyphs, lines;
 };
 

@@ -1,4 +1,4 @@
-/* Reads argv. */
+/* Reads the command line's arguments. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "cli/study/study.h"
 #include "codec/codec.h"
 
-/* The reader of the arguments. */
+/* What is kept while the arguments are read. */
 struct reader {
     int argc;
     char *const *argv;
@@ -19,7 +19,7 @@ struct reader {
     struct gf_command *command;
     struct gf_error *error;
     bool in_environment;
-    bool given[128]; /* by the index of the option */
+    bool given[128]; /* whether each option was given, by its index in the table */
     struct gf_command_outputs outputs;
 };
 
@@ -103,7 +103,7 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     int index = 0;
     while (gf_option_at(index) != option)
         index++;
-    /* A file that the environment names gives way silently to one on the command line. */
+    /* A file named in the environment yields silently to a file named on the command line. */
     if (value && option->type == GF_OPTION_FILE && reader->given[index])
         return gf_fail(reader->error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
                        option->name, *member, value);
@@ -139,7 +139,8 @@ static enum gf_status next_value(struct reader *reader, const struct gf_option *
 
 static enum gf_status read_long(struct reader *reader, const char *text)
 {
-    const size_t length = strcspn(text + 2, "=:"); /* --devices:measure, too */
+    /* the name also ends at a colon, as in --devices:measure */
+    const size_t length = strcspn(text + 2, "=:");
     const struct gf_option *const option = find_name(text + 2, length);
     const char *value = text[2 + length] ? text + 2 + length + 1 : NULL;
     enum gf_status status = gf_study_check(text, reader->error);
@@ -150,7 +151,8 @@ static enum gf_status read_long(struct reader *reader, const char *text)
     return status ? status : set(reader, option, value);
 }
 
-/* Reads "-i", "-iFILE" or "-vq". "-rotate" is what other programs call a filter. */
+/* Reads short options such as "-i", "-iFILE" or "-vq". A text such as "-rotate" is how other
+ * programs name a filter, and the message says so. */
 static enum gf_status read_short(struct reader *reader, const char *text)
 {
     if (text[2] && gf_filter_find(text + 1))
@@ -184,7 +186,8 @@ static enum gf_status add_file(struct reader *reader, const char *text)
     return GF_OK;
 }
 
-/* "-q 80", "--strip 1" */
+/* Refuses a number behind an option that takes none or whose value needs "=", as in "-q 80" or
+ * "--strip 1". */
 static enum gf_status check_number(const struct reader *reader, const char *text)
 {
     const char *const before = reader->next > 2 ? reader->argv[reader->next - 2] : "", *end;
@@ -219,7 +222,7 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     const enum gf_action action = reader->command->action;
     if ((action == GF_ACTION_REPORT || action == GF_ACTION_COMPARE) && !reader->in_environment)
         return add_file(reader, text);
-    /* A shell expands -i *.jpg so that all but the first name look like chains. */
+    /* A shell that expands -i *.jpg makes all names but the first look like chains. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
         return gf_fail(reader->error, GF_ERROR_USAGE,
                        "'%.80s' is a file, where a chain was expected: quote the pattern, or give "

@@ -55,12 +55,14 @@ enum gf_progress_form {
 
 enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 
-/* One of several outputs. */
+/* One output of a command line that has several. */
 struct gf_command_output {
     const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
-    uint64_t given;                                   /* as the command's */
-    struct gf_options options;                        /* for all, and its own */
-    char *made; /* the chain, where it is joined from several parts; from malloc() */
+    /* bits of the options that were given, as in struct gf_command */
+    uint64_t given;
+    /* the options for all outputs, then those of this output */
+    struct gf_options options;
+    char *made; /* a chain joined from several parts, from malloc(); else NULL */
 };
 
 /* A command line after parsing. The strings belong to argv. */
@@ -70,40 +72,41 @@ struct gf_command {
     const struct gf_filter *topic;            /* the filter given to --help; or NULL */
     const char *lab;                          /* the value of --lab; or NULL */
     const char *likeness;                     /* the value of --compare; or NULL */
-    const char *input[GF_COMMAND_INPUTS_MAX]; /* pictures; for --report what it reads */
+    const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */
     int inputs;
     const char *trace, *log, *resume; /* NULL: not given */
-    /* These belong to the only output, or to the first of several. */
+    /* The members of the only output, or of the first of several. */
     const char *output, *chain, *chain_file, *to_icc;
-    /* The options and the chain before the first of several -o, which hold for all outputs; and the
-     * outputs after the first. */
+    /* `all` has the options and the chain before the first of several -o, which hold for all
+     * outputs; `more` has the outputs after the first. */
     struct gf_command_output all, more[GF_PIPELINE_OUTPUTS_MAX - 1];
     int more_outputs;
-    char *made; /* the first output's chain, where it is joined from several parts; from malloc() */
+    /* the first output's chain if joined from several parts, from malloc(); else NULL */
+    char *made;
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
     int shard, shards; /* 0: not given */
     int progress;      /* enum gf_progress_form */
     int device[GF_COMMAND_DEVICES_MAX];
-    int devices;      /* how many were named, as by --device=cuda:0,1 */
+    int devices;      /* the number of devices named, as by --device=cuda:0,1 */
     bool all_devices; /* --device=cuda:all */
     int server;       /* enum gf_server_use */
     int idle_s;       /* 0: not given */
     int profile;      /* enum gf_profile_form */
     const char *page; /* the file of --profile=html:FILE and the like, and of --report; or NULL */
     bool verbose, quiet;
-    uint64_t given; /* options of the output, not from the environment: bits by their index */
+    /* options of the output given on the command line: bits by their index in the table */
+    uint64_t given;
     struct gf_options options;
 };
 
 enum gf_option_type {
-    GF_OPTION_SWITCH, /* no value */
+    GF_OPTION_SWITCH, /* the option has no value */
     GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
-    GF_OPTION_INPUT,  /* as a file, but may be given several times */
-    GF_OPTION_OUTPUT, /* const char *, as a file; may be given several times, and each begins an
-                         output */
-    GF_OPTION_SHARD,  /* shard and shards: "K/N" */
-    GF_OPTION_FILTER, /* the topic, a filter's name; or a choice, the form */
-    GF_OPTION_LAB,    /* const char *, a lab and its parameters */
+    GF_OPTION_INPUT,  /* as GF_OPTION_FILE, but the option may be given several times */
+    GF_OPTION_OUTPUT, /* as GF_OPTION_FILE, but each use of the option begins another output */
+    GF_OPTION_SHARD,  /* the members shard and shards: "K/N" */
+    GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form */
+    GF_OPTION_LAB,    /* const char *, the name of a lab and its parameters */
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
@@ -112,28 +115,30 @@ enum gf_option_type {
 };
 
 struct gf_choice {
-    const char *name; /* a second name of the same value is an alias, which help leaves out */
+    /* the value's name; a second name of the same value is an alias, which help leaves out */
+    const char *name;
     int value;
 };
-/* The end of a choice that takes the name of a file: "html:FILE". */
+/* The end of a choice that takes a file's name, as in "html:FILE". */
 #define GF_CHOICE_FILE ":FILE"
 
 struct gf_option {
     const char *group; /* the heading above the first option of a group, else NULL */
     const char *name;
-    char letter; /* of the short form, or 0 */
+    char letter; /* the letter of the short form, or 0 */
     const char
         *argument; /* what help calls the value; NULL: there is none, or help names the choices */
     enum gf_option_type type;
     bool optional;         /* the value may be left out */
     bool of_output;        /* the option belongs to the -o before it, where there are several */
     enum gf_action action; /* what the program does instead of filtering a picture */
-    int implied;           /* stored by a switch, or if the value is left out */
+    /* the value that a switch stores, or any option whose value is left out */
+    int implied;
     double least, greatest;
     const struct gf_choice *choices;   /* ends with a NULL name */
     const char *(*word_at)(int index); /* words that the value may begin with, for completion */
-    size_t offset;      /* where in struct gf_command the member lies that the option sets */
-    size_t file_offset; /* where the member lies that stores the FILE of a choice */
+    size_t offset;      /* the offset in struct gf_command of the member that the option sets */
+    size_t file_offset; /* the offset of the member that stores the FILE of a choice */
     const char *help;
 };
 
@@ -147,16 +152,16 @@ struct gf_command_output gf_command_output_at(const struct gf_command *command, 
 
 /* The outputs of a command line that is being read. */
 struct gf_command_outputs {
-    int begun;                      /* by -o */
-    struct gf_command_output first; /* once there is a second */
+    int begun;                      /* the number of -o read so far */
+    struct gf_command_output first; /* the first output, set when a second one begins */
 };
 /* Reads -o. What stands before the first -o belongs to all outputs: the options of each output
- * begin as a copy of it. */
+ * begin as a copy of those before the first -o. */
 enum gf_status gf_command_begin_output(struct gf_command *command,
                                        struct gf_command_outputs *outputs, const char *name,
                                        struct gf_error *error) GF_CHECKED;
-/* Called after the last argument. Where there is a single output, it makes no difference what
- * stands before -o. */
+/* Ends the last output after the last argument. In a command line with a single output, it makes no
+ * difference what stands before -o. */
 enum gf_status gf_command_end_outputs(struct gf_command *command,
                                       const struct gf_command_outputs *outputs,
                                       struct gf_error *error) GF_CHECKED;
@@ -181,31 +186,33 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
 enum gf_status gf_command_check(const struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 
-/* Reads argv[1] and on. Every error is GF_ERROR_USAGE, but that of an option that this build lacks:
- * GF_ERROR_UNAVAILABLE. */
+/* Reads the arguments from argv[1] on. The status is GF_ERROR_USAGE after any error, but
+ * GF_ERROR_UNAVAILABLE for an option that this build lacks. */
 enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
-/* Reads options from the environment first, which the command line then overrides. */
+/* Reads options from the environment first; options of the command line then override them. */
 enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,
                                       char *const *argv, struct gf_command *command,
                                       struct gf_error *error) GF_CHECKED;
 
-/* "--device=auto|cpu|cuda[:N]", "--profile[=table|json|...]", without the short form. */
+/* Writes an option without its short form: "--device=auto|cpu|cuda[:N]",
+ * "--profile[=table|json|...]". */
 void gf_option_usage(const struct gf_option *option, char *text, size_t size);
-/* "1..100; default 90"; empty if the option has neither a range nor a default. */
+/* Writes the option's range and default: "1..100; default 90"; "" if it has neither. */
 void gf_option_limits(const struct gf_option *option, char *text, size_t size);
-/* "png, jpeg, pnm, pam" without aliases, then `more`. */
+/* Writes the choices without aliases, as in "png, jpeg, pnm, pam", then `more`. */
 void gf_option_choices(const struct gf_choice *choices, const char *separator, const char *more,
                        char *text, size_t size);
-/* A value of that type as a user writes it: "1G". */
+/* Writes a number of the type as a user writes it: "1G". */
 void gf_option_number(double value, enum gf_option_type type, char *text, size_t size);
-/* Whether the value is the name of a file. */
+/* Whether the option's value is the name of a file. */
 static inline bool gf_option_takes_file(const struct gf_option *option)
 {
     return option->type == GF_OPTION_FILE || option->type == GF_OPTION_INPUT ||
            option->type == GF_OPTION_OUTPUT;
 }
-/* Whether a value that may be left out can be the next argument: "--help blur". */
+/* Whether the next argument can be the value of an option whose value may be left out: "--help
+ * blur". */
 bool gf_option_takes_next(const struct gf_option *option);
 
 #endif

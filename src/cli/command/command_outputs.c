@@ -23,7 +23,8 @@ struct gf_command_output gf_command_output_at(const struct gf_command *command, 
 
 /* ---- reading ---- */
 
-/* Moves the output, its chain and their files out of the command; the options stay. */
+/* Moves the output's members, its chain and the names of their files out of the command; the
+ * options stay. */
 static struct gf_command_output take_output(struct gf_command *command)
 {
     const struct gf_command_output taken = gf_command_output_at(command, 0);

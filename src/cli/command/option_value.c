@@ -1,4 +1,4 @@
-/* The values of options: reads one from its text and stores it in the command. */
+/* Reads the value of an option from its text and stores the value in the command. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,8 @@ static enum gf_status fail_choice(const struct gf_option *option, const char *te
                    choices, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
-/* Whether the text is the choice. *file: what stands for the FILE of "html:FILE"; else NULL. */
+/* Whether the text is the choice. *file becomes the part of the text in place of FILE, for a choice
+ * such as "html:FILE"; else NULL. */
 static bool is_choice(const char *choice, const char *text, const char **file)
 {
     const size_t end = strlen(GF_CHOICE_FILE), length = strlen(choice);
@@ -156,7 +157,7 @@ static enum gf_status add_input(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* K counts from 1. The message helps a caller whose index counts from 0. */
+/* Reads "K/N", where K counts from 1. The message helps a caller whose index counts from 0. */
 static enum gf_status set_shard(const struct gf_option *option, const char *text,
                                 struct gf_command *command, struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* The table of options, and how help writes one. */
+/* The table of options, and the functions that write an option for the help. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -320,7 +320,7 @@ void gf_option_limits(const struct gf_option *option, char *text, size_t size)
     const double number =
         option->type == GF_OPTION_INT ? *(const int *)member : (double)*(const uint64_t *)member;
     gf_option_number(number, option->type, value, sizeof value);
-    const bool automatic = number == 0; /* the run chooses */
+    const bool automatic = number == 0; /* 0: the run chooses the number */
     snprintf(text, size, "%s..%s%s%s", least, greatest, automatic ? "" : "; default ",
              automatic ? "" : value);
 }
