@@ -7,7 +7,7 @@
 
 GF_C_BEGIN
 
-/* Merges a stencil and the tables on either side of it into one stage (pixel/fused.h), and likewise
+/* Merges a stencil and the tables on either side of it into one stage (pixel/point/fused.h), and
  * a stencil and the conversions of alpha around it. A table between two stencils goes to the first
  * one, which writes fewer samples than the second one reads. */
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;

@@ -23,7 +23,7 @@
 GF_C_BEGIN
 
 struct gf_stage;
-struct gf_point_builder; /* pixel/point.h */
+struct gf_point_builder; /* pixel/point/point.h */
 
 /* What a filter does with pixels decides where the planner lets it stand. */
 enum gf_filter_kind {

@@ -1,6 +1,6 @@
 /* A pixel of RGBA8 as premultiplied colour and back: the results of the stages that the planner
- * puts around a stencil (pixel/premultiply.h), bit for bit, in fewer steps. All steps but the ones
- * that round are exact. */
+ * puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer steps. All steps but the
+ * ones that round are exact. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 

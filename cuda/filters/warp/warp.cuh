@@ -80,7 +80,7 @@ template <class Pixel> struct tile_window {
     }
 };
 
-/* ---- sums, before rounding (pixel/warp.h) ---- */
+/* ---- sums, before rounding (pixel/warp/warp.h) ---- */
 
 /* Two weights of 16 bits with sign times the lower, or upper, two bytes of `bytes`. */
 static __device__ __forceinline__ int dot_low(unsigned weights, unsigned bytes, int sum)

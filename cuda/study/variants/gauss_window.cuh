@@ -1,4 +1,4 @@
-/* The Gaussian as an Op of window.cuh, with the arithmetic of pixel/gauss.h. */
+/* The Gaussian as an Op of window.cuh, with the arithmetic of pixel/gauss/gauss.h. */
 #ifndef GF_CUDA_STUDY_VARIANTS_GAUSS_WINDOW_CUH
 #define GF_CUDA_STUDY_VARIANTS_GAUSS_WINDOW_CUH
 

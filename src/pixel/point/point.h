@@ -1,6 +1,6 @@
 /* Point filters: each pixel of the result depends only on the same pixel of the input. Adjacent
- * point filters are one stage, whose program (pixel/point_program.h) both backends evaluate and
- * which rounds once.
+ * point filters are one stage, whose program (pixel/point/point_program.h) both backends evaluate
+ * and which rounds once.
  *
  * A filter's point() calls the functions below in the order of its steps, at most four of those
  * that append an operation; a run of more than GF_POINT_OPS_MAX operations is refused. The
@@ -74,7 +74,7 @@ void gf_point_colour(struct gf_point_builder *builder);
  * one channel. */
 void gf_point_vibrance(struct gf_point_builder *builder, double amount);
 /* Looks up colours in a table with GF_TABLE3D_MIN..GF_TABLE3D_MAX nodes along each side; see
- * pixel/table3d.h. Gray becomes colour. */
+ * pixel/point/table3d.h. Gray becomes colour. */
 enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
                                 const struct gf_table3d_nodes *nodes,
                                 struct gf_error *error) GF_CHECKED;
@@ -147,8 +147,8 @@ enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_po
 enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
                              struct gf_error *error) GF_CHECKED;
 
-/* v becomes v + sigma M z, where z is the noise of pixel/noise.h at the pixel's position, with a
- * standard deviation of 1. */
+/* v becomes v + sigma M z, where z is the noise of pixel/point/noise.h at the pixel's position,
+ * with a standard deviation of 1. */
 struct gf_point_noise {
     double sigma; /* a part of the full scale */
     bool normal;  /* normal noise; otherwise uniform */

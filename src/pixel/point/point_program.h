@@ -33,9 +33,9 @@ enum gf_point_kind {
     GF_POINT_MATRIX,        /* three channels; red becomes R a + G b + B c + d; two ROWs follow */
     GF_POINT_ROW,           /* the rows of green and blue, which the MATRIX before them reads */
     GF_POINT_VIBRANCE,      /* Y + (v - Y) (a - b (most - least)), with Y the luma of BT.709 */
-    GF_POINT_TABLE3D,       /* three channels: pixel/table3d.h at v a; b nodes on a side; times d */
-    GF_POINT_OPAQUE,        /* adds an alpha of M */
-    GF_POINT_KEY,           /* alpha by the distance of Cb, Cr from a, b: slope d beyond c */
+    GF_POINT_TABLE3D, /* three channels: pixel/point/table3d.h at v a; b nodes on a side; times d */
+    GF_POINT_OPAQUE,  /* adds an alpha of M */
+    GF_POINT_KEY,     /* alpha by the distance of Cb, Cr from a, b: slope d beyond c */
     /* These depend on the pixel's position; d is the number of the field, except for NOISE. */
     GF_POINT_MIX,   /* v becomes v + (a, b or c - v) field */
     GF_POINT_ADD,   /* v becomes v + a field */

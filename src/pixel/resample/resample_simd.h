@@ -1,7 +1,7 @@
 /* Both passes of resize for samples of 8 bits with vectors. The first pass computes sixteen samples
  * of the result at a time: for each tap, their inputs are selected from 64 bytes. The products are
- * exact (pixel/resample.h), so that the sums equal those of the portable code. Functions on rows
- * need GF_CPU_VBMI. */
+ * exact (pixel/resample/resample.h), so that the sums equal those of the portable code. Functions
+ * on rows need GF_CPU_VBMI. */
 #ifndef GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
 #define GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
 
