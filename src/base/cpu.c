@@ -3,10 +3,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "base/cgroup.h"
+
 int gf_cpu_count(void)
 {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    const int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    const double quota = gf_cgroup_limits()->processors;
+    return quota > 0 && quota <= count - 1 ? (int)quota + (quota > (int)quota) : count;
 }
 
 static atomic_bool intrinsics_are_off;

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* The number of processors that this process may run on. */
+/* The number of processors that this process may run on, or keep busy by the quota of its control
+ * group, which is rounded up. */
 int gf_cpu_count(void);
 
 /* Functions of hand-written vector code exist on x86-64 only. Elsewhere gf_cpu_has() none of the

@@ -2,10 +2,25 @@
 
 #include <unistd.h>
 
-uint64_t gf_memory_physical_bytes(void)
+#include "base/cgroup.h"
+
+uint64_t gf_memory_machine_bytes(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
+    const uint64_t bytes =
+                       pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30,
+                   group = gf_cgroup_limits()->memory_bytes;
+    return group < bytes ? group : bytes;
+}
+
+uint64_t gf_memory_picture_bytes(void)
+{
+    return gf_memory_machine_bytes() / 4 * 3;
+}
+
+uint64_t gf_memory_pictures_bytes(void)
+{
+    return gf_memory_machine_bytes() / 4;
 }
 
 void gf_memory_budget_open(struct gf_memory_budget *budget, uint64_t limit, int users)

@@ -15,8 +15,13 @@ struct gf_memory_budget {
     uint64_t next_ticket, serving;
 };
 
-/* The bytes of this machine's memory. */
-uint64_t gf_memory_physical_bytes(void);
+/* The bytes of memory that this process may use: the machine's, or fewer where a control group
+ * limits the process. */
+uint64_t gf_memory_machine_bytes(void);
+/* By default: the most memory that one picture may take, and the most that pictures which are
+ * worked on at once share. */
+uint64_t gf_memory_picture_bytes(void);
+uint64_t gf_memory_pictures_bytes(void);
 
 void gf_memory_budget_open(struct gf_memory_budget *budget, uint64_t limit, int users);
 void gf_memory_budget_close(struct gf_memory_budget *budget);

@@ -189,7 +189,7 @@ enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_err
     pthread_mutex_init(&server->lock, NULL);
     gf_memory_budget_open(&server->budget,
                           settings->memory_bytes ? settings->memory_bytes
-                                                 : gf_memory_physical_bytes() / 4,
+                                                 : gf_memory_pictures_bytes(),
                           GF_SERVER_WORKERS_MAX);
     const enum gf_status status =
         server->events >= 0 ? serve_until_end(server, error) : gf_fail_memory(error);

@@ -136,7 +136,7 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
 {
     struct gf_batch *const batch = ring->batch;
     const uint64_t memory = batch->request->options.memory_bytes;
-    ring->limit = memory ? memory / 2 : gf_memory_physical_bytes() / 8;
+    ring->limit = memory ? memory / 2 : gf_memory_pictures_bytes() / 2;
     enum gf_status status = start_reader(ring, error);
     if (status)
         return status;

@@ -1,0 +1,153 @@
+#include "base/cgroup.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A mounted hierarchy of groups. */
+struct hierarchy {
+    bool unified;                            /* version 2 */
+    char inside[PATH_MAX], folder[PATH_MAX]; /* the group that is mounted, and the place */
+};
+
+static FILE *open_below(const char *root, const char *path)
+{
+    char full[PATH_MAX];
+    return snprintf(full, sizeof full, "%s%s", root, path) < (int)sizeof full ? fopen(full, "re")
+                                                                              : NULL;
+}
+
+/* Whether the word stands in the list, which commas divide. */
+static bool lists(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += length) {
+        if ((at == list || at[-1] == ',') && (!at[length] || at[length] == ','))
+            return true;
+    }
+    return false;
+}
+
+/* Finds the process's group in the hierarchy of the controller. A line of the file is
+ * "NUMBER:CONTROLLERS:GROUP"; version 2 has the number 0 and no controllers. */
+static bool find_group(const char *root, bool unified, const char *controller, char group[PATH_MAX])
+{
+    FILE *const file = open_below(root, "/proc/self/cgroup");
+    char line[PATH_MAX + 256];
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *rest = line;
+        const char *const number = strsep(&rest, ":"), *const controllers = strsep(&rest, ":");
+        if (!rest || strlen(rest) >= PATH_MAX)
+            continue;
+        found = unified ? !strcmp(number, "0") && !*controllers : lists(controllers, controller);
+        if (found)
+            memcpy(group, rest, strlen(rest) + 1);
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* Reads up to two numbers of a file in the folder. "max" is none. */
+static int read_numbers(const char *folder, const char *name, double number[2])
+{
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *const file = fopen(path, "re");
+    const int count = file ? fscanf(file, "%lf %lf", &number[0], &number[1]) : 0;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+static void take_memory(const char *folder, bool unified, struct gf_cgroup_limits *limits)
+{
+    double bytes[2];
+    if (read_numbers(folder, unified ? "memory.max" : "memory.limit_in_bytes", bytes) > 0 &&
+        bytes[0] > 0 && bytes[0] < (double)limits->memory_bytes)
+        limits->memory_bytes = (uint64_t)bytes[0];
+}
+
+static void take_processors(const char *folder, bool unified, struct gf_cgroup_limits *limits)
+{
+    double quota[2] = {0, 0}, period[2];
+    if (unified && read_numbers(folder, "cpu.max", quota) < 2)
+        return;
+    if (!unified) {
+        if (read_numbers(folder, "cpu.cfs_quota_us", quota) < 1 ||
+            read_numbers(folder, "cpu.cfs_period_us", period) < 1)
+            return;
+        quota[1] = period[0];
+    }
+    const double processors = quota[0] > 0 && quota[1] > 0 ? quota[0] / quota[1] : 0;
+    if (processors > 0 && (!limits->processors || processors < limits->processors))
+        limits->processors = processors;
+}
+
+/* Goes from the process's group outwards to the one that is mounted. */
+static void take_limits(const char *root, const struct hierarchy *hierarchy, const char *controller,
+                        struct gf_cgroup_limits *limits)
+{
+    char group[PATH_MAX], folder[2 * PATH_MAX];
+    const char *const inside = hierarchy->inside;
+    const size_t length = strlen(inside);
+    if (!find_group(root, hierarchy->unified, controller, group))
+        return;
+    const bool nested = !strncmp(group, inside, length) && (!group[length] || group[length] == '/');
+    const int base = snprintf(folder, sizeof folder, "%s%s", root, hierarchy->folder);
+    if (base < 0 || base + PATH_MAX >= (int)sizeof folder)
+        return;
+    strcpy(folder + base, group + (nested ? length : 0));
+    for (char *slash = folder; slash;) {
+        if (!strcmp(controller, "memory"))
+            take_memory(folder, hierarchy->unified, limits);
+        else
+            take_processors(folder, hierarchy->unified, limits);
+        slash = strrchr(folder + base, '/');
+        if (slash)
+            *slash = '\0';
+    }
+}
+
+struct gf_cgroup_limits gf_cgroup_limits_below(const char *root)
+{
+    struct gf_cgroup_limits limits = {.memory_bytes = UINT64_MAX};
+    FILE *const file = open_below(root, "/proc/self/mountinfo");
+    char line[3 * PATH_MAX], kind[64], controllers[256];
+    struct hierarchy hierarchy;
+    while (file && fgets(line, sizeof line, file)) {
+        const char *const tail = strstr(line, " - ");
+        if (!tail || sscanf(tail, " - %63s %*s %255s", kind, controllers) != 2 ||
+            sscanf(line, "%*s %*s %*s %4095s %4095s", hierarchy.inside, hierarchy.folder) != 2)
+            continue;
+        hierarchy.unified = !strcmp(kind, "cgroup2");
+        if (!hierarchy.unified && strcmp(kind, "cgroup"))
+            continue;
+        if (hierarchy.unified || lists(controllers, "memory"))
+            take_limits(root, &hierarchy, "memory", &limits);
+        if (hierarchy.unified || lists(controllers, "cpu"))
+            take_limits(root, &hierarchy, "cpu", &limits);
+    }
+    if (file)
+        fclose(file);
+    return limits;
+}
+
+static struct gf_cgroup_limits own;
+
+static void read_own(void)
+{
+    own = gf_cgroup_limits_below("");
+}
+
+const struct gf_cgroup_limits *gf_cgroup_limits(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_own);
+    return &own;
+}
