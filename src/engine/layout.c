@@ -46,6 +46,20 @@ int gf_layout_lanes(const struct gf_schedule *schedule, const struct gf_layout *
     return most < schedule->lanes ? most : schedule->lanes;
 }
 
+uint64_t gf_layout_host_bytes(const struct gf_schedule *schedule, const struct gf_layout *layout)
+{
+    const struct gf_bands *const first = &layout->bands[0],
+                                 *const last = &layout->bands[schedule->plan->segment_count - 1];
+    const uint64_t lanes = (uint64_t)gf_layout_lanes(schedule, layout);
+    const uint64_t in = schedule->source ? first->in_bytes : 0,
+                   out = schedule->sink ? last->out_bytes : 0;
+    /* Behind several segments the writer takes the reader's ring if that is large enough. */
+    const bool shared = schedule->plan->segment_count > 1 && out <= in;
+    const uint64_t ring = shared ? in : in + out;
+    return ring * (lanes + 1) +
+           (schedule->backend->calls->unified ? gf_layout_lane_bytes(layout) * lanes : 0);
+}
+
 bool gf_layout_first_stage_on_host(const struct gf_schedule *schedule,
                                    const struct gf_layout *layout, int s)
 {

@@ -24,6 +24,8 @@ void gf_layout_free(struct gf_layout *layout);
 void gf_layout_place_pictures(const struct gf_schedule *schedule, struct gf_layout *layout);
 /* How many lanes work: no more than the segment with the most bands has. */
 int gf_layout_lanes(const struct gf_schedule *schedule, const struct gf_layout *layout);
+/* The host memory of the lanes and of the rings between them and the codecs. */
+uint64_t gf_layout_host_bytes(const struct gf_schedule *schedule, const struct gf_layout *layout);
 /* Whether the segment's first stage must run on the host: each of its bands reads most of a
  * picture, as a transpose does, for which the device has no room. */
 bool gf_layout_first_stage_on_host(const struct gf_schedule *schedule,

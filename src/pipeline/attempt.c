@@ -38,7 +38,7 @@ static enum gf_status attempt_part(struct gf_pipeline *pipeline, const struct gf
     enum gf_status status = gf_pipeline_plan_part(pipeline, &own, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
-        status = gf_pipeline_check_codecs(pipeline, &own, part->source, &plan, error);
+        status = gf_pipeline_check_memory(pipeline, &own, part->source, &plan, error);
     if (!status)
         status = gf_image_alloc(image, plan.out, error);
     if (!status) {
@@ -118,7 +118,7 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     enum gf_status status = gf_pipeline_plan_part(pipeline, task, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
-        status = gf_pipeline_check_codecs(pipeline, task, part->source, &plan, error);
+        status = gf_pipeline_check_memory(pipeline, task, part->source, &plan, error);
     if (!status && task->image_out)
         status = check_or_allocate(task->image_out, plan.out, error);
     if (!status && task->image_out && metadata)

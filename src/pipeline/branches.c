@@ -119,9 +119,29 @@ static bool has_box(const struct gf_several *several, const struct gf_branch *br
 
 /* ---- stages ---- */
 
-static bool has_room(const struct gf_pipeline *pipeline, struct gf_format format)
+static uint64_t held_bytes(const struct gf_held *held)
 {
-    return (uint64_t)gf_row_bytes(format) * (uint64_t)format.height <=
+    return held && !held->on_device
+               ? (uint64_t)held->image.pitch * (uint64_t)held->image.format.height
+               : 0;
+}
+
+/* Whether a picture of the format fits beside what the group's outputs take. */
+static bool has_room(const struct gf_several *several, const struct gf_group *group,
+                     const struct gf_held *from, struct gf_format format)
+{
+    const struct gf_pipeline *const pipeline = several->pipeline;
+    uint64_t most = 0;
+    for (int i = 0; i < group->count; i++) {
+        const struct gf_branch *const branch = group->member[i];
+        const uint64_t bytes = gf_pipeline_whole_bytes(pipeline, &branch->plan) +
+                               gf_sink_memory(branch->task->file_format, branch->plan.out,
+                                              &pipeline->output[branch->number].options)
+                                   .bytes +
+                               (from ? 0 : several->source->memory.bytes);
+        most = bytes > most ? bytes : most;
+    }
+    return held_bytes(from) + most + (uint64_t)gf_row_bytes(format) * (uint64_t)format.height <=
            gf_pipeline_memory_limit(pipeline);
 }
 
@@ -155,11 +175,12 @@ static enum gf_status hold_result(struct gf_several *several, const struct gf_br
     task.in_on_device = from && from->on_device;
     task.image_out = &to->image;
     task.out_on_device = on_device;
+    task.image_bytes = held_bytes(from);
     struct gf_source *const source = from ? NULL : several->source;
     enum gf_status status = gf_plan_cut(&branch->plan, branch->done, end, &part, error);
     if (status)
         return status;
-    status = gf_pipeline_check_codecs(pipeline, &task, source, &part, error);
+    status = gf_pipeline_check_memory(pipeline, &task, source, &part, error);
     if (!status && !on_device)
         status = take_host_image(pipeline, part.out, &to->image, error);
     if (!status)
@@ -188,7 +209,8 @@ static enum gf_status write_branch(struct gf_several *several, struct gf_branch 
         return status;
     task->image_in = &from->image;
     task->in_on_device = from->on_device;
-    status = gf_pipeline_check_codecs(pipeline, task, NULL, &part, error);
+    task->image_bytes = held_bytes(from);
+    status = gf_pipeline_check_memory(pipeline, task, NULL, &part, error);
     if (!status)
         status = gf_pipeline_open_sink(
             pipeline, task, part.out,
@@ -201,6 +223,7 @@ static enum gf_status write_branch(struct gf_several *several, struct gf_branch 
     gf_plan_free(&part);
     task->image_in = NULL;
     task->in_on_device = false;
+    task->image_bytes = 0;
     return status;
 }
 
@@ -227,7 +250,7 @@ enum gf_status gf_group_advance(struct gf_several *several, const struct gf_grou
     }
     const struct gf_format format =
         first->done + common ? first->plan.stage[first->done + common - 1].out : first->plan.in;
-    if (group->count > 1 && !on_device && !has_room(pipeline, format)) {
+    if (group->count > 1 && !on_device && !has_room(several, group, from, format)) {
         enum gf_status status = GF_OK;
         for (int i = 0; from && !status && i < group->count; i++)
             status = advance_alone(several, group->member[i], from, error);

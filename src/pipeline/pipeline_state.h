@@ -108,8 +108,9 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
                                     struct gf_source *source, struct gf_sink *sink,
                                     const struct gf_picture_task *task,
                                     struct gf_error *error) GF_CHECKED;
-/* Sets task->codec_bytes. Fails where the codecs need more than the memory budget. */
-enum gf_status gf_pipeline_check_codecs(const struct gf_pipeline *pipeline,
+/* Sets task->codec_bytes and task->second_bytes. Fails where codecs, second pictures and pictures
+ * between stages need more memory than gf_pipeline_memory_limit(). */
+enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
                                         struct gf_picture_task *task,
                                         const struct gf_source *source, const struct gf_plan *plan,
                                         struct gf_error *error) GF_CHECKED;
@@ -123,8 +124,17 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
 /* The most bytes of whole pictures that lie in host memory at one time: the picture that a segment
  * reads and the one that it writes. */
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
-/* The most bytes that a whole picture may take in host memory; UINT64_MAX: there is no limit. */
+/* The most bytes of host memory that a picture may take: options.memory_bytes, or by default a part
+ * of the machine's memory. */
 uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);
+/* What options.memory_bytes leaves for bands where the picture takes so many other bytes. */
+uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken);
+/* Lowers the number of lanes until their bands fit into the schedule's memory. Fails where the
+ * bands of one lane exceed it by far. */
+enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task,
+                                     struct gf_schedule *schedule,
+                                     struct gf_error *error) GF_CHECKED;
 /* The request for a plan for the source's picture. request.reduction is the reduction that the
  * chain can use; the source has not been set to it yet. */
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,

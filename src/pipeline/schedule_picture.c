@@ -67,9 +67,10 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         gf_pipeline_take_device_images(pipeline, task, plan, source, sink, &device_images, error);
     struct gf_options options = gf_pipeline_resolved(pipeline);
     const uint64_t encoded = device_images.out.data ? device_images.encoded_bytes : 0,
-                   taken = task->codec_bytes + task->second_bytes + encoded;
+                   taken = task->codec_bytes + task->second_bytes + task->image_bytes +
+                           gf_pipeline_whole_bytes(pipeline, plan) + encoded;
     if (pipeline->options.memory_bytes)
-        options.memory_bytes -= taken < options.memory_bytes / 2 ? taken : options.memory_bytes / 2;
+        options.memory_bytes = gf_pipeline_band_bytes(pipeline, taken);
     /* Where the device decodes and encodes, there is no work that threads could do side by side. */
     const bool serial =
         options.serial || (!options.lanes && device_images.in.data && device_images.out.data);
@@ -100,6 +101,8 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
                            (device_images.out.data || task->out_on_device);
     if (!status && task->out_on_device && !is_result)
         status = take_device_result(pipeline, plan->out, task->image_out, error);
+    if (!status && !is_result && schedule.memory_is_limit)
+        status = gf_pipeline_fit_bands(pipeline, task, &schedule, error);
     if (!status && !is_result)
         status = gf_schedule_plan(&schedule, error);
     for (size_t i = spans; i < pipeline->spans.count; i++) {
@@ -125,43 +128,6 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
     return status ? status : describe_schedule(pipeline, task, plan, &schedule, error);
 }
 
-uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
-{
-    uint64_t most = 0, before = 0;
-    if (pipeline->on_cuda) /* whole pictures lie in device memory, as far as there is room */
-        return 0;
-    for (int s = 0; s + 1 < plan->segment_count; s++) {
-        const struct gf_format format = plan->segment[s].out;
-        const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
-        most = before + bytes > most ? before + bytes : most;
-        before = bytes;
-    }
-    return most;
-}
-
-/* Any worker of a batch may use the whole memory that the batch has for pictures. */
-uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
-{
-    const uint64_t own = pipeline->options.memory_bytes,
-                   shared = pipeline->memory_budget ? pipeline->memory_budget->limit : 0;
-    const uint64_t limit = shared > own ? shared : own;
-    return limit ? limit : UINT64_MAX;
-}
-
-/* Fails where the picture's codec alone needs more than the caller's budget. */
-static enum gf_status check_codec_memory(const struct gf_pipeline *pipeline, const char *name,
-                                         struct gf_codec_memory memory, struct gf_error *error)
-{
-    const uint64_t limit = gf_pipeline_memory_limit(pipeline);
-    if (!pipeline->options.memory_bytes || memory.bytes <= limit)
-        return GF_OK;
-    return gf_fail(error, GF_ERROR_INPUT,
-                   "%s: %s: that takes %llu MiB of memory, over the %llu MiB of "
-                   "options.memory_bytes",
-                   name, memory.why, (unsigned long long)(memory.bytes >> 20),
-                   (unsigned long long)(limit >> 20));
-}
-
 /* Takes the memory that the picture needs from the shared budget while the picture is scheduled. */
 enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                     struct gf_source *source, struct gf_sink *sink,
@@ -179,40 +145,5 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
         gf_buffer_pool_clear(&pipeline->buffers);
     if (bytes)
         gf_memory_budget_release(pipeline->memory_budget, bytes);
-    return status;
-}
-
-/* The bytes of the second pictures that the plan's filters read. */
-static uint64_t second_bytes(const struct gf_plan *plan)
-{
-    uint64_t bytes = 0;
-    for (int s = 0; s < plan->stage_count; s++) {
-        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
-        const int count = gf_stage_pictures(&plan->stage[s], list);
-        for (int i = 0; i < count; i++)
-            bytes += gf_picture_bytes(list[i]);
-    }
-    return bytes;
-}
-
-enum gf_status gf_pipeline_check_codecs(const struct gf_pipeline *pipeline,
-                                        struct gf_picture_task *task,
-                                        const struct gf_source *source, const struct gf_plan *plan,
-                                        struct gf_error *error)
-{
-    const struct gf_codec_memory second = {second_bytes(plan), "second pictures are held whole"};
-    struct gf_codec_memory in = {0}, out = {0};
-    if (source)
-        in = source->memory;
-    if (task->output)
-        out = gf_sink_memory(task->file_format, plan->out, &pipeline->options);
-    task->codec_bytes = in.bytes + out.bytes;
-    task->second_bytes = second.bytes;
-    enum gf_status status = check_codec_memory(
-        pipeline, task->input ? gf_input_name(task->input) : "picture", second, error);
-    if (!status && source)
-        status = check_codec_memory(pipeline, gf_input_name(task->input), in, error);
-    if (!status && task->output)
-        status = check_codec_memory(pipeline, gf_output_name(task->output), out, error);
     return status;
 }

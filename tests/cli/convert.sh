@@ -53,11 +53,11 @@ same one.ppm tight.ppm
 begin "what a codec needs beyond --memory is refused, with the size"
 run 0 gpufilter -i in.ppm -o large.ppm resize=w=900:h=900
 run 4 gpufilter -i large.ppm -o large.jpg --progressive --memory=1M
-stderr_like 'large.ppm: large.jpg: a progressive JPEG is encoded as a whole: that takes 2 MiB of memory, over the 1 MiB of --memory$'
+stderr_like 'large.ppm: large.jpg: a progressive JPEG is encoded as a whole: that takes 3 MiB of memory, over the 1 MiB of --memory$'
 absent large.jpg
 run 0 gpufilter -i large.ppm -o large.jpg --progressive --memory=8M
 run 4 gpufilter -i large.jpg -o small.ppm --memory=1M
-stderr_like 'large.jpg: a JPEG of several scans is decoded as a whole: that takes 2 MiB of memory, over the 1 MiB of --memory$'
+stderr_like 'large.jpg: a JPEG of several scans is decoded as a whole: that takes 3 MiB of memory, over the 1 MiB of --memory$'
 
 begin "colours do not go into a .pgm"
 run 4 gpufilter -i in.ppm -o colours.pgm

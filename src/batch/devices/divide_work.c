@@ -62,8 +62,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
                            * wait for one another */
         options->threads = (memory ? 1 : 2) * threads / workers;
     /* Half of the memory is for bands, half for whole pictures. */
-    gf_memory_budget_open(memory_budget, memory ? memory / 2 : gf_memory_pictures_bytes(),
-                          workers);
+    gf_memory_budget_open(memory_budget, memory ? memory / 2 : gf_memory_pictures_bytes(), workers);
     if (memory && workers > 1)
         options->memory_bytes = memory / 2 / (uint64_t)workers;
     if (options->device_memory_bytes && devices->count)

@@ -1,0 +1,132 @@
+/* The host memory of a picture: what its codecs, its stages and its second pictures take, and how
+ * much they may take. */
+#include "base/fail.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "engine/layout.h"
+#include "pipeline/pipeline_state.h"
+
+/* A limit below this one would refuse pictures that fit into a processor's cache. */
+#define LIMIT_LEAST ((uint64_t)1 << 20)
+/* What bands get beside codecs and pictures that take all the memory. */
+#define BANDS_LEAST ((uint64_t)8 << 20)
+
+static uint64_t bytes_of(struct gf_format format)
+{
+    return (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
+}
+
+uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
+{
+    uint64_t most = 0, before = 0;
+    if (pipeline->on_cuda) /* whole pictures lie in device memory, as far as there is room */
+        return 0;
+    for (int s = 0; s + 1 < plan->segment_count; s++) {
+        const uint64_t bytes = bytes_of(plan->segment[s].out);
+        most = before + bytes > most ? before + bytes : most;
+        before = bytes;
+    }
+    return most;
+}
+
+/* Any worker of a batch may use the whole memory that the batch has for pictures. */
+uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
+{
+    const uint64_t own = pipeline->options.memory_bytes,
+                   shared = pipeline->memory_budget ? pipeline->memory_budget->limit : 0;
+    const uint64_t limit = !own ? gf_memory_picture_bytes() : shared > own ? shared : own;
+    return limit > LIMIT_LEAST ? limit : LIMIT_LEAST;
+}
+
+uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken)
+{
+    const uint64_t own = pipeline->options.memory_bytes, half = own / 2;
+    /* The workers of a batch have a share of the memory for bands alone. */
+    const bool apart = pipeline->memory_budget && pipeline->memory_budget->limit > own;
+    const uint64_t least = apart || half < BANDS_LEAST ? half : BANDS_LEAST;
+    return own > taken && own - taken > least ? own - taken : least;
+}
+
+/* Fails where that is more than the picture may take. */
+static enum gf_status check_bytes(const struct gf_pipeline *pipeline, const char *name,
+                                  struct gf_codec_memory memory, struct gf_error *error)
+{
+    const uint64_t limit = gf_pipeline_memory_limit(pipeline), mib = (uint64_t)1 << 20;
+    if (memory.bytes <= limit)
+        return GF_OK;
+    return gf_fail(
+        error, GF_ERROR_INPUT, "%s: %s: that takes %llu MiB of memory, over the %llu MiB of %s",
+        name, memory.why, (unsigned long long)((memory.bytes + mib - 1) / mib),
+        (unsigned long long)(limit / mib),
+        pipeline->options.memory_bytes ? "options.memory_bytes"
+                                       : "this machine that a picture may take (to allow more: "
+                                         "options.memory_bytes)");
+}
+
+/* The bytes of the second pictures that the plan's filters read. */
+static uint64_t second_bytes(const struct gf_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (int s = 0; s < plan->stage_count; s++) {
+        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+        const int count = gf_stage_pictures(&plan->stage[s], list);
+        for (int i = 0; i < count; i++)
+            bytes += gf_picture_bytes(list[i]);
+    }
+    return bytes;
+}
+
+enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
+                                        struct gf_picture_task *task,
+                                        const struct gf_source *source, const struct gf_plan *plan,
+                                        struct gf_error *error)
+{
+    const char *const name = task->input ? gf_input_name(task->input) : "picture";
+    const bool makes_image = task->image_out && !task->image_out->data && !task->out_on_device;
+    const struct gf_codec_memory second = {second_bytes(plan), "second pictures are held whole"};
+    struct gf_codec_memory in = {0}, out = {0}, whole, all;
+    if (source)
+        in = source->memory;
+    if (task->output)
+        out = gf_sink_memory(task->file_format, plan->out, &pipeline->options);
+    whole = (struct gf_codec_memory){gf_pipeline_whole_bytes(pipeline, plan) + task->image_bytes +
+                                         (makes_image ? bytes_of(plan->out) : 0),
+                                     "pictures between its filters are held whole"};
+    all = (struct gf_codec_memory){second.bytes + in.bytes + whole.bytes + out.bytes,
+                                   "it is decoded, filtered and encoded as a whole"};
+    task->codec_bytes = in.bytes + out.bytes;
+    task->second_bytes = second.bytes;
+    enum gf_status status = check_bytes(pipeline, name, second, error);
+    if (!status)
+        status = check_bytes(pipeline, name, in, error);
+    if (!status)
+        status = check_bytes(pipeline, name, whole, error);
+    if (!status && task->output)
+        status = check_bytes(pipeline, gf_output_name(task->output), out, error);
+    return status ? status : check_bytes(pipeline, name, all, error);
+}
+
+enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task,
+                                     struct gf_schedule *schedule, struct gf_error *error)
+{
+    uint64_t bytes = 0;
+    bool fits = false;
+    enum gf_status status = GF_OK;
+    while (!status && !fits) {
+        struct gf_layout layout;
+        status = gf_layout_make(schedule, &layout, error);
+        bytes = status ? 0 : gf_layout_host_bytes(schedule, &layout);
+        gf_layout_free(&layout);
+        fits = bytes <= schedule->options->memory_bytes || schedule->lanes == 1;
+        if (!fits)
+            schedule->lanes = (schedule->lanes + 1) / 2;
+    }
+    if (status || bytes <= schedule->options->memory_bytes + BANDS_LEAST)
+        return status;
+    const struct gf_codec_memory bands = {bytes + gf_pipeline_memory_limit(pipeline) -
+                                              schedule->options->memory_bytes,
+                                          "its filters need many rows at once"};
+    return check_bytes(pipeline, task->input ? gf_input_name(task->input) : "picture", bands,
+                       error);
+}
