@@ -56,9 +56,9 @@ static bool find_group(const char *root, bool unified, const char *controller, c
 /* Reads up to two numbers of a file in the folder. "max" is none. */
 static int read_numbers(const char *folder, const char *name, double number[2])
 {
-    char path[PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *const file = fopen(path, "re");
+    char path[PATH_MAX];
+    const bool fits = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path;
+    FILE *const file = fits ? fopen(path, "re") : NULL;
     const int count = file ? fscanf(file, "%lf %lf", &number[0], &number[1]) : 0;
     if (file)
         fclose(file);
