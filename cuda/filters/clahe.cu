@@ -1,5 +1,5 @@
-/* clahe on a device: 8 bits through tables in shared memory, 16 bits through those in global
- * memory, which are too large. */
+/* clahe on a device. Pictures of 8 bits are changed by tables in shared memory; tables for 16 bits
+ * are too large for it and stay in global memory. */
 #include "filters/clahe/clahe.h"
 
 #include "cuda/common/early.cuh"
@@ -8,7 +8,7 @@
 
 enum {
     CLAHE_WARPS = 8,
-    CLAHE_ROWS = 8, /* of a block */
+    CLAHE_ROWS = 8, /* rows of a block */
     CLAHE_THREADS = CLAHE_WARPS * WARP
 };
 
@@ -16,8 +16,8 @@ struct clahe_args {
     struct view_pair p;
     struct gf_tiles tiles;
     float inverse_width, inverse_height;
-    unsigned row_tiles; /* tiles of TILE pixels in a row */
-    const void *tables; /* those behind struct gf_clahe */
+    unsigned row_tiles; /* the number of tiles of TILE pixels in a row */
+    const void *tables; /* the tables that follow struct gf_clahe in memory */
 };
 
 static __device__ __forceinline__ int limited(int v, int most)
@@ -25,7 +25,8 @@ static __device__ __forceinline__ int limited(int v, int most)
     return min(max(v, 0), most);
 }
 
-/* Four bytes of a word, between which a pixel lies. */
+/* Interpolates between the four bytes of a word, which are the values of four neighbouring
+ * tiles. */
 static __device__ __forceinline__ int mix_bytes(unsigned four, float right, float below)
 {
     return gf_clahe_mix((float)(four & 255u), (float)(four >> 8 & 255u), (float)(four >> 16 & 255u),
@@ -47,7 +48,8 @@ static __device__ __forceinline__ void change_pixel(unsigned char *v, const unsi
         v[c] = (unsigned char)limited(v[c] + to - luma, 255);
 }
 
-/* Rows of the block that share a row of cells are done together; their tables are loaded before. */
+/* The block's rows that lie in one row of cells are processed together; the cells' tables are
+ * loaded first. */
 template <int COUNT>
 static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const struct clahe_args args)
 {

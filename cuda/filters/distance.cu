@@ -5,14 +5,14 @@
 #include "cuda/common/stencil.cuh"
 #include "pixel/sample.h"
 
-/* ---- to the nearest background pixel of the same row: a warp a row ---- */
+/* ---- the nearest background pixel of the same row: each warp makes a row ---- */
 
 constexpr int ALONG_WARPS = 4, ALONG_THREADS = ALONG_WARPS * WARP;
 constexpr int EACH = 16;         /* pixels of a lane */
-constexpr int NOWHERE = 1 << 30; /* a pixel beyond all others */
+constexpr int NOWHERE = 1 << 30; /* the distance where no background pixel is found */
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
-/* Bit i: pixel x + i of the row is background. */
+/* Bit i of the result is set if pixel x + i of the row is background. */
 template <class Sample, int CHANNELS>
 static __device__ __forceinline__ unsigned dark_pixels(const unsigned char *row, int x, int width)
 {
@@ -43,7 +43,8 @@ static __device__ __forceinline__ unsigned near_or_none(int far)
     return (unsigned)min(far, (int)GF_DISTANCE_NONE);
 }
 
-/* Two passes: the nearest to the right, from the end of the row on, then that to the left. */
+/* Two passes: the first finds the nearest background pixel to the right, from the end of the row
+ * on; the second one finds the nearest to the left. */
 template <class Sample, int CHANNELS>
 __global__ void __launch_bounds__(ALONG_THREADS) along_kernel(const struct view_pair p)
 {
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(ALONG_THREADS) along_kernel(const struct view_
         const int x = begin + lane * EACH;
         const unsigned dark = x < p.width ? dark_pixels<Sample, CHANNELS>(in, x, p.width) : 0;
         const int first = dark ? x + __ffs((int)dark) - 1 : NOWHERE;
-        int nearest = first; /* in the lanes from this one on */
+        int nearest = first; /* the nearest background pixel in the lanes from this one on */
 #pragma unroll
         for (int step = 1; step < WARP; step *= 2) {
             const int other = __shfl_down_sync(WHOLE_WARP, nearest, step);
@@ -137,20 +138,22 @@ extern "C" int gf_distance_along_cuda(const struct gf_launch *launch)
     });
 }
 
-/* ---- across the columns: a block a row ---- */
+/* ---- the nearest background pixel across the columns: each block makes a row ---- */
 
-/* The nearest column never decreases from pixel to pixel, if the first of equally near ones counts.
- * So the nearest columns of two pixels bound those of the pixels between them: every 4096th pixel
- * looks at the whole row, then every 512th, 64th, 8th and each at what is left. The columns that a
- * level looks at add up to seven rows, whatever the picture, and to less where there is background
- * near most pixels. */
+/* The column of the nearest background pixel never decreases from pixel to pixel along a row, if
+ * the first of equally near columns counts. The nearest columns of two pixels therefore bound the
+ * nearest columns of the pixels between them. Every 4096th pixel looks at the whole row, then every
+ * 512th, 64th, 8th and each pixel looks only at the columns between its bounds. On each level all
+ * pixels together look at seven rows of columns at most, whatever the picture, and at fewer where
+ * background is near most pixels. */
 constexpr int ACROSS_THREADS = 256, ACROSS_WARPS = ACROSS_THREADS / WARP;
-constexpr int FIRST_STEP = 4096, LEVEL = 8; /* each step is that part of the one before */
-constexpr int ALONE_MAX = 64;               /* columns that a lane looks at without the others */
+constexpr int FIRST_STEP = 4096, LEVEL = 8; /* each step is 1 / LEVEL of the step before */
+constexpr int ALONE_MAX = 64;               /* the most columns that a lane looks at alone */
 
 struct across_args {
     struct view_pair p;
-    unsigned *nearest; /* of each GF_DISTANCE_STEP-th pixel; rows of `pitch` */
+    /* the nearest column of each GF_DISTANCE_STEP-th pixel, in rows of `pitch` */
+    unsigned *nearest;
     size_t pitch;
     float scale;
 };
@@ -169,7 +172,7 @@ static __device__ __forceinline__ Square squared_to(const unsigned short *row, i
                                       : (Square)dx * (Square)dx + (Square)height * height;
 }
 
-/* All lanes of the warp look for the same pixel's. */
+/* Finds the nearest column of one pixel by all lanes of the warp. */
 template <class Square>
 static __device__ __forceinline__ candidate<Square> find_together(const unsigned short *row, int x,
                                                                   int low, int high)
@@ -191,7 +194,8 @@ static __device__ __forceinline__ candidate<Square> find_together(const unsigned
     return best;
 }
 
-/* Each lane looks for its own pixel's. All lanes of the warp take part; high < low: for none. */
+/* Finds the nearest column of a pixel for each lane. All lanes of the warp take part; a lane with
+ * high < low looks for nothing. */
 template <class Square>
 static __device__ __forceinline__ candidate<Square> find_each(const unsigned short *row, int x,
                                                               int low, int high)
@@ -217,9 +221,9 @@ static __device__ __forceinline__ candidate<Square> find_each(const unsigned sho
     return best;
 }
 
-/* The columns between the nearest of the pixels at either side, which are `step` apart; of the
- * whole row with step 0. None of them is further away than the background of the pixel's own
- * column. */
+/* Sets low and high to the nearest columns of the two pixels around x that are `step` apart; with
+ * step 0, to the ends of the row. Columns further away than the background in the pixel's own
+ * column are left out. */
 static __device__ __forceinline__ void bounds(const unsigned short *row, const unsigned *nearest,
                                               int width, int x, int step, int *low, int *high)
 {

@@ -1,8 +1,9 @@
-/* guided on a device: one kernel finds the lines (struct gf_guided_line) of every sample, another
- * one takes their means. Both go down a strip with a thread a column, which keeps the sum of its
- * 2 radius + 1 samples; sums of windows are differences of prefix sums of these over the block, so
- * that the time does not depend on the radius. All sums are of integers: every order gives the same
- * bits. The kernels do not use walk.cuh, since their windows may be wider than a strip. */
+/* guided on a device: one kernel finds the line (struct gf_guided_line) of every sample, another
+ * one takes the means of the lines. In both a block moves down a strip with a thread for each
+ * column, which keeps the sum of the 2 radius + 1 samples of its column. The sum of a window is the
+ * difference of two prefix sums of the column sums over the block, so that the time does not depend
+ * on the radius. All sums are of integers: every order gives the same bits. The kernels do not use
+ * walk.cuh, since their windows may be wider than a strip. */
 #include "filters/guided/guided.h"
 
 #include "cuda/common/launch.cuh"
@@ -19,8 +20,9 @@ struct guided_args {
     struct gf_guided_line *line; /* [channels][rows + 2 radius][width] */
 };
 
-/* Where a block works: it makes columns first..first + THREADS - 2 radius - 1. A thread's column
- * may lie beyond the picture; `from` is the one that stands for it, -1 where zeros do. */
+/* Where a block works: it makes columns first..first + THREADS - 2 radius - 1. A thread's column x
+ * may lie beyond the picture; `from` is the column of the picture that replaces x, or -1 where
+ * zeros replace it. */
 struct place {
     int x, from, channel, top, end;
     bool makes; /* the thread makes a result in its column */
@@ -41,8 +43,8 @@ static __device__ __forceinline__ struct place place_of(const struct guided_args
     return place;
 }
 
-/* Shared memory of window_sums(). The sums of warps come first: they are read as vectors, which
- * then touch nothing that another warp writes at that time. */
+/* Shared memory of window_sums(). The sums of warps come first: they are read as vectors, and no
+ * vector then contains a number that another warp writes at that time. */
 template <class A, class B> struct prefixes {
     A first_warp[WARPS];
     B second_warp[WARPS];
@@ -60,8 +62,9 @@ template <class T> static __device__ __forceinline__ T warp_prefix(T v, int lane
     return v;
 }
 
-/* The sums of both over the 2 radius + 1 threads around; of use where place.makes. All threads of
- * the block call it. */
+/* Replaces *a and *b by the sums of *a and of *b over the 2 radius + 1 threads around this one;
+ * the sums are valid in threads whose place.makes is set. All threads of the block call the
+ * function. */
 template <class A, class B>
 static __device__ __forceinline__ void window_sums(struct prefixes<A, B> *s, int radius, bool makes,
                                                    A *a, B *b)
@@ -69,7 +72,7 @@ static __device__ __forceinline__ void window_sums(struct prefixes<A, B> *s, int
     const int t = (int)threadIdx.x, lane = t % WARP, warp = t / WARP;
     A first = warp_prefix(*a, lane);
     B second = warp_prefix(*b, lane);
-    __syncthreads(); /* the sums of the row before have been read */
+    __syncthreads(); /* every thread has read the sums of the row before */
     if (lane == WARP - 1) {
         s->first_warp[warp] = first;
         s->second_warp[warp] = second;
@@ -146,7 +149,7 @@ static __global__ void __launch_bounds__(THREADS) guided_lines_kernel(const stru
     for (int i = place.top; i < place.end; i++, line += p.width) {
         const int row = gf_border_index(p.out_y - radius + i, p.height, p.border);
         struct gf_guided_line result = {0, 0};
-        if (row >= 0) { /* the same for the whole block */
+        if (row >= 0) { /* the condition is the same for the whole block */
             column.go_to(p, place, radius, row);
             unsigned sum = column.sum;
             Square squares = column.squares;

@@ -5,12 +5,13 @@
 #include "stage/stage.h"
 
 constexpr int THREADS = 256;
-constexpr int GROUP = 4; /* pixels of a thread at a time: whole words, of three channels, too */
-constexpr unsigned ITEMS_MOST = 1u << 30; /* of a launch */
+/* pixels of a thread at a time; with three channels, too, they fill whole words */
+constexpr int GROUP = 4;
+constexpr unsigned ITEMS_MOST = 1u << 30; /* the most items of a launch */
 
 struct icc_args {
     struct view_pair p;
-    struct gf_icc_transform t;  /* the numbers; its tables are at `block` */
+    struct gf_icc_transform t;  /* the parameters of the conversion; its tables are at `block` */
     const unsigned char *block; /* in device memory */
     int in_channels, out_channels;
 };
@@ -42,7 +43,7 @@ shape_pixel(const struct icc_args &args, const struct shaper_tables &tables, uns
         sample[c] = shaped(args, tables, r, g, b, c);
 }
 
-/* Four pixels as words. */
+/* Changes four pixels, which are stored as words. */
 template <int CHANNELS>
 static __device__ __forceinline__ void shape_group(const struct icc_args &args,
                                                    const struct shaper_tables &tables,
@@ -79,7 +80,7 @@ static __device__ void shape_bytes(const struct icc_args &args, const struct sha
     }
 }
 
-/* ONE: the channels of the result share a curve, which then fits in shared memory. */
+/* With ONE the channels of the result share a curve, which then fits in shared memory. */
 template <int CHANNELS, bool ONE>
 static __global__ void __launch_bounds__(THREADS) icc_shaper_kernel(struct icc_args args)
 {
@@ -172,7 +173,8 @@ static __device__ __forceinline__ void convert_grid(const struct icc_args &args,
 {
     const uint32_t grid = (uint32_t)args.t.grid;
     const uint16_t *node = (const uint16_t *)(args.block + args.t.node_at);
-    const int first = args.t.inputs - 3; /* of CMYK the first channel is the fourth axis */
+    /* in CMYK the first channel is the fourth axis of the table */
+    const int first = args.t.inputs - 3;
     const struct gf_icc_corners corners = gf_icc_corners_of(
         place_of(args, in[first], first), place_of(args, in[first + 1], first + 1),
         place_of(args, in[first + 2], first + 2), grid);

@@ -1,7 +1,8 @@
-/* nlmeans on a device. A warp makes rows of up to 58 pixels: a lane has two columns side by side,
- * of which it keeps the sums in registers while every shift of the search window goes by. For a
- * shift it adds up the squared differences down its columns, and takes those of its neighbours for
- * the sums over patches by shuffles. Integers only, but for the weight: as on the CPU. */
+/* nlmeans on a device. A warp makes rows of up to 58 pixels. A lane has two neighbouring columns
+ * and keeps their sums in registers through all shifts of the search window. For each shift the
+ * lane adds up the squared differences down its columns, and gets the neighbouring lanes'
+ * differences by shuffles to make the sums over patches. As on the CPU, all numbers are integers
+ * but the weights. */
 #include "filters/nlmeans/nlmeans.h"
 
 #include "cuda/common/launch.cuh"
@@ -15,13 +16,14 @@ struct nlmeans_args {
     struct gf_nlmeans nlmeans;
 };
 
-/* Pixels of 8 bits: the samples are the bytes of a word, and byte 3 of up to three channels is 1,
- * so that it adds up the weights. */
+/* Pixels of 8 bits: the samples are the bytes of a word. With up to three channels byte 3 is 1, so
+ * that the sum of byte 3 is the sum of the weights. */
 template <int COUNT> struct pixels8 {
     typedef unsigned pixel;
-    static constexpr int rows = 8;      /* of a thread */
-    static constexpr bool twice = true; /* the tile is held twice, the second time from its second
-                                           column on, so that two columns are one aligned access */
+    static constexpr int rows = 8; /* rows of a thread */
+    /* the tile is stored twice, the second copy from the tile's second column on, so that any
+     * two neighbouring columns are one aligned access in one of the copies */
+    static constexpr bool twice = true;
     unsigned sum[4], weights;
 
     static __device__ __forceinline__ pixel load(const unsigned char *row, int x)
@@ -111,13 +113,13 @@ template <int COUNT> struct pixels16 {
     }
 };
 
-/* The columns of a lane's two results that are right, of those of its warp: each needs PATCH on
- * either side. */
+/* The number of columns in which a warp makes results: PATCH columns at either side of the warp
+ * lack neighbours. */
 template <int PATCH> static constexpr int MADE = COLUMNS - 2 * PATCH;
 
 static __host__ __device__ __forceinline__ int tile_pitch(int search)
 {
-    return COLUMNS + 2 * search + 2; /* even */
+    return COLUMNS + 2 * search + 2; /* an even number */
 }
 
 template <class Pixels, int PATCH>
@@ -133,7 +135,7 @@ static __device__ __forceinline__ void fill_tile(const struct nlmeans_args &args
     const struct view_pair &p = args.p;
     const int search = args.nlmeans.search, pitch = tile_pitch(search);
     const int lines = tile_lines<Pixels, PATCH>(search), pixels = lines * pitch;
-    const int last = p.out_y + p.rows - 1 + search + PATCH; /* the view ends there */
+    const int last = p.out_y + p.rows - 1 + search + PATCH; /* the last row of the view */
     for (int i = (int)threadIdx.x; i < pixels; i += THREADS) {
         const int line = i / pitch, column = i - line * pitch;
         const int y = gf_border_index(min(y0 + line, last), p.height, p.border);
@@ -162,7 +164,8 @@ static __device__ __forceinline__ void load_two(const typename Pixels::pixel *ro
     }
 }
 
-/* The sums along the row over a patch of both columns. All lanes of the warp call it. */
+/* Sums a patch along the row, for both columns of the lane. All lanes of the warp call the
+ * function. */
 template <int PATCH>
 static __device__ __forceinline__ void sum_along(unsigned left, unsigned right, unsigned to[2])
 {
@@ -194,7 +197,7 @@ static __global__ void __launch_bounds__(THREADS) nlmeans_kernel(const struct nl
     const int copy = tile_lines<Pixels, PATCH>(search) * pitch;
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     const struct tile_origin origin = block_tile(p.width, MADE<PATCH>, WARPS * ROWS);
-    const int x = origin.x - PATCH + 2 * lane; /* of the lane's first column */
+    const int x = origin.x - PATCH + 2 * lane; /* the picture's column of the lane's first column */
     const int top = origin.row + warp * ROWS;
     fill_tile<Pixels, PATCH>(args, origin.x - PATCH - search, p.out_y + origin.row - PATCH - search,
                              tile);

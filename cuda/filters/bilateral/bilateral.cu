@@ -3,15 +3,17 @@
 extern "C" int gf_bilateral_near_cuda(const struct gf_launch *launch);
 
 /* A block makes a tile of the output. It reads the tile and `radius` pixels around it as floats
- * into shared memory, a strip of as many rows as fit at a time, so that every radius works. The
- * lanes of a warp lie along a row. The channels of a pixel stand together, since its weight needs
- * all of them; the tile of cuda/common/planes.cuh has a plane for each. */
+ * into shared memory, in strips of as many rows as fit at a time, so that every radius works. The
+ * lanes of a warp lie along a row. The channels of a pixel are adjacent in the tile, since the
+ * pixel's weight needs all of them; cuda/common/planes.cuh would give each channel a plane of its
+ * own. */
 constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_THREADS_Y = 8;
-constexpr int TILE_ROWS = 2 * TILE_THREADS_Y; /* a thread makes two pixels, one below the other */
+/* each thread makes two pixels, one below the other */
+constexpr int TILE_ROWS = 2 * TILE_THREADS_Y;
 constexpr int THREADS = TILE_COLUMNS * TILE_THREADS_Y;
 constexpr int STRIP_FLOATS = 8192;
-constexpr float NO_WEIGHT = -1e30f; /* an exponent whose power is 0 */
+constexpr float NO_WEIGHT = -1e30f; /* an exponent for which the power of two is 0 */
 
 template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilateral_args args)
@@ -49,7 +51,7 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
             __syncthreads();
             const int from = max(0, y - radius - top), to = min(rows - 1, y + 1 + radius - top);
             for (int i = from; i <= to; i++) {
-                const int dy = top + i - y; /* -radius .. radius + 1 */
+                const int dy = top + i - y; /* the distance in rows, -radius .. radius + 1 */
                 const float above = dy <= radius ? space[abs(dy)] : NO_WEIGHT;
                 const float below = dy > -radius ? space[abs(dy - 1)] : NO_WEIGHT;
                 const pixel_type *const row = strip + i * columns + tx + radius;
@@ -78,10 +80,12 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
     }
 }
 
-/* Radii whose loops along a row are unrolled, with a tile that holds the whole window. */
+/* The largest radius whose loops along a row are unrolled, with a tile that holds the whole
+ * window. */
 enum { SMALL_RADIUS_MAX = 6 };
 
-/* The taps of one row of the window, for the pixels of the pair that the row belongs to. */
+/* Adds the taps of one row of the window to the sums of the pixels (the first, the second or both)
+ * whose windows contain the row. */
 template <int CHANNELS, int RADIUS, bool FIRST, bool SECOND>
 static __device__ __forceinline__ void
 add_row(const struct colours<CHANNELS> *row, const struct colours<CHANNELS> centre[2],
@@ -122,8 +126,8 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
         /* The view ends `radius` rows below the last row that is made. */
         const int lines = min((int)TILE_ROWS, end - y0) + 2 * RADIUS;
         __syncthreads();
-        /* The second pixel of the last pair may be below the band: its window has a line that is
-         * not here, and its result is not written. */
+        /* The second pixel of the last pair may lie below the band: one row of its window is not
+         * loaded, and its result is not written. */
         for (int i = threadIdx.x; i < lines * COLUMNS; i += THREADS)
             tile[i] = load_pixel<CHANNELS>(p, x0 - RADIUS + i % COLUMNS, y0 - RADIUS + i / COLUMNS);
         __syncthreads();

@@ -14,7 +14,7 @@
 struct bilateral_args {
     struct view_pair p;
     int radius;
-    float colour; /* of struct gf_bilateral_weights */
+    float colour; /* the factor `colour` of struct gf_bilateral_weights */
     const float *space;
 };
 
@@ -25,8 +25,8 @@ template <int CHANNELS> struct __align__(CHANNELS == 3 ? 16 : 4 * CHANNELS) colo
     float v[CHANNELS == 3 ? 4 : CHANNELS];
 };
 
-/* The CPU's own power, by ordinary arithmetic: the instruction for powers of two differs from one
- * kind of GPU to the next. */
+/* The power of two as the CPU computes it, by ordinary arithmetic: the GPU's instruction for powers
+ * of two differs from one kind of GPU to the next. */
 struct power_of_two {
     __device__ __forceinline__ float operator()(float x) const
     {
@@ -49,7 +49,7 @@ static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct
     return pixel;
 }
 
-/* load_pixel() for the picture extended by its border. */
+/* Loads a pixel of the picture as extended by its border. */
 template <int CHANNELS>
 static __device__ __forceinline__ struct colours<CHANNELS> load_pixel(const struct view_pair &p,
                                                                       int x, int y) {
@@ -75,8 +75,8 @@ static __device__ __forceinline__ void store_pixel(const struct view_pair &p, in
     }
 }
 
-/* The sum of the weights, and the sums of weight times difference from the centre; sums of
- * differences round less than sums of samples. */
+/* The sum of the weights, and the sums of weight times difference from the centre. Sums of
+ * differences have smaller rounding errors than sums of samples. */
 template <int CHANNELS> struct sums {
     float weight, colour[CHANNELS];
 

@@ -1,12 +1,12 @@
 /* bilateral of small radii for pictures of 8 bits of one or three channels. It makes sums that are
- * near the CPU's, and the CPU's own sums only for the few pixels where "near" does not tell which
- * sample the result rounds to.
+ * near the CPU's, and makes the CPU's own sums only for the few pixels where the near sum does not
+ * tell which sample the result rounds to.
  *
- * Results are samples, so that a mean which is known within a margin gives the CPU's sample unless
- * a half lies in the margin. gf_bilateral_margin() bounds how far the means of the two ways of
- * adding can be apart. The sums may then use the GPU's power of two, whose last bits differ from
- * one kind of GPU to the next, and integers for distances; about one pixel in 200 is computed
- * again. */
+ * gf_bilateral_margin() bounds the difference between the means of the two ways of adding. A mean
+ * that is known within this margin rounds to the CPU's sample unless a number halfway between two
+ * samples lies within the margin. The near sums may therefore use the GPU's power of two, whose
+ * last bits differ from one kind of GPU to the next, and integers for distances; about one pixel in
+ * 200 is computed again. */
 #ifndef GF_CUDA_FILTERS_BILATERAL_BILATERAL_NEAR_CUH
 #define GF_CUDA_FILTERS_BILATERAL_BILATERAL_NEAR_CUH
 
@@ -25,12 +25,12 @@ enum {
 struct near_args {
     struct bilateral_args exact;
     float margin;
-    float space[GF_BILATERAL_NEAR_MAX + 1];  /* exponents by |dx| */
-    float factor[GF_BILATERAL_NEAR_MAX + 1]; /* powers by |dy| */
+    float space[GF_BILATERAL_NEAR_MAX + 1];  /* exponents of the distance's weight, by |dx| */
+    float factor[GF_BILATERAL_NEAR_MAX + 1]; /* factors of the distance's weight, by |dy| */
 };
 
-/* Samples are kept as differences from the middle of their range, which are exact and halve the
- * rounding errors of sums. With three channels the samples' bytes are kept, too. */
+/* Samples are stored as differences from the middle of their range, which are exact and halve the
+ * rounding errors of sums. With three channels the samples' bytes are stored, too. */
 constexpr float NEAR_MIDDLE = 128.0f;
 
 template <int CHANNELS>
@@ -49,8 +49,8 @@ static __device__ __forceinline__ colours<CHANNELS> near_pixel(const unsigned ch
     return pixel;
 }
 
-/* Loads the tile and RADIUS pixels around it. Rows below those that results need repeat the last
- * row. */
+/* Loads the tile and RADIUS pixels around it. Rows below those that the results need are copies of
+ * the last needed row. */
 template <int CHANNELS, int RADIUS>
 static __device__ __forceinline__ void load_near(const struct view_pair &p, int x0, int y0,
                                                  int lines, struct colours<CHANNELS> *tile)
@@ -136,8 +136,8 @@ add_near_row(const struct near_args &args, const struct colours<CHANNELS> *row, 
         total[k].add_row(sum[k], args.factor[abs(line - k - RADIUS)]);
 }
 
-/* Adds rows LINE .. NEAR_RUN - 2, which only the windows of the first pixels contain, and the
- * corresponding rows at the end. */
+/* Adds rows LINE .. NEAR_RUN - 2 of the windows, which only the windows of the first pixels
+ * contain, and the corresponding rows at the windows' end. */
 template <int CHANNELS, int RADIUS, int LINE>
 static __device__ __forceinline__ void
 add_first_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
@@ -164,7 +164,8 @@ add_last_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
     }
 }
 
-/* Rounds to the samples of a pixel. False: one of them may differ from the CPU's. */
+/* Rounds the means to the samples of a pixel. False: one of the samples may differ from the
+ * CPU's. */
 template <int CHANNELS>
 static __device__ __forceinline__ bool round_near(const struct near_sums<CHANNELS> &sums,
                                                   float margin, unsigned sample[CHANNELS])
@@ -182,14 +183,14 @@ static __device__ __forceinline__ bool round_near(const struct near_sums<CHANNEL
     return certain;
 }
 
-/* Which pixels of the block's tile are to be done again: row * NEAR_COLUMNS + column. */
+/* The pixels of the block's tile to be computed again, as row * NEAR_COLUMNS + column. */
 struct near_list {
     int count;
     unsigned short pixel[NEAR_ROWS * NEAR_COLUMNS];
 };
 
-/* Computes the listed pixels as the CPU does. A lane adds a row of a window, in the CPU's order,
- * and the first lane of a window adds the rows. */
+/* Computes the listed pixels as the CPU does. A lane adds up a row of a window, in the CPU's order,
+ * and the first lane of a window adds up the rows' sums. */
 template <int CHANNELS, int RADIUS>
 static __device__ __forceinline__ void
 finish_exactly(const struct near_args &args, const struct colours<CHANNELS> *tile,

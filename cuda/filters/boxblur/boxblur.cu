@@ -1,6 +1,6 @@
 /* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh and
- * boxblur_prefix.cuh do not take: down the columns into scratch memory, then along the rows in
- * shared memory. The time grows little with the radius. */
+ * boxblur_prefix.cuh do not take: the first kernel goes down the columns into scratch memory, the
+ * second one along the rows in shared memory. The time grows little with the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur/boxblur_prefix.cuh"
 #include "cuda/filters/boxblur/boxblur_small.cuh"
@@ -17,7 +17,7 @@ struct columns_args {
     struct view_pair p;
     unsigned char *sums;
     size_t sums_pitch;
-    int radius, strip; /* strip: rows that a thread slides its window over */
+    int radius, strip; /* `strip` is the number of rows over which a thread slides its window */
 };
 
 static __device__ __forceinline__ void add_four(const unsigned char *row, long long at,
@@ -91,7 +91,7 @@ struct rows_args {
     struct view_pair p;
     const unsigned char *sums;
     size_t sums_pitch;
-    int radius, lines; /* lines: rows that a block makes */
+    int radius, lines; /* `lines` is the number of rows that a block makes */
     struct gf_box_mean mean;
 };
 
@@ -100,7 +100,7 @@ struct rows_args {
 struct box_shape {
     int width;  /* pixels of the tile */
     int plane;  /* words from one channel to the next */
-    int blocks; /* sums of RUN columns that a plane has */
+    int blocks; /* the number of sums of RUN columns in a plane */
 };
 
 /* A word of padding follows every RUN words, so that threads that slide RUN columns apart access
@@ -149,15 +149,15 @@ static __device__ __forceinline__ int mean_of(const struct gf_box_mean &mean,
     return gf_box_mean16(&mean, sum);
 }
 
-/* Makes RUN pixels of one channel. The first window is summed from the sums of whole runs and the
- * columns left over; the others follow by sliding it. */
+/* Makes RUN pixels of one channel. The first window is the sum of whole runs and of the columns
+ * left over; each next window is made by sliding the one before. */
 template <class Window, class Sample>
 static __device__ __forceinline__ void slide(const struct rows_args &args, const unsigned *plane,
                                              const unsigned *blocks, int run, Sample *to)
 {
     const int window = 2 * args.radius + 1, whole = window / RUN;
-    plane += padded(run * RUN); /* padded(i) is then right for i counted from here, since the start
-                                   is a multiple of RUN */
+    /* the start is a multiple of RUN, so that padded(i) is right for i counted from the start */
+    plane += padded(run * RUN);
     Window sum = 0;
     for (int i = 0; i < whole; i++)
         sum += blocks[run + i];
@@ -220,8 +220,8 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
     columns.sums = (unsigned char *)launch->scratch;
     columns.sums_pitch = gf_box_device_pitch(launch->in.format, box->radius);
     columns.radius = box->radius;
-    /* A strip begins with 2 * radius loads for its first window, so that strips are longer for
-     * larger radii. */
+    /* A strip begins with 2 * radius loads for its first window, so strips are longer for larger
+     * radii. */
     columns.strip = box->radius <= 16 ? 32 : box->radius <= 64 ? 64 : 256;
     const long long fours = ((long long)p.width * p.channels + 3) / 4;
     const int tall = (int)((fours + THREADS - 1) / THREADS) * ceil_div(p.rows, columns.strip);

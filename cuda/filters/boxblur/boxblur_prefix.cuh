@@ -1,8 +1,8 @@
 /* Box blur of 8-bit pictures without alpha, radius 8 to GF_BOX_PREFIX_MAX, in one kernel. A block
- * moves down a strip of the picture, a row for each of its warps at a time. All its threads keep
- * sums of columns in registers, two of 16 bits in a word, and leave a row of them to each warp. The
- * warp makes prefix sums of its row in shared memory: the sum of a window is the difference of two
- * of them. */
+ * moves down a strip of the picture; at each step each of its warps makes one row. All threads of
+ * the block keep sums of columns in registers, two of 16 bits in a word, and leave one row of these
+ * sums to each warp. The warp makes prefix sums of its row in shared memory: the sum of a window is
+ * the difference of two prefix sums. */
 #ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_PREFIX_CUH
 #define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_PREFIX_CUH
 
@@ -11,13 +11,15 @@
 enum {
     PREFIX_WARPS = 6,
     PREFIX_THREADS = PREFIX_WARPS * WARP,
-    PREFIX_TILE = PREFIX_THREADS * STRIP_CHUNK, /* samples of a row with what windows reach */
-    PREFIX_CHUNKS = PREFIX_WARPS, /* of a lane in a row: 96 samples, of any channels */
+    /* samples of a row of the tile, with those that windows reach */
+    PREFIX_TILE = PREFIX_THREADS * STRIP_CHUNK,
+    /* chunks of a lane in a row: 96 samples, whole pixels of 1 or 3 channels */
+    PREFIX_CHUNKS = PREFIX_WARPS,
     PREFIX_PLANE = PREFIX_TILE / 4,
     PREFIX_AHEAD = 10, /* rows of a strip's first windows that are loaded at once */
-    PREFIX_BLOCKS = 2, /* that a multiprocessor's registers hold without spilling */
-    /* The chunks of a row of column sums, with one left out behind those of each lane, so that
-     * lanes that read 7 chunks apart access different banks. */
+    PREFIX_BLOCKS = 2, /* blocks that a multiprocessor's registers hold without spilling */
+    /* Places for the chunks of a row of column sums. A place is left free behind the chunks of each
+     * lane, so that lanes read 7 chunks apart and access different banks. */
     PREFIX_SLOTS = 7 * WARP,
     PREFIX_LINES = 1024 /* the tallest strip */
 };
@@ -25,17 +27,17 @@ enum {
 struct prefix_args {
     struct view_pair p;
     int radius;
-    int lines;     /* of a strip */
-    int samples;   /* that a block makes of a row, a multiple of 16 */
-    unsigned half; /* n / 2 */
+    int lines;     /* rows of a strip */
+    int samples;   /* samples of a row that a block makes, a multiple of 16 */
+    unsigned half; /* n / 2, where n is the number of pixels of a window */
     unsigned
         multiplier; /* 2^40 / n, rounded up: byte 1 of the upper half of a product is the mean */
 };
 
 /* The part of the picture that a block makes, and where its tile lies in the picture. */
 struct prefix_tile {
-    int left;  /* the row's first sample in the tile; may lie beyond the row */
-    int first; /* the first that is made */
+    int left;  /* the tile's first sample in the row; may lie beyond the row */
+    int first; /* the first sample that the block makes */
     int line, lines;
 };
 
@@ -52,8 +54,9 @@ find_prefix_tile(const struct prefix_args &args, int channels)
     return tile;
 }
 
-/* Rows of the input, counted from the first of the view, from radius + 1 rows above the strip on;
- * -1: zeros, which the topmost counts as too, and what is loaded ahead behind the strip. */
+/* Lists the input rows from radius + 1 rows above the strip on, counted from the first row of the
+ * view. -1 stands for a row of zeros: rows beyond a zero border, the topmost row, and the rows that
+ * are loaded ahead beyond the strip. */
 static __device__ __forceinline__ void list_prefix_rows(const struct prefix_args &args,
                                                         const struct prefix_tile &tile, int *rows)
 {
@@ -65,8 +68,8 @@ static __device__ __forceinline__ void list_prefix_rows(const struct prefix_args
     }
 }
 
-/* Loads a chunk that is not wholly inside the row. Samples beyond the row are zero where columns
- * are copied later. */
+/* Loads a chunk that is not wholly inside the row. Samples beyond the row are zero where
+ * copy_columns() fills in the column later. */
 template <int CHANNELS>
 static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
                                                   const unsigned char *row, int at)
@@ -76,7 +79,7 @@ static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
     for (int i = 0; i < STRIP_CHUNK; i++) {
         int from = at + i;
         if (from < 0 || from >= p.width * CHANNELS) {
-            /* The row is repeated so often that no index is negative. */
+            /* Whole rows are added so that no index is negative. */
             const int row_samples = p.width * CHANNELS;
             from =
                 p.border == GF_BORDER_WRAP ? (from % row_samples + row_samples) % row_samples : -1;
@@ -87,7 +90,7 @@ static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* The chunks of COUNT rows. */
+/* Loads the thread's chunks of COUNT rows. */
 template <int CHANNELS, int COUNT>
 static __device__ __forceinline__ void load_chunks(const struct view_pair &p, const int *rows,
                                                    int at, bool inside, bool needed,
@@ -111,8 +114,9 @@ static __device__ __forceinline__ void load_chunks(const struct view_pair &p, co
     }
 }
 
-/* The sums of a row's columns: chunk i's samples 4 w and 4 w + 2 in word w of chunk i, and 4 w + 1
- * and 4 w + 3 in that of the chunk PREFIX_SLOTS behind it. */
+/* The place of a chunk's column sums in a row of sums. Word w of chunk i has the sums of the
+ * chunk's samples 4 w and 4 w + 2; word w of the chunk PREFIX_SLOTS behind has those of samples 4 w
+ * + 1 and 4 w + 3. */
 static __device__ __forceinline__ int prefix_slot(int chunk)
 {
     return chunk + chunk / PREFIX_CHUNKS;
@@ -135,7 +139,7 @@ static __device__ __forceinline__ void copy_columns(const struct prefix_args &ar
     const int behind = max(0, min((int)PREFIX_TILE - end, args.radius * CHANNELS));
     for (int i = threadIdx.x; i < before + behind; i += PREFIX_THREADS) {
         const int to = i < before ? i : i - before + end;
-        const int sample = tile.left + to + PREFIX_TILE * CHANNELS; /* not negative */
+        const int sample = tile.left + to + PREFIX_TILE * CHANNELS; /* the index is not negative */
         const int pixel = sample / CHANNELS - PREFIX_TILE;
         const int index = gf_border_index(pixel, p.width, p.border);
         const int from = to + (index - pixel) * CHANNELS;
@@ -147,16 +151,16 @@ static __device__ __forceinline__ void copy_columns(const struct prefix_args &ar
     }
 }
 
-/* Sample j of a chunk whose even samples are in `word[0]` and odd ones in `word[1]`, added to a
- * sum. */
+/* Adds sample j of a chunk to a sum; the chunk's even samples are in word[0] and its odd ones in
+ * word[1]. */
 static __device__ __forceinline__ unsigned add_column(const unsigned word[2][4], int j,
                                                       unsigned sum)
 {
     return __dp2a_lo(word[j % 2][j / 4], j / 2 % 2 ? 0x0100u : 0x0001u, sum);
 }
 
-/* Makes prefix sums of the sums of columns, in place, by one warp; each channel has its own. Prefix
- * i is in word i / 4 of plane i % 4. */
+/* Replaces the sums of columns by their prefix sums, by one warp; each channel has its own prefix
+ * sums. Prefix i is in word i / 4 of plane i % 4. */
 template <int CHANNELS>
 static __device__ __forceinline__ void make_prefixes(unsigned *row, int lane)
 {
@@ -197,7 +201,8 @@ static __device__ __forceinline__ void make_prefixes(unsigned *row, int lane)
     __syncwarp();
 }
 
-/* Means of four windows from prefix sums; high and low are the words of their ends. */
+/* Makes the means of four windows from prefix sums; high and low are the words of the windows'
+ * ends. */
 static __device__ __forceinline__ unsigned mean_of_four(const struct prefix_args &args,
                                                         const unsigned *const high[4],
                                                         const unsigned *const low[4], int at)
@@ -277,7 +282,7 @@ __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
             to[0] = make_uint4(sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
             to[PREFIX_SLOTS] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
         }
-        /* These arrive while the rows are made. */
+        /* These loads are under way while the rows are made. */
         const int *const next = rows + base + PREFIX_WARPS;
         load_chunks<CHANNELS, PREFIX_WARPS>(p, next, at, inside, needed, leave);
         load_chunks<CHANNELS, PREFIX_WARPS>(p, next + window, at, inside, needed, enter);
@@ -300,8 +305,8 @@ static int prefix_table_bytes(int lines, int radius)
     return (lines + 2 * radius + 1 + 2 * PREFIX_WARPS) * (int)sizeof(int);
 }
 
-/* Chooses the rows of a strip so that one wave of blocks covers the band, since each strip has to
- * begin its column sums anew. */
+/* Chooses the height of a strip so that one wave of blocks covers the band, since each strip has to
+ * make its first column sums anew. */
 template <int CHANNELS>
 static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box *box)
 {
@@ -333,7 +338,7 @@ static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box 
     return cudaGetLastError();
 }
 
-/* For pictures and radii that gf_box_prefix() accepts. */
+/* Launches the kernel for pictures and radii that gf_box_prefix() accepts. */
 static int launch_prefix(const struct gf_launch *launch, const struct gf_box *box)
 {
     return launch->in.format.channels == 1 ? launch_prefix_as<1>(launch, box)

@@ -1,9 +1,9 @@
 /* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel. A lane
  * owns 16 bytes of a row and moves down a strip of rows; it keeps the sums of its columns in
- * registers, two of 16 bits in a word. The sums beside its own come from other lanes by shuffles.
- * The outermost lanes of a warp store nothing: they only keep sums for the others. The kernel does
- * not use walk.cuh: its windows reach beyond the neighbouring lanes, and it loads each row twice,
- * to add it and to take it away. */
+ * registers, two of 16 bits in a word. The sums of neighbouring columns come from other lanes by
+ * shuffles. The outermost lanes of a warp store nothing: they only make sums for the other lanes.
+ * The kernel does not use walk.cuh: its windows reach beyond the neighbouring lanes, and it loads
+ * each row twice, once to add it and once to subtract it. */
 #ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 #define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 
@@ -11,19 +11,22 @@
 #include "filters/boxblur/boxblur.h"
 #include "stage/border.h"
 
-enum { SMALL_ROWS = 32 }; /* of a warp */
+enum { SMALL_ROWS = 32 }; /* rows of a warp */
 
 struct small_args {
     struct view_pair p;
-    unsigned half, multiplier; /* half of n in both halves of the word; 2^24 / n, rounded up */
+    /* n / 2 in both halves of the word, and 2^24 / n rounded up, for a window of n pixels */
+    unsigned half, multiplier;
 };
 
 template <int RADIUS, int CHANNELS> struct small_shape {
     static constexpr int HALO = RADIUS * CHANNELS;
-    static constexpr int WORDS = (HALO + 3) / 4;  /* beside the lane's own four */
-    static constexpr int LANES = (WORDS + 3) / 4; /* that they belong to, on either side */
+    /* words that windows reach on either side of the lane's own */
+    static constexpr int WORDS = (HALO + 3) / 4;
+    /* lanes on either side to which these words belong */
+    static constexpr int LANES = (WORDS + 3) / 4;
     static constexpr int BYTES =
-        (STRIP_LANES - 2 * LANES) * STRIP_CHUNK; /* that a warp makes of a row */
+        (STRIP_LANES - 2 * LANES) * STRIP_CHUNK; /* bytes of a row that a warp makes */
     static constexpr int ROWS = SMALL_ROWS * STRIP_WARPS + 2 * RADIUS;
 };
 
@@ -38,8 +41,8 @@ struct small_strip {
     const unsigned char *in;
     const long long *row;
     const int *from;
-    int byte;    /* of the row, where the lane's own begin; may lie beyond */
-    bool inside; /* all of them are in the row */
+    int byte;    /* the lane's first byte in the row; may lie beyond the row */
+    bool inside; /* all of the lane's bytes are in the row */
 };
 
 static __device__ __noinline__ uint4 gather_bytes(const unsigned char *row, const int *from)
@@ -62,7 +65,8 @@ static __device__ __forceinline__ uint4 fetch_chunk(const struct small_strip &st
                         : gather_bytes(strip.in + offset, strip.from);
 }
 
-/* Adds bytes 0 and 2 of a word to its first sum, 1 and 3 to the second. No sum exceeds 15 * 255. */
+/* Adds bytes 0 and 2 of each word to the word's first sum, and bytes 1 and 3 to the second one. No
+ * sum exceeds 15 * 255. */
 template <bool ADD>
 static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned sum[4][2])
 {
@@ -76,7 +80,8 @@ static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned 
     }
 }
 
-/* Joins the lane's sums with those beside them. All lanes of the warp take part. */
+/* Joins the lane's column sums with those of the lanes beside it. All lanes of the warp take
+ * part. */
 template <class Shape>
 static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
                                                  unsigned all[4 + 2 * Shape::WORDS][2])
@@ -95,7 +100,7 @@ static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
     }
 }
 
-/* The sums of samples i and i + 2, counted from the first word of `all`. */
+/* Returns the sums of samples i and i + 2 in one word, counted from the first word of `all`. */
 static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int i)
 {
     const unsigned *const word = all[i / 4];
@@ -103,9 +108,9 @@ static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int
                      : __byte_perm(word[i % 4 - 2], all[i / 4 + 1][i % 4 - 2], 0x5432);
 }
 
-/* (sum + n / 2) / n for the four samples of a word, as byte 3 of the product with 2^24 / n rounded
- * up. For n up to 225 and sums up to 255 n the product is below 2^32, and rounding the factor up
- * adds less than 2^24 / n to it. */
+/* Returns (sum + n / 2) / n for the four samples of a word, as byte 3 of the product with 2^24 / n
+ * rounded up. For n up to 225 and sums up to 255 n the product is below 2^32, and rounding the
+ * factor up adds less than 2^24 / n to the product. */
 static __device__ __forceinline__ unsigned mean_word(const struct small_args &args, unsigned even,
                                                      unsigned odd)
 {
@@ -139,8 +144,8 @@ static __device__ __forceinline__ uint4 mean_row(const struct small_args &args,
     return make_uint4(mean[0], mean[1], mean[2], mean[3]);
 }
 
-/* Fills the tables of the block's `lines` rows from band row `top` on, and columns from byte `left`
- * on. */
+/* Fills the tables of the block's `lines` rows from band row `top` on, and of the columns from byte
+ * `left` on. */
 template <int RADIUS, int CHANNELS, int ROWS>
 static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
                                                    struct small_tables<ROWS> &tables, int top,
@@ -151,7 +156,8 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
         tables.row[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
     }
     if (left < 0 || left + STRIP_LANES * STRIP_CHUNK > row_bytes) {
-        constexpr int BACK = 2 * STRIP_CHUNK; /* pixels: more than lie before the row */
+        /* in pixels; no column lies further left of the row */
+        constexpr int BACK = 2 * STRIP_CHUNK;
         for (int i = threadIdx.x; i < STRIP_LANES * STRIP_CHUNK; i += STRIP_THREADS) {
             const int pixel = (left + i + BACK * CHANNELS) / CHANNELS - BACK;
             const int index = gf_border_index(pixel, p.width, p.border);
@@ -188,7 +194,7 @@ __global__ void __launch_bounds__(STRIP_THREADS) box_small_kernel(const struct s
     uint4 enter = fetch_chunk(strip, 2 * RADIUS);
 #pragma unroll 1
     for (int i = 0; i < lines; i++) {
-        /* The loads of both rows overlap with the work on this row. */
+        /* The loads of the entering and the leaving row overlap with the work on this row. */
         const uint4 leave = fetch_chunk(strip, i);
         count_chunk<true>(enter, sum);
         if (i + 1 < lines)
@@ -223,7 +229,7 @@ static int launch_small_of(const struct gf_launch *launch, const struct gf_box *
                                            : launch_small_as<RADIUS, 3>(launch, box);
 }
 
-/* For pictures and radii that gf_box_small() accepts. */
+/* Launches the kernel for pictures and radii that gf_box_small() accepts. */
 static int launch_small(const struct gf_launch *launch, const struct gf_box *box)
 {
     static int (*const by_radius[GF_BOX_SMALL_MAX])(const struct gf_launch *,

@@ -1,23 +1,24 @@
-/* canny: thin edges as planes of bits, and bits as samples. Between the two the edges are linked by
- * hysteresis.cu. */
+/* canny: finds thin edges as planes of bits, and turns bits into samples. Between these two steps
+ * canny_link.cu links the edges by hysteresis. */
 #include "filters/canny/edges.h"
 
 #include "cuda/common/stencil.cuh"
 #include "filters/canny/hysteresis.h"
 
-/* ---- thin edges: a thread a column goes down the rows ---- */
+/* ---- thin edges: a thread for each column goes down the rows ---- */
 
-/* A block's threads make the gradients of COLUMNS columns and, by its last warp, of one more on
- * either side; its warps then make a word of 32 pixels each. The kernel does not use
- * walk.cuh: its results are bits, and its squares of gradients go to the neighbours as numbers of
- * up to 64 bits. */
+/* A block's threads make the gradients of COLUMNS columns; its last warp makes those of one more
+ * column on either side. Each of its warps then makes a word of 32 pixels. The kernel does not use
+ * walk.cuh: its results are bits, and neighbours exchange the squares of gradients as numbers of up
+ * to 64 bits. */
 constexpr int COLUMNS = 256, THIN_THREADS = COLUMNS + WARP, THIN_ROWS = 32;
-constexpr int RING = 4; /* rows: a warp may be a row ahead of those that still read three */
+/* rows of the ring: a warp may be a row ahead of warps that still read three rows */
+constexpr int RING = 4;
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
 struct thin_args {
     struct view_pair p;
-    int words; /* of a row of bits */
+    int words; /* the number of words of bits in a row */
 };
 
 template <class Sample> struct kinds {
@@ -37,8 +38,8 @@ static __device__ __forceinline__ int direction_of(long long dx, long long dy)
     return gf_edge_direction_wide(dx, dy);
 }
 
-/* The terms of a row in the gradients of the rows around it, for each channel: left + 2 here +
- * right, and right - left. */
+/* The terms that a row adds to the gradients of this row and of the rows above and below it, for
+ * each channel: left + 2 here + right, and right - left. */
 template <int COLOURS> struct across {
     int smooth[COLOURS], slope[COLOURS];
 };
@@ -53,7 +54,7 @@ static __device__ __forceinline__ int colour_at(const Sample *row, int x, int ch
                                                   __ldg(row + x * CHANNELS + CHANNELS - 1), MAX);
 }
 
-/* Row y, or the nearest in the picture, at column x, which lies within it. */
+/* Loads row y, or the nearest row in the picture, at column x, which lies in the picture. */
 template <class Sample, int CHANNELS, int COLOURS>
 static __device__ __forceinline__ across<COLOURS> load_row(const struct view_pair &p, int x, int y)
 {
@@ -120,7 +121,7 @@ __global__ void __launch_bounds__(THIN_THREADS)
     const struct view_pair &p = args.p;
     const int thread = (int)threadIdx.x, lane = thread % WARP;
     const struct tile_origin tile = block_tile(args.words * WARP, COLUMNS, THIN_ROWS);
-    /* The columns of the ring are the tile's, from 1 on. */
+    /* The ring has the tile's columns from its column 1 on. */
     const int column = thread < COLUMNS ? thread + 1 : lane ? COLUMNS + 1 : 0;
     const int x = tile.x + column - 1, word = x / WARP;
     const bool writes = thread < COLUMNS && word < args.words;
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(THIN_THREADS)
         here = load_row<Sample, CHANNELS, COLOURS>(p, x, first - 2);
         below = load_row<Sample, CHANNELS, COLOURS>(p, x, first - 1);
     }
-    Square before = 0; /* of the row above */
+    Square before = 0; /* the square of the row above */
     int way_before = 0;
 #pragma unroll 1
     for (int y = first - 1; y <= end; y++) {
@@ -180,24 +181,24 @@ extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
     });
 }
 
-/* ---- bits as samples: 16 bytes of a row a thread ---- */
+/* ---- bits as samples: each thread makes 16 bytes of a row ---- */
 
 constexpr int DRAW_THREADS = 256;
 
 struct draw_args {
     const unsigned *bits; /* rows of `words` words */
-    unsigned char *out;   /* begins with row y */
+    unsigned char *out;   /* the result, from row y on */
     size_t pitch;
-    int y, rows, width, words, chunks; /* chunks: of 16 bytes, of a row */
+    int y, rows, width, words, chunks; /* `chunks` counts the chunks of 16 bytes in a row */
 };
 
-/* The lowest four bits become bytes of 0 or 255. */
+/* Turns the lowest four bits into bytes of 0 or 255. */
 static __device__ __forceinline__ unsigned bytes_of(unsigned bits)
 {
     return ((bits & 15) * 0x00204081u & 0x01010101u) * 255u;
 }
 
-/* The lowest two bits become 16-bit samples of 0 or 65535. */
+/* Turns the lowest two bits into 16-bit samples of 0 or 65535. */
 static __device__ __forceinline__ unsigned pair_of(unsigned bits)
 {
     return ((bits & 1) | (bits & 2) << 15) * 65535u;

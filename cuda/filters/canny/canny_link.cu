@@ -1,24 +1,27 @@
-/* canny's hysteresis. Weak pixels beside strong ones of the same tile become strong at once, in
- * registers. The runs of pixels that are still weak are then joined into trees, together with the
- * strong pixels beside them: in a fixed number of launches, whatever the edges' shapes.
+/* canny's hysteresis. Weak pixels beside strong pixels of the same tile become strong at once, in
+ * registers. Runs of pixels that are still weak are then joined into trees, together with the
+ * strong pixels beside them, in a fixed number of launches, whatever the edges' shapes.
  *
  * J. Jaiganesh, M. Burtscher: A High-Performance Connected Components Implementation for GPUs,
- * 2018: roots are hooked by compare-and-swap, and paths are halved on the way. */
+ * 2018: a root is attached to another tree by compare-and-swap, and paths are halved while they are
+ * followed. */
 #include "cuda/common/launch.cuh"
 #include "filters/canny/hysteresis.h"
 #include "stage/stage.h"
 
 constexpr int FLOOD_WARPS = 8, FLOOD_THREADS = FLOOD_WARPS * WARP;
 constexpr int STRIP_THREADS = 256;
-constexpr int RUNS_MAX = 16; /* of a word */
+constexpr int RUNS_MAX = 16; /* the most runs of a word */
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
-/* Strip s has rows 2s and 2s + 1: pixels in neighbouring columns of it are always connected. */
+/* Strip s has rows 2s and 2s + 1. Pixels in neighbouring columns of a strip are always
+ * connected. */
 struct link_args {
-    const unsigned char *in; /* rows of weak or strong pixels, then of strong ones */
+    /* rows of bits of weak or strong pixels, then rows of bits of strong pixels */
+    const unsigned char *in;
     size_t pitch;
-    unsigned *strong; /* [height][words], the result */
-    unsigned *parent; /* of each node; a root is its own; node 0 is strong */
+    unsigned *strong; /* the result: [height][words] */
+    unsigned *parent; /* the parent of each node; a root is its own parent; node 0 is strong */
     int words, height;
 };
 
@@ -52,14 +55,14 @@ static __device__ __forceinline__ unsigned run_starts(unsigned bits)
     return bits & ~(bits << 1);
 }
 
-/* The first bit of the run that holds bit x. */
+/* Returns the first bit of the run that contains bit x. */
 static __device__ __forceinline__ int run_start(unsigned bits, int x)
 {
     const unsigned gaps = ~bits & ((1u << x) - 1);
     return gaps ? WARP - __clz((int)gaps) : 0;
 }
 
-/* The run that begins with the lowest bit of `bits`, which is not 0. */
+/* Returns the run that begins with the lowest bit of `bits`, which is not 0. */
 static __device__ __forceinline__ unsigned lowest_run(unsigned bits)
 {
     const unsigned lowest = bits & (0u - bits);
@@ -73,8 +76,8 @@ static __device__ __forceinline__ unsigned node_of(const struct link_args &args,
            (unsigned)start / 2;
 }
 
-/* The runs of `among` that hold a bit of `seeds`, all of whose bits are in `among`: adding them
- * carries to the end of each run. */
+/* Returns the runs of `among` that contain a bit of `seeds`, all of whose bits are in `among`.
+ * Adding `seeds` to `among` carries to the end of each such run. */
 static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned among)
 {
     const unsigned up = (among & ~(among + seeds)) | seeds;
@@ -82,7 +85,7 @@ static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned am
     return __brev((mirrored & ~(mirrored + down)) | down);
 }
 
-/* ---- tiles of 32 rows and a word: a warp each, a lane a row ---- */
+/* ---- tiles of 32 rows and a word: a warp for each tile, a lane for each row ---- */
 
 __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_args args)
 {
@@ -127,14 +130,15 @@ static __device__ __forceinline__ unsigned root_of(unsigned *parent, unsigned no
         const unsigned after = __ldcg(parent + next);
         if (after == next)
             return next;
-        parent[node] = after; /* some ancestor, whoever writes last */
+        parent[node] = after; /* any ancestor is right, whichever thread writes last */
         node = after;
         next = __ldcg(parent + node);
     }
     return node;
 }
 
-/* Joins two trees: the larger root goes below the smaller one, so that strong trees have root 0. */
+/* Joins two trees: the larger root gets the smaller root as its parent, so that strong trees have
+ * root 0. */
 static __device__ __forceinline__ void unite(unsigned *parent, unsigned a, unsigned b)
 {
     a = root_of(parent, a);
@@ -149,7 +153,7 @@ static __device__ __forceinline__ void unite(unsigned *parent, unsigned a, unsig
     }
 }
 
-/* The word and strip of a thread. */
+/* The word and the strip that a thread works on. */
 struct place {
     int strip, word;
 };
@@ -161,8 +165,8 @@ static __device__ __forceinline__ struct place place_of(const struct link_args &
     return {(int)strip, (int)(item - strip * (unsigned)args.words)};
 }
 
-/* A word of a row with its neighbours' nearest bits: bit 0 is the last one of the word before it.
- */
+/* A word of a row with the nearest bit of each neighbouring word: bit 0 is the last bit of the word
+ * before. */
 static __device__ __forceinline__ unsigned long long widened(unsigned before, unsigned word,
                                                              unsigned after)
 {
@@ -181,7 +185,8 @@ static __device__ __forceinline__ unsigned strong_about(const struct link_args &
     return (unsigned)(near | near >> 1 | near >> 2);
 }
 
-/* Unites the runs of `strip` whose upper pixels are `upper` with those of the strip above. */
+/* Unites the runs of `strip` whose pixels in the upper row are `upper` with the runs of the strip
+ * above. */
 static __device__ __forceinline__ void unite_above(const struct link_args &args, struct place at,
                                                    unsigned strip, unsigned upper)
 {
@@ -196,9 +201,11 @@ static __device__ __forceinline__ void unite_above(const struct link_args &args,
         const unsigned own = node_of(args, at.strip, at.word, run_start(strip, x));
 #pragma unroll
         for (int side = 0; side < 3; side++) {
-            const int other = x + side - 1; /* -1 and 32 lie in other words */
+            const int other = x + side - 1; /* columns -1 and 32 lie in the neighbouring words */
             if (!(above >> (x + side) & 1) || (side && above >> (x + side - 1) & 1))
-                continue; /* there is no run above, or it is connected with the run to its left */
+                /* no run is above, or the pixel above is in the same run as the pixel to its
+                 * left */
+                continue;
             const int word = other < 0 ? at.word - 1 : other < WARP ? at.word : at.word + 1;
             const unsigned runs = weak_at(args, row - 1, word) | weak_at(args, row, word);
             unite(args.parent, own,

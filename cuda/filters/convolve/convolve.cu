@@ -20,8 +20,8 @@ static __device__ __forceinline__ float add_product(float sum, float weight, flo
     return WAY == CONVOLVE_APART ? sum + weight * v : __fmaf_rn(weight, v, sum);
 }
 
-/* Adds up row by row and from left to right, as the CPU does. A weight is loaded once for the eight
- * results of the run. */
+/* Adds the products row by row and from left to right, as the CPU does. A weight is loaded once for
+ * the eight results of the run. */
 template <convolve_way WAY>
 static __device__ __forceinline__ void correlate(const struct convolve_args &args,
                                                  const float *first, int row_pitch,
@@ -50,7 +50,8 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
             for (int i = 0; i < PLANES_RUN; i++)
                 v[i] = v[i + 4];
         }
-        unpack(*(const float4 *)(line + base + 8), v + 8); /* 1 or 3 columns: the width is odd */
+        /* 1 or 3 columns are left: the width is odd */
+        unpack(*(const float4 *)(line + base + 8), v + 8);
 #pragma unroll
         for (int u = 0; u < 3; u++) {
             if (base + u < args.width) {
@@ -62,14 +63,14 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
     }
 }
 
-/* Samples of a block's tile that are in doubt, by their places in `staging`. Where the list is
- * full, a sample is computed again at once. */
+/* The doubtful samples of a block's tile, by their places in `staging`. Where the list is full, a
+ * sample is computed again at once. */
 struct convolve_doubts {
     int count;
     unsigned short at[254];
 };
 
-/* The sample that stands at `line` in the planes, as the CPU makes it. */
+/* Computes as the CPU does the sample whose window begins at `line` in the planes. */
 static __device__ __forceinline__ unsigned sample_again(const struct convolve_args &args,
                                                         const float *line, int row_pitch)
 {
@@ -83,7 +84,8 @@ static __device__ __forceinline__ unsigned sample_again(const struct convolve_ar
     return round_bits(gf_convolve_finish(sum, args.divisor, args.bias), 255.0f);
 }
 
-/* Stores the results of a run that are certain, and notes the others. to: staging + at */
+/* Stores the certain results of a run at `to`, which is staging + at, and lists the doubtful
+ * ones. */
 static __device__ __forceinline__ void finish_near(const struct convolve_args &args,
                                                    const float sum[PLANES_RUN], const float *line,
                                                    int row_pitch, unsigned char *staging, int at,

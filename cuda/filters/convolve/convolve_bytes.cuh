@@ -1,8 +1,9 @@
 /* Convolution of 8-bit pictures with matrices up to 5x5 of whole numbers that fit a signed byte, by
- * dot products of four bytes. Four rows of a column of samples are a word; a column of the matrix,
- * moved down by 0 to 3 rows, is two words, so that a sample takes two dot products for each column
- * and no conversion. Sums are exact. The kernel does not use walk.cuh, which loads each row as soon
- * as its place is free: that would take more registers than loading four rows at once. */
+ * dot products of four bytes. A word has the samples of four rows in one column. A column of the
+ * matrix, moved down by 0 to 3 rows, is two words, so that a sample takes two dot products for each
+ * column of the matrix and no conversion. Sums are exact. The kernel does not use walk.cuh, which
+ * loads each row as soon as the row's registers are free: that would take more registers than
+ * loading four rows at once. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_BYTES_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_BYTES_CUH
 
@@ -14,33 +15,36 @@ enum {
     BYTES_ROWS = 16,
     BYTES_FOUR = 4,
     BYTES_SIDE_MAX = 5,
-    BYTES_BLOCKS = 4, /* that a multiprocessor's registers are to hold */
+    BYTES_BLOCKS = 4, /* blocks that a multiprocessor's registers must hold */
 };
 
-/* The sum times scale, plus shift, is the result in parts of 255. */
+/* The last step: sum times scale, plus shift, is the result divided by 255. */
 struct bytes_end {
     float scale, shift;
 };
 
 struct bytes_args {
     struct view_pair p;
-    int reach; /* in rows, of the matrix without its padding */
+    int reach; /* rows that the matrix reaches above and below, without its padding */
     struct bytes_end end;
-    /* For the samples of rows 4 i and on: those of the first output row, the second .. fourth. */
+    /* weight[j][column] has the weights for output row 4 i + j, for two words of four rows of
+     * samples, the first of which begins with row 4 i. */
     int weight[BYTES_FOUR][BYTES_SIDE_MAX][2];
 };
 
-/* sum + a . b, a of unsigned bytes, b of signed ones */
+/* Returns sum + a . b, where a has unsigned bytes and b signed ones. */
 static __device__ __forceinline__ int dot_bytes(unsigned a, int b, int sum)
 {
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(sum));
     return sum;
 }
 
-/* Sums below 2^22 begin at this, the bits of 1.5 2^23, and then are the bits of 1.5 2^23 + sum. */
+/* Sums stay below 2^22 and begin at this constant, the bits of the float 1.5 2^23; a finished sum
+ * then has the bits of the float 1.5 2^23 + sum. */
 constexpr int BYTES_START = 0x4B400000;
 
-/* The result in byte 1. bytes_fit() has seen that it is the CPU's for every sum. */
+/* Returns the result in byte 1. bytes_fit() has checked that it equals the CPU's result for every
+ * sum. */
 static __device__ __forceinline__ unsigned finish_bytes(const struct bytes_end &end, int sum)
 {
     const float exact = __int_as_float(sum) - 12582912.0f;
@@ -48,7 +52,7 @@ static __device__ __forceinline__ unsigned finish_bytes(const struct bytes_end &
     return __float_as_uint(__fmaf_rz(part, 255.0f, 32768.5f));
 }
 
-/* Columns of the lane's words of four rows. */
+/* Turns the lane's words of four rows into words of one column each. */
 template <class Fuse, int BESIDE>
 static __device__ __forceinline__ void
 turn_rows(const struct strip &strip, const struct sample_tables<Fuse> &samples,
@@ -67,7 +71,8 @@ turn_rows(const struct strip &strip, const struct sample_tables<Fuse> &samples,
     }
 }
 
-/* Row j of the four. first: the column of the lane's first sample, less the halo. */
+/* Makes row j of the four output rows. `first` is the column of the lane's first sample, less the
+ * halo. */
 template <int REACH, int CHANNELS>
 static __device__ __forceinline__ void sum_row(const struct bytes_args &args, int j,
                                                const unsigned *upper, const unsigned *lower,
@@ -146,15 +151,16 @@ __global__ void __launch_bounds__(STRIP_THREADS, BYTES_BLOCKS)
 
 /* ---- host ---- */
 
-/* What finish_bytes() makes of a sum. */
+/* Returns what finish_bytes() makes of a sum, on the host. */
 static inline int finished_bytes(const struct bytes_args &args, int sum)
 {
     const float part = fmaf((float)sum, args.end.scale, args.end.shift);
     return (int)((double)(part > 0 ? part < 1 ? part : 1 : 0) * 255 + 0.5);
 }
 
-/* Whether both ends give the same result for every sum: both only rise, or only fall, and change
- * from n - 1 to n between the same two sums. `whole` is the factor that made the weights whole. */
+/* Whether the last steps of the CPU and of finish_bytes() give the same result for every sum: both
+ * results only rise, or only fall, and change from n - 1 to n between the same two sums. The
+ * weights were multiplied by `whole` to become whole numbers. */
 static inline bool bytes_agree(const struct gf_convolve *convolve, const struct bytes_args &args,
                                int whole)
 {
@@ -163,7 +169,7 @@ static inline bool bytes_agree(const struct gf_convolve *convolve, const struct 
         const double edge = floor((n - 0.5 - (double)bias) * (double)divisor * whole);
         int least = 255, most = 0;
         if (!(fabs(edge) < 4e6))
-            continue; /* no sum is there */
+            continue; /* no sum lies there */
         for (int sum = (int)edge - 1; sum <= (int)edge + 2; sum++) {
             const float v = gf_convolve_finish((float)sum / (float)whole, divisor, bias);
             const int right = (int)(fminf(fmaxf(v, 0.0f), 255.0f) + 0.5f);
@@ -196,7 +202,8 @@ static inline bool bytes_fit(const struct gf_launch *launch, const struct gf_con
     args->p = view_pair_of(launch, convolve->border);
     args->reach = height / 2;
     args->end.scale = (float)(1 / (255.0 * whole * (double)convolve->divisor));
-    /* A little more keeps halves, which are rounded up, from being rounded down by an error. */
+    /* The addition of 1e-4 keeps halves, which are rounded up, from being rounded down by an
+     * error. */
     args->end.shift = (float)(((double)convolve->bias + 1e-4) / 255);
     for (int i = 0; i < width * height * BYTES_FOUR; i++) {
         const int j = i % BYTES_FOUR, x = i / BYTES_FOUR % width, y = i / BYTES_FOUR / width;

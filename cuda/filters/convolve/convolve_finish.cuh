@@ -5,7 +5,8 @@
 #include "cuda/common/stencil.cuh"
 #include "filters/convolve/convolve.h"
 
-/* The result in units of the sample, not rounded. centre: the alpha of the pixel if it has one. */
+/* Returns the result in units of the sample, not rounded. `centre` is the pixel's alpha if it has
+ * one. */
 template <class Args>
 static __device__ __forceinline__ float finish(const Args &args, float sum, bool alpha,
                                                const float *centre)

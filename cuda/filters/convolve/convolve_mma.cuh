@@ -1,10 +1,9 @@
-/* convolve on tensor cores, for pictures of 8 bits without alpha and weights that are whole numbers
- * after a shift: sums are then exact in integers, and below 2^24 they are in float, too. Sums of
- * fractions are near: see convolve_mma_near.cuh.
+/* convolve on tensor cores, for pictures of 8 bits without alpha and weights that a shift makes
+ * whole numbers: sums are then exact integers, and below 2^24 they are exact in float, too.
+ * convolve_mma_near.cuh describes how near results are made of other weights.
  *
- * Column i of the kernel is a banded matrix W_i, 16 x 16 blocks, of which mma makes
- * sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are split into two signed
- * bytes. */
+ * Column i of the kernel is a banded matrix W_i of 16 x 16 blocks; mma computes sum[y][x] +=
+ * W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are split into two signed bytes. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
 
@@ -14,13 +13,14 @@
 #include "cuda/filters/convolve/convolve_mma_near.cuh"
 #include "filters/convolve/convolve.h"
 
-/* How sums become results: by the CPU's own end; by the short end that bytes_fit() allows; or by
- * the end for near sums, whose doubtful results are computed again. */
+/* How sums become results: END_EXACT does what the CPU does; END_QUICK takes the shorter step that
+ * bytes_fit() allows; END_NEAR is for near sums, whose doubtful results are computed again. */
 enum convolve_end { END_EXACT, END_QUICK, END_NEAR };
 
-/* SMALL: up to 5 columns and 17 rows, whose weights stay in registers; else up to 31 x 31. DIGITS:
- * bytes of a weight. A lane reads the columns of two neighbouring pixels at once, from BASE pixels
- * behind those that the operands begin with; there are OFFSETS of them. */
+/* With SMALL a matrix has up to 5 columns and 17 rows, and its weights stay in registers; otherwise
+ * it has up to 31 x 31. DIGITS is the number of bytes of a weight. A lane reads the columns of two
+ * neighbouring pixels at once, at OFFSETS offsets, the first of which is BASE pixels behind the
+ * start of the operands. */
 template <int CHANNELS_, int DIGITS_, bool SMALL_, int STEPS_, int GROUP_, int STRIPS_>
 struct convolve_shape {
     static constexpr int CHANNELS = CHANNELS_, DIGITS = DIGITS_, STEPS = STEPS_, STRIPS = STRIPS_;
@@ -33,28 +33,28 @@ struct convolve_shape {
     static constexpr int GROUP_BYTES = STEP_SIDE * GROUP * CHANNELS;
     static constexpr int BASE = SMALL ? 2 : 0, OFFSETS = SMALL ? 5 : 32;
     static constexpr int CENTRE = BEFORE - SKIPPED - BASE; /* the offset of the pixel itself */
-    /* Eight words more than a multiple of 32 make the lanes meet every bank once. */
+    /* Eight words more than a multiple of 32 let the lanes access every bank once. */
     static constexpr int OCTET = (2 * PIXELS * CHANNELS + 31) / 32 * 32 + 8, QUARTET = 0;
     static constexpr int OPERAND_WORDS = ROWS / 8 * OCTET;
 };
 
 struct convolve_mma_args : strip_args {
     int width, height;
-    float scale, divisor, reciprocal, bias; /* reciprocal: 0 where dividing is safer */
-    struct bytes_end end;                   /* of END_QUICK */
-    struct gf_convolve_digits near;         /* of END_NEAR */
+    float scale, divisor, reciprocal, bias; /* `reciprocal` is 0 where a division is needed */
+    struct bytes_end end;                   /* used by END_QUICK */
+    struct gf_convolve_digits near;         /* used by END_NEAR */
     float fraction[NEAR_SIDE][NEAR_SIDE];
     short weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Of weights in balanced digits, -128..127. */
+/* Returns a digit of a weight; digits are balanced, -128..127. */
 static __device__ __forceinline__ unsigned digit_of(int weight, int digit)
 {
     const int low = (int)(signed char)weight;
     return (unsigned)(digit ? low : (weight - low) / 256) & 255;
 }
 
-/* Four weights of W_i's row m from column k on. */
+/* Returns four weights of W_i's row m from column k on. */
 static __device__ __forceinline__ unsigned weights_of(const convolve_mma_args &args, int column,
                                                       int digit, int m, int k)
 {
@@ -67,12 +67,13 @@ static __device__ __forceinline__ unsigned weights_of(const convolve_mma_args &a
     return word;
 }
 
-/* A lane's part of W_i: 32 columns, in which lane t has eight neighbouring ones, then 16. */
+/* A lane's part of W_i: first 32 columns, of which lane t has eight neighbouring ones, then 16
+ * columns. */
 struct convolve_matrix {
     unsigned pair[4], last[2];
 };
 
-/* Of all lanes, in shared memory. */
+/* The parts of W_i of all lanes, in shared memory. */
 template <class Shape> struct convolve_tables {
     uint4 pair[Shape::OFFSETS][Shape::DIGITS][WARP];
     uint2 last[Shape::SMALL ? 1 : Shape::OFFSETS][Shape::DIGITS][WARP];
@@ -103,9 +104,10 @@ static __device__ __forceinline__ void list_matrices(const convolve_mma_args &ar
     }
 }
 
-/* The result for an exact sum of weights and samples. Where the reciprocal is not 0, two steps of
- * refinement make the quotient that a division makes (Markstein 1990: from the rounded reciprocal
- * of a divisor whose bits are not all ones, and within a range where nothing overflows). */
+/* Returns the result for an exact sum of weights and samples. Where the reciprocal is not 0, two
+ * steps of refinement make the correctly rounded quotient (Markstein 1990: from the rounded
+ * reciprocal of a divisor whose bits are not all ones, and within a range where nothing
+ * overflows). */
 static __device__ __forceinline__ unsigned finish_sum(const convolve_mma_args &args, int sum)
 {
     const float value = (float)sum * args.scale;
@@ -121,8 +123,8 @@ static __device__ __forceinline__ unsigned finish_sum(const convolve_mma_args &a
     return round_bits(quotient + args.bias, 255.0f);
 }
 
-/* The columns of eight rows by lane, of two neighbouring pixels (see turn_box()), and of the 16
- * rows behind four such octets. operands: the lane's, of the first octet. */
+/* A lane's samples: columns of eight rows for two neighbouring pixels (see turn_box()), and of the
+ * 16 rows behind four such octets. `operands` points to the lane's words in the first octet. */
 struct convolve_columns {
     unsigned pair[2][2], last[2];
 };
@@ -135,7 +137,7 @@ static __device__ __forceinline__ struct convolve_columns columns_at(const unsig
     columns.pair[0][0] = both.x, columns.pair[0][1] = both.y;
     columns.pair[1][0] = both.z, columns.pair[1][1] = both.w;
     if (!Shape::SMALL) {
-        const int t = threadIdx.x % 4; /* four rows of octet t / 2 */
+        const int t = threadIdx.x % 4; /* lane t has four rows of octet t / 2 */
         const unsigned *const from = operands + (4 - t + t / 2) * Shape::OCTET + t % 2;
         columns.last[0] = from[0];
         columns.last[1] = from[2];
@@ -153,7 +155,8 @@ static __device__ __forceinline__ void add_column(unsigned sum[4],
         mma_signed_k16(sum, matrix.last, columns.last[which]);
 }
 
-/* A warp's work on a step: sum[channel][tile][digit] belongs to pixels 2 x + tile of the step. */
+/* A warp's work on a step. sum[channel][tile][digit] belongs to the pixels 2 x + tile of the
+ * step. */
 template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
     static constexpr bool QUICK = END == END_QUICK, NEAR = END == END_NEAR;
     static_assert(!QUICK || Shape::DIGITS == 1, "the weights of bytes_fit()");
@@ -196,8 +199,8 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
             sum[i / (8 * DIGITS)][i / (4 * DIGITS) % 2][i / 4 % DIGITS][i % 4] =
                 END == END_EXACT ? 0 : BYTES_START;
     }
-    /* Adds offset by offset: an odd pixel's operand for one offset is an even pixel's for the
-     * next. */
+    /* Adds the products offset by offset: an odd pixel's operand for one offset is an even pixel's
+     * operand for the next offset. */
     __device__ __forceinline__ void add_small(step_sums &sum, const unsigned *from) const
     {
 #pragma unroll
@@ -246,7 +249,7 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
             }
         }
     }
-    /* The result in byte 0 if END_EXACT, else in byte 1. */
+    /* Returns the result in byte 0 with END_EXACT, else in byte 1. */
     static __device__ __forceinline__ unsigned
     finish_one(const convolve_mma_args &args, const unsigned (&sum)[Shape::DIGITS][4], int e)
     {
@@ -258,7 +261,8 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
         return finish_sum(
             args, (int)(Shape::DIGITS == 1 ? first : first * 256 + sum[Shape::DIGITS - 1][e]));
     }
-    /* Four pixels of row g or g + 8, all channels. first: of the words that `doubt` is about. */
+    /* Finishes all channels of four pixels of row g or g + 8. `first` is the index of the first
+     * word for `doubt`. */
     static __device__ __forceinline__ void finish(const convolve_mma_args &args,
                                                   const step_sums &sum, int half,
                                                   const struct sample_tables<Fuse> &samples,

@@ -1,4 +1,5 @@
-/* Launches of convolve_mma.cuh: which shape takes which matrix, and where it is faster. */
+/* Launches convolve_mma.cuh: chooses a shape for each matrix, and tells where that shape is faster
+ * than other kernels. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
 
@@ -46,10 +47,10 @@ static convolve_mma_args convolve_mma_args_of(const struct gf_launch *launch,
     return args;
 }
 
-/* Fills in the arguments for sums that are near. Returns the digits of the weights; 0: these
- * kernels do not take the matrix, or not as fast as others. On an H200 5x5 decimals of one digit
- * take 0.125 ms of 8K RGB8, numbers of two digits 0.137, sums in float 0.235 and 0.220; 3x3
- * decimals 0.151, and 0.114 in float. */
+/* Fills in the arguments for near sums. Returns the number of digits of the weights; 0: these
+ * kernels do not take the matrix, or other kernels are faster. On an H200, for 8K RGB8: 5x5
+ * decimals take 0.125 ms with weights of one digit, 0.137 with two digits, and 0.235 and 0.220 with
+ * sums in float; 3x3 decimals take 0.151, and 0.114 in float. */
 static int convolve_near_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
                              convolve_mma_args *args)
 {
@@ -71,7 +72,7 @@ static int convolve_near_fit(const struct gf_launch *launch, const struct gf_con
     return 0;
 }
 
-/* What convolve_near_fit() takes, with its digits and arguments. */
+/* Launches a matrix that convolve_near_fit() takes, with its number of digits and its arguments. */
 template <class Fuse>
 static int launch_convolve_near(const struct gf_launch *launch, int digits, convolve_mma_args &args)
 {
@@ -86,7 +87,7 @@ static int launch_convolve_near(const struct gf_launch *launch, int digits, conv
                        : launch_convolve_shape<rgb_2, 1, END_NEAR, Fuse>(launch, args);
 }
 
-/* What bytes_fit() takes. */
+/* Launches a matrix that bytes_fit() takes. */
 template <class Fuse>
 static int launch_convolve_quick(const struct gf_launch *launch, const struct gf_convolve *convolve,
                                  const struct bytes_args &bytes)
@@ -112,7 +113,8 @@ static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_c
                    : launch_convolve_digits<false, 2>(launch, args);
 }
 
-/* Matrices that bytes_fit() takes, except 3 x 3, where half of the products would be with zeros. */
+/* The quick last step is faster for matrices that bytes_fit() takes, except 3 x 3, where half of
+ * the products would be with zeros. */
 static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
 {
     return (convolve->width > 3 || convolve->height > 3) &&
@@ -120,7 +122,8 @@ static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
                const void *)convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_QUICK>);
 }
 
-/* The digits of weights for whose sums these kernels are faster, or 0. */
+/* Returns the number of digits of the weights if these kernels are faster for their sums, else
+ * 0. */
 static int convolve_near_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve, convolve_mma_args *args)
 {
@@ -128,7 +131,8 @@ static int convolve_near_is_faster(const struct gf_launch *launch,
     return strips_are_faster((const void *)kernel) ? convolve_near_fit(launch, convolve, args) : 0;
 }
 
-/* Kernels with few weights are faster in registers, unless they can use the quick end. */
+/* Matrices with few weights are faster in kernels that add in registers, unless these kernels can
+ * use the quick last step. */
 static bool convolve_mma_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve)
 {

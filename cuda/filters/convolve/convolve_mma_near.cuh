@@ -1,6 +1,6 @@
-/* Results of 8 bits from sums of whole numbers that are near the weights (struct
+/* Results of 8 bits from near sums: the weights are replaced by whole numbers near them (struct
  * gf_convolve_digits). Doubtful results are computed again as the CPU computes them, from the
- * operands of the tensor cores, which hold every sample that a result needs. */
+ * operands of the tensor cores, which contain every sample that a result needs. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
 
@@ -8,23 +8,24 @@
 #include "cuda/filters/convolve/convolve_bytes.cuh"
 #include "filters/convolve/convolve.h"
 
-enum { NEAR_SIDE = 5 }; /* of the largest matrix; smaller ones are padded with zeros */
+enum { NEAR_SIDE = 5 }; /* the side of the largest matrix; smaller ones are padded with zeros */
 
-/* Beyond this share, for each digit, making sums again takes too long. */
+/* If a larger share of the results were doubtful, for each digit, computing them again would take
+ * too long. */
 static const double DIGIT_DOUBT_MAX = 2.0 / 256;
 
-/* Places of results in doubt that a warp makes again at once. */
+/* Places of the doubtful results that a warp computes again together. */
 struct near_doubts {
     unsigned short at[2 * WARP];
 };
 
-/* Words of note_doubts() for so many words of results. */
+/* The number of words that note_doubts() needs for `words` words of results. */
 static constexpr __host__ __device__ int DOUBT_WORDS(int words)
 {
     return (words + 7) / 8;
 }
 
-/* The result in byte 1, its fraction in byte 0. */
+/* Returns the result in byte 1, and its fraction in byte 0. */
 template <int DIGITS>
 static __device__ __forceinline__ unsigned finish_near(const struct gf_convolve_digits &end,
                                                        unsigned first, unsigned last)
@@ -36,15 +37,17 @@ static __device__ __forceinline__ unsigned finish_near(const struct gf_convolve_
     return __float_as_uint(__fmaf_rz(v, 255.0f, 32768.5f));
 }
 
-/* fractions: for word w of the results, a byte of 0xFF where there is doubt. Sets bit 8 i + w % 8
- * of doubt[w / 8] for result i; rarely it sets one more, above such a result. */
+/* Notes the doubtful results of word w: byte i of `fractions` is 0xFF where result i is doubtful,
+ * and then bit 8 i + w % 8 of doubt[w / 8] is set. Rarely the bit of the result above a doubtful
+ * one is set, too. */
 static __device__ __forceinline__ void note_doubts(unsigned *doubt, int w, unsigned fractions)
 {
     const unsigned found = (0xFEFEFEFEu - fractions) & fractions & 0x80808080u;
     doubt[w / 8] |= found >> (7 - w % 8);
 }
 
-/* Makes result `bit` of that lane's doubts again. Weights of 0 add nothing. */
+/* Computes again the result that bit number `bit` of the doubts of `lane` stands for. Weights of 0
+ * add nothing. */
 template <class Shape, class Args, class Fuse>
 static __device__ __forceinline__ void make_again(const Args &args, const unsigned *operands,
                                                   const struct sample_tables<Fuse> &samples,
@@ -55,7 +58,7 @@ static __device__ __forceinline__ void make_again(const Args &args, const unsign
     const int step = w / CHANNELS / 2, t = lane % 4;
     const int row = threadIdx.x / WARP * STEP_SIDE + w / CHANNELS % 2 * 8 + lane / 4;
     const int column = step * STEP_SIDE + 4 * t + sample / CHANNELS + Shape::BASE;
-    const unsigned char *const bytes = /* see turn_box() */
+    const unsigned char *const bytes = /* turn_box() tells the order of the operands */
         (const unsigned char *)(operands + 2 * (sample % CHANNELS * Shape::PIXELS + column));
     float sum = 0.0f;
 #pragma unroll
@@ -74,7 +77,7 @@ static __device__ __forceinline__ void make_again(const Args &args, const unsign
         (unsigned char)look_up_sample(samples.after, result);
 }
 
-/* Makes the doubtful results of a warp's chunk again. */
+/* Computes the doubtful results of a warp's chunk again. */
 template <class Shape, int WORDS, class Args, class Fuse>
 static __device__ __forceinline__ void
 settle_doubts(const Args &args, const unsigned *operands, const struct sample_tables<Fuse> &samples,

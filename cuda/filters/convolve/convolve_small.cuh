@@ -1,6 +1,7 @@
-/* Convolution of 8-bit pictures with matrices up to 5x5, which are padded with zeros to 3x3 or 5x5.
- * The sums stay in registers: row i of the picture meets row j of the matrix for output row i - j,
- * so that each sum takes its products row by row and from left to right, as on the CPU. */
+/* Convolution of 8-bit pictures with matrices up to 5x5, which are padded with zeros to 3x3 or
+ * 5x5. The sums stay in registers: row i of the picture is multiplied by row j of the matrix for
+ * output row i - j, so that each sum takes its products row by row and from left to right, as on
+ * the CPU. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
 
@@ -11,14 +12,14 @@
 enum { SMALL_SIDE_MAX = 5 };
 
 struct small_args {
-    int reach;   /* in rows, of the kernel without its padding */
-    bool divide; /* whether a product with `inverse` is not the quotient */
+    int reach;   /* rows that the kernel reaches above and below, without its padding */
+    bool divide; /* a product with `inverse` would differ from the quotient */
     float divisor, inverse, bias;
     struct gf_convolve_near near;
-    float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX]; /* times 2^24: see tiny_halves */
+    float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX]; /* the weights times 2^24: see tiny_halves */
 };
 
-/* v[i]: sample i - HALO of the lane, times 2^-24. */
+/* Converts the lane's samples: v[i] is sample i - HALO of the lane, times 2^-24. */
 template <int BESIDE, int HALO>
 static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE],
                                              float v[STRIP_CHUNK + 2 * HALO])
@@ -53,9 +54,10 @@ add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * 
     }
 }
 
-/* sum / divisor, correctly rounded (Markstein): if the inverse is rounded to nearest and a quotient
- * is off by at most one unit in the last place, one step gives the nearest. The first step brings
- * it there. Divisors whose significand is all ones are excepted: see small_fits. */
+/* Returns sum / divisor, correctly rounded (Markstein): if the inverse is rounded to nearest and a
+ * quotient is wrong by at most one unit in the last place, one step gives the nearest float. The
+ * first step brings the quotient that near. small_fits() excludes divisors whose significand is all
+ * ones. */
 static __device__ __forceinline__ float quotient(float sum, float divisor, float inverse)
 {
     float result = sum * inverse;
@@ -83,7 +85,7 @@ static __device__ __forceinline__ void finish_row(const struct small_args &args,
     }
 }
 
-/* The same of near sums. In `doubt` the bytes are not 0 whose ends disagree. */
+/* Finishes near sums. A byte of `doubt` is not 0 where the two rounded ends differ. */
 static __device__ __forceinline__ void finish_near(const struct gf_convolve_near &args,
                                                    const float sum[STRIP_CHUNK], unsigned out[4],
                                                    unsigned doubt[4])
@@ -103,13 +105,14 @@ static __device__ __forceinline__ void finish_near(const struct gf_convolve_near
     }
 }
 
-/* Samples of a warp's strip that are in doubt: line * STRIP_BYTES + byte. They wait until there is
+/* The doubtful samples of a warp's strip, as line * STRIP_BYTES + byte. They wait until there is
  * one for every lane. */
 struct small_doubts {
     unsigned short at[2 * STRIP_LANES];
 };
 
-/* A sample as the CPU makes it, before tables. at: its place in the row; line: in the strip. */
+/* Computes a sample as the CPU does, before tables are applied; `at` is its place in the row, and
+ * `line` its row in the strip. */
 template <int REACH, int CHANNELS, class Walk>
 static __device__ __forceinline__ unsigned sample_again(const struct small_args &args,
                                                         const Walk &walk, int line, int at)
@@ -133,8 +136,8 @@ static __device__ __forceinline__ unsigned sample_again(const struct small_args 
     return round_bits(finish_sum(args, sum), 255.0f) & 255;
 }
 
-/* Notes the lanes' doubts of a line, and makes those samples again of which there are enough, or
- * all after the last line. strip.out is behind the line's. */
+/* Lists the doubtful samples of a line, and computes listed samples again as soon as there is one
+ * for every lane, and all of them after the last line. strip.out points behind the line. */
 template <int REACH, int CHANNELS, class Walk>
 static __device__ __forceinline__ void
 settle_doubts(const struct small_args &args, const Walk &walk, int line, const unsigned doubt[4],
@@ -173,8 +176,8 @@ settle_doubts(const struct small_args &args, const Walk &walk, int line, const u
     } while (__any_sync(0xFFFFFFFFu, mine != 0) || (last && *count));
 }
 
-/* The stencil has a loop of its own, so that the first rows, which meet few rows of the matrix,
- * pass through the same code as the others. */
+/* The stencil has a loop of its own, so that the first rows, which are multiplied by few rows of
+ * the matrix, pass through the same code as the others. */
 template <int REACH_, int CHANNELS, convolve_way WAY>
 struct convolve_small : walk_stencil<unsigned char> {
     static constexpr int REACH = REACH_, SIDE = 2 * REACH + 1, HALO = REACH * CHANNELS;
@@ -192,7 +195,8 @@ struct convolve_small : walk_stencil<unsigned char> {
         __shared__ struct small_doubts doubts[STRIP_WARPS];
         const int lines = walk.lines();
         int doubtful = 0;
-        float sum[SIDE][STRIP_CHUNK]; /* [j]: of the row whose next row of weights is j + 1 */
+        /* sum[j] belongs to the output row whose next row of weights is j + 1 */
+        float sum[SIDE][STRIP_CHUNK];
         walk.load(0, 0);
 #pragma unroll 1
         for (int i = 0; i < lines + 2 * REACH; i++) {
@@ -223,8 +227,9 @@ struct convolve_small : walk_stencil<unsigned char> {
     }
 };
 
-/* Whether these kernels take it: 8 bits, no alpha, a small matrix, and no number so large or so
- * small that scaling by 2^24 or a step of quotient() would leave the range of float. */
+/* Whether these kernels take the picture and the matrix: 8 bits, no alpha, a small matrix, and no
+ * number so large or so small that scaling by 2^24 or a step of quotient() would leave the range of
+ * float. */
 static inline bool small_fits(const struct gf_convolve *convolve, struct gf_format format)
 {
     int exponent;

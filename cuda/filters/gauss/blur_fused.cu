@@ -1,5 +1,5 @@
-/* blur with tables of samples, on tensor cores, radius up to GF_GAUSS_FUSED_MAX; and of RGBA8 whose
- * colour is premultiplied on the way in and divided by alpha on the way out. */
+/* blur on tensor cores, radius up to GF_GAUSS_FUSED_MAX, fused with tables of samples; and blur of
+ * RGBA8 whose colour is premultiplied on the way in and divided by alpha on the way out. */
 #include "cuda/filters/gauss/blur.cuh"
 #include "cuda/filters/gauss/gauss_mma.cuh"
 #include "cuda/filters/gauss/gauss_strip16.cuh"

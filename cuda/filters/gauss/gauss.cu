@@ -1,23 +1,23 @@
 /* The vertical pass of the Gaussian into scratch memory, for radii above those of the fused
- * kernels. Depths have kernels of their own, since bytes are added up by input rows, four at a
- * time, and floats by taps, in the order that gauss.h states; they share the walk, find_columns().
- */
+ * kernels. Each depth has a kernel of its own, since bytes are added up by input rows, four at a
+ * time, and floats by taps, in the order that gauss.h states. Both kernels place their blocks by
+ * find_columns(). */
 #include "cuda/filters/gauss/gauss.cuh"
 
 enum {
     LANES = 32,
-    ROWS8 = 8, /* that a thread makes of each of its four columns */
+    ROWS8 = 8, /* rows that a thread makes of each of its four columns */
     ROWS16 = 4,
-    FRONT = 8, /* zero taps before the first: ROWS8 */
+    FRONT = 8, /* zero taps before the first one, as many as ROWS8 */
     BLOCK_ROWS8 = GAUSS_THREADS / LANES * ROWS8,
     BLOCK_ROWS16 = GAUSS_THREADS / LANES * ROWS16,
 };
 
-/* A block makes a strip of 4 * LANES samples, each of its warps some rows of it, and a thread four
- * samples of each of these rows. */
+/* A block makes a strip of 4 * LANES samples. Each of its warps makes some rows of the strip, and
+ * each thread four samples of each of these rows. */
 struct columns_position {
     int line, lines; /* the block's rows, counted from the first of the band */
-    int y, top;      /* row of the picture of `line`; first row of the warp, counted from `line` */
+    int y, top;      /* the picture's row of `line`; the warp's first row, counted from `line` */
     long long at;    /* the thread's first sample */
 };
 
@@ -41,17 +41,18 @@ struct columns8_args {
     unsigned char *mid;
     size_t mid_pitch;
     int radius, drop;
-    /* Tap t, counted from the topmost, in the 16 bits at FRONT + t. */
+    /* Tap t, counted from the topmost one, is in the 16 bits at index FRONT + t. */
     unsigned tap[(FRONT + 2 * GF_GAUSS_RADIUS_MAX + 1 + FRONT + 8) / 2];
 };
 
 /* Adds the products of four input rows, transposed to columns of bytes, to the sums of eight output
- * rows. two: the index of the first pair of taps for the topmost output row. */
+ * rows. `two` is the index of the first pair of taps for the topmost output row. */
 static __device__ __forceinline__ void add_rows(const struct columns8_args &args, int two,
                                                 const unsigned column[4], unsigned sum[4][ROWS8])
 {
-    unsigned even[5], odd[5]; /* [3 + m]: in `even` taps 2 (two + m) and the one after it, in `odd`
-                                 that tap and the one before */
+    /* even[3 + m] has taps 2 (two + m) and the tap after it; odd[3 + m] has tap 2 (two + m) and
+     * the tap before it */
+    unsigned even[5], odd[5];
     unsigned before = args.tap[FRONT / 2 + two - 4];
 #pragma unroll
     for (int m = 0; m < 5; m++) {
@@ -152,8 +153,8 @@ static __device__ __forceinline__ void load_four(const unsigned char *start, boo
 }
 
 /* A thread makes four rows of four columns. Each step to the next tap k needs one new row above and
- * one below, since the others serve again: input row j, counted from the topmost output row, is
- * element j % 4 of `above` or `below`. */
+ * one below, since the other rows are used again: input row j, counted from the topmost output row,
+ * is element j % 4 of `above` or `below`. */
 __global__ void __launch_bounds__(GAUSS_THREADS)
     blur_columns16_kernel(const struct columns16_args args)
 {

@@ -7,7 +7,7 @@
 #include "cuda/filters/gauss/gauss_strip16.cuh"
 #include "cuda/filters/gauss/gauss_tile_passes.cuh"
 
-/* In gauss.cu: the vertical pass into scratch memory. */
+/* The vertical pass into scratch memory (gauss.cu). */
 int gf_gauss_columns(const struct gf_launch *launch, const struct view_pair &p,
                      const struct gf_gauss *gauss);
 
@@ -27,7 +27,7 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
                  : launch_rows<gauss_shorts>(launch, p, gauss, finish);
 }
 
-/* The kernel that is known to be the fastest. */
+/* Launches the kernel that is fastest for the depth and the radius. */
 template <class Finish>
 static int launch_best_gauss(const struct gf_launch *launch, const struct gf_gauss *gauss,
                              int border, const Finish &finish)

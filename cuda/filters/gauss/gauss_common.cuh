@@ -2,13 +2,13 @@
  * blur rounds them, unsharp compares them with the picture.
  *
  * For 8 bits, sample8(sum, original) makes the sample from a sum with 24 fraction bits, which began
- * at START; `original` is the picture's own sample if ORIGINAL asks for it, and BYTE is which byte
- * of the result counts. four(sum, originals) makes a word of four samples.
+ * at START. If ORIGINAL is set, `original` is the picture's own sample. BYTE is the byte of the
+ * result that holds the sample. four(sum, originals) makes a word of four samples.
  *
- * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits. sample16_near does the
+ * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits. sample16_near() does the
  * same for a `blurred` that is less than half a level outside 0..65535, as sums of few taps are.
  *
- * BLOCKS says how many blocks a multiprocessor's registers are to hold for radii up to 6. */
+ * BLOCKS is the number of blocks that a multiprocessor's registers must hold for radii up to 6. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
 
@@ -19,12 +19,12 @@
 enum {
     GAUSS_THREADS = 256,
     TILE_SAMPLES =
-        768, /* of a row of a tile: whole pixels and 16-byte chunks for 1 to 4 channels */
+        768, /* samples of a row of a tile: whole pixels and 16-byte chunks for 1 to 4 channels */
     TILE_ROWS = 16,
-    RUN = 8, /* pixels that a thread makes of a row */
+    RUN = 8, /* pixels of a row that a thread makes */
 };
 
-/* Four results' bytes as a word. */
+/* Packs byte BYTE of four results into a word. */
 template <int BYTE>
 static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, unsigned c,
                                                       unsigned d)

@@ -5,7 +5,7 @@
 
 #include "cuda/filters/gauss/gauss_mma_passes.cuh"
 
-/* Finishes four pixels of a row, all channels. */
+/* Finishes all channels of four pixels of a row. */
 template <class Shape, class Finish, class Table>
 static __device__ __forceinline__ void finish_pixels(const Finish &finish,
                                                      const unsigned (*sum)[2][4], int half,
@@ -24,7 +24,7 @@ static __device__ __forceinline__ void finish_pixels(const Finish &finish,
     }
 }
 
-/* Finishes 16 x 16 pixels of one channel. to: the sample of pixel g and row 2 t. */
+/* Finishes 16 x 16 pixels of one channel. `to` points to the sample of pixel g and row 2 t. */
 template <class Shape, class Finish, class Table>
 static __device__ __forceinline__ void finish_channel(const Finish &finish,
                                                       const unsigned sum[2][4], const Table &after,
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void finish_channel(const Finish &finish,
     }
 }
 
-/* What a warp keeps in registers from chunk to chunk, in the form for few blocks of taps. */
+/* What a warp keeps in registers from chunk to chunk where there are few blocks of taps. */
 template <class Shape, class Args, class Fuse_> struct mma_few {
     typedef typename Args::Finish Finish;
     typedef Fuse_ Fuse;
@@ -91,7 +91,7 @@ template <class Shape, class Args, class Fuse_> struct mma_few {
     }
 };
 
-/* The same for many. */
+/* What a warp keeps in registers from chunk to chunk where there are many blocks of taps. */
 template <class Shape, class Args, class Fuse_> struct mma_many {
     typedef typename Args::Finish Finish;
     typedef Fuse_ Fuse;
@@ -160,9 +160,9 @@ static int launch_mma_shape(const struct gf_launch *launch, mma_args<Finish> &ar
         launch, blur_mma_kernel<Shape, Finish, EACH, Fuse>, EACH, args);
 }
 
-/* Taps whose sum is not 2^17 are doubled: the sums' bits are the same, but for one more. The pass
- * along columns leaves GF_GAUSS_FRACTION fraction bits, in bits 16 and up, doubled if the final
- * sums would not have 24 of them yet. */
+/* Makes the arguments. Taps whose sum is not 2^17 are doubled, which moves the bits of the sums up
+ * by one. The pass along columns leaves GF_GAUSS_FRACTION fraction bits, in bits 16 and up, and
+ * doubles its results if the final sums would otherwise not have 24 fraction bits. */
 template <class Finish>
 static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct gf_gauss *gauss,
                                     int border, const Finish &finish)
@@ -184,8 +184,8 @@ static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct
 
 typedef mma_shape<2, 1, true, 8, 2, 6> mma_gray_few;
 typedef mma_shape<3, 1, true, 4, 2, 8> mma_gray_some;
-/* A warp with all channels writes whole words, and groups of 2 steps are written 96 bytes of a row
- * at once: on an H200 the fastest of 12 and of 13 shapes. */
+/* Where one warp has all channels, it writes whole words, and groups of 2 steps are written 96
+ * bytes of a row at once. On an H200 these shapes were the fastest of 12 and of 13. */
 typedef mma_shape<2, 3, true, 4, 2, 4> mma_rgb_few;
 typedef mma_shape<3, 3, true, 4, 2, 8> mma_rgb_some;
 

@@ -15,9 +15,9 @@
 #include "cuda/common/mma.cuh"
 #include "cuda/filters/gauss/gauss_mma_shape.cuh"
 
-/* Four weights of W's row m from column k on, their high and their low bytes. The taps are volatile
- * so that the compiler keeps every copy of a weight in the register where mma wants it, and does
- * not move one that it has. */
+/* Four weights of W's row m from column k on: their high bytes and their low bytes. The taps are
+ * volatile so that the compiler keeps every copy of a weight in the register where mma needs it,
+ * instead of moving an existing copy. */
 struct mma_weights {
     unsigned high, low;
 };
@@ -34,7 +34,7 @@ static __device__ __forceinline__ struct mma_weights weights_at(const volatile u
     return weights;
 }
 
-/* The taps in shared memory, as weights_at() finds them; zeros on either side. */
+/* The taps in shared memory in the order that weights_at() reads, with zeros on either side. */
 template <class Shape> struct mma_taps {
     static constexpr int COUNT = STEP_SIDE * (Shape::BLOCKS + 2);
     unsigned short tap[COUNT];
@@ -49,8 +49,8 @@ static __device__ __forceinline__ void list_taps(const Args &args, mma_taps<Shap
     }
 }
 
-/* A lane's part of W as the first operand: pairs of blocks, four words each. The k of a pair are
- * either in the order of the rows, or lane t has eight neighbouring rows. */
+/* A lane's part of W as the first operand: pairs of blocks, four words for each pair. The index k
+ * of a pair either follows the order of the rows, or gives lane t eight neighbouring rows. */
 template <class Shape> struct mma_matrix {
     static constexpr int PAIRS = (Shape::BLOCKS + 1) / 2;
     unsigned high[PAIRS][4], low[PAIRS][4];
@@ -72,13 +72,13 @@ static __device__ __forceinline__ void set_matrix(const volatile unsigned short 
     }
 }
 
-/* The sums of the columns of two tiles, with weights of one byte. */
+/* The sums of the columns of two tiles, for the high and the low bytes of the weights. */
 struct mma_columns {
     unsigned high[2][4], low[2][4];
 };
 
-/* operands: the lane's, of the first octet of the warp's rows. A last single block of 16 rows is
- * two octets, of which each lane takes half of one. */
+/* Adds octets of rows; `operands` points to the lane's words in the first octet of the warp's rows.
+ * A last single block of 16 rows is two octets, and each lane takes half of one. */
 template <class Shape>
 static __device__ __forceinline__ void add_octets(const mma_matrix<Shape> &matrix,
                                                   const unsigned *operands, struct mma_columns &sum)
@@ -104,7 +104,8 @@ static __device__ __forceinline__ void add_octets(const mma_matrix<Shape> &matri
     }
 }
 
-/* operands: the lane's, of the first four rows of the warp. */
+/* Adds quartets of rows; `operands` points to the lane's words in the first four rows of the
+ * warp. */
 template <class Shape>
 static __device__ __forceinline__ void
 add_quartets(const mma_matrix<Shape> &matrix, const unsigned *operands, struct mma_columns &sum)
@@ -121,7 +122,7 @@ add_quartets(const mma_matrix<Shape> &matrix, const unsigned *operands, struct m
     }
 }
 
-/* The intermediate of a block of 16 columns: rows g and g + 8, columns 4 t .. 4 t + 3. */
+/* The intermediate results of a block of 16 columns: rows g and g + 8, columns 4 t .. 4 t + 3. */
 struct mma_mid {
     unsigned high[2], low[2];
 };
@@ -154,8 +155,9 @@ blur_block(const Args &args, const mma_matrix<Shape> &matrix, const unsigned *op
     return mid;
 }
 
-/* The four products of bytes, which product(sum, W's high bytes?, mid's high bytes?) adds. Three
- * sums side by side make short chains. */
+/* Adds the four products of bytes. product(sum, w, mid) adds one of them, where w and mid tell
+ * whether the high bytes of W and of mid are multiplied. Three sums side by side make short
+ * chains. */
 template <class Finish, class Product>
 static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Product &product)
 {
@@ -174,9 +176,10 @@ static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Produ
     }
 }
 
-/* For few blocks: W^T is the second operand, once for even steps and once for odd ones, so that
- * pairs of the ring's blocks, which stand in neighbouring registers, meet pairs of W's.
- * sum[tile][e] is of row g, from e = 2 on g + 8, and of pixel 4 t + e % 2 * 2 + tile. */
+/* The pass along rows for few blocks. W^T is the second operand and is stored twice, for even and
+ * for odd steps, so that pairs of the ring's blocks, which are in neighbouring registers, are
+ * multiplied by pairs of W's blocks. sum[tile][e] belongs to row g, or g + 8 from e = 2 on, and to
+ * pixel 4 t + e % 2 * 2 + tile. */
 template <class Shape> struct mma_ring {
     static constexpr int SLOTS =
         (Shape::BLOCKS + 1) / 2 * 2 * (Shape::BLOCKS == 2 && Shape::STEPS % 4 == 0 ? 2 : 1);
@@ -185,7 +188,8 @@ template <class Shape> struct mma_ring {
 
 template <class Shape> struct mma_ring_weights {
     static constexpr int SLOTS = mma_ring<Shape>::SLOTS;
-    unsigned high[2][2][SLOTS], low[2][2][SLOTS]; /* by the step's parity, tile, slot */
+    /* indices: the parity of the step, the tile, the slot */
+    unsigned high[2][2][SLOTS], low[2][2][SLOTS];
 };
 
 template <class Shape>
@@ -219,8 +223,8 @@ static __device__ __forceinline__ void keep_in_ring(mma_ring<Shape> &ring, int s
     }
 }
 
-/* mid, weights: of the ring, high or low bytes. A slot's block is its distance from the first block
- * of the step. */
+/* Multiplies high or low bytes of the ring's blocks (mid) by high or low bytes of the weights. The
+ * block of W for a slot is the slot's distance from the first block of the step. */
 template <class Shape>
 static __device__ __forceinline__ void
 multiply_ring(unsigned sum[4], int step, const unsigned (*mid)[4], const unsigned *weights)
@@ -253,12 +257,12 @@ static __device__ __forceinline__ void blur_ring(const mma_ring<Shape> &ring,
     });
 }
 
-/* For many blocks: W is the first operand, as in the pass along columns, and the intermediate a
- * window that is moved after each chunk. sum[tile][e] is of pixel g, from e = 2 on g + 8, and of
- * row 8 tile + 2 t + e % 2. */
+/* The pass along rows for many blocks. W is the first operand, as in the pass along columns, and
+ * the intermediate results are a window that is moved after each chunk. sum[tile][e] belongs to
+ * pixel g, or g + 8 from e = 2 on, and to row 8 tile + 2 t + e % 2. */
 template <class Shape> struct mma_window {
     static constexpr int PAIRS = (Shape::BLOCKS + Shape::STEPS) / 2;
-    unsigned high[PAIRS][2][2], low[PAIRS][2][2]; /* by tile */
+    unsigned high[PAIRS][2][2], low[PAIRS][2][2]; /* the second index is the tile */
 };
 
 template <class Shape>
@@ -283,8 +287,8 @@ template <class Shape> static __device__ __forceinline__ void move_window(mma_wi
     }
 }
 
-/* Pairs of W's blocks meet pairs of the window's at even steps alone; at odd steps single blocks
- * do, since moving registers would take longer. */
+/* At even steps pairs of W's blocks are multiplied by pairs of the window's blocks. At odd steps
+ * single blocks are multiplied, since moving registers would take longer. */
 template <class Shape>
 static __device__ __forceinline__ void multiply_window(unsigned sum[4], int step, int tile,
                                                        const unsigned (*matrix)[4], int first,

@@ -1,5 +1,5 @@
-/* The Gaussian of any radius: the horizontal pass over what gf_gauss_columns left in scratch
- * memory; for 16 bits in float and in the order that gauss.h states. */
+/* The Gaussian of any radius: the horizontal pass over the rows that gf_gauss_columns() left in
+ * scratch memory. 16-bit pictures are added up in float, in the order that gauss.h states. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS_CUH
 
@@ -10,12 +10,13 @@ template <class Pass_, class Finish_> struct rows_args {
     typedef Pass_ Pass;
     typedef Finish_ Finish;
     struct view_pair p;
-    const unsigned char *mid; /* rows of the band */
+    const unsigned char *mid; /* the rows of the band in scratch memory */
     size_t mid_pitch;
-    int radius, reach; /* reach: the radius rounded up to a multiple of RUN */
-    int values;        /* of a column: a block makes Pass::LINES times as many rows */
+    int radius, reach; /* `reach` is the radius rounded up to a multiple of RUN */
+    /* values of a column of the tile: a block makes Pass::LINES times as many rows */
+    int values;
     Finish finish;
-    /* Zeros behind the last: adding 0 changes nothing. */
+    /* Zeros follow the last tap: adding 0 changes nothing. */
     typename Pass::Tap tap[GF_GAUSS_RADIUS_MAX + 1 + RUN + 1];
     int up; /* for 8 bits: the shift that gives the sums 24 fraction bits */
 };
@@ -67,8 +68,8 @@ static __device__ __forceinline__ void move_windows(const Value *centre, int bas
     }
 }
 
-/* The sums of a run. centre: its first value. Both windows move outwards by RUN taps in each round
- * of the loop. */
+/* Makes the sums of a run; `centre` points to its first value. Both windows move outwards by RUN
+ * taps in each round of the loop. */
 template <class Args, class Value>
 static __device__ __forceinline__ void blur_run_any(const Args &args, const Value *centre,
                                                     Value (*sum)[RUN])

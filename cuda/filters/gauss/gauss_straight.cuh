@@ -1,16 +1,16 @@
-/* A pixel of RGBA8 as premultiplied colour and back: the results of the stages that the planner
- * puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer steps. All steps but the
- * ones that round are exact. */
+/* Converts a pixel of RGBA8 to premultiplied colour and back. The results equal those of the stages
+ * that the planner puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer steps.
+ * Only the steps that round are inexact. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 
 #include "cuda/common/stencil.cuh"
 
-constexpr float TWO_23 = 8388608.0f; /* floats from here to 2^24 are whole numbers */
+constexpr float TWO_23 = 8388608.0f; /* floats from 2^23 to 2^24 are whole numbers */
 
-/* Colour and alpha of 16 bits. The colour v * 257 * alpha / 255 is rounded to a whole number by the
- * addition of 2^23: it is never nearer than 1/510 to a half, and the product's error is below
- * 1/1000. */
+/* Makes colour and alpha of 16 bits. The colour v * 257 * alpha / 255 is rounded to a whole number
+ * by the addition of 2^23: the colour differs from a half by 1/510 at least, and the product's
+ * error is below 1/1000. */
 static __device__ __forceinline__ void premultiply_pixel(unsigned pixel, float v[4])
 {
     const float alpha = __uint_as_float(__byte_perm(pixel, 0x4B000000u, 0x7443)) - TWO_23;
@@ -24,18 +24,18 @@ static __device__ __forceinline__ void premultiply_pixel(unsigned pixel, float v
     }
 }
 
-/* 1/alpha in two parts, of a rounded alpha, at least 1. */
+/* 1 / alpha as the sum of two floats; alpha is rounded and at least 1. */
 struct straight_alpha {
     float high, low;
 };
 
-/* v + 1/2 without its fraction, plus 2^23. 0 <= v < 65535.5 */
+/* Returns v + 1/2 without its fraction, plus 2^23, for 0 <= v < 65535.5. */
 static __device__ __forceinline__ float raised_level(float v)
 {
     return __fadd_rz(v + 0.5f, TWO_23);
 }
 
-/* Alpha of 8 bits from the blurred alpha, in the lowest byte. */
+/* Returns alpha of 8 bits, made from the blurred alpha, in the lowest byte. */
 static __device__ __forceinline__ unsigned straighten_alpha(float blurred,
                                                             struct straight_alpha *alpha)
 {
@@ -45,10 +45,10 @@ static __device__ __forceinline__ unsigned straighten_alpha(float blurred,
     return __float_as_uint(fmaf(level, 1.0f / 257.0f, TWO_23));
 }
 
-/* Colour of 8 bits, in the lowest byte: 255 v / alpha, rounded half up. The sums of a colour are
- * never above alpha's, since each of their steps is monotonic, so that nothing has to be limited.
- * The quotient plus 1/2 is a whole number or at least 1/131070 from the next; START's surplus is
- * less than that, and more than the error of the two parts of 1/alpha. */
+/* Returns colour of 8 bits in the lowest byte: 255 v / alpha, rounded half up. The sums of a colour
+ * never exceed those of alpha, since each step that makes them is monotonic, so that nothing has to
+ * be clamped. The quotient plus 1/2 is a whole number or at least 1/131070 from the next one. The
+ * surplus in START is less than that, and more than the error of the two floats of 1 / alpha. */
 static __device__ __forceinline__ unsigned straighten_colour(float blurred,
                                                              const struct straight_alpha &alpha)
 {

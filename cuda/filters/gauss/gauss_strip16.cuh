@@ -3,9 +3,9 @@
  *
  * A block goes down a strip of the picture. In the vertical pass a thread keeps the rows that its
  * four neighbouring samples need in registers, as floats, so that every sample is read and
- * converted once. It makes as many rows as the taps are long, after which each row of the window is
- * in the same register again. In the horizontal pass a thread makes four pixels, all their
- * channels, and writes them. */
+ * converted once. It makes as many rows as there are taps, after which each row of the window is in
+ * the same register again. In the horizontal pass a thread makes and writes all channels of four
+ * pixels. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
 
@@ -15,16 +15,17 @@
 
 enum {
     STRIP16_THREADS = 128,
-    STRIP16_STEPS = 6,       /* most of a block: each makes a row for each tap */
-    STRIP16_STEPS_LEAST = 2, /* fewer waste too much on the rows above the first */
-    STRIP16_BLOCKS = 2112,   /* wanted: four rounds of what 132 multiprocessors hold. Full rounds of
-                                larger blocks were slower. */
+    STRIP16_STEPS = 6,       /* the most steps of a block; each step makes a row for each tap */
+    STRIP16_STEPS_LEAST = 2, /* with fewer steps the rows above the first one would cost too much */
+    /* the number of blocks aimed at: four times what 132 multiprocessors hold at once; larger
+     * blocks that filled the GPU a whole number of times were slower */
+    STRIP16_BLOCKS = 2112,
 };
 
-/* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip is
- * COLUMNS pixels, of which OUT are results, from LEFT on. Each channel of a row has a PLANE of
- * floats, its first pixel at SHIFT; a thread reads SPAN of them, of which the first LEAD are
- * beyond its taps. With STRAIGHT, pixels are RGBA8 (gauss_straight.cuh). */
+/* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip has
+ * COLUMNS pixels, of which OUT, from LEFT on, are results. Each channel of a row has a PLANE of
+ * floats, with its first pixel at SHIFT. A thread reads SPAN floats, the first LEAD of which lie
+ * beyond its taps. With STRAIGHT the pixels are RGBA8 (gauss_straight.cuh). */
 template <int CHANNELS_, int RADIUS_, bool STRAIGHT_> struct strip16 {
     static constexpr int CHANNELS = CHANNELS_, RADIUS = RADIUS_, TAPS = 2 * RADIUS + 1;
     static constexpr bool STRAIGHT = STRAIGHT_;
@@ -44,16 +45,17 @@ template <int CHANNELS_, int RADIUS_, bool STRAIGHT_> struct strip16 {
 template <class Shape, class Finish_> struct strip16_args {
     typedef Finish_ Finish;
     struct view_pair p;
-    int radius; /* of the taps, at most RADIUS */
+    int radius; /* the radius of the taps, at most RADIUS */
     int steps;
     Finish finish;
-    float tap[Shape::RADIUS + 1]; /* zeros behind the last: adding 0 changes nothing */
+    float tap[Shape::RADIUS + 1]; /* zeros follow the last tap: adding 0 changes nothing */
 };
 
-/* Where a block's rows and columns come from. */
+/* The places in the input of a block's rows and columns. */
 template <class Shape> struct strip16_source {
-    long long row[Shape::LIST];      /* list_rows() */
-    int sample[4 * STRIP16_THREADS]; /* of each that is loaded; -1: the border's constant */
+    long long row[Shape::LIST]; /* the places of rows, from list_rows() */
+    /* the place of each sample that is loaded; -1: the border's constant */
+    int sample[4 * STRIP16_THREADS];
 };
 
 template <class Shape>
@@ -73,7 +75,7 @@ struct __align__(8) four_samples
     unsigned word[2];
 };
 
-/* The thread's samples in a row, each by its own rule. */
+/* Loads the thread's samples of a row one by one, each from the place that the list gives. */
 template <class Shape>
 static __device__ __forceinline__ struct four_samples load_by_list(const unsigned char *row,
                                                                    const int sample[4])
@@ -92,11 +94,12 @@ static __device__ __forceinline__ struct four_samples load_by_list(const unsigne
     return four;
 }
 
-/* The thread's samples in COUNT rows, from row y of the picture on, whose place in the list is
- * `first`. `inside`, the same for all threads: none of the block's samples is beyond the picture's
- * columns or a zero of the border. If it is not, a loop of its own collects them in `spare`, which
- * nobody may be using any more when all threads of the block are here, nor before the next barrier:
- * unrolled beside the loads of the others it took more registers than there are. */
+/* Loads the thread's samples of COUNT rows, from row y of the picture on, whose index in the list
+ * is `first`. `inside` is the same for all threads: none of the block's samples lies beyond the
+ * picture's columns or in a row of zeros of the border. Otherwise a loop of its own collects the
+ * samples in `spare`: unrolled beside the other loads, the loop took more registers than there
+ * are. No thread may be using `spare` when the block's threads come here, nor before the next
+ * barrier. */
 template <class Shape, int COUNT>
 static __device__ __forceinline__ void
 load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source, int left,
@@ -164,7 +167,7 @@ static __device__ __forceinline__ void store_four(float *row, const float sum[4]
     }
 }
 
-/* The sum at `centre` of a window whose neighbours are STEP elements apart. */
+/* Returns the sum at `centre` of a window whose neighbours are STEP elements apart. */
 template <class Shape, class Args, class Window>
 static __device__ __forceinline__ float sum_taps(const Args &args, const Window &window)
 {
@@ -175,7 +178,8 @@ static __device__ __forceinline__ float sum_taps(const Args &args, const Window 
     return sum;
 }
 
-/* Makes TAPS rows. ring: the rows above the first that it needs are in 0 .. 2 RADIUS - 1. */
+/* Makes TAPS rows. Elements 0 .. 2 RADIUS - 1 of `ring` have the rows above the first row that is
+ * needed. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void
 blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS],
@@ -194,7 +198,7 @@ blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS]
     }
 }
 
-/* The blurred samples of four pixels of a channel. */
+/* Makes the blurred samples of four pixels of a channel. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_run(const Args &args, const float *plane,
                                                       float sum[4])
@@ -210,7 +214,7 @@ static __device__ __forceinline__ void blur_strip_run(const Args &args, const fl
             sum_taps<Shape>(args, [&](int k) { return v[Shape::LEAD + Shape::RADIUS + i + k]; });
 }
 
-/* Writes `count` samples, at most 4 CHANNELS, two in a word. */
+/* Writes `count` samples, at most 4 CHANNELS; a word has two. */
 template <class Shape>
 static __device__ __forceinline__ void write_samples(const unsigned word[2 * Shape::CHANNELS],
                                                      int count, unsigned char *to)
@@ -234,7 +238,7 @@ static __device__ __forceinline__ void write_samples(const unsigned word[2 * Sha
     }
 }
 
-/* Four pixels of a row. from: the row of planes; x, y: the first pixel. */
+/* Makes four pixels of a row. `from` is the row of planes, and (x, y) the first pixel. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_samples(const Args &args, const float *from,
                                                           int x, int y)
@@ -261,7 +265,7 @@ static __device__ __forceinline__ void blur_strip_samples(const Args &args, cons
                              2 * (long long)x * CHANNELS);
 }
 
-/* The same of RGBA8. */
+/* Makes four pixels of a row of RGBA8. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_straight(const Args &args, const float *from,
                                                            int x, int y)
@@ -294,8 +298,8 @@ static __device__ __forceinline__ void blur_strip_straight(const Args &args, con
     }
 }
 
-/* Whether a strip's rows and columns, halo included, are all in the picture: rows beyond it do no
- * harm unless they are zeros. */
+/* Whether a strip's rows and columns, halo included, are all in the picture. Rows beyond the
+ * picture do not count unless the border makes them zeros. */
 template <class Shape>
 static __device__ __forceinline__ bool strip_is_inside(const struct view_pair &p, int left, int top,
                                                        int end)
@@ -335,7 +339,7 @@ __global__ void __launch_bounds__(STRIP16_THREADS, 4)
         struct four_samples next[TAPS];
         load_fours<Shape, TAPS>(p, source, left, inside, first + 2 * RADIUS, y0 + first + RADIUS,
                                 spare, next);
-        __syncthreads(); /* before the planes are overwritten; the loads are on their way */
+        __syncthreads(); /* wait before the planes are overwritten; the loads are under way */
         blur_strip_columns<Shape>(args, next, ring, planes);
         __syncthreads();
         for (int item = threadIdx.x; item < TAPS * Shape::RUNS; item += STRIP16_THREADS) {
@@ -386,7 +390,7 @@ static int launch_strip16(const struct gf_launch *launch, const struct view_pair
     });
 }
 
-/* Of RGBA8, as which launch->in and launch->out are given. */
+/* Launches the kernel for RGBA8; launch->in and launch->out are RGBA8. */
 template <class Finish>
 static int launch_straight(const struct gf_launch *launch, const struct view_pair &p,
                            const struct gf_gauss *gauss, const Finish &finish)

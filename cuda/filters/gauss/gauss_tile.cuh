@@ -1,11 +1,11 @@
-/* The Gaussian of radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; for 16 bits in float
- * and in the order that gauss.h states.
+/* The Gaussian of radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; 16-bit pictures are
+ * added up in float, in the order that gauss.h states.
  *
- * A Pass (gauss_tile_passes.cuh) is what the kernel needs of a depth beside gauss_samples.cuh.
- * WIDTH is a tile's row in samples, and listed() the number of input rows of a tile. In the
- * vertical pass a thread makes the columns of a word of samples, by blur_columns(), whose taps are
- * in Columns where they differ from the rows'. In the horizontal pass it makes a run by blur_row():
- * of all channels with TOGETHER, else of one. */
+ * A Pass (gauss_tile_passes.cuh) has what differs between the depths, beside gauss_samples.cuh.
+ * WIDTH is the number of samples in a tile's row, and listed() the number of input rows of a tile.
+ * In the vertical pass a thread makes the columns of a word of samples, by blur_columns(); the type
+ * Columns has the vertical taps where they differ from the horizontal ones. In the horizontal pass
+ * a thread makes a run by blur_row(), of all channels with TOGETHER, else of one channel. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
 
@@ -15,7 +15,7 @@
 /* The tile between the passes. Each channel has a plane of its own, so that the samples under the
  * taps are adjacent. */
 struct tile_shape {
-    int width; /* pixels */
+    int width; /* pixels of a row */
     int plane; /* values from one channel to the next */
     int row;   /* values from one row of values to the next */
 };
@@ -27,15 +27,15 @@ static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int s
     shape.width = samples / channels;
     shape.plane = (shape.width + 2 * radius + 3) / 4 * 4;
     shape.row = channels * shape.plane;
-    /* Eight threads read 16 bytes each at once, 32 bytes apart in four runs of two rows of values:
-     * with an odd number of 16-byte units from row to row they meet every bank once. */
+    /* Eight threads read 16 bytes each at once: four runs, 32 bytes apart, in two rows of values.
+     * With an odd number of 16-byte units from row to row they access every bank once. */
     if (shape.row % 8 == 0)
         shape.row += 4;
     return shape;
 }
 
-/* The values of the planes that a thread's columns go to; nullptr for columns that are not the
- * tile's. */
+/* Finds the places in the planes for the values of a thread's columns; nullptr for columns outside
+ * the tile. */
 template <int COLUMNS, class Value>
 static __device__ __forceinline__ void find_targets(const struct view_pair &p,
                                                     const struct tile_shape &shape, int pixels,
@@ -50,8 +50,8 @@ static __device__ __forceinline__ void find_targets(const struct view_pair &p,
     }
 }
 
-/* Sources of a word of COLUMNS samples that are not all within the row: the sample for each, and a
- * mask, which is 0 if the border's constant replaces it. */
+/* The sources of a word of COLUMNS samples that are not all within the row: the sample that each is
+ * copied from, and a mask, which is 0 if the border's constant replaces the sample. */
 template <int COLUMNS> struct edge_columns {
     unsigned from[COLUMNS], mask[COLUMNS];
 };
@@ -71,18 +71,18 @@ edge_columns_at(const struct view_pair &p, int left, int sample) {
     return edge;
 }
 
-/* The rows and columns of the picture that a thread's word of samples is of. */
+/* The rows and columns of the picture from which a thread loads its word of samples. */
 template <class Sample>
 struct tile_source {
     static constexpr int COLUMNS = 4 / sizeof(Sample);
     const struct view_pair &p;
-    const long long *rows; /* list_rows(), from row `top` on */
+    const long long *rows; /* the places of rows from row `top` on, from list_rows() */
     int top;
-    bool inside; /* of the row, the whole tile: the same for all threads of a block */
+    bool inside; /* the whole tile lies inside the row; the same for all threads of a block */
     long long byte;
-    struct edge_columns<COLUMNS> edge; /* unless inside */
+    struct edge_columns<COLUMNS> edge; /* used unless `inside` is set */
 
-    /* Words of rows one below the other, from row `first` of the list on. */
+    /* Loads the words of COUNT successive rows, from index `first` of the list on. */
     template <int COUNT> __device__ __forceinline__ void load(int first, unsigned (&r)[COUNT]) const
     {
         if (inside) {
@@ -109,8 +109,9 @@ struct tile_source {
     }
 };
 
-/* The sums of a run. What lies behind the columns of the tile, which the last access takes along,
- * and behind those of the picture is in no sum that is written. */
+/* Makes the sums of a run. The last access also reads what lies behind the tile's columns, and
+ * the planes also hold what lies behind the picture's columns; no sum that is written contains
+ * either. */
 template <int RADIUS, class Args, class Value>
 static __device__ __forceinline__ void blur_run(const Args &args, const Value *from,
                                                 Value (*sum)[RUN])
@@ -136,9 +137,9 @@ template <class Pass_, class Finish_> struct tile_args {
     typedef Pass_ Pass;
     typedef Finish_ Finish;
     struct view_pair p;
-    int radius; /* of the taps, at most RADIUS */
+    int radius; /* the radius of the taps, at most RADIUS */
     Finish finish;
-    typename Pass::Value tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros behind the last */
+    typename Pass::Value tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros follow the last tap */
     typename Pass::Columns columns;
 };
 

@@ -1,11 +1,11 @@
-/* What gauss_tile.cuh needs of a depth. */
+/* The two types of Pass for gauss_tile.cuh: one for each depth. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_PASSES_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_PASSES_CUH
 
 #include "cuda/filters/gauss/gauss_tile.cuh"
 
-/* Interleaves four pixels. plane[0] holds the bytes of the last channel, plane[1] those of the one
- * before. */
+/* Interleaves the channels of four pixels. plane[0] holds the bytes of the last channel, plane[1]
+ * those of the channel before. */
 static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const unsigned plane[4],
                                                         int channels)
 {
@@ -39,8 +39,8 @@ struct tile_of_bytes : gauss_bytes {
 
     struct Columns {
         int drop; /* bits that the vertical pass drops */
-        /* even[u]: taps 2u and 2u + 1 counted from the topmost, odd[u]: taps 2u - 1 and 2u, low
-         * half first. */
+        /* even[u] has taps 2u and 2u + 1, and odd[u] has taps 2u - 1 and 2u, counted from the
+         * topmost tap; the first tap of a pair is in the low half. */
         unsigned even[GF_GAUSS_FUSED_MAX + 1], odd[GF_GAUSS_FUSED_MAX + 1];
 
         void set(const struct gf_gauss *gauss, int radius)
@@ -54,7 +54,7 @@ struct tile_of_bytes : gauss_bytes {
         }
     };
 
-    /* Groups of four input rows, for four output rows. */
+    /* The number of groups of four input rows that four output rows need. */
     static constexpr __host__ __device__ int groups(int radius)
     {
         return (2 * radius + 3) / 4 + 1;
@@ -64,7 +64,8 @@ struct tile_of_bytes : gauss_bytes {
         return 4 * (groups(radius) + TILE_ROWS / 4 - 1);
     }
 
-    /* Output rows 4 step .. 4 step + 3 of one column, in two words, `row` words apart. */
+    /* Makes output rows 4 step .. 4 step + 3 of one column, as two words that are `row` words
+     * apart. */
     template <int RADIUS>
     static __device__ __forceinline__ void
     blur_column(const Columns &taps, const unsigned (*window)[4], int c, unsigned *to, int row)
@@ -75,7 +76,7 @@ struct tile_of_bytes : gauss_bytes {
             sum[i] = 1u << (taps.drop - 1);
 #pragma unroll
             for (int u = 0; u <= RADIUS; u++) {
-                const int two = u + i / 2; /* pair of rows of the window */
+                const int two = u + i / 2; /* the index of a pair of the window's rows */
                 const unsigned tap = i % 2 ? taps.odd[u] : taps.even[u];
                 const unsigned bytes = window[two / 2][c];
                 sum[i] = two % 2 ? __dp2a_hi(tap, bytes, sum[i]) : __dp2a_lo(tap, bytes, sum[i]);
@@ -88,8 +89,8 @@ struct tile_of_bytes : gauss_bytes {
         }
     }
 
-    /* Transposes four rows at a time into four columns of bytes, of which dp2a multiplies two by
-     * two taps, while the next four rows are being loaded. */
+    /* Transposes four rows at a time into four columns of bytes, and multiplies two bytes at a time
+     * by two taps with dp2a, while the next four rows are being loaded. */
     template <int RADIUS, class Args>
     static __device__ __forceinline__ void
     blur_columns(const Args &args, const tile_source<Sample> &source, unsigned *to[4], int row)
@@ -123,7 +124,8 @@ struct tile_of_bytes : gauss_bytes {
                                                     unsigned char *to)
     {
         const int channels = args.p.channels;
-        unsigned latest[2][2][4] = {}; /* [row][half of the run][channel, the latest first] */
+        /* indices: the row, the half of the run, the channel, with the latest channel first */
+        unsigned latest[2][2][4] = {};
         for (int channel = 0; channel < channels; channel++) {
             unsigned sum[LINES][RUN], word[2];
             blur_run<RADIUS>(args, from + channel * plane, sum);
@@ -150,7 +152,7 @@ struct tile_of_shorts : gauss_shorts {
     static constexpr int WIDTH = TILE_SAMPLES / 2;
     static constexpr bool TOGETHER = false;
 
-    struct Columns { /* they have the taps of the rows */
+    struct Columns { /* the vertical taps equal the horizontal ones */
         void set(const struct gf_gauss *, int)
         {
         }

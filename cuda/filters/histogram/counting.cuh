@@ -1,5 +1,5 @@
-/* What the methods of counting a histogram share: the choice of the kernel for the format of the
- * picture. */
+/* Chooses the kernel that counts a histogram for the format of the picture; all methods of counting
+ * use this file. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
 
@@ -49,7 +49,7 @@ static inline struct counting counting_of(const struct gf_view *view, enum gf_st
     return {task_of(view, statistic, tables, stream), histograms << view->format.bits, count};
 }
 
-/* A gf_counter (stage/variant.h) by METHOD::launch<BITS, COUNT, MIXTURE>. */
+/* A gf_counter (stage/variant.h) that calls METHOD::launch<BITS, COUNT, MIXTURE>. */
 template <class METHOD>
 static int count_by(const struct gf_view *view, enum gf_statistic statistic,
                     unsigned long long *count, const void *tables, void *stream)

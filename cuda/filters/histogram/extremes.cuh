@@ -1,7 +1,8 @@
-/* Finding the lowest and the highest level of a picture. Every thread reduces what it reads in
- * registers; REDUCTION::reduce() reduces further, to one result of the block. The block then counts
- * its two levels as if they were pixels: the lowest and the highest level counted are those of the
- * picture, so that blocks, bands and lanes need not wait for each other. */
+/* Finds the lowest and the highest level of a picture. Every thread reduces the levels that it
+ * reads in registers; REDUCTION::reduce() reduces the threads' results to one result for the
+ * block. The block then counts its two levels as if they were pixels: the lowest and the highest
+ * level counted are those of the picture, so that blocks, bands and lanes need not wait for each
+ * other. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH
 
@@ -11,9 +12,9 @@
 
 enum { THREADS = 512, NONE = 0xffffffffu };
 
-/* The extremes of each channel; low is NONE if nothing was counted. Pictures without alpha and
- * mixtures are taken as words of two 16-bit halves. The halves of a word belong to the same
- * channels again three words later for RGB, and in every word for gray. */
+/* The extremes of each channel; `low` is NONE if nothing was counted. The samples of pictures
+ * without alpha, and of mixtures, are read as words of two 16-bit halves. The halves belong to the
+ * same channels again three words later for RGB, and in every word for gray. */
 template <int BITS, int COUNT, int MIXTURE> struct extremes {
     static constexpr bool together = false, takes_words = MIXTURE == EACH && COUNT % 2 == 1;
     static constexpr int channels = levels_of<COUNT, MIXTURE>;
@@ -52,7 +53,7 @@ template <int BITS, int COUNT, int MIXTURE> struct extremes {
     {
 #pragma unroll
         for (int i = 0; i < item<BITS, COUNT>::words; i++) {
-            if (BITS == 8) { /* samples 0 and 2, then 1 and 3 */
+            if (BITS == 8) { /* samples 0 and 2, then samples 1 and 3 */
                 add_pair(i % period * 2, w[i] & 0x00ff00ffu);
                 add_pair(i % period * 2 + 1, w[i] >> 8 & 0x00ff00ffu);
             } else {
@@ -61,8 +62,8 @@ template <int BITS, int COUNT, int MIXTURE> struct extremes {
         }
     }
 
-    /* Merges the pairs into low and high. any: at least one word was taken; otherwise the pairs
-     * hold no levels. */
+    /* Merges the pairs into `low` and `high`. `any` tells whether at least one word was read;
+     * otherwise the pairs hold no levels. */
     __device__ __forceinline__ void take_pairs()
     {
 #pragma unroll
@@ -124,7 +125,7 @@ static cudaError_t launch_count(const struct level_task &task, enum mixture mixt
                            : launch_mixture<BITS, COUNT, luma, REDUCTION>(task, count);
 }
 
-/* normalize does not use lightness. */
+/* The statistic is never lightness: normalize does not use it. */
 template <class REDUCTION>
 static int find_extremes(const struct gf_view *view, enum gf_statistic statistic,
                          unsigned long long *count, const void *tables, void *stream)

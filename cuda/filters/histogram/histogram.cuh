@@ -6,7 +6,7 @@
 #include "cuda/common/view_pair.cuh"
 #include "pixel/colour.h"
 
-/* What is counted. SAMPLE: the only colour channel. */
+/* The levels that are counted. SAMPLE is the only colour channel of a gray picture. */
 enum level_source { SAMPLE, LUMA, CHANNELS, JOINT, LIGHTNESS };
 
 static inline int source_of(enum gf_statistic statistic, struct gf_format format)

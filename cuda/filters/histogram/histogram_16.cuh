@@ -9,19 +9,20 @@
 enum {
     THREADS_16 = 1024,
     BINS_16 = 65536,
-    WORDS_16 = BINS_16 / 2, /* two counters in each */
-    SPILL = 32768 /* a counter of 16 bits that reaches it adds it to the picture's and begins at 0
-                     again */
+    WORDS_16 = BINS_16 / 2, /* a word has two counters */
+    /* a counter of 16 bits that reaches SPILL is added to the picture's counter and begins at 0
+     * again */
+    SPILL = 32768
 };
 
 struct counter_16 {
-    unsigned *shared; /* [WORDS_16], or NULL: count straight into the picture's histogram */
+    unsigned *shared; /* [WORDS_16]; NULL: the block counts directly in the picture's histogram */
     unsigned long long *count;
 };
 
-/* The thread whose addition brings a counter to SPILL moves SPILL to the picture's histogram.
- * Between two barriers a block counts fewer than SPILL pixels, so that no counter overflows before
- * that. */
+/* Counts a level. The thread whose addition makes a counter SPILL moves SPILL to the picture's
+ * histogram. Between two barriers a block counts fewer than SPILL pixels, so that no counter
+ * overflows before it is moved. */
 static __device__ __forceinline__ void count_16(const struct counter_16 &counter, unsigned bin)
 {
     if (!counter.shared) {
@@ -63,7 +64,7 @@ static __device__ __forceinline__ void count_pixel_16(const struct counter_16 &c
     }
 }
 
-/* Sample i of words. */
+/* Returns sample i of the words. */
 static __device__ __forceinline__ unsigned sample_of(const unsigned *w, int i)
 {
     return w[i / 2] >> 16 * (i % 2) & 65535u;
@@ -77,7 +78,7 @@ static __device__ __forceinline__ struct pixel_16 pixel_of(const unsigned *w, in
             COUNT % 2 == 0 ? sample_of(w, i + COUNT - 1) : 1u};
 }
 
-/* blockIdx.y: the channel, for CHANNELS. */
+/* With CHANNELS, blockIdx.y is the channel. */
 template <int COUNT>
 __global__ void __launch_bounds__(THREADS_16)
     histogram16_kernel(const struct view_pair p, unsigned full, unsigned tail, int source,

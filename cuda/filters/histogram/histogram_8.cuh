@@ -10,12 +10,12 @@
 enum { THREADS_8 = 1024, BINS_8 = 256 };
 
 struct lightness_8 {
-    float linear[256][WARP]; /* copies, one for each lane in its own bank */
+    float linear[256][WARP]; /* the table's copies, one for each lane in its own bank */
     uint32_t step[GF_LIGHTNESS_SEGMENTS];
 };
 
 /* A lane uses copy number lane % copies. With 32 copies each lane accesses its own bank, whatever
- * it counts; where there is no room for so many, two lanes share a copy. */
+ * it counts; where 32 copies do not fit, two lanes share a copy. */
 template <int SOURCE> struct layout {
     static constexpr int copies = SOURCE == CHANNELS || SOURCE == LIGHTNESS ? WARP / 2 : WARP;
     static constexpr int histograms = SOURCE == CHANNELS ? 3 : 1;
@@ -25,15 +25,16 @@ template <int SOURCE> struct layout {
         counters * 4 + (SOURCE == LIGHTNESS ? sizeof(struct lightness_8) : 0);
 };
 
-/* base + scale * byte i of the words, in one instruction; i is known when compiling, scale at most
- * 128. */
+/* Returns base + scale * byte i of the words, in one instruction; i is a constant, and scale is at
+ * most 128. */
 static __device__ __forceinline__ unsigned byte_of(const unsigned *w, int i, unsigned scale,
                                                    unsigned base)
 {
     return __dp4a(w[i / 4], scale << 8 * (i % 4), base);
 }
 
-/* 256 times the luma of the three bytes from byte i on, and a fraction. */
+/* Returns 256 times the luma of the three bytes from byte i on; the lower 8 bits are its
+ * fraction. */
 static __device__ __forceinline__ unsigned luma_sum(const unsigned *w, int i)
 {
     const int k = i % 4;
@@ -56,7 +57,7 @@ static __device__ __forceinline__ float light_of(const struct lightness_8 *table
     return *(const float *)((const unsigned char *)tables->linear + offset);
 }
 
-/* Counts the pixel whose samples begin at byte i. copy: the byte offset of the lane's copy. */
+/* Counts the pixel whose samples begin at byte i. `copy` is the byte offset of the lane's copy. */
 template <int SOURCE, int COUNT>
 static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned copy,
                                                    const unsigned *w, int i,

@@ -13,7 +13,7 @@ static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned thr
 }
 
 /* The index of counter i in a copy of size + 1 counters. The counters of a lane are all in one
- * bank, those of a warp are consecutive. */
+ * bank, and those of a warp are consecutive. */
 template <int TABLES>
 static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned copy, unsigned size)
 {
@@ -21,7 +21,7 @@ static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned co
 }
 
 /* Adds to counters first .. first + size - 1. Levels that other blocks count, and pixels that are
- * not counted, go to an unused counter behind them: lanes that add to the same counter cost less
+ * not counted, go to an unused counter behind these: lanes that add to the same counter cost less
  * than a branch. */
 template <int TABLES> struct table_accumulator {
     static constexpr bool together = TABLES == AGGREGATED, takes_words = false;
@@ -77,8 +77,8 @@ static inline size_t table_bytes(int tables, unsigned size, int threads)
     return (size + 1) * sizeof(unsigned) * copies_of(tables, (unsigned)threads);
 }
 
-/* The number of counters that fit into the shared memory of a block; the table is counted in parts
- * of that size. */
+/* Finds the number of counters that fit into the shared memory of a block; the table is counted in
+ * parts of that size. */
 static inline cudaError_t cut_table(unsigned counters, unsigned *size)
 {
     int device = 0, bytes = 0;

@@ -1,24 +1,25 @@
-/* Histograms of the tiles of a picture (struct gf_tiles). A block counts a part of one tile's rows,
- * 8-bit samples in shared memory as histogram_8.cuh does, those of 16 bits by atomic additions in
- * the second-level cache, where they meet seldom. */
+/* Histograms of the tiles of a picture (struct gf_tiles). A block counts a part of one tile's rows.
+ * It counts 8-bit samples in shared memory as histogram_8.cuh does, and 16-bit samples by atomic
+ * additions in the second-level cache, where two threads seldom use the same counter. */
 #include "cuda/filters/histogram/histogram_8.cuh"
 #include "pixel/histogram/histogram_counters.h"
 #include "pixel/sample.h"
 #include "stage/border.h"
 
 enum {
-    LEAST_ROWS = 4, /* of a block */
+    LEAST_ROWS = 4, /* rows of a block, at least */
     TILE_THREADS = 512,
     THREADS_16 = 256,
-    NEAR_EDGE = GF_TILES_MAX + 2 /* pixels that are seen again beyond the edge lie so near it */
+    /* pixels that are counted again beyond the edge lie at most this far from the edge */
+    NEAR_EDGE = GF_TILES_MAX + 2
 };
 
 struct tile_task {
     struct view_pair p;
     struct gf_tiles tiles;
     int first_down; /* the first row of tiles that a block works on */
-    int rows;       /* of a block, at most */
-    int parts;      /* of a tile */
+    int rows;       /* rows of a block, at most */
+    int parts;      /* the number of parts of a tile */
     unsigned long long *count;
 };
 
@@ -39,7 +40,7 @@ static __device__ __forceinline__ void count_byte_pixel(unsigned *counters, unsi
     count_pixel<SOURCE, COUNT>(counters, copy, word, 0, NULL);
 }
 
-/* Pixels first..end-1 of the row, as far as they lie in group number `index`. */
+/* Counts pixels first..end-1 of the row, as far as they lie in group number `index`. */
 template <int SOURCE, int COUNT>
 static __device__ __forceinline__ void count_group(unsigned *counters, unsigned copy,
                                                    const unsigned char *row, int index, int first,
@@ -77,11 +78,12 @@ static __global__ void __launch_bounds__(TILE_THREADS) tiles8_kernel(const struc
     const int end = min(right, p.width);
     const int first_group = left / group<COUNT>::pixels;
     const int groups = end > left ? (end - 1) / group<COUNT>::pixels + 1 - first_group : 0;
-    /* What lies beyond the right edge is one more item of the row. */
+    /* The pixels beyond the right edge are one more item of the row. */
     const int row_items = groups + (right > p.width ? 1 : 0);
     const int top = down * task.tiles.height + part * task.rows;
     const int bottom = min(top + task.rows, (down + 1) * task.tiles.height);
-    /* Of the rows in the picture those in the view, then those beyond its lower edge. */
+    /* The block counts the rows of the view that lie in its part, then the rows beyond the
+     * picture's lower edge. */
     const int from = max(top, p.in_y), to = max(from, min(min(bottom, p.height), p.in_y + p.rows));
     const int below = max(top, p.height), rows = to - from + max(0, bottom - below);
     for (int item = (int)threadIdx.x; item < rows * row_items; item += TILE_THREADS) {
@@ -104,7 +106,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) tiles8_kernel(const struc
     add_up<SOURCE>(counters, task.count + (size_t)(down * task.tiles.columns + across) * BINS_8);
 }
 
-/* A thread counts a pixel wherever it is seen. */
+/* A thread counts a pixel in every tile in which the pixel appears. */
 template <int COUNT>
 static __global__ void __launch_bounds__(THREADS_16) tiles16_kernel(const struct tile_task task)
 {
@@ -137,7 +139,7 @@ static __global__ void __launch_bounds__(THREADS_16) tiles16_kernel(const struct
     }
 }
 
-/* Divides the tiles among as many blocks as the GPU holds at once. */
+/* Divides the rows of the tiles among as many blocks as the GPU holds at once. */
 template <int SOURCE, int COUNT>
 static cudaError_t launch_8(struct tile_task task, cudaStream_t stream)
 {

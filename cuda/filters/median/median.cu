@@ -4,9 +4,9 @@
 
 #include "cuda/common/walk.cuh"
 
-/* Windows of 3x3 by networks of minima and maxima, a walk down strips (cuda/common/walk.cuh). A
- * word holds two samples of the same column, two rows apart. From sm_90 on the minimum or maximum
- * of such pairs is one instruction. */
+/* Medians of 3x3 windows by networks of minima and maxima, in a walk down strips
+ * (cuda/common/walk.cuh). A word holds two samples of the same column, two rows apart. From sm_90
+ * on the minimum or maximum of two such words is one instruction. */
 #define NET static __device__ __forceinline__
 #define NET_TYPE uint32_t
 #define NET_MIN(a, b) __vminu2(a, b)
@@ -14,19 +14,19 @@
 #define NET_NAME(name) name
 #include "filters/median/median_net.h"
 
-constexpr int STEP = 4; /* rows at a time */
+constexpr int STEP = 4; /* the number of rows made at a time */
 
-/* Where the samples of a lane lie in the words of a row. */
+/* The places of a lane's samples in the words of a row. */
 template <class Sample, int CHANNELS> struct strip_layout {
     static constexpr int PER_WORD = 4 / sizeof(Sample);
     static constexpr int BESIDE = CHANNELS > PER_WORD ? 2 : 1;
     static constexpr int WORDS = 4 + 2 * BESIDE;
-    static constexpr int FIRST = BESIDE * PER_WORD; /* sample of the lane's own */
+    static constexpr int FIRST = BESIDE * PER_WORD; /* the index of the lane's first own sample */
     static constexpr int COUNT = 4 * PER_WORD;
 };
 
-/* Samples i of two rows, each in both bytes of its half if it has 8 bits: the comparison of halves
- * then orders samples alone. */
+/* Returns samples i of two rows in one word. A sample of 8 bits is in both bytes of its half, so
+ * that a comparison of halves compares only the samples. */
 template <class Sample>
 static __device__ __forceinline__ uint32_t pair_of(const uint32_t *row, const uint32_t *other,
                                                    int i)
@@ -36,16 +36,16 @@ static __device__ __forceinline__ uint32_t pair_of(const uint32_t *row, const ui
     return __byte_perm(row[i * sizeof(Sample) / 4], other[i * sizeof(Sample) / 4], bytes);
 }
 
-/* The middle of the middle samples of three columns, of which the middle one is number `column` of
- * its channel. The comparison of two of them serves the window beside it, too. */
+/* Returns the median of the middle samples of three columns; the middle column is number `column`
+ * of its channel. The comparison of two of the samples is used for the neighbouring window, too. */
 static __device__ __forceinline__ uint32_t middle_of(uint32_t left, uint32_t middle, uint32_t right,
                                                      int column)
 {
     return column % 2 ? net_middle(left, middle, right) : net_middle(middle, right, left);
 }
 
-/* The medians of rows 1 to 4 of the six: those of row 1 in the lower halves of result[0], of row 2
- * in the lower halves of result[1], of rows 3 and 4 in the upper ones. */
+/* Makes the medians of rows 1 to 4 of the six rows. The lower halves of result[0] and result[1]
+ * have rows 1 and 2, the upper halves rows 3 and 4. */
 template <class Sample, int CHANNELS, class Layout>
 static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[STEP + 2][Layout::WORDS],
                                                     uint32_t (&result)[2][Layout::COUNT])
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[STEP 
     }
 }
 
-/* The lane's words of the upper of the two rows that `result` holds, or of the lower one. */
+/* Packs the lane's words of the upper or the lower of the two rows that `result` holds. */
 template <class Sample, int COUNT>
 static __device__ __forceinline__ void pack_row(const uint32_t (&result)[COUNT], bool is_lower,
                                                 uint32_t (&out)[4])
@@ -124,7 +124,7 @@ template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sampl
     __device__ __forceinline__ void make(int phase, unsigned (&out)[4])
     {
         pack_row<Sample>(result[phase % 2], phase / 2, out);
-        if (phase < 2) { /* the last two rows begin the next step */
+        if (phase < 2) { /* the last two rows are the first two of the next step */
 #pragma unroll
             for (int w = 0; w < WORDS; w++)
                 rows[phase][w] = rows[phase + STEP][w];
@@ -135,7 +135,7 @@ template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sampl
 extern "C" int gf_median_cuda(const struct gf_launch *launch)
 {
     if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
-        return cudaErrorInvalidValue; /* samples of a row are counted in int */
+        return cudaErrorInvalidValue; /* the samples of a row are counted in int */
     const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
     const struct view_pair p = view_pair_of(launch, median->border);
     const cudaStream_t stream = (cudaStream_t)launch->stream;

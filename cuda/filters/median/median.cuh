@@ -1,4 +1,4 @@
-/* What the kernels of the median share: the rows and samples that stand for those beyond the
+/* What the kernels of the median share: the rows and samples that replace those beyond the
  * picture. */
 #ifndef GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 #define GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
@@ -10,10 +10,10 @@
 #include "filters/median/median.h"
 #include "stage/border.h"
 
-/* Fills the block's table with the places in the input, in bytes, of the rows that stand for rows
- * first .. first + count - 1 of the picture; -1: the border's constant does. Rows from `end` on are
- * not in the view: the last that is stands for them, and nothing that is computed from it is kept.
- */
+/* Fills the block's table for rows first .. first + count - 1 of the picture with the places in the
+ * input, in bytes, of these rows or of the rows that replace them; -1 stands for the border's
+ * constant. Rows from `end` on are not in the view: the view's last row replaces them, and no
+ * result made from them is kept. */
 static __device__ __forceinline__ void find_rows(const struct view_pair &p, long long *offset,
                                                  int first, int count, int end)
 {
@@ -23,8 +23,8 @@ static __device__ __forceinline__ void find_rows(const struct view_pair &p, long
     }
 }
 
-/* The sample of a row that stands for `sample`, counted from the left edge of the picture and at
- * most reach pixels left of it; -1 for the border's constant. */
+/* Returns the sample of a row that replaces `sample`, counted from the left edge of the picture and
+ * at most `reach` pixels left of it; -1 for the border's constant. */
 static __device__ __forceinline__ int median_column(int sample, int channels, int width, int border,
                                                     int reach)
 {
@@ -33,7 +33,7 @@ static __device__ __forceinline__ int median_column(int sample, int channels, in
     return from < 0 ? -1 : sample + (from - pixel) * channels;
 }
 
-/* cudaError_t; in median_tiles.cu, for windows of 5x5, and median_tree.cu, for larger ones */
+/* Both return a cudaError_t. median_tiles.cu has windows of 5x5, median_tree.cu larger ones. */
 int gf_median_tiles(const struct view_pair &p, cudaStream_t stream);
 int gf_median_tree(const struct view_pair &p, int radius, cudaStream_t stream);
 

@@ -1,9 +1,10 @@
 #include "cuda/filters/median/median.cuh"
 
-/* Windows of 5x5, four at a time. A thread sorts the four middle samples of its columns of six, and
- * the threads of a block exchange them. Then a thread takes six columns and makes a tile of two by
- * two results. A word holds samples of two tiles, one above the other. The kernel does not use
- * walk.cuh: a thread owns two columns, of which it shares what it has sorted. */
+/* Medians of 5x5 windows, four at a time. A thread sorts the four middle samples of each of its
+ * columns of six samples, and the threads of a block exchange the sorted samples. Then a thread
+ * takes six columns and makes a tile of two by two results. A word holds samples of two tiles, one
+ * above the other. The kernel does not use walk.cuh: a thread owns two columns, and shares what it
+ * has sorted with other threads. */
 #define NET static __device__ __forceinline__
 #define NET_TYPE uint32_t
 #define NET_MIN(a, b) __vminu2(a, b)
@@ -12,16 +13,16 @@
 #include "filters/median/median_net.h"
 
 constexpr int THREADS = 128;
-constexpr int COLUMNS = 2 * THREADS; /* of a block, at most */
-constexpr int SIDE = 6;              /* of what the four windows cover */
+constexpr int COLUMNS = 2 * THREADS; /* columns of a block, at most */
+constexpr int SIDE = 6;              /* the side of the square that the four windows cover */
 constexpr int REACH = 2;
 constexpr int STEP = 4;  /* rows of two tiles */
-constexpr int ROWS = 96; /* of a block */
+constexpr int ROWS = 96; /* rows of a block */
 
-/* The planes of a block: in each lie first the even, then the odd columns of each channel, so that
- * lanes with adjacent tiles read adjacent words. */
+/* The planes of a block. Each plane has first the even, then the odd columns of each channel, so
+ * that lanes with adjacent tiles read adjacent words. */
 struct plane {
-    int pixels; /* of a row, even */
+    int pixels; /* pixels of a row, an even number */
     __host__ __device__ explicit plane(int channels) : pixels(COLUMNS / channels / 2 * 2)
     {
     }
@@ -35,10 +36,11 @@ struct plane {
     }
 };
 
-/* A column of the picture on its way down: the rows that two tiles reach. */
+/* A column of the picture, in the rows that two tiles need. */
 template <class Sample> struct column {
-    const Sample *top; /* its sample in the view's first row; NULL: the border's constant */
-    int to;            /* its place in a plane */
+    /* the column's sample in the view's first row; NULL: the border's constant */
+    const Sample *top;
+    int to; /* the column's place in a plane */
     uint32_t v[STEP + 2 * REACH];
 
     __device__ __forceinline__ void load(int i, long long offset)
@@ -74,7 +76,8 @@ static __device__ __forceinline__ void make_tile(const uint32_t (&planes)[SIDE][
     net_medians5(core, top, bottom, result);
 }
 
-/* Stores the tile at `out`, of which the picture holds `rows` rows and one pixel or two. */
+/* Stores a tile at `out`, of which the picture contains `rows` rows and one or two pixels of
+ * each. */
 template <class Sample>
 static __device__ __forceinline__ void store_tile(unsigned char *out, size_t pitch, int rows,
                                                   bool two, int channels,
@@ -94,7 +97,7 @@ static __device__ __forceinline__ void store_tile(unsigned char *out, size_t pit
 template <class Sample>
 static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct view_pair p)
 {
-    /* With two sets, which alternate, one barrier a step is enough. */
+    /* With two sets of planes, which alternate, one barrier for each step is enough. */
     __shared__ uint32_t planes[2][SIDE][COLUMNS];
     __shared__ long long offset[ROWS + 2 * REACH];
     const struct plane plane(p.channels);

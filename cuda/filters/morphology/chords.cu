@@ -1,21 +1,24 @@
-/* Elements that are no rectangle. Tables hold the largest of 1, 2, 4 .. samples of a row from each
- * on; a chord is two runs of one of them. */
+/* Elements that are no rectangles. Tables hold, for each sample of a row, the largest of the 1, 2,
+ * 4 .. samples from that sample on. The largest of a chord, which is a row of the element, is the
+ * larger of two overlapping runs in one of these tables. */
 #include "cuda/filters/morphology/window.cuh"
 
 constexpr int THREADS = 256;
 
 struct chords_args {
     struct view_pair p;
-    unsigned char *table; /* level 0; each has `rows` rows, the first of them row `first` */
+    /* table of level 0, which the other levels follow; each has `rows` rows, the first of which
+     * is row `first` */
+    unsigned char *table;
     size_t pitch, level_bytes;
     int rx, first, rows;
-    int words; /* of a row of the result, or of a table */
+    int words; /* words in a row of the result or of a table */
     unsigned flip;
-    const struct gf_morphology *morphology; /* on the device */
+    const struct gf_morphology *morphology; /* in device memory */
     bool dilates;
 };
 
-/* The row and the word of a thread. */
+/* Finds the row and the word that a thread makes. */
 static __device__ __forceinline__ struct tile_origin thread_word(const struct chords_args &args)
 {
     struct tile_origin at = block_tile(args.words, THREADS, 1);
@@ -43,7 +46,7 @@ __global__ void __launch_bounds__(THREADS) table_kernel(const struct chords_args
     ((unsigned *)(args.table + (size_t)at.row * args.pitch))[at.x] = word ^ args.flip;
 }
 
-/* 4 bytes of a table's row from byte `at` on; what lies beyond the row is not used. */
+/* Returns 4 bytes of a table's row from byte `at` on; bytes beyond the row are not used. */
 static __device__ __forceinline__ unsigned table_bytes(const unsigned char *row, int at, int words)
 {
     const unsigned *const from = (const unsigned *)row;
@@ -52,7 +55,7 @@ static __device__ __forceinline__ unsigned table_bytes(const unsigned char *row,
                        0x3210 + 0x1111 * (at & 3));
 }
 
-/* Makes level `level` of the tables of the one below. */
+/* Makes the table of level `level` from the table of the level below. */
 template <class Sample>
 __global__ void __launch_bounds__(THREADS) double_kernel(const struct chords_args args, int level)
 {

@@ -1,32 +1,33 @@
-/* Rectangles, down the columns: a block walks down a band of the picture, and its threads take a
- * run of rows each at a time. Shared memory holds what the windows that end in the present runs
- * need of those above. */
+/* Rectangles, down the columns. A block walks down a band of the picture, and each of its threads
+ * processes a run of rows at a time. Shared memory holds the earlier rows that the windows ending
+ * in the present runs need. */
 #include "cuda/common/early.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* EACH: rows of a run; VECTOR: words of a thread side by side; WIDTH: threads side by side; PARTS:
- * runs that a block takes at once; BLOCKS: that a multiprocessor's registers are to hold; LEAST:
- * the shortest chunks. */
+/* The template's parameters: EACH rows of a run; VECTOR adjacent words of a thread; WIDTH adjacent
+ * threads; PARTS runs that a block processes at once; BLOCKS that a multiprocessor's registers must
+ * hold; LEAST, the length of the shortest chunks. */
 template <int EACH_, int VECTOR_, int WIDTH_, int PARTS_, int BLOCKS_, int LEAST_>
 struct column_shape {
     static constexpr int EACH = EACH_, VECTOR = VECTOR_, WIDTH = WIDTH_, PARTS = PARTS_;
     static constexpr int BLOCKS = BLOCKS_, LEAST = LEAST_, THREADS = WIDTH * PARTS,
                          WORDS = EACH * VECTOR;
-    static constexpr int BYTES = 4 * VECTOR * WIDTH; /* of a band's row */
-    static constexpr int SLOT = EACH * BYTES;        /* bytes of shared memory of a run */
+    static constexpr int BYTES = 4 * VECTOR * WIDTH; /* bytes of a band's row */
+    static constexpr int SLOT = EACH * BYTES;        /* bytes of a run in shared memory */
 };
 
 struct columns_args {
     struct view_pair p;
     struct window window;
-    unsigned flip; /* all ones for the least */
+    unsigned flip; /* all ones, which complements the samples, to find the least; else 0 */
     unsigned outside;
-    int reach;  /* rows above and below */
-    int slots;  /* runs in shared memory: those of two steps and those that windows reach */
-    int length; /* of a block's part of the bands, one after the other: see columns_kernel() */
+    int reach; /* rows of the window above and below */
+    int slots; /* runs in shared memory: those of two steps, and earlier ones that windows reach */
+    /* rows of a block's part of the bands, which columns_kernel() joins to one sequence */
+    int length;
 };
 
-/* A word of row y from byte `at` of the row on. */
+/* Returns a word of row y, from byte `at` of the row on. */
 template <class Sample>
 static __device__ __noinline__ unsigned column_word(const unsigned char *in, size_t pitch, int at,
                                                     int row_bytes, int y, int height, int border,
@@ -40,7 +41,7 @@ static __device__ __noinline__ unsigned column_word(const unsigned char *in, siz
     return load_bytes(in + (long long)y * (long long)pitch, at, row_bytes);
 }
 
-/* A thread's words of a run that begins with row y; rows from `end` on are not needed. */
+/* Loads a thread's words of the run that begins with row y; rows from `end` on are not needed. */
 template <class Sample, class Shape>
 static __device__ __forceinline__ void load_run(const struct columns_args &args, int at, int y,
                                                 int end, unsigned (&word)[Shape::WORDS])
@@ -74,7 +75,7 @@ static __device__ __forceinline__ void load_run(const struct columns_args &args,
     }
 }
 
-/* Writes rows first .. end - 1 of a run's. */
+/* Writes rows first .. end - 1 of a run. */
 template <class Shape>
 static __device__ __forceinline__ void store_run(const struct view_pair &p, int at, int row_bytes,
                                                  int row, int first, int end,
@@ -103,8 +104,8 @@ static __device__ __forceinline__ void store_run(const struct view_pair &p, int 
     }
 }
 
-/* The largest of whole chunks 1 .. whole - 1, counted from slot `first`. With `fours` in use, each
- * slot has the largest of four successive chunks of which it is the last. */
+/* Returns the largest of the whole chunks 1 .. whole - 1, counted from slot `first`. If `fours` is
+ * used, each slot of it has the largest of the four successive chunks that end with the slot. */
 template <class Sample, class Shape>
 static __device__ __forceinline__ samples<Sample> chunks_between(const unsigned char *ends,
                                                                  const unsigned char *fours,
@@ -143,7 +144,8 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
     const int column = 4 * VECTOR * (threadIdx.x % Shape::WIDTH), at = left + column;
     const int part = threadIdx.x / Shape::WIDTH, back = 2 * args.reach, rows = lines + back;
     const int top = p.out_y + row - args.reach;
-    /* The last slot stands before the first, too: what is before a slot is never looked for. */
+    /* The slots are a ring: the last slot precedes the first one, and nothing is looked up before
+     * it. */
     unsigned char *const ends = vectors + SLOT + column;
     unsigned char *const fours = ends + args.slots * SLOT;
     const bool uses_fours = LENGTH == EACH && window.whole >= FOURS_LEAST;
@@ -152,7 +154,7 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
     load_run<Sample, Shape>(args, at, top + part * EACH, top + rows, next);
 #pragma unroll 1
     for (int step = 0; step < rows; step += STEP) {
-        const int first = step + part * EACH; /* the run's row, from `top` on */
+        const int first = step + part * EACH; /* the run's first row, counted from `top` */
         unsigned word[WORDS];
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
@@ -205,9 +207,9 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
     __syncthreads();
 }
 
-/* Bands are as wide as a block. Each begins with the rows that the first window needs above, so
- * that all bands, one after the other, are cut into parts that take the same time; a part that
- * begins within a band takes so many rows more. */
+/* Bands are as wide as a block. Each begins with the rows above that the first window needs. All
+ * bands, one after the other, are cut into parts that take the same time; a part that begins within
+ * a band reads the rows above its first window again. */
 template <class Sample, class Shape, int LENGTH>
 __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLOCKS))
     columns_kernel(const struct columns_args args)
@@ -232,7 +234,7 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
     }
 }
 
-/* Bytes of shared memory of a block. */
+/* The number of bytes of shared memory of a block. */
 template <class Shape> static int shared_of(const struct window &window, int slots)
 {
     return Shape::SLOT * (slots + 1) + (window.whole >= FOURS_LEAST ? Shape::BYTES * slots : 0);
@@ -273,8 +275,9 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
 
 typedef struct column_shape<8, 2, 16, 16, 3, 1> short_windows;
 typedef struct column_shape<16, 1, 32, 8, 3, 16> long_windows;
-typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory; /* 52 KB at most */
-constexpr int SHORT_REACH = 40;                                 /* at most; 50 KB */
+typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory; /* at most 52 KB */
+/* the largest reach of a short window; at most 50 KB */
+constexpr int SHORT_REACH = 40;
 
 template <class Sample> static int columns_of(const struct columns_args &args, cudaStream_t stream)
 {

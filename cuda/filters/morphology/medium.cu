@@ -5,14 +5,16 @@
 #include "cuda/common/strip.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* A strip has so many blocks of rows, each as high as the window; it begins with the rows of one
- * more. */
+/* The number of blocks of rows in a strip; a block is as high as the window. The strip begins with
+ * the rows of one more block. */
 constexpr int BLOCKS_LEAST = 2, BLOCKS_MOST = 8;
-constexpr int REACH = 2, WINDOW = 2 * REACH + 1, LENGTH = 4; /* the power of 2 below the window */
+/* LENGTH is the power of 2 below WINDOW */
+constexpr int REACH = 2, WINDOW = 2 * REACH + 1, LENGTH = 4;
 
 template <class Sample, int CHANNELS> struct medium_layout {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample);
-    static constexpr int BESIDE = (REACH * PIXEL + 3) / 4; /* at most a lane's own words */
+    /* words beside the lane's own; at most as many as its own */
+    static constexpr int BESIDE = (REACH * PIXEL + 3) / 4;
     static constexpr int WORDS = 4 + 2 * BESIDE, ROWS_MOST = BLOCKS_MOST * WINDOW;
 };
 
@@ -22,7 +24,7 @@ static __device__ __forceinline__ unsigned larger_word(unsigned a, unsigned b)
     return samples<Sample>::of(a).larger(samples<Sample>::of(b)).word();
 }
 
-/* 4 bytes from byte `at` on; zeros beyond the words. */
+/* Returns 4 bytes from byte `at` on; zeros beyond the words. */
 template <int WORDS>
 static __device__ __forceinline__ unsigned bytes_from(const unsigned (&word)[WORDS], int at)
 {
@@ -31,8 +33,9 @@ static __device__ __forceinline__ unsigned bytes_from(const unsigned (&word)[WOR
     return at % 4 ? __byte_perm(low, high, 0x3210 + 0x1111 * (at % 4)) : low;
 }
 
-/* The largest of each window of a row, for the lane's own four words, which lie in the middle of
- * `word`. What words near the end hold after a step does not matter: their windows end beyond. */
+/* Finds the largest sample of each window of a row, for the lane's own four words, which are in the
+ * middle of `word`. Words near the end hold wrong values after a step; no window of the lane's own
+ * words uses them. */
 template <class Sample, int PIXEL, int WORDS>
 static __device__ __forceinline__ void windows_across(unsigned (&word)[WORDS], unsigned (&row)[4])
 {
@@ -75,14 +78,14 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
             word[w] ^= flip;
         windows_across<Sample, layout::PIXEL, layout::WORDS>(word, row);
     };
-    /* True: that was the last row. */
+    /* Stores a row. True: the row was the last one. */
     const auto store = [&](const unsigned(&row)[4]) {
         const unsigned out[4] = {row[0] ^ flip, row[1] ^ flip, row[2] ^ flip, row[3] ^ flip};
         store_row<fuse_none>(p, strip, none, out);
         return ++line >= strip.lines;
     };
-    /* The rows of a block; then the largest from each of them to the block's end, while the rows of
-     * the next block take the places of those that have been used. */
+    /* `block` first has the rows of a block, then for each of them the largest from the row to the
+     * block's end, while the rows of the next block replace rows that have been used. */
     unsigned block[WINDOW][4];
     fetch_row<Sample>(p, strip, 0, &next);
 #pragma unroll

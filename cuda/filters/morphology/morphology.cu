@@ -25,13 +25,14 @@ extern "C" int gf_erode_cuda(const struct gf_launch *launch)
 /* ---- differences ---- */
 
 struct difference_args {
-    const unsigned char *from, *what, *original; /* row 0 of the result */
+    const unsigned char *from, *what, *original; /* row 0 of the result in each picture */
     unsigned char *out;
     size_t from_pitch, what_pitch, original_pitch, out_pitch;
-    int samples, alpha; /* alpha: of so many channels the last is kept; 0: none is */
+    /* `alpha` is the number of channels if the last one is alpha, which is kept; else 0 */
+    int samples, alpha;
 };
 
-/* A thread makes a word: max(from - what, 0). */
+/* Each thread makes a word: max(from - what, 0). */
 template <class Sample>
 __global__ void __launch_bounds__(THREADS) difference_kernel(const struct difference_args args)
 {
@@ -97,12 +98,13 @@ static int subtract(const struct gf_launch *launch, const struct gf_view *from,
     return cudaGetLastError();
 }
 
-/* The first operation's rows lie in scratch memory, the second's in the result. */
+/* The rows of the first operation lie in scratch memory, those of the second one in the result. */
 extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
 {
     const struct gf_morphology *const morphology =
         (const struct gf_morphology *)launch->stage->constants;
-    const int make = *(const int *)launch->stage->params; /* its first member */
+    /* `make` is the first member of the parameters */
+    const int make = *(const int *)launch->stage->params;
     const struct gf_view &out = launch->out;
     const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;
     const bool dilates_first = make == GF_MORPHOLOGY_BLACKHAT;

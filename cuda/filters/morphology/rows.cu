@@ -1,16 +1,20 @@
-/* Rectangles, along the rows: a block makes a part of as many rows as a word has samples. A thread
- * owns a run of pixels of all of them, and gathers the rows' samples at the same place in a word,
- * so that windows along a row are windows of words. */
+/* Rectangles, along the rows. A block makes a part of as many rows as a word has samples. A thread
+ * owns a run of pixels in all these rows, and puts the rows' samples at the same place into one
+ * word, so that windows along a row become windows of words. */
 #include "cuda/common/early.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* EACH: pixels of a run; BLOCKS: that a multiprocessor's registers are to hold. */
+/* The template's parameters: EACH pixels of a run; BLOCKS that a multiprocessor's registers must
+ * hold. */
 template <class Sample, int CHANNELS_, int EACH_, int THREADS_, int BLOCKS_> struct row_shape {
     static constexpr int CHANNELS = CHANNELS_, EACH = EACH_, THREADS = THREADS_, BLOCKS = BLOCKS_;
     static constexpr int SIZE = (int)sizeof(Sample), ROWS = 4 / SIZE, PIXEL = CHANNELS * SIZE;
-    static constexpr int WORDS = EACH * CHANNELS;                    /* of a run, of all rows */
-    static constexpr int BYTES = EACH * PIXEL, VECTORS = BYTES / 16; /* of a run, of a row */
-    /* Shared memory from sample to sample and from pixel to pixel of a run, in bytes. */
+    /* words of a run, with all rows */
+    static constexpr int WORDS = EACH * CHANNELS;
+    /* bytes and vectors of a run in one row */
+    static constexpr int BYTES = EACH * PIXEL, VECTORS = BYTES / 16;
+    /* The distances in shared memory, in bytes, from sample to sample and from pixel to pixel of a
+     * run. */
     static constexpr int GAP = 4 * THREADS, PITCH = CHANNELS * GAP;
 };
 
@@ -19,12 +23,12 @@ struct rows_args {
     struct window window;
     unsigned flip, outside;
     int reach;
-    int before;   /* pixels that a block reads left of those that it makes: whole vectors */
+    int before;   /* pixels that a block reads left of the pixels that it makes, in whole vectors */
     int tile;     /* pixels of a row that a block makes */
     bool upwards; /* the first blocks make the last rows */
 };
 
-/* From a word of each row to a word of each place, or back. */
+/* Changes words that have one row each into words that have one place each, or back. */
 static __device__ __forceinline__ void transpose(unsigned (&v)[4])
 {
     const unsigned a = __byte_perm(v[0], v[1], 0x5140), b = __byte_perm(v[0], v[1], 0x7362);
@@ -55,7 +59,7 @@ static __device__ __forceinline__ void transpose_run(unsigned (&word)[WORDS], un
     }
 }
 
-/* 4 bytes of a row from byte `at` on, which need not all lie in the picture. */
+/* Returns 4 bytes of a row from byte `at` on, which may lie outside the picture. */
 template <class Sample>
 static __device__ __noinline__ unsigned
 word_of_row(const struct view_pair &p, const unsigned char *row, int at, unsigned outside)
@@ -69,7 +73,8 @@ word_of_row(const struct view_pair &p, const unsigned char *row, int at, unsigne
     return (load_bytes(row, at, row_bytes) & within) | (outside & ~within);
 }
 
-/* Word i of row r of a thread's run, from byte `at` of the rows on, becomes word[ROWS * i + r]. */
+/* Loads a thread's run from byte `at` of the rows on: word i of row r becomes word[ROWS * i +
+ * r]. */
 template <class Sample, class Shape>
 static __device__ __forceinline__ void load_rows(const struct rows_args &args,
                                                  const unsigned char *row, int lines, int at,
@@ -100,8 +105,9 @@ static __device__ __forceinline__ void load_rows(const struct rows_args &args,
     }
 }
 
-/* The largest of whole chunks 1 .. whole - 1 from a thread's on, of a channel. `fours` has those of
- * four threads' successive chunks at the first of them. */
+/* Returns the largest of the whole chunks 1 .. whole - 1, counted from a thread's chunk, of a
+ * channel. `fours` has the largest of four threads' successive chunks at the place of the first
+ * thread. */
 template <class Sample>
 static __device__ __forceinline__ samples<Sample>
 chunks_between(const unsigned char *ends, const unsigned char *fours, int whole)
@@ -120,7 +126,7 @@ chunks_between(const unsigned char *ends, const unsigned char *fours, int whole)
     return most.larger(samples<Sample>::of(four[whole - 4]));
 }
 
-/* Writes rows from shared memory, where they begin at word FIRST of a vector. */
+/* Writes rows from shared memory, where each row begins at word FIRST of a vector. */
 template <class Shape, int FIRST>
 static __device__ __forceinline__ void store_from(const unsigned char *from, unsigned selector,
                                                   unsigned char *to, size_t pitch, int lines,
@@ -263,7 +269,7 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
         const int most = (Shape::THREADS * EACH - args.before - args.reach) / 16 * 16;
         const int tiles = ceil_div(args.p.width, most);
         args.tile = ceil_div(ceil_div(args.p.width, tiles), 16) * 16;
-        /* A vector behind the last is read, too. */
+        /* One vector behind the last one is read, too. */
         const int shared =
             Shape::PITCH * (EACH + (LENGTH == EACH && args.window.whole >= FOURS_LEAST)) + 16;
         const cudaError_t status =
@@ -273,7 +279,7 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
         const int blocks = tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS);
         if (!args.upwards)
             return launch_early(kernel, blocks, Shape::THREADS, (size_t)shared, stream, args);
-        /* After the columns: there an early start takes longer. */
+        /* This launch follows the columns' kernel, after which an early start takes longer. */
         kernel<<<blocks, Shape::THREADS, shared, stream>>>(args);
         return cudaGetLastError();
     });

@@ -2,7 +2,8 @@
 #include "cuda/common/walk.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* 4 bytes of a row from byte AT on, which may be negative, counted from the lane's own. */
+/* Returns 4 bytes of a row from byte AT on, counted from the lane's own first byte; AT may be
+ * negative. */
 template <int BESIDE, int AT>
 static __device__ __forceinline__ unsigned bytes_at(const unsigned (&word)[4 + 2 * BESIDE])
 {
@@ -12,7 +13,7 @@ static __device__ __forceinline__ unsigned bytes_at(const unsigned (&word)[4 + 2
                     : word[FROM / 4];
 }
 
-/* The largest of each pixel and those at either side of it. */
+/* Finds the largest of each pixel and its neighbours on either side. */
 template <class Sample, int PIXEL, int BESIDE, int W>
 static __device__ __forceinline__ void three_across(const unsigned (&word)[4 + 2 * BESIDE],
                                                     samples<Sample> (&row)[4])
@@ -27,10 +28,11 @@ static __device__ __forceinline__ void three_across(const unsigned (&word)[4 + 2
 template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
     static constexpr int UNROLL = 2, BLOCKS = 6;
-    typedef unsigned constants; /* complements samples, or does not */
+    typedef unsigned constants; /* all ones to complement the samples, else 0 */
 
     unsigned flip;
-    samples<Sample> last[4], both[4]; /* the row before, and the larger of it and the one above */
+    /* the row before; the larger samples of that row and the row above it */
+    samples<Sample> last[4], both[4];
     unsigned result[4];
 
     __device__ __forceinline__ explicit largest_of_three(unsigned flip) : flip(flip)

@@ -1,13 +1,14 @@
-/* The largest of each window of successive words, sample by sample, by three comparisons a word,
- * whatever the window: words are cut into chunks; a window is the end of one chunk, whole chunks
- * and the beginning of another (M. van Herk, 1992; J. Gil and M. Werman, 1993).
+/* Finds the largest of each window of successive words, sample by sample, by three comparisons for
+ * each word, whatever the window's length. Words are cut into chunks; a window is the end of one
+ * chunk, some whole chunks and the beginning of another one (M. van Herk, 1992; J. Gil and M.
+ * Werman, 1993).
  *
  * A thread owns a run of EACH words, of one or more chunks of LENGTH, and keeps it in registers.
- * The largest from each word to its chunk's end stand in shared memory, where the threads look up
- * those of the runs before theirs; windows are counted by the word with which they end.
+ * The largest samples from each word to its chunk's end are in shared memory, where a thread looks
+ * up those of the runs before its own. A window is named by the word with which it ends.
  *
- * The least is the complement of the largest of the complements: words are complemented where they
- * enter and where they leave. */
+ * The least is the complement of the largest of the complements: words are complemented when they
+ * are loaded and when they are stored. */
 #ifndef GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
 #define GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
 
@@ -16,8 +17,8 @@
 #include "cuda/common/stencil.cuh"
 #include "filters/morphology/element.h"
 
-/* How far before its last word a window begins: 2 * reach = whole * LENGTH + rest
- * = runs * EACH + words. */
+/* The distance from a window's first word to its last: 2 * reach = whole * LENGTH + rest = runs *
+ * EACH + words. */
 struct window {
     int whole, rest, runs, words;
 };
@@ -28,8 +29,8 @@ static inline struct window window_of(int reach, int each, int length)
     return {back / length, back % length, back / each, back % each};
 }
 
-/* The samples of a word. Those of 8 bits stand in the upper bytes of halves, where what the lower
- * bytes hold does not matter: pairs are compared by one instruction from sm_90 on. */
+/* The samples of a word. Samples of 8 bits are in the upper bytes of halves, and the lower bytes
+ * may hold anything: from sm_90 on one instruction compares two pairs. */
 template <class Sample> struct samples;
 
 template <> struct samples<unsigned char> {
@@ -64,8 +65,8 @@ template <> struct samples<unsigned short> {
     }
 };
 
-/* The blocks that a multiprocessor's registers are to hold. Before sm_90 the larger of two pairs is
- * several instructions, and takes more registers. */
+/* The number of blocks that a multiprocessor's registers must hold. Before sm_90 the larger of two
+ * pairs is several instructions, and takes more registers. */
 static constexpr int blocks_of_registers(int blocks)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -75,10 +76,11 @@ static constexpr int blocks_of_registers(int blocks)
 #endif
 }
 
-/* From so many whole chunks in a window on the largest of four chunks each are looked up. */
+/* A window of this many whole chunks or more looks up the largest of four chunks at a time. */
 constexpr int FOURS_LEAST = 6;
 
-/* The words of a place in shared memory: side by side, accessed as one, or GAP bytes apart. */
+/* The words of a place in shared memory: either adjacent and accessed as one, or GAP bytes
+ * apart. */
 template <int WORDS> struct alignas(4 * WORDS) words_vector {
     unsigned word[WORDS];
 };
@@ -116,8 +118,8 @@ template <int WORDS, int GAP> struct place {
     }
 };
 
-/* Stores the largest from each place of a run to its chunk's end; the run's places have WORDS words
- * each in `word`, and stand PITCH bytes apart in shared memory. */
+/* Stores the largest samples from each place of a run to its chunk's end. Each of the run's places
+ * has WORDS words in `word`; places are PITCH bytes apart in shared memory. */
 template <class Sample, int EACH, int LENGTH, int WORDS, int PITCH, int GAP>
 static __device__ __forceinline__ void store_ends(const unsigned *word, unsigned char *own)
 {
@@ -138,10 +140,11 @@ static __device__ __forceinline__ void store_ends(const unsigned *word, unsigned
     }
 }
 
-/* Replaces each place of a run by the largest of the window that ends there. `near` is where the
- * first place would have the ends with which its window begins; for the first window.words places,
- * whose windows begin a run earlier, it is `far`. whole[] are the largest of the whole chunks that
- * all windows of the first chunk have, *one_more(chunk) those that only its first ones have. */
+/* Replaces each place of a run by the largest of the window that ends there. `near` points to where
+ * the first place would find the chunk's end with which its window begins; the first window.words
+ * places, whose windows begin a run earlier, use `far`. whole[] has the largest of the whole chunks
+ * that all windows of the first chunk contain; *one_more(chunk) has the chunk that only its first
+ * windows contain. */
 template <class Sample, int EACH, int LENGTH, int WORDS, int PITCH, int GAP, class OneMore>
 static __device__ __forceinline__ void
 largest_of_windows(unsigned *word, const unsigned char *near, const unsigned char *far,
@@ -186,7 +189,7 @@ static int for_length(int reach, const Function &function)
     return function(constant<EACH>());
 }
 
-/* A word of a row of the result whose byte `at` is a multiple of 4. */
+/* Stores a word in a row of the result; its byte `at` in the row is a multiple of 4. */
 static __device__ __forceinline__ void store_word(unsigned char *row, int at, int row_bytes,
                                                   unsigned word)
 {
@@ -198,28 +201,30 @@ static __device__ __forceinline__ void store_word(unsigned char *row, int at, in
     }
 }
 
-/* What stands for samples beyond the picture. A window that reaches beyond an edge contains all
- * samples that edge and reflect repeat there, so that these may be left out: the least. */
+/* The word that replaces samples beyond the picture. A window that reaches beyond an edge contains
+ * all samples that the borders edge and reflect repeat there; such samples may therefore be the
+ * least value. */
 static inline unsigned word_outside(const struct view_pair &p, unsigned flip)
 {
     return p.border == GF_BORDER_CONSTANT ? 0 : flip;
 }
 
-/* The first bytes of a word, at most `bytes` of them; none if that is negative. */
+/* Stores the first `bytes` bytes of a word, at most four; none if `bytes` is negative. */
 static __device__ __noinline__ void store_some(unsigned char *to, int bytes, unsigned word)
 {
     for (int i = 0; i < min(bytes, 4); i++)
         to[i] = (unsigned char)(word >> 8 * i);
 }
 
-/* 4 bytes of a row from byte `at` on, a multiple of the size of a sample, with the border on either
- * side of the row; 0 for the border's constant. */
+/* Returns 4 bytes of a row from byte `at` on, a multiple of the size of a sample, with the border
+ * on either side of the row; 0 for the border's constant. */
 template <class Sample>
 static __device__ __forceinline__ unsigned bordered_word(const struct view_pair &p,
                                                          const unsigned char *row, int at)
 {
     constexpr int SIZE = sizeof(Sample);
-    const int reach = GF_MORPHOLOGY_RADIUS_MAX + 32; /* more pixels than lie left of the picture */
+    /* in pixels; no column lies further left of the picture */
+    const int reach = GF_MORPHOLOGY_RADIUS_MAX + 32;
     unsigned word = 0;
     for (int i = 0; i < 4 / SIZE; i++) {
         const int sample = at / SIZE + i;
@@ -232,20 +237,21 @@ static __device__ __forceinline__ unsigned bordered_word(const struct view_pair 
     return word;
 }
 
-/* cudaError_t. The rows of launch->out of a dilation or an erosion of launch->in, in scratch memory
- * as gf_morphology_device_scratch() says: rectangles in rectangle.cu, others in chords.cu. */
+/* Both return a cudaError_t. They make the rows of launch->out of a dilation or an erosion of
+ * launch->in, in scratch memory as gf_morphology_device_scratch() says: rectangles in rectangle.cu,
+ * other elements in chords.cu. */
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip);
 int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphology *morphology,
                          unsigned flip);
-/* Of one column, in columns.cu, and of one row, in rows.cu; upwards: the last rows first, which
- * were written last and may still be in the cache. */
+/* Rectangles of one column (columns.cu) and of one row (rows.cu). With `upwards` the last rows come
+ * first: they were written last and may still be in the cache. */
 int gf_morphology_columns(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream);
 int gf_morphology_rows(const struct view_pair &p, int reach, unsigned flip, bool upwards,
                        cudaStream_t stream);
-/* Of 3x3, in one pass; in small.cu. */
+/* Squares of 3x3, in one pass (small.cu). */
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream);
-/* Of 5x5, in one pass; in medium.cu. */
+/* Squares of 5x5, in one pass (medium.cu). */
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);
 
 #endif

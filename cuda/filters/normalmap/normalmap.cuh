@@ -1,5 +1,5 @@
-/* Normals from a tile of heights in shared memory, for all formats but RGB of 8 bits. The result
- * has other channels than the picture, so that the kernel does not use walk.cuh. */
+/* Computes normals from a tile of heights in shared memory, for all formats but RGB of 8 bits. The
+ * kernel does not use walk.cuh, since the result has other channels than the picture. */
 #ifndef GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
 #define GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
 
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void normal_of(const struct normalmap_args &ar
     const float nx = -(args.slope * (float)gx), ny = -(args.slope * (float)gy);
     const float reciprocal = ROOT::reciprocal(gf_normal_square(nx, ny)), half = 0.5f * args.max;
     const float normal[3] = {nx * reciprocal, ny * reciprocal, reciprocal};
-    if (args.out_channels == 4) { /* premultiplied, as the input was */
+    if (args.out_channels == 4) { /* the colour is premultiplied, as in the input */
         const Sample alpha =
             __ldg((const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch) +
                   (long long)x * p.channels + p.channels - 1);
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void normal_of(const struct normalmap_args &ar
         to[c] = (Sample)__float_as_uint(__fadd_rz(gf_normal_rounded(normal[c], half), 8388608.0f));
 }
 
-/* at: the height above and to the left of the pixel. */
+/* Makes the normal of a pixel; `at` points to the height above and to the left of the pixel. */
 template <class Sample, class ROOT>
 static __device__ __forceinline__ void normal_at(const struct normalmap_args &args, const int *at,
                                                  int x, int y, Sample *to)

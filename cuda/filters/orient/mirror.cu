@@ -3,7 +3,7 @@
 constexpr int THREADS = 256;
 constexpr int WORDS_PER_THREAD = 4;
 
-/* Word `index` of the mirrored row: bytes 4 index .. 4 index + 3, all within the row. */
+/* Returns word `index` of the mirrored row: bytes 4 index .. 4 index + 3, all within the row. */
 template <int PIXEL>
 static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *row, int width,
                                                          int index)
@@ -30,7 +30,7 @@ static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *ro
         const uint32_t high = __funnelshift_r(middle, __ldg(from + 2), bits);
         return __byte_perm(low, high, phase == 0 ? 0x0543 : phase == 1 ? 0x1054 : 0x2105);
     }
-    constexpr int SAMPLES = PIXEL == 6 ? 3 : 1; /* of 16 bits */
+    constexpr int SAMPLES = PIXEL == 6 ? 3 : 1; /* 16-bit samples of a pixel */
     const uint16_t *const samples = (const uint16_t *)row;
     uint32_t word = 0;
 #pragma unroll
@@ -42,9 +42,9 @@ static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *ro
     return word;
 }
 
-/* The source of the first words of the result is the end of the row, where aligned words could
- * reach beyond the row. These bytes are copied one by one, and so are the last ones, which fill no
- * word. */
+/* The first words of the result come from the end of the row, where aligned words could reach
+ * beyond the row. The bytes of these words are copied one by one, and so are the last bytes of the
+ * result, which fill no word. */
 constexpr int EDGE_WORDS = 2;
 
 template <int PIXEL>

@@ -12,8 +12,9 @@
 struct orient_args {
     struct view_pair p; /* from row 0 of the input on */
     bool mirror_x, mirror_y;
-    int first_column, column_tiles; /* transposition: the columns of the input that become the
-                                       band's rows, in tiles */
+    /* for a transposition: the input's first column that becomes a row of the band, and the
+     * number of tiles across these columns */
+    int first_column, column_tiles;
 };
 
 static inline struct orient_args orient_args_of(const struct gf_launch *launch)
@@ -27,14 +28,14 @@ static inline int pixel_bytes_of(const struct view_pair &p)
     return p.channels * p.bits / 8;
 }
 
-/* The first column of the input that becomes a row of the band; there are p.rows of them. */
+/* Returns the first column of the input that becomes a row of the band; p.rows columns do. */
 static inline int first_column_of(const struct orient_args &args)
 {
     const struct view_pair &p = args.p;
     return args.mirror_y ? p.width - p.out_y - p.rows : p.out_y;
 }
 
-/* cudaError_t; in mirror.cu and transpose.cu */
+/* Both return a cudaError_t; they are in mirror.cu and transpose.cu. */
 int gf_orient_mirror(const struct orient_args &args, cudaStream_t stream);
 int gf_orient_transpose(const struct orient_args &args, cudaStream_t stream);
 

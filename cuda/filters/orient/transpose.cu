@@ -7,12 +7,12 @@
  * to the tile, whose rows are those of the result. */
 constexpr int THREADS = 256;
 constexpr int BLOCK = 4;
-constexpr int TILE_COLUMNS = 64; /* of the input: rows of the result */
+constexpr int TILE_COLUMNS = 64; /* columns of the input, which are rows of the result */
 constexpr int VECTOR_WORDS = 4;
 
 template <int PIXEL> struct tile {
-    static constexpr int BLOCKS = PIXEL == 1 ? 4 : PIXEL == 2 ? 2 : 1; /* of one thread */
-    static constexpr int ROWS = 64 * BLOCKS;                           /* of the input */
+    static constexpr int BLOCKS = PIXEL == 1 ? 4 : PIXEL == 2 ? 2 : 1; /* blocks of one thread */
+    static constexpr int ROWS = 64 * BLOCKS;                           /* rows of the input */
     static constexpr int PITCH = ROWS * PIXEL / 4; /* words of a row of the tile */
     /* 4 words of padding follow every fourth row. PITCH is a multiple of 16, so that four rows are
      * a multiple of the 32 banks; with the padding, eight threads that store to rows 0, 4, 8 ..
@@ -20,7 +20,8 @@ template <int PIXEL> struct tile {
      * there are no bank conflicts. Rows still begin at multiples of 16 bytes, for vector loads. */
     static constexpr int GROUP = BLOCK * PITCH + 4;
     static constexpr int WORDS = TILE_COLUMNS / BLOCK * GROUP;
-    /* Words in one access to a block's row, which starts at a multiple of 4 * PIXEL bytes. */
+    /* The number of words in one access to a block's row, which starts at a multiple of 4 * PIXEL
+     * bytes. */
     static constexpr int WIDE = PIXEL % 4 == 0 ? 4 : PIXEL % 2 == 0 ? 2 : 1;
 };
 
@@ -47,14 +48,15 @@ static __device__ __forceinline__ void load_row(const unsigned char *from, uint3
     }
 }
 
-/* Word `word` of column `column` of a block, read downwards. Its four bytes come from up to four
- * words of the rows. Once inlined all arguments are constants, and so are the selectors. */
+/* Returns word `word` of column `column` of a block, read downwards. The word's four bytes come
+ * from up to four words of the rows. Once the function is inlined, its arguments are constants, and
+ * so are the selectors. */
 template <int PIXEL>
 static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[BLOCK][PIXEL],
                                                            int column, int word)
 {
     uint32_t result = 0;
-    int runs = 0; /* of bytes from one source word */
+    int runs = 0; /* the number of runs of bytes from one source word */
     uint32_t selector = 0;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -62,8 +64,7 @@ static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[
         const int last = at - 1, last_row = i ? last / PIXEL : -1;
         const int last_byte = i ? column * PIXEL + last % PIXEL : -1;
         if (row != last_row || byte / 4 != last_byte / 4) {
-            /* The bytes before this one stay; this one and those behind it come from the new word.
-             */
+            /* The bytes before byte i stay; byte i and those behind it come from the new word. */
             const uint32_t keep = runs == 1 ? selector : 0x3210;
             const uint32_t fresh = 0x3210 + 0x1111 * (4 + byte % 4) - 0x1111 * i;
             const uint32_t below = (1u << (4 * i)) - 1;
@@ -78,7 +79,7 @@ static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[
     return runs == 1 && selector != 0x3210 ? __byte_perm(result, 0, selector) : result;
 }
 
-/* The row of the band that a column of the input becomes. */
+/* Returns the row of the band that a column of the input becomes. */
 static __device__ __forceinline__ int band_row(const struct orient_args &args, int column)
 {
     const struct view_pair &p = args.p;
@@ -98,7 +99,7 @@ static __device__ __forceinline__ unsigned char *target(const struct orient_args
     return p.out + band_row(args, column) * p.out_pitch;
 }
 
-/* Copies the pixels of a tile one by one: at the right edge of the input they may not make up whole
+/* Copies the pixels of a tile one by one: at the right edge of the input they may not fill whole
  * blocks. */
 template <int PIXEL>
 static __device__ void transpose_plainly(const struct orient_args &args, int column0, int x0)
@@ -168,7 +169,7 @@ static __global__ void __launch_bounds__(THREADS) transpose_kernel(struct orient
     }
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int across = lane % 8 + warp % 2 * 8,
-              down = lane / 8 + warp / 2 * 4; /* of 16 x 16 blocks */
+              down = lane / 8 + warp / 2 * 4; /* in blocks of 16 x 16 pixels */
     const int column = column0 + across * BLOCK;
     uint32_t in[shape::BLOCKS][BLOCK][PIXEL];
 #pragma unroll

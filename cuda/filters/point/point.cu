@@ -1,6 +1,6 @@
 /* Point filters: a table look-up where the whole run is one table, else a program on unrounded
  * floats; common runs have kernels of their own. All but saturation are bound by memory: every
- * access to a picture is of 16 bytes, next to the accesses of the neighbouring threads (Best
+ * access to a picture has 16 bytes, next to the accesses of the neighbouring threads (Best
  * Practices Guide 9.2.1). */
 #include "cuda/filters/point/point_launch.cuh"
 #include "pixel/point/point_program.h"

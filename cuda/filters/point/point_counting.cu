@@ -1,16 +1,16 @@
-/* A run of point filters that is a table of 8-bit samples, and the histogram of what it writes: the
- * next filter's statistic then costs no pass over the picture. */
+/* A run of point filters that is a table of 8-bit samples, and the histogram of its result: the
+ * next filter's statistic then needs no pass over the picture. */
 #include "cuda/filters/histogram/histogram_8.cuh"
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point/point_program.h"
 
 enum { COUNTING_THREADS = 1024 };
 
-/* A launch. What the kernel would compute once for all items comes with it, as constants. */
+/* The arguments of a launch, with constants that each item would otherwise compute again. */
 struct counting {
     struct view_pair band;
-    unsigned full, tail; /* of a row: whole items, and the pixels behind them */
-    unsigned items;      /* whole ones, in all */
+    unsigned full, tail; /* whole items of a row, and pixels behind them */
+    unsigned items;      /* the number of whole items of all rows */
     const unsigned *tables;
     unsigned long long *count;
 };
@@ -34,9 +34,9 @@ static __device__ __forceinline__ void count_tail(unsigned *counters, unsigned c
     }
 }
 
-/* An item is of whole pixels in whole vectors: three vectors of RGB, else one. Here the rows go
- * forward, so that the kernel of the next filter, which begins with the last, finds them in the
- * cache. */
+/* An item has whole pixels in whole vectors: three vectors of RGB, else one. The rows are processed
+ * from the first to the last, so that the kernel of the next filter, which begins with the last
+ * row, finds the rows in the cache. */
 template <int SOURCE, int CHANNELS, int TABLES>
 __global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struct counting run)
 {
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struc
     add_up<SOURCE>(counters, run.count);
 }
 
-/* As many blocks as the GPU holds at once, if it has the shared memory for one. */
+/* Starts as many blocks as the GPU holds at once, if it has the shared memory for one. */
 template <int SOURCE, int CHANNELS, int TABLES>
 static int launch_counting(counting run, cudaStream_t stream)
 {
@@ -112,7 +112,7 @@ static int launch_counting(counting run, cudaStream_t stream)
                : launch_early(kernel, blocks, COUNTING_THREADS, (size_t)bytes, stream, run);
 }
 
-/* A table for all channels, or one for each. */
+/* Launches the kernel with one table for all channels, or one for each. */
 template <int SOURCE>
 static int launch_colour(const counting &run, int channels, int tables, cudaStream_t stream)
 {

@@ -6,23 +6,26 @@
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/point/point_program.h"
 
-enum { LAB_PIXELS = 4 /* of a thread at a time */ };
+enum { LAB_PIXELS = 4 /* pixels of a thread at a time */ };
 
-/* The fastest on an H200: two blocks of 16 warps, or one of 24, whose threads have more registers
- * (saturation: 0.116 ms for 8K RGB8, and 0.120 by 16). */
+/* The fastest shape on an H200 is two blocks of 16 warps with RELIGHT, else one of 24, whose
+ * threads have more registers (saturation of 8K RGB8 takes 0.116 ms, and 0.120 ms with blocks of 16
+ * warps). */
 template <bool RELIGHT> static constexpr int LAB_BLOCKS = RELIGHT ? 2 : 1;
 template <bool RELIGHT> static constexpr int LAB_WARPS = RELIGHT ? 16 : 24;
 
-/* Bound by arithmetic, so each instruction counts: tables are read at 32-bit addresses in shared
- * memory that need no further sum, and two constants, which would be loaded anew for each use, come
- * from there too, so that they stay in registers. */
+/* The kernel is bound by arithmetic, so each instruction counts. Tables are read at 32-bit
+ * addresses in shared memory, without further additions. Two constants, which would be loaded again
+ * for each use, are read from shared memory, too, so that they stay in registers. */
 struct lab {
     unsigned
-        decode; /* address of the lane's copy of the table of linear light: entry v is at + 128 v */
-    unsigned encode; /* address of the table of ENCODE_8, below 2^23 */
+        /* the address of the lane's copy of the table of linear light: entry v is at address +
+         * 128 v */
+        decode;
+    unsigned encode; /* the address of the table ENCODE_8, below 2^23 */
     float factor, slope, inverse_slope;
-    long long root;       /* what a product begins from, see lab_root() */
-    const uint32_t *step; /* RELIGHT */
+    long long root;       /* the number that a product begins with, see lab_root() */
+    const uint32_t *step; /* used with RELIGHT */
     const float *level;
 };
 
@@ -33,9 +36,9 @@ static __device__ __forceinline__ float linear_at(unsigned address)
     return v;
 }
 
-/* The sample for linear light x. A denormal number's bits are those of an integer: adding x times
- * the one of ENCODE_STEPS to that of the table's address gives the address of entry round(x
- * ENCODE_STEPS). */
+/* Returns the sample for linear light x. The bits of a denormal float are those of an integer:
+ * adding x times the float of ENCODE_STEPS to the float of the table's address gives the address of
+ * entry round(x * ENCODE_STEPS). */
 static __device__ __forceinline__ unsigned encoded(const struct lab *s, float x)
 {
     unsigned v;
@@ -45,15 +48,15 @@ static __device__ __forceinline__ unsigned encoded(const struct lab *s, float x)
     return v;
 }
 
-/* gf_cbrt(x), by one instruction less: not for x = 0. */
+/* Returns gf_cbrt(x) with one instruction less, for x other than 0. */
 static __device__ __forceinline__ float lab_root(const struct lab *s, float x)
 {
     const long long product = (long long)__float_as_int(x) * -0x55555555 + s->root;
     return gf_cbrt_from(x, __int_as_float((int)(product >> 32)));
 }
 
-/* gf_saturate, gf_relight and what follows them, back to samples, with the constants of `s`: the
- * same operations in the same order. */
+/* Computes gf_saturate() or gf_relight() and the steps back to samples, with the constants of `s`:
+ * the same operations in the same order. */
 static __device__ __forceinline__ float lab_straight(const struct lab *s, float x, float root)
 {
     return gf_select(x, GF_LAB_DARK, root, fmaf(s->slope, x, GF_LAB_OFFSET));
@@ -76,8 +79,8 @@ static __device__ __forceinline__ uint3 encoded_rgb(const struct lab *s, float r
                       encoded(s, __saturatef(b)));
 }
 
-/* Whether all numbers of all lanes are above the limit. The bits of positive floats are in order.
- */
+/* Whether all numbers of all lanes are above the limit. The bits of positive floats have the order
+ * of the floats. */
 static __device__ __forceinline__ bool all_above(const float *v, int count, float limit)
 {
     int least = __float_as_int(v[0]);
@@ -87,8 +90,8 @@ static __device__ __forceinline__ bool all_above(const float *v, int count, floa
     return __all_sync(0xFFFFFFFFu, least > __float_as_int(limit));
 }
 
-/* Only warps with a dark pixel, or one that becomes dark, ask which part of the curve each number
- * is on. */
+/* Only warps with a pixel that is or becomes dark test on which part of the curve each number
+ * lies. */
 static __device__ __forceinline__ void saturate(const struct lab *s, const float (*c)[3], uint3 *to)
 {
     float t[3 * LAB_PIXELS], f[3 * LAB_PIXELS], d[2 * LAB_PIXELS];
@@ -152,7 +155,7 @@ static __device__ __forceinline__ uint3 relit(const struct lab *s, float r, floa
     return encoded_rgb(s, red, green, blue);
 }
 
-/* Samples to samples; c: their linear light. */
+/* Changes samples; `c` is their linear light. */
 template <bool RELIGHT>
 static __device__ __forceinline__ void change(const struct lab *s, const float (*c)[3], uint3 *to)
 {
@@ -165,11 +168,12 @@ static __device__ __forceinline__ void change(const struct lab *s, const float (
     }
 }
 
-/* Four pixels of three words, in place. */
+/* Changes four pixels in three words, in place. */
 template <bool RELIGHT>
 static __device__ __forceinline__ void change_rgb(const struct lab *s, unsigned *w)
 {
-    const unsigned byte[4] = {0x80u, 0x8000u, 0x800000u, 0x80000000u}; /* 128 times that byte */
+    /* the factor of byte i selects 128 times that byte */
+    const unsigned byte[4] = {0x80u, 0x8000u, 0x800000u, 0x80000000u};
     const unsigned from[3] = {w[0], w[1], w[2]};
     float c[LAB_PIXELS][3];
     uint3 to[LAB_PIXELS];
@@ -190,7 +194,7 @@ static __device__ __forceinline__ void change_rgb(const struct lab *s, unsigned 
                            __byte_perm(v[4 * k + 2], v[4 * k + 3], 0x0040), 0x5410);
 }
 
-/* Pixels of a word each, `WARP` words apart, in place. */
+/* Changes pixels of one word each, `WARP` words apart, in place. */
 template <bool RELIGHT>
 static __device__ __forceinline__ void change_rgba(const struct lab *s, unsigned *w)
 {
@@ -206,9 +210,9 @@ static __device__ __forceinline__ void change_rgba(const struct lab *s, unsigned
                                   __byte_perm(to[p].z, w[p * WARP], 0x0070), 0x5410);
 }
 
-/* Tables in shared memory; a tile for each warp lies behind them. */
+/* The tables in shared memory; behind them each warp has a tile. */
 struct lab_tables {
-    float decode[256][WARP]; /* linear light: copies, one for each lane in its own bank */
+    float decode[256][WARP]; /* linear light, with a copy for each lane in its own bank */
     unsigned char encode[GF_POINT_ENCODE_STEPS + 1];
     float slope, inverse_slope;
     long long root;
@@ -220,7 +224,7 @@ struct relight_tables {
 };
 static_assert(sizeof(struct relight_tables) % VECTOR == 0, "tiles are vectors");
 
-/* What the tables are copied from, in global memory. */
+/* The places in global memory from which the tables are copied. */
 struct lab_source {
     const float *decode, *level;
     const uint4 *encode;
@@ -283,10 +287,10 @@ __global__ void __launch_bounds__(LAB_WARPS<RELIGHT> *WARP, LAB_BLOCKS<RELIGHT>)
         copy_tile<CHANNELS, ACCESS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes,
                                     lane);
         __syncwarp();
-        /* What lies beyond a short tile is computed too, and not copied out. */
+        /* Pixels beyond the end of a short tile are computed, too, and not copied out. */
 #pragma unroll 1
         for (unsigned at = 0; at < tile.pixels; at += LAB_PIXELS * WARP) {
-            if (CHANNELS == 3) /* 3 is odd: no two lanes meet in a bank */
+            if (CHANNELS == 3) /* 3 is odd: no two lanes access the same bank */
                 change_rgb<RELIGHT>(&lab, words + at / 4 * 3 + lane * 3);
             else
                 change_rgba<RELIGHT>(&lab, words + at + lane);
@@ -298,8 +302,9 @@ __global__ void __launch_bounds__(LAB_WARPS<RELIGHT> *WARP, LAB_BLOCKS<RELIGHT>)
     }
 }
 
-/* One of these operations on 8-bit colour, with or without tables before it, and nothing after it.
- * A factor of 0, which must give exact grays, is left to gf_saturate. */
+/* Whether the program is saturation or equalize=lightness on 8-bit colour, with or without tables
+ * before it, and nothing after it. A factor of 0, which must give exact grays, is left to
+ * gf_saturate(). */
 static bool is_lab8(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     const struct gf_point_op *const op = program->op;

@@ -1,5 +1,5 @@
-/* A run of point filters on a band: the kernel that its program asks for, an ACCESS (16, 4 or 1
- * bytes) at a time. */
+/* Launches a run of point filters on a band: the kernel that its program needs, which reads an
+ * ACCESS (16, 4 or 1 bytes) at a time. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 
@@ -36,7 +36,7 @@ static int launch_rows(const struct gf_launch *launch, struct view_pair band)
     return launch_program<ACCESS>(&program, stage->in.bits, stage->out.bits, stream);
 }
 
-/* One launch, but for bands of more than LAUNCH_BYTES in accesses of less than 16 bytes. */
+/* A band is one launch, unless it has more than LAUNCH_BYTES in accesses of less than 16 bytes. */
 enum { LAUNCH_BYTES = 1 << 30 };
 
 template <class ACCESS> static int launch_point(const struct gf_launch *launch)

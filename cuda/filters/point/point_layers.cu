@@ -1,5 +1,5 @@
-/* Runs of point filters with second pictures: a kernel for the plainest of them, two pictures of 8
- * bits that are mixed by a constant, and one for all others. */
+/* Runs of point filters with second pictures: one kernel for the simplest of them, two pictures of
+ * 8 bits that are mixed by a constant, and one for all others. */
 #include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"
 
@@ -9,22 +9,23 @@ enum { MIX_THREADS = 256 };
 
 struct mix {
     struct view_pair band;
-    unsigned row_bytes, items;  /* of the picture; vectors of a row */
-    unsigned first, end;        /* the bytes of a row that the other picture covers */
-    int first_row, end_row;     /* rows of the band that it covers */
-    const unsigned char *other; /* its byte for byte 0 of row 0 of the band, which need not exist */
+    unsigned row_bytes, items; /* bytes of the picture's row; vectors of a row */
+    unsigned first, end;       /* the bytes of a row that the other picture covers */
+    int first_row, end_row;    /* the rows of the band that the other picture covers */
+    /* the other picture's byte for byte 0 of row 0 of the band, which may lie outside it */
+    const unsigned char *other;
     size_t pitch;
     float opacity;
 };
 
-/* Byte `k` of a word, plus 2^23. */
+/* Returns byte `k` of a word, plus 2^23. */
 static __device__ __forceinline__ float shifted(unsigned word, int k)
 {
     return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u + (unsigned)k));
 }
 
-/* gf_layer_mix of four samples and its rounding. What is mixed lies within 0..255, so that there is
- * nothing to clamp, and the difference of the shifted samples is exact. */
+/* Returns gf_layer_mix() of four samples, rounded. A mixture of samples lies within 0..255, so that
+ * nothing has to be clamped, and the difference of the shifted samples is exact. */
 static __device__ __forceinline__ unsigned mixed_word(unsigned in, unsigned other, float opacity)
 {
     unsigned to[4];
@@ -32,13 +33,13 @@ static __device__ __forceinline__ unsigned mixed_word(unsigned in, unsigned othe
     for (int k = 0; k < 4; k++) {
         const float v = shifted(in, k), difference = shifted(other, k) - v;
         const float mixed = fmaf(opacity, difference, v - 8388608.0f);
-        to[k] = __float_as_uint(__fadd_rz(mixed + 0.5f, 8388608.0f)); /* floor, in byte 0 */
+        to[k] = __float_as_uint(__fadd_rz(mixed + 0.5f, 8388608.0f)); /* rounded down, in byte 0 */
     }
     return __byte_perm(__byte_perm(to[0], to[1], 0x0040), __byte_perm(to[2], to[3], 0x0040),
                        0x5410);
 }
 
-/* 16 bytes at any address; only words of which a byte is asked for are read. */
+/* Returns 16 bytes from any address; it reads only words that contain one of the 16 bytes. */
 static __device__ __forceinline__ uint4 bytes_at(const unsigned char *at)
 {
     const unsigned shift = (unsigned)((size_t)at % VECTOR);
@@ -120,7 +121,7 @@ static int launch_mix(const struct gf_launch *launch, const struct view_pair *ba
     return launch_early(mix8_kernel, blocks, MIX_THREADS, 0, (cudaStream_t)launch->stream, mix);
 }
 
-/* ---- all others ---- */
+/* ---- all other runs with second pictures ---- */
 
 static int launch_all(const struct gf_launch *launch, int count)
 {
@@ -133,7 +134,7 @@ static int launch_all(const struct gf_launch *launch, int count)
         &program, launch->stage->in.bits, launch->stage->out.bits, (cudaStream_t)launch->stream);
 }
 
-/* Rows first .. end - 1, which stay as they are. */
+/* Copies rows first .. end - 1, which the program does not change. */
 static int copy_rows(const struct gf_launch *launch, int first, int end)
 {
     const struct gf_view *const in = &launch->in, *const out = &launch->out;
@@ -150,7 +151,7 @@ static int copy_rows(const struct gf_launch *launch, int first, int end)
                                               : cudaSuccess;
 }
 
-/* The rows of the band that the program may change; the others are copied. */
+/* Processes the rows of the band that the program may change; the other rows are copied. */
 static int launch_part(const struct gf_launch *launch, const struct gf_layer_part &layer, int count)
 {
     const int y = launch->out.y, rows = launch->out.rows;

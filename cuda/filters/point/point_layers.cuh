@@ -24,8 +24,8 @@ static inline struct layer_source layer_source_of(const struct gf_view &view)
     return source;
 }
 
-/* A pixel as its samples; gray is in all three, and alpha is `opaque` where there is none. Beyond
- * the picture all is 0. */
+/* The samples of a pixel. A gray sample is in all three colours, and alpha is `opaque` where there
+ * is none. Beyond the picture all samples are 0. */
 struct layer_pixel {
     struct gf_rgb colour;
     float alpha;
@@ -56,7 +56,7 @@ static __device__ __forceinline__ struct layer_pixel pixel_at(const struct layer
                             : samples_at<unsigned short>(source, x, y, opaque);
 }
 
-/* What counts of the layer's mask at that pixel of the picture. */
+/* Returns the value of the layer's mask at that pixel of the picture. */
 static __device__ __forceinline__ float mask_at(const struct gf_layer &layer,
                                                 const struct layer_source &mask, int x, int y)
 {
@@ -74,7 +74,7 @@ static __device__ __forceinline__ float mask_at(const struct gf_layer &layer,
     case GF_BLEND_##name: \
         return gf_layer_blend_colour(GF_BLEND_##name, &layer, v, s);
 
-/* B, of a gray picture in all three. */
+/* Returns the blended colour B; for a gray picture all three samples are equal. */
 static __device__ __noinline__ struct gf_rgb blended_of(const struct gf_layer &layer,
                                                         struct gf_rgb v, struct gf_rgb s)
 {
@@ -86,7 +86,7 @@ static __device__ __noinline__ struct gf_rgb blended_of(const struct gf_layer &l
     }
 }
 
-/* The layer on one pixel at (x, y), in place; its mask counts `part`. */
+/* Applies the layer to the pixel at (x, y), in place; the mask has the value `part`. */
 static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
                                                  const struct layer_source &source, int x, int y,
                                                  float part, struct gf_rgb *v, float *alpha)

@@ -9,13 +9,14 @@
 
 enum { LUMA_THREADS = 256 };
 
-/* The weights of R, G, B in the lowest three bytes, in 1/256, and their remainders in 1/65536. */
+/* The weights of R, G and B in 1/256, in the lowest three bytes of `coarse`, and the remainders in
+ * 1/65536, in those of `fine`. */
 struct luma_weights {
     unsigned coarse, fine;
 };
 static const luma_weights BT601 = {0x001d964du, 0u}, BT709 = {0x0012b736u, 0x007c176du};
 
-/* The weighted sums of four pixels in three words. */
+/* Returns the weighted sums of four pixels in three words. */
 static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsigned c,
                                                   unsigned weights, uint4 to)
 {
@@ -24,7 +25,7 @@ static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsign
         __dp4a(b, weights << 16, __dp4a(c, weights >> 16, to.z)), __dp4a(c, weights << 8, to.w));
 }
 
-/* Luma is the byte above the fraction of the sum. */
+/* Returns four lumas: the byte above the fraction of each sum. */
 template <bool FINE>
 static __device__ __forceinline__ unsigned luma_of_4(unsigned a, unsigned b, unsigned c,
                                                      luma_weights weights)
@@ -45,8 +46,8 @@ static __device__ __forceinline__ unsigned luma_of(const unsigned char *rgb, lum
     return (__dp4a(pixel, weights.coarse, 0u) * 256 + __dp4a(pixel, weights.fine, 32768u)) >> 16;
 }
 
-/* The lumas of 16, 4 or 1 pixels of RGB, which are three times as many bytes. STEP: 255 if the luma
- * is `least` or more, else 0. */
+/* Returns the lumas of 16, 4 or 1 pixels of RGB, which are three times as many bytes. With STEP a
+ * result is 255 if the luma is `least` or more, else 0. */
 template <bool STEP, bool FINE>
 static __device__ __forceinline__ uint4 lumas(const uint4 *in, unsigned least, luma_weights weights)
 {
@@ -113,7 +114,7 @@ static bool has_weights(const struct gf_point_op *op, luma_weights weights)
            op->c * op->d == weight[2];
 }
 
-/* grayscale of 8-bit RGB, or bt601 and a threshold, and nothing else. */
+/* Whether the program is only grayscale of 8-bit RGB, or only a threshold on luma of BT.601. */
 static bool is_luma8(const struct gf_stage *stage, const struct gf_point_program *program,
                      bool *step, bool *fine)
 {

@@ -1,22 +1,25 @@
 /* Normal noise alone on RGB of 8 bits, by a table in shared memory (pixel/point/noise.h). The few
- * pixels with a sum that is in doubt wait until a warp has enough of them, and are made once more,
- * with floats. */
+ * pixels with a doubtful sum wait until a warp has enough of them, and are computed again in
+ * float. */
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_short.cuh"
 
 enum {
-    NOISE_WARPS = 32, /* of a block at most: as many as share a table */
+    NOISE_WARPS = 32, /* warps of a block, at most; they share a table */
     NOISE_VECTORS = GF_NOISE_CELLS * 4 / VECTOR,
-    NOISE_WAITING = SHORT_GROUPS * WARP + WARP /* of a warp, groups of four pixels at most */
+    /* the most groups of four pixels of a warp that wait */
+    NOISE_WAITING = SHORT_GROUPS * WARP + WARP
 };
 
 struct noise_run {
     struct short_run run;
-    unsigned limit, limits; /* gf_noise_cells(); the bits of two halves that are not below it */
+    /* `limit` is from gf_noise_cells(); `limits` has the bits of two halves that are not below
+     * it */
+    unsigned limit, limits;
     const uint4 *cells;
 };
 
-/* A group of four pixels: the column of the first, the row of the band. */
+/* The place of a group of four pixels: the column of its first pixel and the row of the band. */
 struct noise_place {
     unsigned x, row;
 };
@@ -27,8 +30,8 @@ static __device__ __forceinline__ uint32_t noise_word(const struct gf_noise &noi
     return same || c == 0 ? noise.word[0] : c == 1 ? noise.word[1] : noise.word[2];
 }
 
-/* gf_noise_sum(); table: the address of its cells in shared memory. The word is shifted by a
- * product, for which there is a pipe of its own. */
+/* Computes gf_noise_sum(); `table` is the address of its cells in shared memory. The word is
+ * shifted by a multiplication, which runs in a pipe of its own. */
 static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t word)
 {
     uint32_t cell;
@@ -47,8 +50,8 @@ static __device__ __forceinline__ bool one_in_doubt(unsigned fraction, unsigned 
     return least < 0x10000u || !(least & 0xffffu);
 }
 
-/* Four samples of a word and their sums, which they are added to and limited. fraction, step: the
- * least of two halves each, so far. */
+/* Adds four sums to the samples of a word and clamps the results. `fraction` and `step` become the
+ * least values so far, in two halves each. */
 static __device__ __forceinline__ unsigned add_sums(unsigned word, const uint32_t sum[4],
                                                     unsigned *fraction, unsigned *step)
 {
@@ -62,7 +65,8 @@ static __device__ __forceinline__ unsigned add_sums(unsigned word, const uint32_
     return __byte_perm(a, b, 0x6240);
 }
 
-/* Four pixels from column x on of row y, in place. Returns whether one is in doubt. */
+/* Adds noise to four pixels from column x on of row y, in place. Returns whether a pixel is
+ * doubtful. */
 template <bool SAME>
 static __device__ __forceinline__ bool add_noise(const struct noise_run &args, unsigned table,
                                                  unsigned x, unsigned y, unsigned w[3])
@@ -83,7 +87,7 @@ static __device__ __forceinline__ bool add_noise(const struct noise_run &args, u
     return one_in_doubt(fraction, step, args.limits);
 }
 
-/* gf_point_noise_of() of the samples that are in doubt. */
+/* Computes the doubtful samples again by gf_point_noise_of(). */
 template <bool SAME>
 static __device__ __forceinline__ void remake(const struct noise_run &args, unsigned table,
                                               struct noise_place place)
@@ -111,7 +115,7 @@ static __device__ __forceinline__ void remake(const struct noise_run &args, unsi
     }
 }
 
-/* Like short8_kernel(), but that warps take tiles until none is left. */
+/* Like short8_kernel(), except that warps take tiles until none is left. */
 template <bool SAME>
 __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
     noise8_kernel(const __grid_constant__ struct noise_run args)
@@ -128,7 +132,8 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
     __syncthreads();
     early_wait();
     unsigned char *const pixels = (unsigned char *)(tiles + warp * (TILE * 3 / VECTOR));
-    unsigned *const own = (unsigned *)pixels + 3 * lane; /* three words: no two in a bank */
+    /* with three words for each lane, no two lanes access the same bank */
+    unsigned *const own = (unsigned *)pixels + 3 * lane;
     struct noise_place *const places =
         (struct noise_place *)(tiles + warps * (TILE * 3 / VECTOR)) + warp * NOISE_WAITING;
     unsigned waiting = 0;
@@ -167,7 +172,7 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
         remake<SAME>(args, table, places[lane]);
 }
 
-/* cudaErrorNotSupported: the program is another, or has no cells. */
+/* Returns cudaErrorNotSupported if the program is another one, or has no cells. */
 extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;

@@ -1,10 +1,10 @@
-/* Point filters with one thread a pixel, which reads its samples one by one and tables from global
- * memory. */
+/* Point filters with one thread for each pixel, which reads its samples one by one and tables from
+ * global memory. */
 #include "cuda/filters/point/point_program.cuh"
 
 enum {
     PIXEL_THREADS = 256,
-    LAUNCH_PIXELS = 1 << 30, /* indices fit in 32 bits */
+    LAUNCH_PIXELS = 1 << 30, /* so that indices fit in 32 bits */
 };
 
 template <typename SAMPLE>
@@ -32,8 +32,8 @@ static __device__ __forceinline__ void compute_pixel(const struct program &progr
     put_pixels(program.out_channels, to, 0, &p);
 }
 
-/* COMPUTES: the program is more than a table look-up. A thread processes pixels that are a grid
- * apart; if the grid has as many threads as there are pixels, it is one pixel. */
+/* With COMPUTES the program is more than a table look-up. A thread processes pixels that are a grid
+ * apart; if the grid has as many threads as there are pixels, each thread processes one pixel. */
 template <typename IN, typename OUT, bool COMPUTES>
 static __global__ void __launch_bounds__(PIXEL_THREADS)
     pixel_kernel(const __grid_constant__ struct program program)
@@ -98,13 +98,13 @@ static int launch_pixels(const struct gf_launch *launch, bool resident)
     });
 }
 
-/* The first kernel of the guides, with as many threads as pixels. */
+/* The first kernel of the programming guides: as many threads as pixels. */
 extern "C" int gf_point_pixel_cuda(const struct gf_launch *launch)
 {
     return launch_pixels(launch, false);
 }
 
-/* With as many blocks as the multiprocessors hold at once and several pixels a thread (CUDA
+/* Starts as many blocks as the multiprocessors hold at once; each thread makes several pixels (CUDA
  * Performance Optimization, grid size heuristics: thousands of blocks are enough to scale, and
  * starting more costs time). */
 extern "C" int gf_point_grid_stride_cuda(const struct gf_launch *launch)

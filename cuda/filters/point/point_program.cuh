@@ -1,4 +1,4 @@
-/* Any run of point filters: operations on unrounded floats, as on the CPU. */
+/* Runs any run of point filters as a program: operations on unrounded floats, as on the CPU. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
 
@@ -9,25 +9,27 @@
 
 enum {
     PROGRAM_WARPS = 4,
-    PROGRAM_PIXELS = 2, /* of a thread at a time; 4 take so many registers that some are spilled */
-    /* Blocks of a wide kernel that a multiprocessor must hold: where nothing is asked for,
-     * the compiler spills registers to hold 8. */
+    /* pixels of a thread at a time; 4 need so many registers that some are spilled */
+    PROGRAM_PIXELS = 2,
+    /* Blocks of a wide kernel that a multiprocessor must hold: without a number the compiler spills
+     * registers to hold 8. */
     WIDE_BLOCKS = 4
 };
 
-/* What a program kernel can do: see gf_point_is_wide(). The others are as if there were no such
- * operations. */
+/* The operations that a program kernel contains: see gf_point_is_wide(). A kernel ignores
+ * operations that it does not contain. */
 enum point_width { POINT_NARROW, POINT_WIDE, POINT_LAYERS };
 
 struct program {
     struct view_pair band;
     int in_channels, out_channels;
     unsigned tile, row_tiles;   /* pixels of a tile; tiles of a row */
-    const unsigned char *block; /* gf_point_program and its tables, on the device */
+    const unsigned char *block; /* struct gf_point_program and its tables, in device memory */
     int table, tables, count;
     unsigned table_at, curve_at, level_at, encode_at;
     struct gf_point_op op[GF_POINT_OPS_MAX];
-    unsigned first_row, columns, field_at, field_bytes; /* of fields; see struct gf_point_program */
+    /* for operations that read a field; see struct gf_point_program */
+    unsigned first_row, columns, field_at, field_bytes;
     unsigned data_at;
     struct layer_source picture[GF_STAGE_PICTURES_MAX];
 };
@@ -52,7 +54,7 @@ static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int
     }
 }
 
-/* function(sample, channel) */
+/* Calls function(sample, channel) for each colour sample. */
 template <int PIXELS, typename FUNCTION>
 static __device__ __forceinline__ void each_channel(struct pixels<PIXELS> *p, int colours,
                                                     FUNCTION function)
@@ -80,7 +82,8 @@ static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNC
     }
 }
 
-/* MIX, ADD, FADE: pixel i of the thread's is column x + i * WARP of row y of the picture. */
+/* Applies MIX, ADD or FADE. Pixel i of the thread is column x + i * WARP of row y of the
+ * picture. */
 template <int PIXELS>
 static __device__ __forceinline__ void apply_position(const struct program &program,
                                                       const struct gf_point_op &op, unsigned x,
@@ -104,7 +107,7 @@ static __device__ __forceinline__ void apply_position(const struct program &prog
     }
 }
 
-/* NOISE: pixels as above. */
+/* Applies NOISE to the same pixels as apply_position(). */
 template <int PIXELS>
 static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op, unsigned x,
                                                    unsigned y, int colours,
@@ -124,7 +127,7 @@ static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op,
     }
 }
 
-/* OVERLAY and MASK, of the same pixels. */
+/* Applies OVERLAY or MASK to the same pixels as apply_position(). */
 template <int PIXELS>
 static __device__ __forceinline__ void
 apply_layer(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
@@ -151,7 +154,7 @@ apply_layer(const struct program &program, const struct gf_point_op &op, unsigne
     }
 }
 
-/* Gray becomes colour. */
+/* Turns gray pixels into colour. */
 template <int PIXELS>
 static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int *colours)
 {
@@ -161,8 +164,8 @@ static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int
     *colours = 3;
 }
 
-/* The operations from GAIN on but those of layers; `op` lies in the program, where a MATRIX finds
- * its rows. */
+/* Applies the operations from GAIN on except those of layers; `op` lies in the program, where a
+ * MATRIX finds its rows. */
 template <int PIXELS>
 static __device__ __forceinline__ void
 apply_wide(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
@@ -220,7 +223,8 @@ apply_wide(const struct program &program, const struct gf_point_op &op, unsigned
     }
 }
 
-/* One operation on all of a thread's pixels: which one is asked once for all of them. */
+/* Applies one operation to all of a thread's pixels: the operation's kind is tested once for all of
+ * them. */
 template <int WIDE, int PIXELS>
 static __device__ __forceinline__ void apply(const struct program &program,
                                              const struct gf_point_op &op, unsigned x, unsigned y,
@@ -301,7 +305,8 @@ static __device__ __forceinline__ void apply(const struct program &program,
     }
 }
 
-/* Neighbouring lanes take neighbouring pixels: i of a thread's is pixel at + i * WARP + lane. */
+/* Loads a thread's pixels. Neighbouring lanes take neighbouring pixels: the thread's pixel i is
+ * pixel at + i * WARP + lane. */
 template <typename SAMPLE, int PIXELS>
 static __device__ __forceinline__ void take_pixels(const struct program &program,
                                                    const SAMPLE *tile, unsigned at,
@@ -325,7 +330,7 @@ static __device__ __forceinline__ void take_pixels(const struct program &program
     }
 }
 
-/* Every operation has clamped its result to 0..M. */
+/* Stores a thread's pixels. Every operation has clamped its result to 0..M. */
 template <typename SAMPLE, int PIXELS>
 static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, unsigned at,
                                                   const struct pixels<PIXELS> *p)
@@ -344,8 +349,8 @@ static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, un
     }
 }
 
-/* Static, since a file may compile it with other roots (GF_ROOTS_BY_POWF). WIDE: enum point_width.
- */
+/* The kernel is static, since another file may compile it with other roots (GF_ROOTS_BY_POWF). WIDE
+ * is of enum point_width. */
 template <typename IN, typename OUT, class ACCESS, int WIDE>
 static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS : 0)
     program_kernel(const __grid_constant__ struct program program)
@@ -367,8 +372,8 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS
         from, program.band.in + tile.row * program.band.in_pitch + (size_t)tile.first * in_bytes,
         tile.pixels * in_bytes, lane);
     __syncwarp();
-    /* What lies beyond a short tile is computed too (any sample is a valid one), and not copied
-     * out. */
+    /* Pixels beyond the end of a short tile are computed, too (any sample is a valid one), and not
+     * copied out. */
 #pragma unroll 1
     for (unsigned at = lane; at < tile.pixels; at += PROGRAM_PIXELS * WARP) {
         struct pixels<PROGRAM_PIXELS> p;

@@ -3,10 +3,10 @@
 
 typedef void short_kernel(struct short_run run);
 
-/* What the values of a field have to be. */
+/* What a kernel requires of the values of a field. */
 enum short_field { NO_FIELD, A_PART, A_DITHER };
 
-/* The operations that a kernel is for, in their order. */
+/* A kernel and the operations that it runs, in their order. */
 struct short_entry {
     int count, kind[3];
     bool adds_alpha;
@@ -56,14 +56,15 @@ static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_
 }
 
 /* Finds the scale and the offset by which each level becomes its sample as gf_point_quantize_of()
- * and rounding make it; false where there are none, or more is added than half a step. */
+ * and rounding make it. False where no such numbers exist, or where more than half a step is
+ * added. */
 static bool find_levels(const struct gf_point_op *op, struct short_run *run)
 {
     const struct gf_point_op &add = op[0], &quantize = op[1];
     const int last = (int)(quantize.max * quantize.a + 0.5f);
     bool found = false;
     run->scale = (unsigned)(0x1p24 * (double)quantize.b + 0.5);
-    for (int below = 0; !found && below < 2; below++) { /* a half goes up, or down */
+    for (int below = 0; !found && below < 2; below++) { /* a half is rounded up, or down */
         const unsigned half = (1u << 23) + (below ? -(1u << 7) : 1u << 7);
         found = add.a * quantize.a < 1.001f;
         for (int level = 0; found && level <= last; level++)
@@ -74,7 +75,7 @@ static bool find_levels(const struct gf_point_op *op, struct short_run *run)
     return found;
 }
 
-/* cudaErrorNotSupported where there is no such kernel. */
+/* Returns cudaErrorNotSupported where no kernel runs the program. */
 extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;

@@ -1,6 +1,7 @@
-/* Short programs on RGB pictures of 8 bits, each by a kernel of its own: what stands in the
- * operations is known when it is compiled, pixels stay in registers, and conversions between bytes
- * and floats are additions. Bound by memory where an operation is about 30 instructions a pixel. */
+/* Short programs on RGB pictures of 8 bits, each by a kernel of its own: the kinds of operations
+ * are known when the kernel is compiled, pixels stay in registers, and conversions between bytes
+ * and floats are additions. The kernels are bound by memory if an operation takes about 30
+ * instructions for each pixel. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
 
@@ -10,12 +11,12 @@
 
 enum {
     SHORT_WARPS = 4,
-    SHORT_GROUPS = 4 /* of four pixels of a thread */
+    SHORT_GROUPS = 4 /* groups of four pixels of a thread */
 };
 
-/* Blocks that a multiprocessor is to hold, of an operation's BLOCKS: with more, registers are
- * spilled. There is room for the threads of 16, on compute capabilities 8.6, 8.9 and 12.0 of 12, on
- * 7.5 of 8. */
+/* The number of blocks that a multiprocessor must hold; `wanted` is an operation's BLOCKS: with
+ * more, registers are spilled. A multiprocessor holds the threads of 16 blocks; on compute
+ * capabilities 8.6, 8.9 and 12.0, of 12; on 7.5, of 8. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define SHORT_BLOCKS(wanted) 8
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ % 100 == 0 && __CUDA_ARCH__ < 1200
@@ -29,30 +30,33 @@ enum {
 
 struct short_run {
     struct view_pair band;
-    unsigned row_tiles, row_inverse; /* quick_tile() */
+    unsigned row_tiles, row_inverse; /* for quick_tile() */
     struct gf_point_op op[3];
     unsigned first_row;
-    size_t curve; /* of a field: the address of its first float, less SHORT_EXPONENT floats */
+    /* the address of the first float of a field's curve, less SHORT_EXPONENT floats */
+    size_t curve;
     const float *columns, *rows;
-    float zero_until; /* its curve is 0 as far */
-    /* Of short_dither: the sample of level q is byte 3 of (SHORT_EXPONENT + q) scale + offset. */
+    float zero_until; /* the field's curve is 0 up to this position */
+    /* Used by short_dither: the sample of level q is byte 3 of (SHORT_EXPONENT + q) scale +
+     * offset. */
     unsigned scale, offset;
-    /* SHORT_EXPONENT and SHORT_ODD, as numbers that the compiler does not know: an instruction
-     * holds one constant, and there are other ones beside them. */
+    /* SHORT_EXPONENT and SHORT_ODD, as variables that the compiler cannot replace by constants: an
+     * instruction holds only one constant, and these instructions have another one. */
     unsigned exponent, odd;
 };
 
-#define SHORT_EXPONENT 0x4b000000u /* of SHORT_SHIFT */
+#define SHORT_EXPONENT 0x4b000000u /* the bits of SHORT_SHIFT */
 #define SHORT_ODD 0x80000080u
 
-/* exponent: SHORT_EXPONENT */
+/* Returns byte k of the word plus SHORT_SHIFT; `exponent` is SHORT_EXPONENT. */
 static __device__ __forceinline__ float byte_of(unsigned word, int k, unsigned exponent)
 {
     return __uint_as_float(__byte_perm(word, exponent, 0x7440u + (unsigned)k)) - SHORT_SHIFT;
 }
 
-/* Four floats as samples: rounded half up, as put_pixels() does, and limited to 0..255, from byte 0
- * on. Compute capability 9.0 truncates, limits and packs two of them by one instruction. */
+/* Returns four floats as samples: rounded half up, as put_pixels() does, and clamped to 0..255,
+ * from byte 0 on. On compute capability 9.0 one instruction truncates, clamps and packs two of
+ * them. */
 static __device__ __forceinline__ unsigned samples_of(float a, float b, float c, float d)
 {
     unsigned upper, word;
@@ -65,7 +69,7 @@ static __device__ __forceinline__ unsigned samples_of(float a, float b, float c,
     return word;
 }
 
-/* Twelve of them, to three words. */
+/* Packs twelve floats as samples into three words. */
 static __device__ __forceinline__ void pack_samples(const float v[12], unsigned w[3])
 {
 #pragma unroll
@@ -78,8 +82,8 @@ static __device__ __forceinline__ float limited(float v, float max)
     return fminf(fmaxf(v, 0.0f), max);
 }
 
-/* gf_point_field_of() at four columns. The bits of a shifted float are its whole part and the
- * exponent's, which the base of the curve leaves out. */
+/* Computes gf_point_field_of() at four columns. The bits of a shifted float are its whole part plus
+ * those of the exponent, which run.curve already subtracts. */
 static __device__ __forceinline__ void fields_at(const struct short_run &run, const float column[4],
                                                  float row, float field[4])
 {
@@ -96,11 +100,11 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
     }
 }
 
-/* ---- operations that keep the format: four pixels of three words, in place. Packing limits what
- * they make to 0..255. ---- */
+/* ---- operations that keep the format: each changes four pixels in three words, in place. Packing
+ * clamps the results to 0..255. ---- */
 
 struct short_matrix {
-    static constexpr int BLOCKS = 10; /* its numbers take registers */
+    static constexpr int BLOCKS = 10; /* the matrix takes registers */
     static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
     {
         const struct gf_point_op *const op = run.op;
@@ -138,7 +142,8 @@ static __device__ __forceinline__ void change_pixels(const struct short_run &run
     pack_samples(to, w);
 }
 
-/* MIX: where the field is 0 nothing changes. BLACK: the colour is, so that it is not added. */
+/* Applies MIX, which changes nothing where the field is 0. With BLACK the colour is black and need
+ * not be added. */
 template <bool BLACK>
 static __device__ __forceinline__ void mix_pixels(const struct short_run &run, unsigned x,
                                                   float row, unsigned w[3])
@@ -158,9 +163,9 @@ static __device__ __forceinline__ void mix_pixels(const struct short_run &run, u
     pack_samples(to, w);
 }
 
-/* ADD, then QUANTIZE, where what is added is less than half a step between two levels, so that
- * nothing has to be limited: level q of 0 .. levels - 1 is right without it. The columns of the
- * field repeat themselves, so that all groups of a thread have the same four. */
+/* Applies ADD, then QUANTIZE. ADD adds less than half a step between two levels, so that nothing
+ * has to be clamped: level q of 0 .. levels - 1 is right without clamping. The columns of the field
+ * repeat, so that all groups of a thread have the same four columns. */
 static __device__ __forceinline__ void dither_pixels(const struct short_run &run, unsigned x,
                                                      float row, unsigned w[3])
 {
@@ -183,14 +188,14 @@ static __device__ __forceinline__ void dither_pixels(const struct short_run &run
                            __byte_perm(to[4 * k + 2], to[4 * k + 3], 0x0073), 0x5410);
 }
 
-/* gf_noise_even() times 2^31, odd: SHORT_ODD. The upper 24 bits with the bit that makes them odd,
- * and the sign bit turned, not subtracted. */
+/* Returns gf_noise_even() times 2^31; `odd` is SHORT_ODD. The result is the upper 24 bits with the
+ * bit that makes them odd; the sign bit is flipped instead of a subtraction. */
 static __device__ __forceinline__ float even_of(uint32_t word, unsigned odd)
 {
     return (float)(int)((word & 0xffffff00u) ^ odd);
 }
 
-/* NOISE: a power of two changes no rounding, wherever it is multiplied. */
+/* Applies NOISE. A power of two changes no rounding, wherever it is multiplied. */
 template <bool NORMAL, bool SAME>
 static __device__ __forceinline__ void noise_pixels(const struct short_run &run, unsigned x,
                                                     unsigned y, unsigned w[3])
@@ -212,7 +217,7 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
     pack_samples(to, w);
 }
 
-/* What a kernel does to four pixels from column x on of row y. */
+/* The work of a kernel on four pixels from column x on of row y. */
 template <class OPERATION> struct short_colours {
     static constexpr int BLOCKS = OPERATION::BLOCKS;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
@@ -255,8 +260,8 @@ static __device__ __forceinline__ struct tile short_tile(const struct short_run 
     return quick_tile(index, (unsigned)run.band.width, run.row_tiles, run.row_inverse);
 }
 
-/* Pixels pixel .. pixel + 3 of the `pixels` that begin at a multiple of four bytes, those beyond
- * the last left out. */
+/* Loads pixels pixel .. pixel + 3 of the `pixels` pixels that begin at a multiple of four bytes;
+ * pixels beyond the last one are left out. */
 static __device__ __forceinline__ void load_four(const unsigned char *in, unsigned pixel,
                                                  unsigned pixels, unsigned w[3])
 {
@@ -273,7 +278,7 @@ static __device__ __forceinline__ void load_four(const unsigned char *in, unsign
     }
 }
 
-/* The groups of lane `lane`, 32 groups apart, from `in` on. */
+/* Loads the groups of lane `lane`, which are 32 groups apart, from `in` on. */
 static __device__ __forceinline__ void take_groups(const unsigned char *in, unsigned lane,
                                                    unsigned pixels, unsigned w[SHORT_GROUPS][3])
 {
@@ -291,8 +296,8 @@ static __device__ __forceinline__ void take_groups(const unsigned char *in, unsi
     }
 }
 
-/* Neighbouring threads take neighbouring groups of four pixels, which lie near each other in
- * tables, too. Results pass through shared memory, so that a warp's stores are vectors. */
+/* Neighbouring threads take neighbouring groups of four pixels, whose entries are near each other
+ * in tables, too. Results pass through shared memory, so that a warp stores vectors. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLOCKS))
     short8_kernel(const __grid_constant__ struct short_run run)
@@ -307,7 +312,8 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLO
     const struct tile tile = short_tile(run, index);
     const unsigned char *const in =
         run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
-    unsigned *const own = (unsigned *)shared[warp] + 3 * lane; /* three words: no two in a bank */
+    /* with three words for each lane, no two lanes access the same bank */
+    unsigned *const own = (unsigned *)shared[warp] + 3 * lane;
     unsigned w[SHORT_GROUPS][3];
     take_groups(in, lane, tile.pixels, w);
 #pragma unroll

@@ -4,7 +4,7 @@
 
 #include "cuda/filters/point/point_short.cuh"
 
-/* ---- operations: four pixels of three words to a vector ---- */
+/* ---- operations: each makes a vector from four pixels in three words ---- */
 
 struct short_fade {
     static constexpr bool POSITION = true;
@@ -17,8 +17,8 @@ struct short_fade {
     }
 };
 
-/* gf_point_key_of(). Most pixels are so far from the colour, or so near, that no root is needed to
- * know their part; a ten-thousandth on either side is more than any rounding. */
+/* Computes gf_point_key_of(). Most pixels are so far from the colour, or so near to it, that their
+ * result needs no root; a margin of a ten-thousandth on either side exceeds any rounding error. */
 struct short_key {
     static constexpr bool POSITION = false;
     static __device__ __forceinline__ void alphas(const struct short_run &run, unsigned, float,
@@ -54,8 +54,8 @@ static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, 
         __byte_perm(__byte_perm(w[1], w[2], 0x0432), a, 0x6210), __byte_perm(w[2], a, 0x7321));
 }
 
-/* Neighbouring threads take neighbouring groups of four pixels, whose results are a vector each. A
- * row's last pixels, fewer than four, are read and written one by one. */
+/* Neighbouring threads take neighbouring groups of four pixels, each of whose results is a vector.
+ * The last pixels of a row, fewer than four, are read and written one by one. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP)
     short8_alpha_kernel(const __grid_constant__ struct short_run run)

@@ -1,4 +1,4 @@
-/* Point filters that are one table look-up together. */
+/* Runs of point filters that are together one table look-up. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 
@@ -10,20 +10,20 @@ enum {
     TABLE_THREADS = 256,
     TABLE_WAVES =
         8, /* waves of blocks, so that the start of one block overlaps with the work of another */
-    /* Of a thread and a table, at least, so that filling takes the lesser part: with one table, and
-     * with more. */
+    /* The least number of items of a thread for each table, so that filling the tables takes less
+     * time than using them: with one table, and with more. */
     TABLE_ITEMS = 3,
     TABLES_ITEMS = 2
 };
 
 /* Each lane of a warp has a copy of a table in its own bank, so that no look-up waits for another
- * whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries: entry v of a lane
- * lies at (v / 4) * 128 + v % 4, which a dp4a makes of the byte's upper six bits and its lower two.
- * A table so packed takes 8 KB; one entry a word would take 32, and as much longer to fill for
- * every block. */
-enum { TABLE_WORDS = 256 / 4 * WARP /* of one table in shared memory, all lanes' copies */ };
+ * one, whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries: entry v of a
+ * lane lies at (v / 4) * 128 + v % 4, which one dp4a computes from the byte's upper six bits and
+ * its lower two. Such a table takes 8 KB; with one entry in a word it would take 32 KB, and four
+ * times as long to fill for every block. */
+enum { TABLE_WORDS = 256 / 4 * WARP /* of a table with all copies */ };
 
-/* Four samples by a table each. a, b, c, d: the lane's copies. */
+/* Looks up four samples, each in a table of its own; a, b, c and d are the lane's copies. */
 static __device__ __forceinline__ unsigned look_up_word(unsigned word, const unsigned char *a,
                                                         const unsigned char *b,
                                                         const unsigned char *c,
@@ -37,7 +37,7 @@ static __device__ __forceinline__ unsigned look_up_word(unsigned word, const uns
     return __byte_perm(__byte_perm(v0, v1, 0x0040), __byte_perm(v2, v3, 0x0040), 0x5410);
 }
 
-/* TABLES: 1 for all channels, or one for each. */
+/* TABLES is 1 for one table for all channels, or the number of channels. */
 template <int CHANNELS, int TABLES>
 static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *copy,
                                                                 unsigned channel)
@@ -45,8 +45,8 @@ static __device__ __forceinline__ const unsigned char *table_of(const unsigned c
     return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
-/* The channel that item `column` of a row begins with: of three channels 16, 4 or 1 times column
- * mod 3, which are the same. */
+/* Returns the channel of the first sample of item `column` of a row: with three channels 16, 4 or 1
+ * times column mod 3, which are equal. */
 template <int CHANNELS, int TABLES, class ACCESS>
 static __device__ __forceinline__ unsigned first_channel(unsigned column)
 {
@@ -103,16 +103,17 @@ static __device__ __forceinline__ void look_up_tail(const unsigned char *copy,
     }
 }
 
-/* What is read and written once: the cache may forget it first. */
+/* Loads bytes that are used once, so that the cache drops them first. */
 template <class ACCESS>
 static __device__ __forceinline__ ACCESS load_once(const unsigned char *from, unsigned column)
 {
     return __ldcs((const ACCESS *)from + column);
 }
 
-/* 8 bits. From the last row to the first: what was read or written last, by the kernel that counts
- * the histogram for example, may still be in the cache. On an H200 counting 8K gray8 and looking it
- * up take 0.027 ms together, and 0.029 in the order of rows with ordinary accesses. */
+/* 8 bits. The kernel goes from the last row to the first: rows that were read or written last, for
+ * example by the kernel that counts the histogram, may still be in the cache. On an H200 counting
+ * the histogram of 8K gray8 and the look-up take 0.027 ms together; from the first row to the last,
+ * with ordinary accesses, they take 0.029 ms. */
 template <int CHANNELS, int TABLES, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     table8_kernel(const struct view_pair band, unsigned full, unsigned tail, const unsigned *tables)
@@ -209,7 +210,7 @@ static __device__ __forceinline__ unsigned char negative(unsigned char v)
     return (unsigned char)~v;
 }
 
-/* The negative needs no table. */
+/* Inverts all samples: the negative needs no table. */
 template <class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     invert8_kernel(const struct view_pair band, unsigned full, unsigned tail)
@@ -233,7 +234,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     }
 }
 
-/* table: on the host */
+/* Whether the table, which is in host memory, is the negative. */
 static inline bool is_negative(const unsigned char *table, struct gf_format format, int tables)
 {
     bool negative = format.bits == 8 && format.channels % 2 == 1 && tables == 1;
@@ -265,7 +266,7 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     if (status != cudaSuccess)
         return status;
     const unsigned worth = blocks_for(needed, TABLES == 1 ? TABLE_ITEMS : TABLES_ITEMS * TABLES);
-    /* Whole waves: in a last one of few blocks most of the GPU would have nothing to do. */
+    /* Only whole waves are started: in a last wave of few blocks most of the GPU would be idle. */
     const unsigned waves = blocks ? (worth + blocks / 2) / blocks : 0;
     blocks = worth <= blocks
                  ? worth
@@ -285,7 +286,7 @@ static int launch_table16(const struct view_pair *band, const unsigned short *ta
                         full, tail, table, step);
 }
 
-/* What holds a sample of 16 bits at least. */
+/* The type of an access with room for a 16-bit sample at least. */
 template <class ACCESS> struct access16 {
     typedef ACCESS type;
 };

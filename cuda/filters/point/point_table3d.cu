@@ -1,40 +1,41 @@
-/* A table of colours on RGB of 8 bits, alone in its program: the whole table lies in the shared
+/* A table of colours on RGB of 8 bits, alone in its program. The whole table lies in the shared
  * memory of each multiprocessor, where threads read it at any place (Best Practices Guide 9.2.3),
- * as two planes: red with green, and blue. 33 nodes a side take 212 KB of the 227 that compute
- * capability 9.0 has. */
+ * as two planes: one for red and green, and one for blue. A table of 33 nodes along each side takes
+ * 212 KB of the 227 KB of compute capability 9.0. */
 #include "cuda/filters/point/point_short_alpha.cuh"
 
 enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 
 struct cube_run {
     struct view_pair band;
-    unsigned row_tiles, row_inverse; /* quick_tile() */
-    const uint2 *nodes;              /* table3d.h */
-    float to_cell, before_cell;      /* before_cell: -SHORT_SHIFT to_cell */
+    unsigned row_tiles, row_inverse; /* for quick_tile() */
+    const uint2 *nodes;              /* the nodes, see table3d.h */
+    float to_cell, before_cell;      /* before_cell is -SHORT_SHIFT to_cell */
     float to_sample;
     unsigned exponent; /* SHORT_EXPONENT, see struct short_run */
 };
 
-/* A step of blue is five nodes longer than its plane: else a step of any colour would lead to the
- * next bank, and pixels of similar colours would wait for each other. */
+/* A step of blue is five nodes longer than a plane of red and green: otherwise a step of any colour
+ * would lead to the next bank, and pixels of similar colours would wait for each other. */
 template <int SIZE> struct cube_layout {
     static constexpr int PLANE = SIZE * SIZE, NODES = PLANE * SIZE;
-    static constexpr int STEP = PLANE + 5; /* of blue */
+    static constexpr int STEP = PLANE + 5; /* nodes from one level of blue to the next */
     static constexpr int ROOM = STEP * (SIZE - 1) + PLANE;
-    static constexpr int BLUE = ROOM * 4; /* where the second plane begins, in bytes */
+    static constexpr int BLUE = ROOM * 4; /* the start of the second plane, in bytes */
     static constexpr int RESULTS = (BLUE + ROOM * 2 + VECTOR - 1) / VECTOR * VECTOR;
     static constexpr int BYTES = RESULTS + CUBE_WARPS * CUBE_BYTES;
-    /* What lies behind the last node is read, but counts nothing: it need only be there. */
+    /* Bytes behind the last node are read with a weight of 0: the memory only has to exist. */
     static_assert(2 * (STEP + SIZE + 1) <= CUBE_WARPS * CUBE_BYTES, "room behind the table");
 };
 
 /* Where a table's planes lie in shared memory. */
 struct cube {
-    unsigned origin; /* of red with green, less what the shifted floats of a corner add */
-    unsigned blue;   /* of blue, less half the address of red with green */
+    /* the start of the plane of red and green, less what the shifted floats of a corner add */
+    unsigned origin;
+    unsigned blue; /* the start of the plane of blue, less half the address of red and green */
 };
 
-/* gf_table3d_node() by 32-bit addresses, of red with green and of blue */
+/* Computes gf_table3d_node() from the 32-bit addresses of red with green and of blue. */
 static __device__ __forceinline__ struct gf_rgb node_at(unsigned at, unsigned blue_at)
 {
     unsigned first, blue;
@@ -43,9 +44,9 @@ static __device__ __forceinline__ struct gf_rgb node_at(unsigned at, unsigned bl
     return {(float)(unsigned short)first, (float)(first >> 16), (float)blue};
 }
 
-/* gf_table3d_of() of a pixel in cells, back to samples: the same operations. Where two fractions
- * are the same, either order gives the same result, and so does the cell behind the last, with
- * fraction 0. */
+/* Computes gf_table3d_of() of a pixel, given in cells, as a sample, by the same operations. Where
+ * two fractions are equal, either order gives the same result, and so does the cell behind the last
+ * one with fraction 0. */
 template <int SIZE>
 static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct gf_rgb p,
                                                         float to_sample)
@@ -75,14 +76,14 @@ static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct
             fmaf(w3, v3.b, fmaf(w2, v2.b, fmaf(w1, v1.b, w0 * v0.b))) * to_sample};
 }
 
-/* Byte k of a word in cells: the shift is taken off with the product, which is rounded once. */
+/* Returns byte k of a word in cells: the product, which is rounded once, also removes the shift. */
 static __device__ __forceinline__ float cell_of(const struct cube_run &run, unsigned word, int k)
 {
     const unsigned shifted = __byte_perm(word, run.exponent, 0x7440u + (unsigned)k);
     return fmaf(__uint_as_float(shifted), run.to_cell, run.before_cell);
 }
 
-/* Four pixels of three words, in place. */
+/* Changes four pixels in three words, in place. */
 template <int SIZE>
 static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run, struct cube cube,
                                                       unsigned w[3])
@@ -127,7 +128,8 @@ static __device__ __forceinline__ void load_group(const unsigned char *in, unsig
         load_four(in, pixel, pixels, w);
 }
 
-/* Four neighbouring pixels a lane at a time. results: the warp's. */
+/* Changes a tile; each lane takes four neighbouring pixels at a time. `results` belongs to the
+ * warp. */
 template <int SIZE, bool WHOLE>
 static __device__ __forceinline__ void change_tile(const struct cube_run &run, struct cube cube,
                                                    struct tile tile, unsigned *results)
@@ -218,7 +220,8 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
                         (cudaStream_t)launch->stream, run);
 }
 
-/* The sizes that programs write. cudaErrorNotSupported: there is no such kernel, or no room. */
+/* Launches the kernel for the table sizes that programs usually write. cudaErrorNotSupported: the
+ * size has no kernel, or the table does not fit in shared memory. */
 extern "C" int gf_point_table3d_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;

@@ -1,7 +1,7 @@
 /* Runs of point filters with operations that the other kernels leave out: those that mix channels,
- * read curves or tables, make alpha, or ask for a pixel's position. Short ones have kernels of
- * their own, all others one kernel, whatever the variant; rows are not joined, since a position is
- * lost in a joined row. */
+ * read curves or tables, make alpha, or need a pixel's position. Short programs have kernels of
+ * their own, and all others share one kernel, whatever the variant. Rows are not joined, since a
+ * joined row has no positions. */
 #include "cuda/filters/point/point_program.cuh"
 
 extern "C" gf_launcher gf_point_layers_cuda;

@@ -10,23 +10,23 @@ struct resize_args {
     struct view_pair p;
     int out_width;
     bool linear;
-    float max; /* what the first pass is clamped to */
+    float max; /* the first pass is clamped to 0..max */
     const float *decode;
-    /* Arrays of struct gf_resample_table on the device: for groups of columns (for `nearest`, for
+    /* Arrays of struct gf_resample_table in device memory: for groups of columns (in `nearest`, for
      * columns), for rows and for groups of rows. */
     const int *column_start, *column_count, *row_start, *row_count, *group_start, *group_count;
     const float *column_weight, *group_weight;
     int column_taps, group_taps;
 };
 
-/* The same for the kernels of resize_walk.cuh, with arrays of struct gf_resample_walk. */
+/* The parameters of the kernels of resize_walk.cuh, with arrays of struct gf_resample_walk. */
 struct resize_walk {
     struct view_pair p;
     int in_row_bytes, out_width, groups;
     int window, reach;
     bool gathers;
     enum gf_resample_width width_kind;
-    float max; /* what the first pass is clamped to, in the units of its sums */
+    float max; /* the first pass is clamped to 0..max, in the units of its sums */
     int tall;  /* rows of a thread, set at the launch */
     const float *decode;
     const unsigned *encode;
@@ -34,14 +34,15 @@ struct resize_walk {
     const float *column_weight, *row_weight;
 };
 
-/* Each cudaError_t. In resize_nearest.cu, resize_tile.cu, resize_walk_*.cu: */
+/* All return a cudaError_t. They are in resize_nearest.cu, resize_tile.cu and resize_walk_*.cu. */
 int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream);
 int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,
                     cudaStream_t stream);
 int gf_resize_walk_gray8(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_gray16(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgb8(const struct resize_walk &walk, cudaStream_t stream);
-int gf_resize_walk_light(const struct resize_walk &walk, cudaStream_t stream); /* linear, of RGB8 */
+/* linear light of RGB8 */
+int gf_resize_walk_light(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgb16(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgba16(const struct resize_walk &walk, cudaStream_t stream);
 

@@ -1,11 +1,12 @@
 #include "cuda/filters/resize/resize.cuh"
 
 constexpr int THREADS = 128;
-constexpr int GROUP = 4; /* pixels of a thread, in a row */
+constexpr int GROUP = 4; /* neighbouring pixels of a thread in a row */
 constexpr int ROWS = 2;  /* rows of a thread, whose loads are in flight at once */
 
-/* A pixel of up to 8 bytes at byte `at`, a multiple of the size of a sample. It is read in words,
- * unless these would reach beyond the row, of which `left` bytes remain from the first word on. */
+/* Returns a pixel of up to 8 bytes at byte `at`, a multiple of the size of a sample. The pixel is
+ * read in words, unless these would reach beyond the row, of which `left` bytes remain from the
+ * first word on. */
 template <int PIXEL>
 static __device__ __forceinline__ uint2 load_pixel(const unsigned char *row, int at, int left)
 {

@@ -6,22 +6,22 @@ constexpr int WARPS = THREADS / 32;
 constexpr int GROUP = GF_RESAMPLE_GROUP;
 
 /* Both passes of resampling in one kernel, for every ratio. A block makes a tile of 32 columns and
- * up to 32 rows. It goes down the input in strips of 32 rows and through each strip from left to
- * right, segment by segment. A segment is converted to floats in shared memory. Each warp adds it
- * to four columns of the first pass, one lane for each row. The finished strip of the first pass
- * goes through shared memory and is added to the sums of the second pass, one lane for each column.
- * Global memory holds only the input and the result. The input of a tile
- * follows from tables and not from a halo, so that the stencils' tiles of cuda/common do not fit.
- */
+ * up to 32 rows. It goes down the input in strips of 32 rows, and through each strip from left to
+ * right, segment by segment. A segment is converted to floats in shared memory. Each warp adds the
+ * segment to four columns of the first pass, one lane for each row. The finished strip of the first
+ * pass goes through shared memory and is added to the sums of the second pass, one lane for each
+ * column. Global memory holds only the input and the result. The kernel does not use the stencils'
+ * tiles of cuda/common, since tables and not a halo determine a tile's input. */
 constexpr int TILE = 32;
-constexpr int STRIP = 32;           /* input rows: the lanes of a warp */
+constexpr int STRIP = 32;           /* input rows of a strip, one for each lane of a warp */
 constexpr int QUADS = TILE / GROUP; /* groups of columns: one for each warp */
 static_assert(QUADS == WARPS, "a warp for each group of columns");
 /* Floats in a row of a segment. When the lanes of a warp read four floats each from the same
  * columns of 32 rows, each quarter of the warp accesses every bank once, since 252 / 4 is odd. */
 constexpr int SEGMENT = 252;
 
-/* Four samples, 0 for those behind the end of the row. Not inlined, since it is rare. */
+/* Returns four samples, with 0 for samples behind the end of the row. The function is not inlined,
+ * since it is seldom called. */
 static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at, int samples,
                                                int bits)
 {
@@ -33,7 +33,7 @@ static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at,
     return make_uint2((uint32_t)four, (uint32_t)(four >> 32));
 }
 
-/* Samples at .. at + 3 of a row, packed. */
+/* Returns samples at .. at + 3 of a row, packed. */
 static __device__ __forceinline__ uint2 load_four(const unsigned char *row, int at, int samples,
                                                   int bits)
 {
@@ -98,8 +98,8 @@ static __device__ __forceinline__ void load_segment(const struct resize_args &ar
     }
 }
 
-/* Adds four pixels of the segment to the sums of four columns. A strip may have fewer rows than
- * lanes: the others add what lies in their rows, and nobody reads their sums. */
+/* Adds four pixels of the segment to the sums of four columns. A strip may have fewer rows than a
+ * warp has lanes: the other lanes add whatever lies in their rows, and nobody reads their sums. */
 template <int CHANNELS>
 static __device__ __forceinline__ void add_four_pixels(const float *segment, const float *weight,
                                                        float (&sum)[GROUP][CHANNELS])
@@ -133,8 +133,8 @@ static __device__ __forceinline__ void store_sample(const struct resize_args &ar
         ((uint16_t *)to)[at] = (uint16_t)gf_round_sample(v, 65535.0f);
 }
 
-/* The column of the tile that sums k of this thread belong to, in samples; item_row(): the first of
- * their rows. */
+/* The tile's column, in samples, to which sums k of this thread belong; item_row() returns the
+ * first of their rows. */
 template <int CHANNELS> static __device__ __forceinline__ int item_column(int k)
 {
     return (threadIdx.x + k * THREADS) % (TILE * CHANNELS);
@@ -145,8 +145,8 @@ template <int CHANNELS> static __device__ __forceinline__ int item_row(int k)
     return (threadIdx.x + k * THREADS) / (TILE * CHANNELS) * GROUP;
 }
 
-/* Not inlined, since a dozen copies would cost registers in the kernels that do not use it. alpha:
- * 1 if there is none. */
+/* The function is not inlined, since a dozen copies would take registers in the kernels that do not
+ * use it. `alpha` is 1 if there is none. */
 static __device__ __noinline__ float encode(float light, float alpha)
 {
     return gf_resample_encode_premultiplied(light, alpha);
@@ -197,7 +197,7 @@ finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
     }
 }
 
-/* tile_rows: a multiple of 4, at most 32. Tiles begin at multiples of 4 rows of the result, as
+/* `tile_rows` is a multiple of 4, at most 32. Tiles begin at multiples of 4 rows of the result, as
  * groups of rows do. */
 template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
@@ -205,7 +205,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const struct view_pair &p = args.p;
     constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
-    /* Odd, so that lanes that write a column of the strip access different banks. */
+    /* The pitch is odd, so that lanes that write a column of the strip access different banks. */
     constexpr int PITCH = TILE * CHANNELS + 1;
     __shared__ __align__(16) float segment[STRIP][SEGMENT];
     __shared__ float strip[STRIP][PITCH];
@@ -272,8 +272,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* The height of tiles that takes the fewest strips per row of the result. It matters because the
- * last strip of a tile is seldom full. */
+/* Finds the height of tiles that needs the fewest strips for each row of the result. The height
+ * matters because the last strip of a tile is seldom full. */
 static int best_tile_rows(const struct gf_resample *resample)
 {
     const double scale = resample->row_axis.scale;

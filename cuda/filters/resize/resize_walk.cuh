@@ -11,7 +11,8 @@
 namespace walk
 {
 
-/* gf_round_sample() by an addition that rounds down. With a reach of 2 no value is negative. */
+/* Computes gf_round_sample() by an addition that rounds down. With a reach of 2 no value is
+ * negative. */
 template <int BITS, int REACH> static __device__ __forceinline__ uint32_t round_sample(float v)
 {
     const float positive = REACH > 2 ? fmaxf(v, 0.0f) : v;
@@ -24,7 +25,7 @@ static __device__ __noinline__ uint32_t encode_exactly(float light)
     return round_sample<8, 6>(gf_resample_encode(light) * 255.0f);
 }
 
-/* See GF_RESAMPLE_ENCODE_CELLS. */
+/* Turns sums of linear light into samples: see GF_RESAMPLE_ENCODE_CELLS. */
 template <int COUNT>
 static __device__ __forceinline__ void encode(const struct light_tables *tables,
                                               const float (&light)[COUNT], uint32_t (&v)[COUNT])
@@ -45,8 +46,8 @@ static __device__ __forceinline__ void encode(const struct light_tables *tables,
     }
 }
 
-/* Stores the samples of a group in the widest words whose multiple it is; those of a last group
- * that is not full one by one. */
+/* Stores the samples of a group in the widest words to which the group is aligned; samples of a
+ * last, incomplete group are stored one by one. */
 template <class CONFIG>
 static __device__ __forceinline__ void store_group(const struct light_tables *light,
                                                    unsigned char *to, int samples,
@@ -93,8 +94,8 @@ static __device__ __forceinline__ void store_group(const struct light_tables *li
     }
 }
 
-/* The weights of a row and the value behind them. Nothing more is loaded, since a register cannot
- * be used for anything else until its load has arrived. */
+/* Loads the weights of a row and the value behind them. Nothing more is loaded, since a register
+ * cannot be used for anything else until its load has arrived. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_row_weights(const float *from,
                                                         float (&to)[CONFIG::REACH + 1])
@@ -113,13 +114,13 @@ static __device__ __forceinline__ void load_row_weights(const float *from,
 
 /* The position of a thread in the input and the output. */
 struct Cursor {
-    const unsigned char *in; /* its window in row `row` */
-    unsigned char *out;      /* its group in result y */
+    const unsigned char *in; /* the thread's window in row `row` */
+    unsigned char *out;      /* the thread's group in row y of the result */
     int row, end, y, first, past, samples;
 };
 
-/* Loads the words of the row `rows` below this one, and prefetches those of a later row into L2,
- * which takes no registers. */
+/* Loads the words of the row `rows` below this one, and prefetches the words of a later row into
+ * the second-level cache, which takes no registers. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
@@ -145,8 +146,8 @@ take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,
     load_ahead<CONFIG>(walk, columns, cursor, 1, words);
 }
 
-/* Adds each row to all results that it is a part of, y .. y + REACH - 1. Results above `first` miss
- * rows and are not stored. */
+/* Adds each row to all results that need it, y .. y + REACH - 1. Results above `first` lack rows
+ * and are not stored. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
@@ -155,7 +156,7 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
     uint32_t words[CONFIG::WORDS] = {};
     cursor.y = walk.row_first[cursor.row];
     load_ahead<CONFIG>(walk, columns, cursor, 0, words);
-    /* Below the end of the picture the last row is taken again, until the last results are
+    /* Below the end of the picture the last row is added again, until the last results are
      * complete. */
     for (;; cursor.row++, cursor.in += cursor.row < cursor.end ? walk.p.in_pitch : 0) {
         float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
@@ -272,8 +273,8 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
         scatter_rows<CONFIG>(walk, columns, cursor);
 }
 
-/* A thread makes so many rows that one wave of blocks covers the band, since rows that two threads
- * need are made twice. */
+/* Chooses the rows of a thread so that one wave of blocks covers the band, since rows that two
+ * threads need are made twice. */
 template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t stream)
 {
     constexpr int LEAST_ROWS = 4, MOST_CHUNKS = 32768;
@@ -308,7 +309,7 @@ static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
         walk, stream);
 }
 
-/* gf_resample_walk_window() pixels. */
+/* Launches kernels whose window has gf_resample_walk_window() pixels. */
 template <int CHANNELS, int BITS, int REACH, bool GATHERS>
 static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 {

@@ -10,10 +10,10 @@ namespace walk
 constexpr int THREADS = 128;
 constexpr int AHEAD = 4; /* rows by which prefetches run ahead of the loads */
 
-/* The compile-time parameters of a kernel. WINDOW: pixels that a group reads; 0: any multiple of 4,
- * with weights loaded again for each row. TAPS: not 0 if the picture becomes half as wide; column i
- * of a group is then made of pixels 2 i .. 2 i + TAPS - 1 of the window, and the window begins at
- * the same byte of a word for all groups. */
+/* The compile-time parameters of a kernel. WINDOW is the number of pixels that a group reads; 0
+ * stands for any multiple of 4, with weights loaded again for each row. TAPS is not 0 if the
+ * picture becomes half as wide; column i of a group is then made of pixels 2 i .. 2 i + TAPS - 1 of
+ * the window, and the windows of all groups begin at the same byte of a word. */
 template <int CHANNELS_, int BITS_, bool LIGHT_, int GROUP_, int WINDOW_, int TAPS_, int REACH_,
           bool GATHERS_>
 struct Config {
@@ -21,9 +21,9 @@ struct Config {
     static constexpr int GROUP = GROUP_, WINDOW = WINDOW_, TAPS = TAPS_;
     static constexpr bool LIGHT = LIGHT_, GATHERS = GATHERS_;
     static constexpr int SUMS = GROUP * CHANNELS;
-    static constexpr int STRIDE = REACH == 2 ? 4 : 8; /* gf_resample_walk_stride() */
+    static constexpr int STRIDE = REACH == 2 ? 4 : 8; /* equals gf_resample_walk_stride() */
     static constexpr int PIXEL = CHANNELS * BITS / 8;
-    static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels at a time */
+    static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels that are processed at a time */
     static constexpr int BYTES = SPAN * PIXEL;
     /* The byte of the row at which the window of group 0 begins, and its offset in its word. */
     static constexpr int START = TAPS ? -(TAPS / 2 - 1) * PIXEL : 0;
@@ -32,14 +32,16 @@ struct Config {
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
     static constexpr int NEEDED =
-        FIXED ? WORDS : (BYTES + 3) / 4; /* words after shifting to offset 0 */
-    /* Blocks on a multiprocessor; the sums and two rows of words take the registers. */
+        /* the number of words after they are shifted to offset 0 */
+        FIXED ? WORDS : (BYTES + 3) / 4;
+    /* The number of blocks on a multiprocessor; the sums and two rows of words take the
+     * registers. */
     static constexpr int RESIDENT = REACH == 2              ? 6
                                     : REACH == 4            ? 4
                                     : CHANNELS * BITS == 64 ? 3
                                     : GATHERS               ? 5
                                                             : 4;
-    /* Word i starts at a multiple of 8 bytes. */
+    /* Whether word i starts at a multiple of 8 bytes. */
     static constexpr __host__ __device__ bool starts_pair(int i)
     {
         return TAPS && 2 * GROUP * PIXEL % 8 == 0 && (START - OFFSET + 4 * i) % 8 == 0 &&
@@ -47,14 +49,14 @@ struct Config {
     }
 };
 
-/* Tables in shared memory, for linear light. */
+/* The tables for linear light, in shared memory. */
 struct light_tables {
-    float decode[256][32]; /* a copy for each bank */
+    float decode[256][32]; /* a copy of the table for each bank */
     unsigned encode[GF_RESAMPLE_ENCODE_CELLS];
 };
 
-/* The linear light of a byte of the word, 128 times which is added to where the lane's copies
- * begin. */
+/* Returns the linear light of a byte of the word: the address of its entry is 128 times the byte
+ * plus the start of the lane's copy. */
 static __device__ __forceinline__ float light_of(const struct light_tables *light, uint32_t word,
                                                  int byte)
 {
@@ -62,7 +64,8 @@ static __device__ __forceinline__ float light_of(const struct light_tables *ligh
     return *(const float *)((const char *)light->decode + offset);
 }
 
-/* A word of which only some bytes belong to the row. Not inlined, since it is rare. */
+/* Returns a word of which only some bytes belong to the row. The function is not inlined, since it
+ * is seldom called. */
 static __device__ __noinline__ uint32_t load_tail(const unsigned char *at, int left)
 {
     const uint32_t a = __ldg(at), b = left > 1 ? __ldg(at + 1) : 0,
@@ -70,21 +73,21 @@ static __device__ __noinline__ uint32_t load_tail(const unsigned char *at, int l
     return a | b << 8 | c << 16;
 }
 
-/* The value of words beyond the row is not used. */
+/* Loads a word. The value of words beyond the row is not used. */
 static __device__ __forceinline__ uint32_t load_word(const unsigned char *at, int left)
 {
     return left >= 4 ? __ldg((const uint32_t *)at) : left > 0 ? load_tail(at, left) : 0;
 }
 
-/* The words of a window that is not all within the row. The value of words beyond it is not used.
- */
+/* Loads the words of a window that is not all within the row. The value of words beyond the row is
+ * not used. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_edge(const unsigned char *row, int from, int row_bytes,
                                                  uint32_t (&words)[CONFIG::WORDS])
 {
     const int last = row_bytes / 4 * 4 - 4;
-    /* Hides that `from` does not change, so that the offsets are computed again for each row. Kept,
-     * they would fill a dozen registers. */
+    /* The statement hides that `from` does not change, so that the offsets are computed again for
+     * each row. Kept offsets would fill a dozen registers. */
     asm volatile("" : "+r"(from));
 #pragma unroll
     for (int i = 0; i < CONFIG::WORDS; i++)
@@ -97,7 +100,7 @@ static __device__ __forceinline__ void load_edge(const unsigned char *row, int f
         words[i] = from + 4 * i == last + 4 ? tail : words[i];
 }
 
-/* The words that hold a window, whose first starts at byte `from` of the row. */
+/* Loads the words that hold a window; the first word starts at byte `from` of the row. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_window(const unsigned char *at, int from, int row_bytes,
                                                    bool plain, uint32_t (&words)[CONFIG::WORDS])
@@ -120,9 +123,9 @@ static __device__ __forceinline__ void load_window(const unsigned char *at, int 
     }
 }
 
-/* Sample i of the words as a float. It is not converted: its bits become those of a float so small
- * that floats are evenly spaced, which is the sample times a power of two. The weights are scaled
- * to make up for that. */
+/* Returns sample i of the words as a float, without a conversion: the sample's bits become those of
+ * a float so small that floats are evenly spaced, which is the sample times a power of two. The
+ * weights are scaled to make up for that power. */
 template <class CONFIG>
 static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG::NEEDED], int i,
                                                   const struct light_tables *light)
@@ -137,7 +140,7 @@ static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG
     return __uint_as_float(__byte_perm(word, 0, 0x4004 | (byte + 1) << 8 | byte << 4));
 }
 
-/* Adds SPAN pixels to the sums. shift: the offset of the first sample in its word, in bits. */
+/* Adds SPAN pixels to the sums. `shift` is the offset of the first sample in its word, in bits. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
@@ -160,7 +163,7 @@ add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
                 if (CONFIG::TAPS && (k < 2 * g || k >= 2 * g + CONFIG::TAPS))
                     continue;
                 float *const to = &sum[g * CONFIG::CHANNELS + c];
-                /* The product of a weight of 16 bits is exact, so that the fused operation rounds
+                /* The product with a weight of 16 bits is exact, so that the fused operation rounds
                  * as two operations do. */
                 *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(weight[k][g], v, *to)
                                                           : *to + weight[k][g] * v;
@@ -169,7 +172,7 @@ add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
     }
 }
 
-/* Four pixels' weights, of a group. */
+/* Loads the weights of four pixels for a group. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_weights(const float *from, float *to)
 {
@@ -182,11 +185,12 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
 /* The window of a thread's columns. */
 template <class CONFIG> struct Columns {
     const struct light_tables *light;
-    const float *weights; /* of the group */
-    size_t weight_step;   /* floats to the group's next four pixels */
+    const float *weights; /* the weights of the group */
+    size_t weight_step;   /* the number of floats to the group's next four pixels */
     int shift;
-    int from, row_bytes; /* the window's first word, in bytes from the row's start; all bytes */
-    bool plain;          /* its words are all within the row */
+    /* the start of the window's first word in the row, and the row's length, in bytes */
+    int from, row_bytes;
+    bool plain; /* the window's words are all within the row */
     float weight[CONFIG::SPAN][CONFIG::GROUP];
 };
 
@@ -215,7 +219,7 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
     }
 }
 
-/* One row of the first pass, clamped. */
+/* Makes one row of the first pass, clamped. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
@@ -226,7 +230,8 @@ make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const u
         sum[i] = 0.0f;
     add_window<CONFIG>(walk, columns, at, ready, sum);
 #pragma unroll
-    for (int i = 0; i < CONFIG::SUMS && CONFIG::REACH > 2; i++) /* with 2, no weight is negative */
+    /* with a REACH of 2 no weight is negative */
+    for (int i = 0; i < CONFIG::SUMS && CONFIG::REACH > 2; i++)
         sum[i] = fminf(fmaxf(sum[i], 0.0f), walk.max);
 }
 

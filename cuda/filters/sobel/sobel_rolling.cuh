@@ -1,6 +1,6 @@
-/* Sobel's magnitude, by a walk down strips (cuda/common/walk.cuh). Of each row two numbers a sample
- * are kept for the rows below: the slope, right - left, and the smoothed sample, left + 2 here +
- * right. */
+/* Sobel's magnitude, by a walk down strips (cuda/common/walk.cuh). For each sample of a row two
+ * numbers are kept for the rows below: the slope, right - left, and the smoothed sample, left + 2
+ * here + right. */
 #ifndef GF_CUDA_FILTERS_SOBEL_SOBEL_ROLLING_CUH
 #define GF_CUDA_FILTERS_SOBEL_SOBEL_ROLLING_CUH
 
@@ -8,8 +8,8 @@
 #include "cuda/common/walk.cuh"
 #include "filters/sobel/sobel.h"
 
-/* What the stencils share. BLOCKS: that a multiprocessor's registers are to hold. More hide the
- * loads, fewer spill. */
+/* What the gradients' stencils share. BLOCKS is the number of blocks that a multiprocessor's
+ * registers must hold: more blocks hide the loads better, fewer spill fewer registers. */
 template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stencil<Sample> {
     static constexpr int BESIDE = CHANNELS * sizeof(Sample) > 4 ? 2 : 1, WORDS = 4 + 2 * BESIDE;
     static constexpr int ROWS = 12, PERIOD = 2, BLOCKS = BLOCKS_;
@@ -30,7 +30,7 @@ template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stenci
             here[w] = word[w + BESIDE];
         }
     }
-    /* The result, with the alpha of the row to which it belongs. */
+    /* Makes the result, with the alpha of the row to which it belongs. */
     __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
     {
 #pragma unroll
@@ -45,9 +45,9 @@ template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stenci
     }
 };
 
-/* sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. The sum of squares is exact. By an
- * estimated root, clamping is free in a multiplication that ends in 0..1, and the addition
- * truncates to 8 fraction bits, with a half added above them; by an exact one every step is the
+/* Returns sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. The sum of squares is exact. With
+ * an estimated root a multiplication that clamps to 0..1 costs nothing more, and the addition,
+ * which has a half in it, truncates to 8 fraction bits. With an exact root every step is the
  * CPU's. */
 template <class ROOT>
 static __device__ __forceinline__ unsigned magnitude8(float x, float y, float scale)
@@ -58,7 +58,8 @@ static __device__ __forceinline__ unsigned magnitude8(float x, float y, float sc
     return __float_as_uint(__fmaf_rz(__saturatef(v), 255.0f, 32768.5f));
 }
 
-/* The samples one pixel to the left and to the right; w counts from the words beside. */
+/* The samples one pixel to the left and to the right; w counts from the words beside the lane's
+ * own. */
 template <int CHANNELS>
 static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int w, int odd,
                                                    __half2 *left, __half2 *right)
@@ -78,7 +79,7 @@ static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int
     }
 }
 
-/* Bytes 0 and 2, then 1 and 3, of a word of results, each in byte 1. */
+/* Joins bytes 0 and 2, then 1 and 3, of a word of results; each result is in byte 1. */
 static __device__ __forceinline__ unsigned joined8(const unsigned (&even)[2],
                                                    const unsigned (&odd)[2])
 {
@@ -86,13 +87,15 @@ static __device__ __forceinline__ unsigned joined8(const unsigned (&even)[2],
                        0x5410);
 }
 
-/* The weights are 1, MIDDLE, 1. The element of `smooth` alternates with the rows, so that nothing
- * is copied. [w][0] are the even samples of word w as tiny_halves(), [w][1] the odd ones. */
+/* The stencil of 8 bits with weights 1, MIDDLE, 1. Rows use the elements of `smooth` in turn, so
+ * that nothing is copied. Element [w][0] has the even samples of word w as tiny_halves(), [w][1]
+ * the odd ones. */
 template <int CHANNELS, class ROOT, int MIDDLE = 2>
 struct sobel8 : gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> {
     typedef gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> base;
-    __half2 slope[4][2] = {};  /* of the last row */
-    __half2 slopes[4][2] = {}; /* of the row before, plus MIDDLE times the last's */
+    __half2 slope[4][2] = {}; /* the slopes of the last row */
+    /* the slopes of the row before, plus MIDDLE times those of the last row */
+    __half2 slopes[4][2] = {};
     __half2 smooth[2][4][2] = {};
 
     using base::base;
@@ -133,11 +136,13 @@ static __device__ __forceinline__ float2 weighted(__half2 sides, __half2 middle)
     return make_float2(__fmaf_rn(3.0f, a.x, 10.0f * b.x), __fmaf_rn(3.0f, a.y, 10.0f * b.y));
 }
 
-/* Scharr's weights, 3 10 3: halves hold the differences and the sums of two exactly, floats what
- * is made of them. The sums are those of the sample to the left and to the right. */
+/* Scharr's weights, 3 10 3. Half floats hold the differences and the sums of two samples exactly;
+ * floats hold what is computed from them. `sides` has the sums of the samples to the left and to
+ * the right. */
 template <int CHANNELS, class ROOT> struct scharr8 : gradient<unsigned char, CHANNELS, 4> {
     typedef gradient<unsigned char, CHANNELS, 4> base;
-    __half2 slope[2][4][2] = {}, sides[2][4][2] = {}, middle[2][4][2] = {}; /* of the last rows */
+    /* of the last two rows */
+    __half2 slope[2][4][2] = {}, sides[2][4][2] = {}, middle[2][4][2] = {};
 
     using base::base;
     __device__ __forceinline__ void take(const unsigned (&word)[base::WORDS], int phase)
@@ -172,7 +177,7 @@ template <int CHANNELS, class ROOT> struct scharr8 : gradient<unsigned char, CHA
     }
 };
 
-/* The same of 16 bits; the result is in the lower half. */
+/* Returns the magnitude of 16-bit samples in the lower half. */
 template <class ROOT>
 static __device__ __forceinline__ unsigned magnitude16(float x, float y, float scale)
 {
@@ -216,14 +221,14 @@ struct sobel16 : gradient<unsigned short, CHANNELS, MIDDLE == 2 ? 6 : 4> {
     }
 };
 
-/* What estimated roots of 8 bits are multiplied by: the samples are 2^-24 of their values, and the
- * result is in parts of 255. */
+/* The factor for estimated roots of 8 bits: the samples are 2^-24 of their values, and the result
+ * is divided by 255. */
 static inline float estimate_scale(const struct gf_sobel *sobel)
 {
     return sobel->scale * (16777216.0f / 255.0f);
 }
 
-/* ROOT is exact; ESTIMATE takes its place for 8 bits where it makes the same samples. */
+/* ROOT is exact; ESTIMATE replaces it for 8 bits where both make the same samples. */
 template <class ESTIMATE, class ROOT, int CHANNELS>
 static int launch_channels(const struct gf_launch *launch, const struct gf_sobel *sobel)
 {
@@ -231,7 +236,8 @@ static int launch_channels(const struct gf_launch *launch, const struct gf_sobel
     const struct view_pair p = view_pair_of(launch, sobel->border);
     const int kernel = sobel->kernel;
     const float scale = sobel->scale, scale8 = scale * 16777216.0f;
-    if constexpr (!ESTIMATE::EXACT) { /* the variant without an estimate takes Sobel's alone */
+    /* the variant without an estimate takes Sobel's weights alone */
+    if constexpr (!ESTIMATE::EXACT) {
         if (p.bits == 16 && kernel == GF_GRADIENT_SCHARR)
             return walk_strips<sobel16<CHANNELS, ROOT, 3, 10>>(p, scale, stream);
         if (p.bits == 16 && kernel == GF_GRADIENT_PREWITT)

@@ -1,13 +1,14 @@
-/* Warps. A block makes 32 x 32 pixels, a warp of it rows of 32. Where the map is straight and the
- * part of the input that they are made of fits in shared memory, it is brought there once, a pixel
- * in one or two words, with what lies beyond the picture; else each thread reads its window from
- * global memory. With cubic and Lanczos kernels, whose table of weights a block has to fetch,
- * blocks stay and take one tile after another; else each makes one. */
+/* Geometric warps. A block makes 32 x 32 pixels, and each of its warps makes rows of 32. Where the
+ * map is straight and the block's part of the input fits in shared memory, the block loads that
+ * part once, with one or two words for a pixel, and with the border beyond the picture; otherwise
+ * each thread reads its window from global memory. With cubic and Lanczos kernels, for which a
+ * block has to fetch a table of weights, blocks stay and make one tile after another; otherwise
+ * each makes one tile. */
 #include "cuda/filters/warp/warp_direct.cuh"
 #include "cuda/filters/warp/warp_quad.cuh"
 
-/* Blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute capability
- * 8.0 have room for 1,024 threads. */
+/* The blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute
+ * capability 8.0 have room for 1,024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 constexpr int TILED_BLOCKS = 6;
 #else
@@ -16,16 +17,17 @@ constexpr int TILED_BLOCKS = 4;
 
 struct warp_launch {
     struct warp_source source;
-    const int16_t *weights; /* on the device */
+    const int16_t *weights; /* in device memory */
     unsigned char *out;     /* row out_y */
     size_t out_pitch;
-    int in_end, out_y, rows, width; /* of the result, but for in_end */
+    int in_end, out_y, rows, width; /* all of the result, but in_end */
     unsigned across, tiles;
-    struct warp_reach reach; /* of a whole tile */
-    int pitch;               /* of a tile in shared memory, in pixels */
+    struct warp_reach reach; /* the reach of a whole tile */
+    int pitch;               /* pixels from row to row of a tile in shared memory */
 };
 
-/* A row of up to 32 pixels of 8-bit RGB, a pixel a lane, as whole words where it is a full one. */
+/* Stores a row of up to 32 pixels of 8-bit RGB, one for each lane; a full row is stored as whole
+ * words. */
 static __device__ __forceinline__ void store_rgb8(uint32_t pixel, unsigned char *row, int x,
                                                   int columns)
 {
@@ -80,7 +82,7 @@ static __device__ __forceinline__ unsigned char *out_row(const struct warp_launc
     return launch.out + (size_t)(y - launch.out_y) * launch.out_pitch;
 }
 
-/* With cubic and Lanczos kernels: the block's own copy of the table. */
+/* The block's own copy of the table of weights, for cubic and Lanczos kernels. */
 template <int KERNEL> struct shared_weights {
     static constexpr int BYTES =
         KERNEL == TABLE_KERNEL ? GF_WARP_PHASES * GF_WARP_TAPS * (int)sizeof(int16_t) : 16;
@@ -122,7 +124,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
         __syncthreads();
         constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
         const int origin = (box.y + ORIGIN) * launch.pitch + box.x + ORIGIN;
-        /* Lanes beyond the result make the last pixel's. */
+        /* Lanes beyond the result compute the last pixel again. */
         const int beyond = max(lane - own.columns + 1, 0);
         u += own_u - beyond * warp.ux;
         v += own_v - beyond * warp.vx;

@@ -1,4 +1,4 @@
-/* The value of one pixel of a warp, from a window. */
+/* Computes the value of one pixel of a warp from a window of the input. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_CUH
 
@@ -6,10 +6,10 @@
 
 #include "pixel/warp/warp.h"
 
-/* TABLE_KERNEL: cubic and Lanczos, whose weights stand in a table. */
+/* TABLE_KERNEL stands for cubic and Lanczos, whose weights are in a table. */
 enum { NEAREST_KERNEL, LINEAR_KERNEL, TABLE_KERNEL };
 
-/* A pixel as one word or, beyond 4 bytes, two. */
+/* The type of a pixel: one word or, beyond 4 bytes, two. */
 template <typename SAMPLE, int CHANNELS> struct pixel_type {
     typedef uint32_t type;
 };
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void add_sample(uint2 &pixel, int c, uint32_t 
     (c < 2 ? pixel.x : pixel.y) |= v << 16 * (c % 2);
 }
 
-/* The input of a launch: row in_y of it lies at `in`. */
+/* The input of a launch; its row in_y lies at `in`. */
 struct warp_source {
     struct gf_warp warp;
     const unsigned char *in;
@@ -51,7 +51,7 @@ struct warp_source {
     int in_y;
 };
 
-/* The pixel (x, y) of the picture, or what lies there beyond it. */
+/* Returns the pixel (x, y) of the picture, or of the border beyond it. */
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ Pixel pixel_at(const struct warp_source &source, int x, int y)
 {
@@ -68,8 +68,8 @@ static __device__ __forceinline__ Pixel pixel_at(const struct warp_source &sourc
     return pixel;
 }
 
-/* Pixel (i, j) of a window is window.at(i, j). ROWS_AT_ONCE: loops over its rows are unrolled,
- * where registers suffice. */
+/* window.at(i, j) is pixel (i, j) of a window. With ROWS_AT_ONCE loops over the window's rows are
+ * unrolled, where registers suffice. */
 template <class Pixel> struct tile_window {
     static constexpr bool ROWS_AT_ONCE = sizeof(Pixel) == 4;
     const Pixel *first;
@@ -82,7 +82,8 @@ template <class Pixel> struct tile_window {
 
 /* ---- sums, before rounding (pixel/warp/warp.h) ---- */
 
-/* Two weights of 16 bits with sign times the lower, or upper, two bytes of `bytes`. */
+/* Adds the products of two signed weights of 16 bits with the lower, or the upper, two bytes of
+ * `bytes` to `sum`. */
 static __device__ __forceinline__ int dot_low(unsigned weights, unsigned bytes, int sum)
 {
     int result;
@@ -97,7 +98,7 @@ static __device__ __forceinline__ int dot_high(unsigned weights, unsigned bytes,
     return result;
 }
 
-/* The sums of two neighbouring pixels times a pair of weights, added to sum[c]. */
+/* Adds the products of two neighbouring pixels and a pair of weights to sum[c]. */
 static __device__ __forceinline__ void add_pair_rgb8(uint32_t a, uint32_t b, unsigned weights,
                                                      int sum[3])
 {
@@ -107,7 +108,8 @@ static __device__ __forceinline__ void add_pair_rgb8(uint32_t a, uint32_t b, uns
     sum[2] = dot_low(weights, blue, sum[2]);
 }
 
-/* Linear: 2^24 (8 bits) or 2^16 (16 bits) = 1. ROUNDED: with half of a step of the sample. */
+/* Makes the sums of linear interpolation, in which 1 is 2^24 (8 bits) or 2^16 (16 bits). With
+ * ROUNDED half of a sample's step is added. */
 template <typename SAMPLE, int CHANNELS, bool ROUNDED, class Window>
 static __device__ __forceinline__ void linear_sums(const Window &window, uint32_t f, uint32_t g,
                                                    uint32_t sum[CHANNELS])
@@ -115,7 +117,7 @@ static __device__ __forceinline__ void linear_sums(const Window &window, uint32_
     const auto a = window.at(0, 0), b = window.at(1, 0), c = window.at(0, 1), d = window.at(1, 1);
     if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
         const unsigned weights = f * 0xFFFF + 4096;
-        /* Both rows begin with the half step, of 4096 of which each is taken. */
+        /* Both rows begin with half a step in units of 1/4096. */
         constexpr int HALF = ROUNDED ? 2048 : 0;
         int top[3] = {HALF, HALF, HALF}, bottom[3] = {HALF, HALF, HALF};
         add_pair_rgb8(a, b, weights, top);
@@ -141,7 +143,8 @@ static __device__ __forceinline__ int weight_of(const unsigned pairs[4], int i)
     return i % 2 ? (int)pairs[i / 2] >> 16 : (int)(pairs[i / 2] << 16) >> 16;
 }
 
-/* Cubic and Lanczos: 2^20 = 1. Those of 8 bits fit in 32 bits. */
+/* Makes the sums of cubic and Lanczos kernels, in which 1 is 2^20. Sums of 8-bit samples fit in 32
+ * bits. */
 template <typename SAMPLE, int CHANNELS, int TAPS, class Window, typename SUM>
 static __device__ __forceinline__ void table_sums(const Window &window, uint32_t f, uint32_t g,
                                                   const uint4 *weights, SUM sum[CHANNELS])
@@ -186,7 +189,7 @@ template <> struct sum_type<uint16_t> {
 
 /* ---- values ---- */
 
-/* One sample a pixel: the value of the window. */
+/* Returns the value of the window as a pixel, for one sample in a pixel. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel, class Window>
 static __device__ __forceinline__ Pixel value_of(const Window &window, uint32_t f, uint32_t g,
                                                  const uint4 *weights)
@@ -218,7 +221,7 @@ static __device__ __forceinline__ Pixel value_of(const Window &window, uint32_t 
     }
 }
 
-/* The same value with 8 fraction bits, added to sums[c]. */
+/* Adds the value of the window, with 8 fraction bits, to sums[c]. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Window>
 static __device__ __forceinline__ void add_value(const Window &window, uint32_t f, uint32_t g,
                                                  const uint4 *weights, int64_t sums[CHANNELS])

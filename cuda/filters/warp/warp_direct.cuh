@@ -1,10 +1,11 @@
-/* A pixel of a warp made of windows in global memory: of one sample, or the mean of several. */
+/* Makes a pixel of a warp from windows in global memory: from one sample, or as the mean of
+ * several. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
 
 #include "cuda/filters/warp/warp.cuh"
 
-/* pixel_at() of a pixel that lies in the picture. */
+/* Returns pixel_at() for a pixel that lies in the picture. */
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &source, int x, int y)
 {
@@ -18,7 +19,7 @@ static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &s
     return pixel;
 }
 
-/* INSIDE: the whole window lies in the picture. */
+/* A window in global memory. With INSIDE the whole window lies in the picture. */
 template <typename SAMPLE, int CHANNELS, class Pixel, bool INSIDE> struct picture_window {
     static constexpr bool ROWS_AT_ONCE = false;
     const struct warp_source *source;
@@ -30,7 +31,7 @@ template <typename SAMPLE, int CHANNELS, class Pixel, bool INSIDE> struct pictur
     }
 };
 
-/* Where the samples of a pixel lie in it, across and down, from its centre: the same for all
+/* The places of a pixel's samples, across and down, from its centre. They are the same for all
  * pixels, so that a block divides once. */
 struct warp_offsets {
     double x[GF_WARP_SAMPLES_MAX], y[GF_WARP_SAMPLES_MAX];
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void fill_offsets(const struct gf_warp &warp,
     }
 }
 
-/* gf_warp_at() with the offsets of a table. */
+/* Computes gf_warp_at() with the offsets of a table. */
 static __device__ __forceinline__ struct gf_warp_at sample_at(const struct gf_warp &warp,
                                                               const struct warp_offsets &offsets,
                                                               int x, int y, int i, int j)
@@ -57,13 +58,14 @@ static __device__ __forceinline__ struct gf_warp_at sample_at(const struct gf_wa
     return gf_warp_split(u + warp.bias, v + warp.bias);
 }
 
-/* Whether the window from (x, y) on lies in the picture. */
+/* Whether the window that begins at (x, y) lies in the picture. */
 static __device__ __forceinline__ bool is_inside(const struct gf_warp &warp, int x, int y, int taps)
 {
     return x >= 0 && y >= 0 && x <= warp.in_width - taps && y <= warp.in_height - taps;
 }
 
-/* The pixel (x, y) of the result, from global memory: of one sample, or the mean of several. */
+/* Returns the pixel (x, y) of the result, from global memory: of one sample, or the mean of
+ * several. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel>
 static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source,
                                                 const struct warp_offsets &offsets, int x, int y,

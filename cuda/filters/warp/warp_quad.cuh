@@ -1,43 +1,46 @@
-/* Straight warps of 8-bit RGB by linear interpolation: four pixels of a row to a thread, and
- * several rows of them to a block, so that what a block does once counts little. */
+/* Straight warps of 8-bit RGB by linear interpolation. A thread makes quads, which are four
+ * neighbouring pixels of a row, and a block makes several rows of quads, so that the work that a
+ * block does once takes a small part of its time. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/warp/warp_tile.cuh"
 
-/* A warp makes 8 x 4 quads, and brings 8 x 4 groups of four columns of the input at a time. */
+/* A warp makes 8 x 4 quads at a time, and loads 8 x 4 groups of four columns of the input at a
+ * time. */
 constexpr int QUAD = 4, QUADS_ACROSS = 8;
 
 /* A block makes 32 x ROWS pixels of the result. */
 template <int threads, int times, int across, int down, int blocks> struct quad_shape {
-    static constexpr int THREADS = threads, BLOCKS = blocks; /* of a block; of a multiprocessor */
-    static constexpr int TIMES = times;                      /* quads of a thread */
+    /* threads of a block; blocks of a multiprocessor */
+    static constexpr int THREADS = threads, BLOCKS = blocks;
+    static constexpr int TIMES = times; /* quads of a thread */
     static constexpr int DOWN = threads / QUADS_ACROSS, ROWS = times * DOWN;
-    /* Most groups across and rows down of a box, in units of what a block brings at once. */
+    /* The most groups across and rows down of a box, in units of what a block loads at once. */
     static constexpr int BOX_ACROSS = across, BOX_DOWN = down;
 };
 
 struct quad_launch {
     struct warp_source source;
-    int in_end;         /* the first row behind those of the input that are there */
-    unsigned char *out; /* row out_y */
+    int in_end;         /* the first row behind the rows of the input that are present */
+    unsigned char *out; /* row out_y of the result */
     size_t out_pitch;
     int rows, width;         /* of the result */
-    int64_t u, v;            /* of pixel (0, out_y) */
-    struct warp_reach reach; /* of a block's pixels */
-    int groups;              /* of four columns, that hold any box */
-    int pitch;               /* of a box in shared memory, in pixels: odd */
+    int64_t u, v;            /* the position in the input of pixel (0, out_y) */
+    struct warp_reach reach; /* the reach of a block's pixels */
+    int groups;              /* the number of groups of four columns that any box fits in */
+    int pitch;               /* pixels from row to row of a box in shared memory; an odd number */
 };
 
 struct quad_box {
     int x, y, columns, rows;
 };
 
-/* A box that lies in the picture. All loads come before the first is waited for. The words of the
- * eight groups of a row lie four apart, and rows an odd number, so that no two lanes meet in a
- * bank. Rows of the picture that are not there belong to pixels behind the last of the result, so
- * that any other will do. */
+/* Loads a box that lies in the picture. All loads are issued before the first one is waited for.
+ * The words of the eight groups of a row are four words apart, and rows an odd number of words, so
+ * that no two lanes access the same bank. Rows of the picture that are not present belong to pixels
+ * behind the last one of the result, so that any other row replaces them. */
 template <class SHAPE>
 static __device__ __forceinline__ void fill_quads(const struct quad_launch &launch,
                                                   const struct quad_box &box, uint32_t *tile)
@@ -84,7 +87,7 @@ static __device__ __forceinline__ void fill_quads(const struct quad_launch &laun
     }
 }
 
-/* A box that does not. */
+/* Loads a box that reaches beyond the picture. */
 template <class SHAPE>
 static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launch &launch,
                                                          const struct quad_box &box, uint32_t *tile)
@@ -106,7 +109,7 @@ static __device__ __forceinline__ uint32_t upper_bytes(const uint32_t v[4])
     return __byte_perm(__byte_perm(v[0], v[1], 0x0073), __byte_perm(v[2], v[3], 0x0073), 0x5410);
 }
 
-/* Up to four pixels of three words. */
+/* Stores up to four pixels from three words. */
 static __device__ __forceinline__ void store_quad(const uint32_t word[3], unsigned char *to,
                                                   int count)
 {
@@ -128,7 +131,8 @@ static __device__ __forceinline__ int64_t steps(unsigned count, int64_t step)
     return (int64_t)(count * (uint64_t)step);
 }
 
-/* What a block is made of, and the position of its first pixel in it. */
+/* Returns the box of the input that a block needs, and in *u and *v the position of the block's
+ * first pixel in the box. */
 static __device__ __forceinline__ struct quad_box
 quad_box_of(const struct quad_launch &launch, unsigned x, unsigned y, int64_t *u, int64_t *v)
 {
@@ -136,7 +140,7 @@ quad_box_of(const struct quad_launch &launch, unsigned x, unsigned y, int64_t *u
     *u = launch.u + steps(x, warp.ux) + steps(y, warp.uy);
     *v = launch.v + steps(x, warp.vx) + steps(y, warp.vy);
     struct quad_box box;
-    /* A multiple of 4 columns, where words begin with pixels of 3 bytes. */
+    /* The box begins at a multiple of 4 columns, where words begin with pixels of 3 bytes. */
     box.x = (int)((*u + launch.reach.u_least) >> 32) & ~3;
     box.y = (int)((*v + launch.reach.v_least) >> 32);
     box.columns = (int)((*u + launch.reach.u_most) >> 32) + 2 - box.x;
@@ -146,7 +150,7 @@ quad_box_of(const struct quad_launch &launch, unsigned x, unsigned y, int64_t *u
     return box;
 }
 
-/* No pixel of the box is one of the picture's, and all are alike. */
+/* Whether no pixel of the box lies in the picture, and all of its pixels are equal. */
 static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
                                                  const struct quad_box &box)
 {
@@ -154,7 +158,7 @@ static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
                           box.y >= warp.in_height || box.y + box.rows <= 0);
 }
 
-/* All rows of a thread from y on. */
+/* Stores all rows of a thread, from y on, for such a box. */
 template <class SHAPE>
 static __device__ __forceinline__ void store_beyond(const struct quad_launch &launch, unsigned y,
                                                     unsigned char *to, int count)
@@ -239,14 +243,14 @@ static int quad_pitch_of(const struct gf_warp *warp, int columns)
     return best;
 }
 
-/* cudaErrorNotSupported where a block's box is too large. */
+/* Returns cudaErrorNotSupported where a block's box is too large. */
 template <class SHAPE> static int launch_quads(struct quad_launch launch, cudaStream_t stream)
 {
     constexpr size_t SHARED_MOST = 48 * 1024;
     const struct gf_warp *const warp = &launch.source.warp;
     launch.reach = reach_of(*warp, TILE, SHAPE::ROWS);
-    /* One more where both ends lie in the middle of a pixel, one of the window's, and up to three
-     * columns before the first. */
+    /* A box has one more column or row where both ends lie within a pixel, one more for the window,
+     * and up to three columns before the first. */
     const int64_t across = (launch.reach.u_most - launch.reach.u_least) >> 32;
     const int64_t down = (launch.reach.v_most - launch.reach.v_least) >> 32;
     const int columns = (int)across + 3 + 3, rows = (int)down + 3;

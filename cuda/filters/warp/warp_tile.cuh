@@ -1,6 +1,6 @@
-/* The part of the input that a tile of a straight warp is made of, in shared memory: a pixel in one
- * or two words, with what lies beyond the picture. Its size and place follow from the map and not
- * from a halo, so that the stencils' tiles of cuda/common do not fit. */
+/* The part of the input that a tile of a straight warp needs, in shared memory, with one or two
+ * words for a pixel, and with the border beyond the picture. The map and not a halo determines its
+ * size and place, so that this file does not use the stencils' tiles of cuda/common. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
 
@@ -8,15 +8,17 @@
 #include "cuda/filters/warp/warp.cuh"
 
 constexpr int THREADS = 256, WARPS = THREADS / WARP, TILE = 32;
-/* It holds turns by any angle, with the windows of the largest kernel. */
+/* The largest part of the input: it suffices for rotations by any angle, with the windows of the
+ * largest kernel. */
 constexpr int ROWS = 52, COLUMNS = 56, PITCH_MOST = 68;
 
-/* How far the positions of a tile's pixels lie from that of its first, at least and at most. */
+/* The least and the greatest distance of the positions of a tile's pixels from the position of its
+ * first pixel. */
 struct warp_reach {
     int64_t u_least, u_most, v_least, v_most;
 };
 
-/* The rectangle of the input that a tile of the result is made of. */
+/* The rectangle of the input that a tile of the result needs. */
 struct warp_box {
     int x, y, columns, rows;
 };
@@ -40,13 +42,13 @@ static __host__ __device__ __forceinline__ struct warp_reach reach_of(const stru
             most(warp.vx, columns) + most(warp.vy, rows)};
 }
 
-/* (u, v): the position of the tile's first pixel. */
+/* Returns the box of a tile; (u, v) is the position of the tile's first pixel. */
 static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach &reach, int taps,
                                                          int64_t u, int64_t v)
 {
     const int before = taps > 1 ? taps / 2 - 1 : 0;
     struct warp_box box;
-    /* A multiple of 4 columns, where words begin with pixels of 3 bytes. */
+    /* The box begins at a multiple of 4 columns, where words begin with pixels of 3 bytes. */
     box.x = ((int)((u + reach.u_least) >> 32) - before) & ~3;
     box.y = (int)((v + reach.v_least) >> 32) - before;
     box.columns = (int)((u + reach.u_most) >> 32) - before + taps - box.x;
@@ -54,9 +56,9 @@ static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach
     return box;
 }
 
-/* A box of 8-bit RGB that lies in the picture: with VECTORS the pitch is a multiple of four. A
- * thread takes four pixels, as three words, of every 16th row. All loads come before the first is
- * waited for. */
+/* Loads a box of 8-bit RGB that lies in the picture; with VECTORS the pitch is a multiple of four.
+ * A thread loads four pixels, as three words, of every 16th row. All loads are issued before the
+ * first one is waited for. */
 template <bool VECTORS>
 static __device__ __forceinline__ void
 fill_rgb8(const struct warp_source &source, const struct warp_box &box, uint32_t *tile, int pitch)
@@ -115,10 +117,10 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
 
 /* ---- on the host ---- */
 
-/* How many accesses one after another the reads of a warp take where rows are `pitch` words apart,
- * and its lanes read pixels that are `step` apart in rows of `across`: added up for positions that
+/* Counts the successive accesses that the reads of a warp take where rows are `pitch` words apart,
+ * and its lanes read pixels that are `step` apart in rows of `across`: the sum for positions that
  * begin at `starts` places in a pixel. Lanes whose words lie in the same bank wait for each other,
- * but for those that want the same word. */
+ * unless they read the same word. */
 static int bank_waits(const struct gf_warp *warp, int pitch, int across, int step, int starts)
 {
     constexpr int BANKS = 32;
@@ -142,7 +144,8 @@ static int bank_waits(const struct gf_warp *warp, int pitch, int across, int ste
     return sum;
 }
 
-/* The words from a row of the tile to the next: whole vectors, and the fewest waits for banks. */
+/* Returns the number of words from a row of the tile to the next: whole vectors, and the fewest
+ * bank conflicts. */
 static int pitch_of(const struct gf_warp *warp)
 {
     constexpr int STARTS = 6;
@@ -157,7 +160,7 @@ static int pitch_of(const struct gf_warp *warp)
     return best;
 }
 
-/* Whether any tile's box fits in shared memory. */
+/* Whether the box of any tile fits in shared memory. */
 static bool fits_tile(const struct gf_warp *warp)
 {
     const double scale = (TILE - 1) / 4294967296.0;
