@@ -1,4 +1,4 @@
-/* A batch: checks, the choice of devices, the workers, the summary. */
+/* Runs a batch: checks the request, chooses devices, runs the workers and sums up. */
 #include "batch/batch.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "batch/workers/workers.h"
 #include "engine/backend.h"
 
-/* Reports faults that every picture would have before the first picture. chain[outputs] keeps in
- * memory the files that the chains name, for the workers' chains. Where there are several outputs
+/* Reports faults that every picture would have before the first picture. chain[outputs] keeps the
+ * files that the chains name in memory, for the workers' chains. Where there are several outputs
  * the error names the output. */
 static enum gf_status check_request(const struct gf_batch_request *request, struct gf_chain *chain,
                                     uint64_t *fingerprint, struct gf_error *error)

@@ -1,4 +1,4 @@
-/* The functions of libarchive that are called. */
+/* The functions of libarchive that this folder calls. */
 #ifndef GF_BATCH_ARCHIVES_ARCHIVE_CALLS_H
 #define GF_BATCH_ARCHIVES_ARCHIVE_CALLS_H
 
@@ -56,7 +56,7 @@
 struct gf_archive_calls {
     GF_ARCHIVE_CALLS(GF_LIBRARY_CALL)
 };
-extern struct gf_archive_calls gf_archive_calls; /* after gf_archive_load() */
+extern struct gf_archive_calls gf_archive_calls; /* valid after gf_archive_load() */
 
 /* Makes the calling thread's locale UTF-8, since libarchive converts names by that locale and the
  * names in tar archives are UTF-8. Returns the previous locale, for uselocale(). */

@@ -1,4 +1,4 @@
-/* Checks what a batch with archives is asked to do. */
+/* Checks the request of a batch with archives. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,8 +15,8 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     bool any_files = false;
     for (int k = 0; k < gf_batch_outputs(request); k++)
         any_files |= !gf_archive_named(gf_batch_output_at(request, k).name->text);
-    /* Options that fit no archive: it is written as a whole, and its members are not known before
-     * the run. */
+    /* Options that do not suit an archive: an archive is written as a whole, and its members are
+     * not known before the run. */
     const struct {
         bool refused;
         const char *name;
@@ -35,8 +35,8 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
 }
 
 /* Refuses two outputs to standard output, one file of an archive for all pictures, two archives of
- * one name and, where there are several outputs, an archive that is the input. The names of files
- * are known and checked before. */
+ * one name and, where there are several outputs, an archive that is the input. The names of output
+ * files were checked earlier. */
 static enum gf_status check_names(const struct gf_batch_request *request, bool from_archive,
                                   struct gf_error *error)
 {

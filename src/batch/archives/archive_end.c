@@ -1,4 +1,5 @@
-/* Ends a batch with archives: reports how the input ended, and lets the archives appear. */
+/* Ends a batch with archives: reports how the input archive ended, and makes the output archives
+ * visible under their names. */
 #include <sys/stat.h>
 
 #include "base/exit_status.h"
@@ -14,8 +15,9 @@ bool gf_archive_in_place(const struct gf_archive_ring *ring, int number)
            gf_archive_writer_goes_to(ring->writer[number], &file);
 }
 
-/* The run's failure: a failure of its members, or of the end of the input archive. Where an archive
- * is rewritten in place, data behind such an end would be lost; elsewhere they are left out. */
+/* Returns the run's failure: a failure of its members, or of the end of the input archive. If data
+ * follow the end marker, the run fails where the archive is rewritten in place, since the data
+ * would be lost; elsewhere the data are left out. */
 static enum gf_status failure_of_run(const struct gf_archive_ring *ring, bool in_place,
                                      struct gf_error *error)
 {
@@ -41,8 +43,8 @@ static enum gf_status failure_of_run(const struct gf_archive_ring *ring, bool in
     return gf_graver_status(failed, end);
 }
 
-/* Lets the archive appear, unless it lacks something that only the archive which it would replace
- * has. */
+/* Makes the archive visible under its name, unless it lacks a member that only the archive which it
+ * would replace has. */
 static enum gf_status commit_archive(struct gf_archive_ring *ring, int number, bool lacks,
                                      struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* libarchive, and the members of archives. */
+/* Loads libarchive, and handles the members of archives. */
 #include "batch/archives/archive_file.h"
 
 #include <locale.h>

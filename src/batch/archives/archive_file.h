@@ -18,74 +18,78 @@ struct stat;
 enum gf_status gf_archive_load(const char *subject, struct gf_error *error) GF_CHECKED;
 
 struct gf_archive_member {
-    struct archive_entry *header; /* everything that the archive says of the member; freed by
-                                   * gf_archive_member_free() */
+    /* everything that the archive says about the member; gf_archive_member_free() frees it */
+    struct archive_entry *header;
     char *name;
-    char *fault;  /* what was passed over in the header, in libarchive's words; or NULL */
-    bool is_file; /* false: a folder, a link or a device, which has no bytes */
+    char *fault;  /* what libarchive ignored in the header, in libarchive's words; or NULL */
+    bool is_file; /* false for a folder, a link or a device, which has no bytes */
     uint64_t size;
 };
-/* Makes a member of the result of stat() for a file; the caller sets its name. False when out of
+/* Makes a member from the result of stat() for a file; the caller sets its name. False when out of
  * memory. */
 bool gf_archive_member_of_file(struct gf_archive_member *member, const struct stat *file);
 void gf_archive_member_free(struct gf_archive_member *member);
-/* Changes the header for other bytes under that name. False when out of memory. */
+/* Changes the member's name and size in the header. False when out of memory. */
 bool gf_archive_member_change(struct gf_archive_member *member, const char *name, uint64_t size);
-/* The target of a hard or symbolic link; NULL where the member is no link. The text is valid until
- * the target is set. */
+/* Returns the target of a hard or symbolic link; NULL where the member is no link. The text is
+ * valid until the target is set. */
 const char *gf_archive_member_target(const struct gf_archive_member *member);
 bool gf_archive_member_is_hard_link(const struct gf_archive_member *member);
-/* When the member was changed, as its header says. */
+/* Returns the time of the member's last change, as its header states. */
 struct timespec gf_archive_member_time(const struct gf_archive_member *member);
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target);
 
 struct gf_archive_reader; /* opaque */
-/* GF_ERROR_UNAVAILABLE where there is no libarchive. */
+/* Opens an archive for reading. GF_ERROR_UNAVAILABLE: libarchive is missing. */
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
                                       struct gf_error *error) GF_CHECKED;
 void gf_archive_reader_close(struct gf_archive_reader *reader);
-/* Makes another thread stop waiting for a stream's producer; its call then fails. */
+/* Makes the reader's thread stop waiting for a stream's producer; the call in that thread then
+ * fails. */
 void gf_archive_reader_cancel(struct gf_archive_reader *reader);
-/* The bytes of an archive that is a file and is not packed; else -1. */
+/* Returns the number of bytes of an archive that is a file and is not packed; else -1. */
 int64_t gf_archive_reader_size(const struct gf_archive_reader *reader);
 /* Describes the file that the reader reads; false where it reads no file. */
 bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat *file);
 /* Finds the next member; *found is false at the end. */
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error) GF_CHECKED;
-/* Reads the next bytes of that member, of which that many are left. */
+/* Reads the next `size` bytes of the member that was found last; the member must have that many
+ * left. */
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
-/* Where in the unpacked archive the member that was found last begins, or the end of the
- * archive. */
+/* Returns the position in the unpacked archive where the member that was found last begins, or
+ * where the archive ends. */
 int64_t gf_archive_position(const struct gf_archive_reader *reader);
-/* Opens another reader of the same file. Its first member is the one at that position or, where the
- * archive is packed, the archive's first. */
+/* Opens another reader of the same file. Its first member is the member at `position` or, where the
+ * archive is packed, the archive's first member. */
 enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, int64_t position,
                                        struct gf_archive_reader **again,
                                        struct gf_error *error) GF_CHECKED;
 
-/* Reads on, behind the last member, to the end of the input. *more becomes whether anything but
- * zeros follows the end marker. Fails where the archive has no end marker, or where its packed form
- * is damaged behind the marker. */
+/* Reads from the last member to the end of the input. *more becomes whether anything but zeros
+ * follows the end marker. Fails where the archive has no end marker, or where its packed form is
+ * damaged behind the marker. */
 enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
                               struct gf_error *error) GF_CHECKED;
 
 struct gf_archive_writer; /* opaque */
-/* Opens an archive to write. A file appears at commit; standard output gets each member at once. */
+/* Opens an archive for writing. A file becomes visible at gf_archive_commit(); standard output gets
+ * each member at once. */
 enum gf_status gf_archive_writer_open(const char *argument, bool no_clobber, bool sync,
                                       struct gf_archive_writer **writer,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_archive_put(struct gf_archive_writer *writer,
                               const struct gf_archive_member *member,
                               struct gf_error *error) GF_CHECKED;
-/* Bytes of the member that was put last. */
+/* Writes bytes of the member that was put last. */
 enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
                                 struct gf_error *error) GF_CHECKED;
-/* Whether the archive would replace that file or, as standard output, is being written to it. */
+/* Whether the archive would replace `file` or, as standard output, is being written to `file`. */
 bool gf_archive_writer_goes_to(const struct gf_archive_writer *writer, const struct stat *file);
 enum gf_status gf_archive_commit(struct gf_archive_writer *writer,
                                  struct gf_error *error) GF_CHECKED;
-void gf_archive_writer_close(struct gf_archive_writer *writer); /* abandons what is not committed */
+/* drops an archive that is not committed */
+void gf_archive_writer_close(struct gf_archive_writer *writer);
 
 #endif

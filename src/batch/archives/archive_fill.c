@@ -1,4 +1,4 @@
-/* Fills the ring: with the members of an archive, or with files. */
+/* Fills the ring with the members of an archive, or with files. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 enum { PART_BYTES = 1 << 20 };
 
-/* Waits for a slot and for room for that many bytes, and takes both; NULL where the run has
+/* Waits for a slot and for room for `bytes` bytes, and takes both; NULL where the run has
  * stopped. */
 static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_t bytes)
 {
@@ -89,8 +89,8 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
 
 /* ---- other members ---- */
 
-/* Reads a link from or to a picture. Archives get the link; files are made of its target when all
- * members are known. */
+/* Reads a link from or to a picture. Output archives get the link. Outputs that are files get a
+ * picture made of the link's target, once all members are known. */
 static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                 const char *target, struct gf_error *error)
 {
@@ -103,7 +103,7 @@ static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_
     return gf_archive_links_add(&ring->links, slot->member.name) ? GF_OK : gf_fail_memory(error);
 }
 
-/* Their bytes follow in parts. */
+/* Reads a member that is no picture. Its bytes pass through the ring in parts. */
 static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                 struct gf_error *error)
 {
@@ -179,7 +179,7 @@ static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_error 
 
 /* ---- files ---- */
 
-/* Where a file cannot be opened, a worker reports it. */
+/* Puts a file into the ring. Where the file cannot be opened, a worker reports the failure. */
 static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, bool *more,
                                 struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* Links in an archive that is read. */
+/* Follows the links of an input archive. */
 #include "batch/archives/archive_links.h"
 
 #include <search.h>
@@ -12,7 +12,7 @@
 #ifdef GF_LIBRARY_archive
 
 struct known {
-    char *name, *target; /* target: of a link; else NULL */
+    char *name, *target; /* `target` is that of a link; else NULL */
     int64_t position;
 };
 
@@ -47,7 +47,7 @@ char *gf_archive_resolve(const char *folder, size_t length, const char *name)
             continue;
         }
         if (!size)
-            break; /* out of the archive */
+            break; /* the name leads out of the archive */
         while (size && text[size - 1] != '/')
             size--;
         size -= size > 0;
@@ -56,7 +56,8 @@ char *gf_archive_resolve(const char *folder, size_t length, const char *name)
     return text;
 }
 
-/* A hard link names a member; a symbolic link names a place as seen from its own folder. */
+/* Returns the name that a link leads to. A hard link names a member; a symbolic link names a place
+ * as seen from its own folder. */
 static char *target_of(const struct gf_archive_member *member, const char *target)
 {
     const char *const slash = strrchr(member->name, '/');
@@ -81,7 +82,7 @@ bool gf_archive_links_note(struct gf_archive_links *links, const struct gf_archi
     known->position = gf_archive_position(reader);
     void *const *const found =
         known->name && (!target || known->target) ? tsearch(known, &links->members, compare) : NULL;
-    if (found && *found != known) { /* the last of a name counts */
+    if (found && *found != known) { /* of several members of one name the last counts */
         struct known *const before = *found;
         const struct known swapped = *before;
         *before = *known;
@@ -106,7 +107,7 @@ bool gf_archive_links_add(struct gf_archive_links *links, const char *name)
     return links->name[links->count++];
 }
 
-/* The file that a member stands for, followed through links; NULL: there is none. */
+/* Returns the file that a member stands for, after following links; NULL: there is none. */
 static const struct known *file_behind_link(const struct gf_archive_links *links, const char *name)
 {
     enum { LINKS_MAX = 40 };
@@ -125,8 +126,8 @@ static const struct known *file_behind_link(const struct gf_archive_links *links
     return known;
 }
 
-/* Finds the member at that position, for the link of that number. A packed archive is read further,
- * as long as the member lies ahead. */
+/* Finds the member at `position` for link number `number`. A packed archive is read further, as
+ * long as the member lies ahead. */
 static enum gf_status find_member_at(struct gf_archive_links *links,
                                      const struct gf_archive_reader *reader, size_t number,
                                      int64_t position, struct gf_archive_member *member,

@@ -1,4 +1,5 @@
-/* Writes a slot of the ring into the archives: a picture, a link, or bytes that pass untouched. */
+/* Writes a slot of the ring into the archives: a picture, a link, or bytes that are copied
+ * unchanged. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,14 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Notes whether that archive has the member, for hard links to it. */
+/* Notes whether archive `number` has the member, for hard links to the member. */
 static enum gf_status note_written(struct gf_archive_ring *ring, int number,
                                    const struct gf_archive_slot *slot, bool written,
                                    struct gf_error *error)
 {
     void **const lost = &ring->lost[number];
-    if (!slot->name.path || (written && !*lost)) /* files have no links */
+    /* a slot of a file has no name here, and files have no links */
+    if (!slot->name.path || (written && !*lost))
         return GF_OK;
     char *const name = gf_archive_resolve("", 0, slot->name.path + slot->name.below);
     void *const *const found = !name     ? NULL
@@ -43,7 +45,7 @@ static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
     const struct gf_bytes *const bytes = &slot->bytes[number];
     const char *const output = slot->item.output[number];
     enum gf_status status = note_written(ring, number, slot, bytes->data, error);
-    if (status || !bytes->data) /* it was left out */
+    if (status || !bytes->data) /* the picture was left out */
         return status;
     if (!output)
         return gf_fail(error, GF_ERROR_READ, "%s: could not be read when the run began",
@@ -58,7 +60,7 @@ static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
 
 /* ---- links ---- */
 
-/* A link that an archive cannot hold is a failure, as a picture's failure is. */
+/* Reports a link that an archive cannot hold, which is a failure as a picture's failure is. */
 static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
                                 struct gf_archive_slot *slot, const struct gf_error *why,
                                 struct gf_error *error)
@@ -96,9 +98,9 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
     return status;
 }
 
-/* Sets the message that says why that archive cannot hold the link; false where it can. A hard link
- * gives the bytes of the member that it names: the archive must have that member, and it must hold
- * the format that the link's own name promises. */
+/* Sets the message that says why archive `number` cannot hold the link; false where the archive
+ * can. A hard link stands for the bytes of the member that it names: the archive must have that
+ * member, in the format that the link's own name promises. */
 static bool is_lost(const struct gf_archive_ring *ring, int number,
                     const struct gf_archive_slot *slot, const char *name, const char *target,
                     struct gf_error *why)
@@ -151,7 +153,7 @@ static enum gf_status write_to(struct gf_archive_ring *ring, int number,
                                struct gf_archive_slot *slot, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
-    if (slot->item.is_link) /* the archive has it already */
+    if (slot->item.is_link) /* the archive has the link already */
         return GF_OK;
     if (slot->bytes)
         return write_picture(ring, number, slot, error);

@@ -1,5 +1,6 @@
-/* Reads an archive member by member. libarchive unpacks it in one step and finds the members in
- * another, so that the bytes behind the last member, which it does not read, can be checked. */
+/* Reads an archive member by member. libarchive unpacks the archive in one step and finds the
+ * members in another step, so that the bytes behind the last member, which the second step does not
+ * read, can be checked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -15,18 +16,19 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_calls.h"
 
-/* Bytes that pass through. */
+/* Counts the bytes that pass through a step. */
 struct passage {
-    int64_t bytes, zeros_from; /* the bytes read so far, and where the zeros at their end begin */
+    /* the number of bytes so far, and the position from which all of them are zeros */
+    int64_t bytes, zeros_from;
 };
 
 struct gf_archive_reader {
-    struct archive *unpacked; /* the bytes of the archive after unpacking */
-    struct archive *archive;  /* its members */
-    struct passage into, out; /* of the first */
+    struct archive *unpacked; /* the first step, which unpacks the archive */
+    struct archive *archive;  /* the second step, which finds the members */
+    struct passage into, out; /* the bytes into and out of the first step */
     struct gf_input *input;
-    int64_t start;         /* where in the archive's bytes the data begin that are being read */
-    struct gf_error error; /* of the input */
+    int64_t start;         /* the position in the archive's bytes at which this reader began */
+    struct gf_error error; /* the failure of the input */
     enum gf_status status;
     atomic_bool cancelled;
     bool packed;
@@ -62,7 +64,7 @@ static void pass(struct passage *passage, const void *block, size_t size)
     passage->bytes += (int64_t)size;
 }
 
-/* Gives the next bytes of the input to the step that unpacks them. */
+/* Gives the next bytes of the input to the first step. */
 static ssize_t read_block(struct archive *archive, void *context, const void **block)
 {
     struct gf_archive_reader *const reader = context;
@@ -82,7 +84,7 @@ static ssize_t read_block(struct archive *archive, void *context, const void **b
     return -1;
 }
 
-/* Gives the next unpacked bytes to the step that finds members. */
+/* Gives the next unpacked bytes to the second step. */
 static ssize_t read_unpacked(struct archive *archive, void *context, const void **block)
 {
     struct gf_archive_reader *const reader = context;
@@ -115,9 +117,9 @@ static enum gf_status fail_reading(const struct gf_archive_reader *reader, struc
     return reader->status;
 }
 
-/* Lists packers by name. "all" would include uuencoded files, for which libarchive 3.8 waits for
- * 128 kB of a pipe. Where the library was built without a packer it runs a program instead, which
- * is no error. */
+/* Lists the packers by name. The list "all" would include uuencoded files, for which libarchive 3.8
+ * waits for 128 kB of a pipe. A library that was built without a packer runs a program instead,
+ * which is no error. */
 static void support_packers(struct archive *archive)
 {
     (void)gf_archive_calls.archive_read_support_filter_bzip2(archive);
@@ -147,7 +149,7 @@ static enum gf_status open_steps(struct gf_archive_reader *reader, struct gf_err
     return status;
 }
 
-/* Takes the input, even after a failure. */
+/* Opens a reader. The reader owns the input from then on, even after a failure. */
 static enum gf_status open_reader(struct gf_input *input, int64_t start,
                                   struct gf_archive_reader **reader, struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* A batch with archives: its devices, its beginning and its end. */
+/* Runs a batch with archives: chooses its devices, begins and ends it. */
 #include "batch/archives/archive_run.h"
 
 #include <search.h>
@@ -44,7 +44,7 @@ enum { LOOKED_AT = 8, HEADER_BYTES = 1024 };
 
 /* ---- devices ---- */
 
-/* Waits until the ring has the first pictures, or cannot have them. */
+/* Waits until the ring has the first pictures, or until none will come. */
 static void wait_for_pictures(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
@@ -55,9 +55,9 @@ static void wait_for_pictures(struct gf_archive_ring *ring)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Chooses the devices by the first members; the archive's size tells how many members there are. A
- * stream is not waited for, and its length is not known: for a stream --device=auto takes the
- * CPU. */
+/* Chooses the devices by the first members; the archive's size gives an estimate of the number of
+ * members. A stream is not waited for, and its length is not known: for a stream --device=auto
+ * takes the CPU. */
 static void choose_devices(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
@@ -112,7 +112,7 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
         status = gf_archive_reader_open(input, &ring->reader, error);
     for (int k = 0; !status && k < ring->outputs; k++) {
         const char *const name = gf_batch_output_at(request, k).name->text;
-        /* Where the output is files, the template makes their names. */
+        /* Where the output is files, the template makes the names. */
         ring->to[k] = ring->reader ? name_for_messages(name, "stdout") : gf_archive_path(name);
         if (gf_archive_named(name))
             status = gf_archive_writer_open(name, options->no_clobber, options->sync,
@@ -130,7 +130,7 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
     return status;
 }
 
-/* ---- all together ---- */
+/* ---- reading, work and writing together ---- */
 
 static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_error *error)
 {

@@ -1,5 +1,5 @@
-/* Works on the slots of the ring: workers do the pictures, and the calling thread writes the slots
- * that are done. */
+/* Processes the slots of the ring: workers filter the pictures, and the calling thread writes the
+ * slots that are done. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -68,7 +68,8 @@ static void end_picture(struct gf_batch_worker *worker)
 
 /* ---- writing ---- */
 
-/* Reports a member that is no picture and so goes only into archives. The caller holds the lock. */
+/* Reports a member that is no picture and is therefore copied only into archives. The caller holds
+ * the lock. */
 static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
 {
     const struct gf_batch_request *const request = ring->batch->request;
@@ -80,8 +81,8 @@ static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_ar
                       slot->member.name);
 }
 
-/* Writes the slots that are done, in order, until everything is written or the run stops. Holds the
- * lock except while writing. */
+/* Writes the slots that are done, in order, until everything is written or the run stops. The
+ * function holds the lock except while it writes. */
 static enum gf_status write_slots(void *context, struct gf_error *error)
 {
     struct gf_archive_ring *const ring = context;
@@ -117,7 +118,7 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
     return status;
 }
 
-/* ---- all together ---- */
+/* ---- workers and writing together ---- */
 
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers, struct gf_error *error)
 {

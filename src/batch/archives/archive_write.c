@@ -16,10 +16,10 @@
 
 struct gf_archive_writer {
     struct archive *archive;
-    struct gf_output *output; /* NULL: standard output */
-    struct gf_error error;    /* of the output */
+    struct gf_output *output; /* the output file; NULL: standard output */
+    struct gf_error error;    /* the failure of the output */
     enum gf_status status;
-    bool abandoned; /* discard the bytes that libarchive still writes, above all the end marker */
+    bool abandoned; /* drop what libarchive still writes, above all the end marker */
 };
 
 static const char *name_of(const struct gf_archive_writer *writer)
@@ -27,7 +27,8 @@ static const char *name_of(const struct gf_archive_writer *writer)
     return writer->output ? gf_output_name(writer->output) : "stdout";
 }
 
-/* `status` reports a failure here: libarchive would leak memory if it got the error. */
+/* Writes a block for libarchive. A failure is kept in writer->error and not returned: libarchive
+ * would leak memory after an error. */
 static la_ssize_t write_block(struct archive *archive, void *context, const void *data, size_t size)
 {
     struct gf_archive_writer *const writer = context;
@@ -52,7 +53,8 @@ static enum gf_status fail_writing(const struct gf_archive_writer *writer, struc
     return writer->status;
 }
 
-/* libarchive must not gather blocks, so that standard output gets each member at once. */
+/* Begins an archive. libarchive must not gather blocks, so that standard output gets each member at
+ * once. */
 static enum gf_status begin_archive(struct gf_archive_writer *writer, const char *path,
                                     struct gf_error *error)
 {
@@ -63,7 +65,7 @@ static enum gf_status begin_archive(struct gf_archive_writer *writer, const char
     if (gf_archive_calls.archive_write_set_format_pax_restricted(writer->archive) < ARCHIVE_WARN ||
         (packer && gf_archive_calls.archive_write_add_filter_by_name(writer->archive, packer) <
                        ARCHIVE_WARN) ||
-        /* gzip leaves out the time, so that the same members make the same bytes */
+        /* Without a time in gzip's header the same members make the same bytes. */
         (packer && gf_archive_calls.archive_write_set_filter_option(
                        writer->archive, "gzip", "timestamp", NULL) < ARCHIVE_FAILED) ||
         gf_archive_calls.archive_write_set_bytes_per_block(writer->archive, 0) < ARCHIVE_WARN ||

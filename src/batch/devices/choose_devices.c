@@ -9,15 +9,16 @@
 #include "server/client.h"
 
 /* Sets an environment variable that makes CUDA start faster, unless the user has set it. CUDA reads
- * it only when it starts. */
+ * the variable only when it starts. */
 static void set_unless_set(const char *name, const char *value)
 {
     if (!getenv(name))
         (void)setenv(name, value, 0);
 }
 
-/* Each queue to the device makes the start longer, by 0.1 s from 1 to 8; but with one queue the
- * lanes of several pictures wait for one another, and filters wait for the JPEG codec's kernels. */
+/* Chooses the number of queues to the device. 8 queues instead of 1 make the start 0.1 s longer;
+ * but with one queue the lanes of several pictures wait for one another, and filters wait for the
+ * JPEG codec's kernels. */
 static void choose_queues(size_t pictures, bool device_codec)
 {
     const char *queues = "2";
@@ -28,8 +29,8 @@ static void choose_queues(size_t pictures, bool device_codec)
     set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
 }
 
-/* The driver starts with every device that it sees. Where only device 0 is used, the driver need
- * not see the others, and device 0 keeps its number. */
+/* The driver starts every device that it sees. Where only device 0 is used, the other devices are
+ * hidden from the driver, and device 0 keeps its number. */
 static void start_devices(const int *device, int devices)
 {
     if (devices == 1 && !device[0])
@@ -45,7 +46,8 @@ static bool asks_for_cuda(const struct gf_batch_request *request)
            request->options.codec == GF_CODEC_GPU;
 }
 
-/* Whether a GPU's codec takes such inputs, or the outputs that such inputs usually have. */
+/* Whether a GPU's codec takes inputs of such a format, or the outputs that such inputs usually
+ * have. */
 static bool suits_device_codec(const struct gf_options *options, enum gf_file_format format)
 {
     return options->codec != GF_CODEC_CPU &&
@@ -72,8 +74,8 @@ void gf_batch_begin_devices(const struct gf_batch_request *request)
         start_devices(&request->options.device_index, 1);
 }
 
-/* Looks for a server where there is a single picture, which would wait for the device's start. A
- * batch keeps a device of its own busy. */
+/* Looks for a server where there is a single picture, which would otherwise wait for the device's
+ * start. A batch of several pictures keeps a device of its own busy. */
 static void find_server(const struct gf_batch_request *request, struct gf_batch_devices *devices)
 {
     const int device = request->devices ? request->device[0] : request->options.device_index;
@@ -133,8 +135,8 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
         start_devices(index, devices->count);
 }
 
-/* Checks that the devices exist. Counting them takes a tenth of a second, and is left out where
- * device 0 is enough. */
+/* Checks that the devices exist. Counting the devices takes a tenth of a second, and is left out
+ * where device 0 is enough. */
 enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error)

@@ -1,4 +1,5 @@
-/* Estimates the time of a run, from figures and from the work that the run has to do. */
+/* Estimates the time of a run from measured or declared figures and from the work that the run has
+ * to do. */
 #include "batch/devices/cost.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@ struct device_figures {
     bool cuda;
 };
 
-/* The planner's own stages, such as those that premultiply, have no figure. */
+/* Returns a filter's figure. The planner's own stages, such as those that premultiply, have
+ * none. */
 static double times_of(const void *context, const struct gf_filter *filter)
 {
     const struct device_figures *const of = context;
@@ -38,8 +40,8 @@ double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *fi
 
 /* ---- codecs ---- */
 
-/* A part of the work grows with the pixels, the rest with the bytes of the file; a photograph has
- * `usual` bytes a pixel. */
+/* Returns the factor for a codec's time on a file. A part of the work grows with the bytes of the
+ * file, the rest with the pixels; a photograph has `usual` bytes in a pixel. */
 static double with_bytes(double bytes, double pixels, double usual, double part)
 {
     return bytes < 0 ? 1 : 1 - part + part * bytes / (usual * pixels);
@@ -98,7 +100,7 @@ struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format)
     return (int)format < CODERS ? coders[format].device : (struct gf_cost_device_coder){0};
 }
 
-/* ---- the whole ---- */
+/* ---- the whole run ---- */
 
 static double larger(double a, double b)
 {
@@ -110,17 +112,17 @@ static double ms(const struct gf_cost_work *work, enum gf_figure_id figure)
     return gf_figure(work->figures, figure) * 1e-3;
 }
 
-/* How many processors without neighbours do the same work as the processors here, which slow each
- * other down. */
+/* Returns the number of processors with a core of their own that would do the same work as this
+ * machine's processors, which share cores and slow each other down. */
 static double speed(const struct gf_cost_work *work)
 {
     return work->processors > 1 ? work->processors * gf_figure(work->figures, GF_FIGURE_SHARE) : 1;
 }
 
-/* The time of one of `files` pictures that are run at the same time by threads that share them. The
- * work that threads do side by side is divided among them. While one of them does the part that
- * only one thread can do, the others soon have to wait, since they are at most a ring of bands
- * ahead of or behind it. */
+/* Returns the time of one of `files` pictures that are processed at the same time by threads that
+ * share them. The work that threads do side by side is divided among them. While one thread does
+ * the part that only one thread can do, the others soon have to wait, since they can be ahead of it
+ * or behind it by one ring of bands at most. */
 static double shared_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
                        double filter_ns)
 {
@@ -134,9 +136,9 @@ bool gf_cost_one_thread_each(size_t pictures, int workers)
     return pictures > 1 && 2 * turns * (size_t)workers <= 3 * pictures;
 }
 
-/* How many pictures are run one after another. The last pictures of many leave some processors
- * idle; where there are few pictures, which would leave most processors idle, two threads share
- * each picture. */
+/* Returns the number of pictures that are processed one after another. The last pictures of many
+ * leave some processors idle; where there are so few pictures that most processors would be idle,
+ * two threads share each picture. */
 static double turns(const struct gf_cost_work *work)
 {
     const double files = (double)work->files, processors = work->processors;
@@ -152,7 +154,7 @@ bool gf_cost_shares(const struct gf_cost_work *work)
     return work->processors > 1 && work->files < (size_t)work->processors;
 }
 
-/* The time of all pictures on the processors, in seconds. */
+/* Returns the time of all pictures on the processors, in seconds. */
 static double pictures_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
                          double filter_ns)
 {
@@ -163,7 +165,7 @@ static double pictures_s(const struct gf_cost_work *work, const struct gf_cost_c
     return (work->pixels * 1e-9 * sum_ns + file_s) * turns(work) * work->processors / speed(work);
 }
 
-/* The number of threads that share a picture: a small picture has work for only a few. */
+/* Returns the number of threads that share a picture: a small picture has work for only a few. */
 static double threads_s(const struct gf_cost_work *work)
 {
     const double megapixels = work->pixels * 1e-6;
@@ -204,8 +206,8 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
            work_s;
 }
 
-/* Where the figures come from, for the reason: the least certain origin among the figures that
- * matter most. */
+/* Returns where the figures come from, for the reason of the choice: the least certain origin among
+ * the figures that matter most. */
 static const char *origin(const struct gf_cost_work *work)
 {
     return work->figures && work->figures->calibrated[GF_FIGURE_CUDA_START] > 0

@@ -1,5 +1,5 @@
-/* Estimates which backend is done sooner: the CPU, which begins at once, or a GPU, which has to be
- * started. The estimate uses the figures of this machine and the headers of the inputs. */
+/* Estimates whether a run ends sooner on the CPU, which begins at once, or on a GPU, which has to
+ * be started. The estimate uses the figures of this machine and the headers of the inputs. */
 #ifndef GF_BATCH_DEVICES_COST_H
 #define GF_BATCH_DEVICES_COST_H
 
@@ -7,72 +7,76 @@
 #include "batch/request/request.h"
 #include "chain/plan.h"
 
-/* Nanoseconds of one thread, for a pixel of input. alone_ns: the part of the work that only one
- * thread does where several share a picture, while the others mostly wait. */
+/* The times of a codec in nanoseconds of one thread for a pixel of input. alone_ns is the part of
+ * the work that only one thread does where several threads share a picture, while the others mostly
+ * wait. */
 struct gf_cost_codec {
     double decode_ns, encode_ns;
     double alone_ns;
 };
 
-/* What a server of this user means for a run: a GPU that the server keeps awake starts sooner in
+/* What a server of this user means for a run. A GPU that the server keeps awake starts sooner in
  * other processes, too. */
 enum gf_cost_server { GF_COST_NO_SERVER, GF_COST_SERVER_BESIDE, GF_COST_SERVER_WORKS };
 
-/* A batch as the estimate sees it. */
+/* The work of a batch, from which its time is estimated. */
 struct gf_cost_work {
     size_t files;
-    double pixels;                          /* of one input */
-    double filter_ns;                       /* of one thread, a pixel of input */
-    struct gf_cost_codec codec, cuda_codec; /* cuda_codec: the codec's work on the CPU where a GPU
-                                             * runs, which codes most JPEGs itself */
+    double pixels;    /* the pixels of one input */
+    double filter_ns; /* the time of one thread for a pixel of input */
+    /* cuda_codec is the codec's work on the CPU where a GPU runs and decodes and encodes most
+     * JPEGs itself */
+    struct gf_cost_codec codec, cuda_codec;
     double cuda_ns;      /* the GPU's time for a pixel of input: copies, decoding, filters and
                           * encoding */
     bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
-    bool device_unpacks; /* it decodes PNGs, which takes it longer than JPEGs */
-    bool in_turn;        /* a stage wants the whole picture: decoding and encoding do not overlap */
+    bool device_unpacks; /* the GPU decodes PNGs, which takes it longer than JPEGs */
+    bool in_turn;        /* a stage needs the whole picture: decoding and encoding do not overlap */
     enum gf_cost_server server;
     int processors;
-    const struct gf_figures *figures; /* NULL: as declared */
-    bool uses[GF_FIGURES_MAX];        /* what the times above were made of */
+    const struct gf_figures *figures; /* NULL: the declared figures */
+    bool uses[GF_FIGURES_MAX];        /* the figures from which the times above were made */
 };
 
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
-    bool device_unpacks;        /* it decodes PNGs, which takes it longer than JPEGs */
-    double pixels;              /* of one input; 0: not known */
-    bool cpu_alone;             /* without the server the CPU is sooner */
+    bool device_unpacks;        /* the GPU decodes PNGs, which takes it longer than JPEGs */
+    double pixels;              /* the pixels of one input; 0: not known */
+    bool cpu_alone;             /* without the server the CPU would be faster */
 };
 
 /* The cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one thread of
  * the CPU, or of the GPU. */
 double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda);
 double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda);
-/* The figures for decoding and encoding a file format on the CPU. *times becomes a factor for the
- * figure, where a file holds more bytes than usual, or a PNG is packed harder. bytes -1: the file's
- * size is not known. */
+/* Returns the figure for decoding or encoding a file format on the CPU. *times becomes a factor for
+ * the figure, for a file that holds more bytes than usual, or a PNG that is compressed harder. With
+ * bytes -1 the file's size is not known. */
 enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, double pixels,
                                   double *times);
 enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
                                   double *times);
 
-/* The figures where the GPU codes the format: the GPU's own work, and a thread's work on the
- * file. */
+/* The figures for a format that the GPU decodes or encodes: the GPU's own work, and a CPU thread's
+ * work on the file. */
 struct gf_cost_device_coder {
-    enum gf_figure_id decode, encode, file; /* GF_FIGURE_PROCESS: it does not */
+    /* GF_FIGURE_PROCESS: the GPU does not code the format */
+    enum gf_figure_id decode, encode, file;
 };
 struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
 
-/* The figure for the wait of the first pictures that the GPU codes. */
+/* Returns the figure for the time that the first pictures wait for the GPU's codec. */
 enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
 
-/* Whether each of that many workers runs its pictures on one thread. This is cheapest with several
+/* Whether each of the workers uses one thread for its pictures. This is cheapest with several
  * pictures for each worker, unless there are so many workers that some would wait for the last
  * pictures. */
 bool gf_cost_one_thread_each(size_t pictures, int workers);
-/* Whether there are fewer pictures than processors, which therefore share each of them. */
+/* Whether there are fewer pictures than processors, so that several processors share each
+ * picture. */
 bool gf_cost_shares(const struct gf_cost_work *work);
-/* Seconds of the whole program. */
+/* The time of the whole program on the CPU and with a GPU, in seconds. */
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);
 
@@ -80,14 +84,16 @@ double gf_cost_cuda_s(const struct gf_cost_work *work);
  * input can be read. */
 bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
                   struct gf_cost_work *work);
-/* Chooses the device that the request asks for, or the device that is done sooner, and says why. */
+/* Chooses the device that the request asks for, or the device on which the run ends sooner, and
+ * says why. */
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
                                      enum gf_cost_server server, char *reason, size_t size);
 /* Reports the estimates and their figures, line by line: "estimate: CPU 0.021 s", "declared: file
- * 0.15 ms, jpeg-decode 5 ns/pixel". gpu: there is a GPU, whose time is to be estimated as well. */
+ * 0.15 ms, jpeg-decode 5 ns/pixel". `gpu` tells whether there is a GPU, whose time is then
+ * estimated as well. */
 void gf_cost_describe(const struct gf_cost_work *work, bool gpu,
                       void (*line)(void *context, const char *text), void *context);
-/* Chooses between these times; if they are equal, the CPU. */
+/* Chooses the device with the shorter estimated time; if the times are equal, the CPU. */
 enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
 
 #endif

@@ -14,34 +14,33 @@
 
 enum { SAMPLES = 8 };
 
-/* Sums over the pictures that were looked into; times in nanoseconds. */
+/* The sums over the pictures whose headers were read; times are in nanoseconds. */
 struct sample {
     const struct gf_batch_request *request;
-    struct gf_batch_output output; /* the output that is being looked at; for each picture all
-                                    * outputs follow one another */
-    const struct gf_chain *chain;  /* the output's */
-    bool awake;                    /* the GPU that would do the pictures */
-    int decoded;     /* for earlier outputs of this picture: the sum of the reductions at which it
-                      * is decoded */
-    size_t pictures; /* of the whole batch */
+    /* the present output; for each picture all outputs follow one another */
+    struct gf_batch_output output;
+    const struct gf_chain *chain; /* the chain of the present output */
+    bool awake;                   /* the GPU that would process the pictures is awake */
+    int decoded;     /* the sum of the reductions at which earlier outputs decode this picture */
+    size_t pictures; /* the number of pictures of the whole batch */
     int processors;
     double pixels, filter, cuda;
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
-    bool marked; /* the picture that is looked at, see struct look */
+    bool marked; /* whether the present picture is marked, see struct look */
     bool uses[GF_FIGURES_MAX];
 };
 
-/* A picture, as its header says. */
+/* What the header of a picture says. */
 struct look {
     struct gf_format format;
     enum gf_file_format file;
-    double bytes; /* of the file; -1: not known */
+    double bytes; /* the size of the file; -1: not known */
     bool device_decodes;
-    bool marked;                  /* a PNG whose stripes all processors read */
-    int reduction, width, height; /* the file is decoded at 1/reduction of this size; else reduction
-                                   * is 1 */
+    bool marked; /* a PNG whose stripes all processors read */
+    /* the file is decoded at 1 / reduction of this size, or at full size if reduction is 1 */
+    int reduction, width, height;
 };
 
 static enum gf_file_format output_format(const struct gf_batch_output *output,
@@ -55,8 +54,8 @@ static enum gf_file_format output_format(const struct gf_batch_output *output,
 
 enum { STRIPS_LEAST = 1 << 20 };
 
-/* By what factor several threads together do more work on a picture than one thread would: large
- * JPEGs are cut into strips, unless every processor has a picture of its own. */
+/* Returns the factor by which several threads together do more work on a picture than one thread
+ * would: large JPEGs are cut into strips, unless every processor has a picture of its own. */
 static double strips(const struct sample *sample, enum gf_figure_id figure, double pixels)
 {
     const bool jpeg = figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE;
@@ -64,9 +63,9 @@ static double strips(const struct sample *sample, enum gf_figure_id figure, doub
                                           : 1;
 }
 
-/* The work that one thread does alone where several share a picture, for a pixel or as a part of
- * the work. Threads share a large JPEG, the bytes of a large PNM and the packing of a PNG; when a
- * PNG is unpacked, one thread does the larger half, unless the file is marked. */
+/* Returns the work that one thread does alone where several share a picture, for a pixel or as a
+ * part of the work. Threads share a large JPEG, the bytes of a large PNM and the compression of a
+ * PNG; when a PNG is decompressed, one thread does the larger half, unless the file is marked. */
 static double alone_ns(struct sample *sample, enum gf_figure_id figure, double work, double pixels)
 {
     enum gf_figure_id alone = 0;
@@ -94,9 +93,9 @@ static double alone_ns(struct sample *sample, enum gf_figure_id figure, double w
     return gf_figure(sample->request->figures, alone) * pixels;
 }
 
-/* Adds a codec's work on `pixels` pixels to *ns, the sum of decoding or of encoding, and to the sum
- * of the work that one thread does alone. shared: several threads work where the format allows
- * it. */
+/* Adds a codec's work on `pixels` pixels to *ns, the sum of decoding or of encoding, and adds the
+ * part that one thread does alone to *sum_alone_ns. With `shared` several threads work where the
+ * format allows it. */
 static void add_codec(struct sample *sample, enum gf_figure_id figure, double times, bool shared,
                       double pixels, double *ns, double *sum_alone_ns)
 {
@@ -111,7 +110,8 @@ static void add_codec(struct sample *sample, enum gf_figure_id figure, double ti
         *sum_alone_ns += work;
 }
 
-/* The GPU's time for a file's picture: the GPU codes it, or copies its pixels. */
+/* Returns the GPU's time for a file's picture, which the GPU decodes or encodes, or whose pixels it
+ * copies. */
 static double copy_ns(struct sample *sample, struct gf_format format, bool codes,
                       enum gf_figure_id coder, enum gf_figure_id copy)
 {
@@ -128,7 +128,8 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     const enum gf_file_format out = output_format(&sample->output, look->file);
     const double read = (double)look->width * look->height,
                  written = (double)plan->out.width * plan->out.height,
-                 reduced = look->reduction > 1 ? 0.7 : 1; /* of the work of decoding */
+                 /* the part of the work of decoding that a reduced picture takes */
+        reduced = look->reduction > 1 ? 0.7 : 1;
     /* Outputs that take the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
     /* A single marked PNG is decoded by the CPU before a GPU is awake. */
@@ -204,7 +205,7 @@ static enum gf_status open_input(const struct gf_input_name *name, struct gf_inp
                       : gf_input_open(name->path, false, input, NULL);
 }
 
-/* Looks into one input. A stream cannot be read in advance: one large picture is assumed. */
+/* Adds one input to the sums. A stream cannot be read in advance: one large picture is assumed. */
 static void look_into(struct sample *sample, const struct gf_input_name *name)
 {
     struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},

@@ -1,4 +1,4 @@
-/* The estimates as text, with their figures and the origin of each figure. */
+/* Writes the estimates as text, with their figures and the origin of each figure. */
 #include <stdio.h>
 #include <string.h>
 

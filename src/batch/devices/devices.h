@@ -12,17 +12,17 @@ enum {
     GF_BATCH_UNPACK_WORKERS = 96
 };
 
-/* From this number of pictures on, settings that make the start longer pay off. 150 PNGs of 1080p
- * took 407 ms with 96 workers and 340 with 32, 600 took 480 and 461, 4,000 took 1.73 s and 2.03
- * (H200). */
+/* From this number of pictures on, settings that make the start longer pay off. On an H200 150 PNGs
+ * of 1080p took 407 ms with 96 workers and 340 ms with 32; 600 PNGs took 480 ms and 461 ms; 4,000
+ * took 1.73 s and 2.03 s. */
 enum { GF_BATCH_MANY_PICTURES = 1500 };
 
 struct gf_batch_device {
-    int index;   /* CUDA's */
-    bool failed; /* no worker uses it any more */
+    int index;   /* CUDA's index of the device */
+    bool failed; /* the device has failed, and no worker uses it any more */
 };
 
-/* Zeroed: the CPU. */
+/* All zeros stand for the CPU. */
 struct gf_batch_devices {
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int count;
@@ -30,22 +30,22 @@ struct gf_batch_devices {
     enum gf_cost_server server; /* the server that was found, even if it is not used */
     struct gf_remote *remote;   /* the server that runs the only input; NULL: there is none */
     bool falls_back;            /* whether the batch goes on with the CPU when no device is left */
-    char reason[160];           /* for the choice */
+    char reason[160];           /* the reason for the choice */
 };
 
-/* Tells CUDA how many queues to a device it shall prepare for such a request, unless the user has.
- * CUDA must not have started. */
+/* Tells CUDA how many queues to a device to prepare for such a request, unless the user has told
+ * it. CUDA must not have started. */
 void gf_batch_choose_queues(const struct gf_batch_request *request);
 /* Starts the devices that a request of several inputs asks for, while the batch is prepared. */
 void gf_batch_begin_devices(const struct gf_batch_request *request);
 
 /* Chooses the devices that the batch runs on, or none for the CPU, and the reason; finds a server
- * for a single picture. `look` is the request, for an archive together with its first pictures;
- * `pictures` is how many the batch has. */
+ * for a single picture. `look` is the request whose inputs are read for the estimate: for an
+ * archive, its first pictures. `pictures` is the number of pictures of the batch. */
 void gf_batch_choose_devices(const struct gf_batch_request *request,
                              const struct gf_batch_request *look, size_t pictures,
                              struct gf_batch_devices *devices);
-/* Closes the server's connection if no pipeline has taken it. */
+/* Closes the connection to the server if no pipeline has taken it. */
 void gf_batch_drop_server(struct gf_batch_devices *devices);
 /* Fails if a device that the user has named is missing, or cannot run the chain, before anything is
  * written. */
@@ -53,8 +53,8 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error) GF_CHECKED;
 
-/* Sets the options of a worker's pipeline and opens the memory budget; returns how many workers do
- * that many pictures. */
+/* Sets the options of a worker's pipeline and opens the memory budget; returns the number of
+ * workers for `pictures` pictures. */
 int gf_batch_divide_work(const struct gf_batch_request *request,
                          const struct gf_batch_devices *devices, size_t pictures,
                          struct gf_options *options, struct gf_memory_budget *memory_budget);

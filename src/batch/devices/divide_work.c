@@ -1,10 +1,10 @@
-/* How many workers a batch has, and how they share the processors and the memory. */
+/* Decides how many workers a batch has, and how they share the processors and the memory. */
 #include <sys/resource.h>
 
 #include "base/cpu.h"
 #include "batch/devices/devices.h"
 
-/* How many workers the limit of open files allows. */
+/* Returns how many workers the limit of open files allows. */
 static int most_workers(void)
 {
     enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
@@ -16,8 +16,8 @@ static int most_workers(void)
     return affordable > 1 ? affordable : 1;
 }
 
-/* How many pictures lie in the devices' memory at one time: decoded, filtered, and about to be
- * encoded. The codec has the other half of that memory. */
+/* Returns how many pictures fit in the devices' memory at one time, each in three forms: decoded,
+ * filtered, and about to be encoded. The codec uses the other half of that memory. */
 static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t device_bytes)
 {
     enum { PIXEL_BYTES = 3, COPIES = 5 };
@@ -38,7 +38,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
     threads = threads < most ? threads : most;
     int workers = pictures < (size_t)threads ? (int)pictures : threads;
     if (devices->choice.device_codec && pictures > 1) {
-        /* Workers mostly wait for the GPU's codec, which is fast with many pictures at once. */
+        /* Workers mostly wait for the GPU's codec, which is fastest with many pictures at once. */
         workers = (devices->choice.device_unpacks && pictures >= GF_BATCH_MANY_PICTURES
                        ? GF_BATCH_UNPACK_WORKERS
                        : GF_BATCH_CODEC_WORKERS) *

@@ -12,8 +12,8 @@ static const struct {
 #undef GF_FIGURE_ROW
 };
 
-/* A GPU's time as a part of a CPU thread's: the kernels of light filters wait for memory; the
- * kernels of costly filters compute, and are 1,500 times as fast as a thread. */
+/* A GPU's time as a fraction of a CPU thread's. The kernels of light filters wait for memory; the
+ * kernels of costly filters are bound by arithmetic, and are 1,500 times as fast as a thread. */
 static const double declared_on_cuda = 1 / 700.0;
 
 enum { RANGE = 40 };

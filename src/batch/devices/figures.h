@@ -1,6 +1,6 @@
-/* The figures that the estimate of a run's time is made of. Each is declared with the value of an
- * H200 machine with 16 processors; a measurement of this machine (calibrate) takes the place of
- * that value. */
+/* The figures from which a run's time is estimated. Each is declared with the value of an H200
+ * machine with 16 processors; a value that was measured on this machine (calibrated) replaces
+ * it. */
 #ifndef GF_BATCH_DEVICES_FIGURES_H
 #define GF_BATCH_DEVICES_FIGURES_H
 
@@ -9,8 +9,8 @@
 
 #include "stage/filter.h"
 
-/* Name, declared value, unit, meaning. Pixels are the file's; "thread" means one thread while the
- * others are idle. */
+/* The list has each figure's name, declared value, unit and meaning. Pixels are the file's;
+ * "thread" means one thread while the others are idle. */
 #define GF_FIGURE_LIST(X) \
     X(PROCESS, "process", 14, "ms", "the program's start and end") \
     X(FILE, "file", 0.15, "ms", "opening, naming and committing a file, a thread") \
@@ -67,25 +67,25 @@ enum gf_figure_id {
     GF_FIGURES_MAX = GF_FIGURE_NAMED + 2 * GF_FIGURE_FILTERS_MAX
 };
 
-/* Zeroed: nothing but the declared values is known. */
+/* All zeros: only the declared values are known. */
 struct gf_figures {
     double calibrated[GF_FIGURES_MAX]; /* 0: the figure was not measured */
 };
 
 struct gf_figure_info {
-    char name[48]; /* "jpeg-decode", "cpu.blur", "gpu.blur" */
+    char name[48]; /* such as "jpeg-decode", "cpu.blur", "gpu.blur" */
     const char *unit, *what;
-    double declared, least, greatest; /* what lies outside is no measurement */
+    double declared, least, greatest; /* a measured value must lie within least..greatest */
 };
 
-/* The number of figures: the named ones and two for each filter. */
+/* The number of figures: the figures of GF_FIGURE_LIST and two for each filter. */
 int gf_figure_count(void);
 struct gf_figure_info gf_figure_info(int figure);
-/* The figure of the filter on a thread of the CPU or, with `cuda`, on a GPU: a factor to the cost
- * that the filter declares. */
+/* Returns the index of a filter's figure on a thread of the CPU or, with `cuda`, on a GPU: a factor
+ * of the cost that the filter declares. */
 int gf_figure_of_filter(const struct gf_filter *filter, bool cuda);
 
-/* The value to use: the calibrated one, else the declared one. `figures` may be NULL. */
+/* Returns the figure's calibrated value, else its declared one. `figures` may be NULL. */
 double gf_figure(const struct gf_figures *figures, int figure);
 
 /* Replaces the figure by a measured value; returns false, and changes nothing, where the value is

@@ -24,7 +24,7 @@ static const char magic[] = "gpufilter figures 2";
 bool gf_figures_file_find(struct gf_figures_file *file)
 {
     const char *const cache = getenv("XDG_CACHE_HOME"), *const home = getenv("HOME");
-    const bool own = cache && *cache == '/'; /* XDG says that a relative path is to be ignored */
+    const bool own = cache && *cache == '/'; /* XDG says that a relative path must be ignored */
     if (!own && (!home || *home != '/'))
         return false;
     gf_machine_describe(file->machine);
@@ -58,7 +58,7 @@ static bool is_trusted(const struct stat *file)
            !(file->st_mode & (S_IWGRP | S_IWOTH)) && file->st_size < FILE_BYTES_MAX;
 }
 
-/* Reads the whole file as text; 0: there is none, or it cannot be used. */
+/* Reads the whole file as text. 0: the file is missing or cannot be used. */
 static size_t read_file(const char *path, char text[FILE_BYTES_MAX])
 {
     struct stat stat;
@@ -94,8 +94,8 @@ static bool take_check(char *text, size_t length)
     return right;
 }
 
-/* Finds the figure of that name. The figures of a file stand in their order, so that the search
- * goes on from *next. */
+/* Finds the figure of that name. The figures of a file have the order of the list, so that the
+ * search goes on from *next. */
 static bool find_figure(const char *name, int count, int *next, struct gf_figure_info *info)
 {
     while (*next < count) {
@@ -106,7 +106,7 @@ static bool find_figure(const char *name, int count, int *next, struct gf_figure
     return false;
 }
 
-/* "NAME VALUE" */
+/* Reads a line "NAME VALUE". */
 static bool read_figure(char *line, int count, int *next, struct gf_figures *figures)
 {
     char *rest = line;
@@ -134,7 +134,7 @@ static bool parse(char *text, size_t length, const char *machine, struct gf_figu
     return true;
 }
 
-/* Loads the file. False: there is none, or it cannot be used. */
+/* Loads the file. False: the file is missing or cannot be used. */
 static bool load(const struct gf_figures_file *file, struct gf_figures *figures)
 {
     char text[FILE_BYTES_MAX];
@@ -194,8 +194,8 @@ static bool replace(const struct gf_figures_file *file, const char *text, size_t
     return done;
 }
 
-/* Every build has a file of its own. Removes the files that got no measurement in three months, and
- * files that a killed process may have left. */
+/* Removes the files of other builds that got no measurement in three months, and files that a
+ * killed process may have left. Every build has a file of its own. */
 static void remove_old(const struct gf_figures_file *file)
 {
     enum { DAYS = 90, DAY_S = 86400 };

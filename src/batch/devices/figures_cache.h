@@ -1,7 +1,7 @@
 /* Keeps the figures of this machine from one run to the next: a small text file in
  * $XDG_CACHE_HOME/gpufilter, else in ~/.cache/gpufilter, named after the machine and the build. No
- * run depends on it: a file that is missing, damaged, somebody else's, or made for another machine
- * counts as missing, and a failure to write is ignored. */
+ * run depends on the file: a file that is missing, damaged, somebody else's, or made for another
+ * machine counts as missing, and a failure to write it is ignored. */
 #ifndef GF_BATCH_DEVICES_FIGURES_CACHE_H
 #define GF_BATCH_DEVICES_FIGURES_CACHE_H
 
@@ -9,16 +9,16 @@
 
 struct gf_figures_file {
     char path[4096];
-    char machine[400]; /* gf_machine_describe() */
+    char machine[400]; /* the text of gf_machine_describe() */
 };
 
 /* Finds the file's name; false where the environment names no place for it. */
 bool gf_figures_file_find(struct gf_figures_file *file);
-/* Loads the known figures; all zeros if none is known. Reads one file of some kilobytes. */
+/* Loads the calibrated figures; all zeros if none is known. Reads one file of some kilobytes. */
 void gf_figures_load(struct gf_figures *figures);
-/* Puts measured figures into the file; the others stay. The file is replaced by a rename, so that
- * readers see the old or the new one. Of several simultaneous changes all but one may be lost.
- * False if the file could not be written; *why says why, and `why` may be NULL. */
+/* Puts measured figures into the file; its other figures stay. The file is replaced by a rename, so
+ * that readers see the old or the new one. Of several simultaneous changes all but one may be lost.
+ * False if the file could not be written, with the reason in *why; `why` may be NULL. */
 bool gf_figures_keep(const struct gf_figures *measured, struct gf_error *why);
 
 #endif

@@ -15,8 +15,8 @@
 
 enum { KINDS_MAX = 8, PROCESSOR_SIZE = 80 };
 
-/* Reads the first line of a small file of the kernel; "" if there is none. Bytes that are no text
- * are left out. */
+/* Reads the first line of a small file of the kernel; "" if the file is missing. Bytes that are no
+ * text are left out. */
 static void read_line(const char *path, char *line, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -47,8 +47,9 @@ static void add_kind(struct kind *kind, const char *name)
         snprintf(kind[i].name, sizeof kind[i].name, "%s", name);
 }
 
-/* Describes the GPUs. The driver lists them by their places on the bus, and the bus tells their
- * kinds. The driver's own description of a GPU may have to wait for its start. */
+/* Describes the GPUs. The driver lists them by their places on the bus, and the kernel's files of
+ * the bus name their kinds. The driver's own description of a GPU may have to wait for the GPU's
+ * start. */
 static void describe_gpus(char *text, size_t size)
 {
     struct kind kind[KINDS_MAX] = {0};

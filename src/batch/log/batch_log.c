@@ -20,7 +20,7 @@ struct gf_batch_log {
     char *text; /* the line that is being composed */
     size_t size;
     FILE *memory;
-    bool made;  /* this run made the file */
+    bool made;  /* this run created the file */
     bool begun; /* the file has been checked for an unfinished last line */
 };
 
@@ -145,7 +145,7 @@ static int open_file(const char *path, bool *made)
     *made = fd >= 0;
     return *made || errno != EEXIST
                ? fd
-               : open(path, flags | O_CREAT, 0666); /* a link to a missing file */
+               : open(path, flags | O_CREAT, 0666); /* the path is a link to a missing file */
 }
 
 enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
@@ -203,7 +203,7 @@ void gf_batch_log_withdraw(const struct gf_batch_log *log)
         unlink(log->name);
 }
 
-/* Takes back the part of a line that was written before the failure, unless another process has
+/* Removes the part of a line that was written before the failure, unless another process has
  * appended to the file since. */
 static void remove_torn_line(const struct gf_batch_log *log, size_t written)
 {

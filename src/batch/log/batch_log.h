@@ -24,31 +24,33 @@
 #include "gpufilter/pipeline.h"
 
 enum gf_outcome { GF_OUTCOME_WAITING, GF_OUTCOME_DONE, GF_OUTCOME_FAILED, GF_OUTCOME_SKIPPED };
-extern const char *const gf_outcome_names[]; /* "ok" and so on */
+extern const char *const gf_outcome_names[]; /* the names of outcomes: "ok" and so on */
 
-/* Milliseconds that all threads and lanes together spent on each kind of work. */
+/* The milliseconds that all threads and lanes together spent on each kind of work. */
 struct gf_stage_times {
     double total, decode, upload, filter, download, encode;
 };
 struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile);
 
 struct gf_batch_log_entry {
-    size_t index; /* from 1 */
+    size_t index; /* the index of the input, from 1 */
     const char *input, *output;
-    const char *identity; /* of the input, as in struct gf_input_identity; NULL: not known */
+    /* the input's identity, as in struct gf_input_identity; NULL: not known */
+    const char *identity;
     enum gf_outcome outcome;
     const char *message;
     long long bytes_in, bytes_out; /* -1: unknown */
-    int width, height;             /* of the input; 0: unknown */
+    int width, height;             /* the size of the input; 0: unknown */
     struct gf_stage_times ms;
-    const char *device, *decoder, *encoder; /* NULL: there was no picture */
-    uint64_t fingerprint; /* of the chain, and of the options that the result depends on */
+    const char *device, *decoder, *encoder; /* NULL: no picture was processed */
+    uint64_t fingerprint; /* a hash of the chain and of the options that the result depends on */
 };
 
-/* The time now, in seconds since 1970, as the log states when a picture was done. */
+/* Returns the present time, in seconds since 1970; the log states the time at which a picture was
+ * done. */
 double gf_batch_log_now(void);
 
-/* The keys of a line, for the manual; NULL past the last one. */
+/* Returns a key of the log's lines, for the manual; NULL past the last one. */
 const struct gf_key_help *gf_batch_log_key_at(int index);
 
 struct gf_batch_log; /* opaque */
@@ -57,22 +59,23 @@ struct gf_batch_log; /* opaque */
 enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
                                  struct gf_error *error) GF_CHECKED;
 void gf_batch_log_close(struct gf_batch_log *log);
-/* Whether the path leads to the log's file. Nothing is written to it before the first line. */
+/* Whether the path leads to the log's file. Nothing is written to the file before the first
+ * line. */
 bool gf_batch_log_is(const struct gf_batch_log *log, const char *path);
 /* Removes the file if this run has created it and written no line. */
 void gf_batch_log_withdraw(const struct gf_batch_log *log);
-/* May be called by any thread. */
+/* Writes a line. Any thread may call this function. */
 enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
                                 struct gf_error *error) GF_CHECKED;
 
-/* The lines of an earlier run. Of several lines about an output the last one counts. A missing log
- * is like an empty one. */
+/* The lines of the log of an earlier run. Of several lines about an output the last one counts. A
+ * missing log is like an empty one. */
 struct gf_resume; /* opaque */
 enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
                               struct gf_error *error) GF_CHECKED;
 void gf_resume_free(struct gf_resume *resume);
 /* Whether the output need not be made again: the log says that a run with this fingerprint wrote
- * it, the file still has the size that was written, and the input is unchanged since then. An input
+ * it, the file still has the size that was written, and the input has not changed since. An input
  * that does not exist any more counts as unchanged. A line without an identity, from an older
  * version, counts where the output is no older than the input. */
 bool gf_resume_done(const struct gf_resume *resume, const char *input,

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 
-/* A picture's spans, first..end-1, and where they are on the timeline now. */
+/* A picture's spans, first..end-1, and the time on the timeline at which they now begin. */
 struct gf_batch_profile_picture {
     size_t first, end;
     double begin_s, wall_s, shift_s;

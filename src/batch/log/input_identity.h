@@ -1,4 +1,4 @@
-/* Identifies an input: another input of its name differs from it, and so does the same input after
+/* Identifies an input: two inputs of one name have different identities, and so has an input after
  * a change. */
 #ifndef GF_BATCH_LOG_INPUT_IDENTITY_H
 #define GF_BATCH_LOG_INPUT_IDENTITY_H
@@ -8,15 +8,15 @@
 #include <time.h>
 
 struct gf_input_identity {
-    char text[128]; /* its size and time: "512 1763827100.500000000"; empty where there are none, as
-                     * for a pipe */
+    /* the input's size and time: "512 1763827100.500000000"; empty for a pipe, which has none */
+    char text[128];
     struct timespec changed; /* valid where the text is not empty */
-    bool is_gone;            /* it cannot be looked at */
+    bool is_gone;            /* stat() fails for the input */
 };
 
 struct gf_input_identity gf_identify_file(const char *path);
-/* Identifies a member of an archive; the archive's identity is a part of it. Where the archive has
- * no identity, as a pipe has none, it is a hash of the member's bytes. */
+/* Identifies a member of an archive; the archive's identity is a part of the result. Where the
+ * archive has no identity, as a pipe has none, the result is a hash of the member's bytes. */
 struct gf_input_identity gf_identify_member(const void *bytes, size_t size, struct timespec time,
                                             const struct gf_input_identity *archive);
 

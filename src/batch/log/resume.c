@@ -21,7 +21,8 @@ static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char part[1 << 14];
     struct stat file;
-    const int fd = gf_named_file_open(path, O_NONBLOCK); /* a pipe without a writer would wait */
+    /* without O_NONBLOCK a pipe without a writer would block */
+    const int fd = gf_named_file_open(path, O_NONBLOCK);
     if (fd < 0)
         return hash;
     uint64_t size = 0;
@@ -62,22 +63,23 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
     return hash_files(hash, chain);
 }
 
-/* The last line about an output. */
+/* What the last line about an output says. */
 struct record {
-    uint64_t key;   /* a hash of the output's name; 0: empty */
-    uint64_t input; /* a hash of the input's */
+    uint64_t key;   /* a hash of the output's name; 0: the record is empty */
+    uint64_t input; /* a hash of the input's name */
     uint64_t fingerprint;
-    uint64_t identity; /* a hash of the input's identity; 0: there was none, as for a pipe */
+    /* a hash of the input's identity; 0: the input had none, as a pipe has none */
+    uint64_t identity;
     long long bytes_out;
-    bool done, is_old; /* is_old: the line was written by a version without identities */
+    bool done, is_old; /* is_old: the line is from a version without identities */
 };
 
 struct gf_resume {
     struct record *record;
-    size_t capacity, count; /* capacity: a power of two, at least twice the count */
+    size_t capacity, count; /* the capacity is a power of two, at least twice the count */
 };
 
-/* 0 for an empty text alone. */
+/* Returns a hash of a text, which is 0 only for an empty text. */
 static uint64_t hash_text(const char *text)
 {
     const uint64_t hash = gf_hash(GF_HASH_START, text, strlen(text));
@@ -119,8 +121,8 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
     struct record *const record = find_record(resume, key);
     const bool done = !strcmp(outcome, gf_outcome_names[GF_OUTCOME_DONE]);
     resume->count += !record->key;
-    /* A skipped file does not tell by which chain it was made. The outputs of an input that failed
-     * are left from another input. */
+    /* A line about a skipped file does not tell which chain made the file. Where an input failed,
+     * an earlier input may have left its output. */
     if (done || (record->input == input && strcmp(outcome, gf_outcome_names[GF_OUTCOME_SKIPPED])))
         *record = (struct record){.input = input,
                                   .fingerprint = strtoull(gf_json_text_of(line, "job"), NULL, 16),
@@ -133,7 +135,7 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
 }
 
 /* Reads a line of the log; false when out of memory. A line that is damaged, or names no input or
- * output, is passed over. */
+ * output, is ignored. */
 static bool read_line(struct gf_resume *resume, const char *text, size_t length)
 {
     struct gf_json_tree tree;

@@ -5,7 +5,7 @@
 
 static const char prefix[] = "tar:";
 
-/* The extensions, and the packers of such files as libarchive calls them. */
+/* The extensions of archives, and the packers of such files by libarchive's names. */
 static const struct {
     const char *extension, *packer;
 } kinds[] = {{".tar", NULL},    {".tar.gz", "gzip"},  {".tgz", "gzip"}, {".tar.bz2", "bzip2"},

@@ -1,4 +1,4 @@
-/* The names of outputs that are taken, where not all names are known before the run. */
+/* The output names that are taken, for runs in which not all names are known at the beginning. */
 #ifndef GF_BATCH_NAMES_CLAIMS_H
 #define GF_BATCH_NAMES_CLAIMS_H
 
@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 struct gf_claims {
-    void *tree; /* of tsearch() */
+    void *tree; /* the names, in a tree of tsearch() */
 };
 
-/* Takes the name for the input at that index. The input may have the name already; so may another
- * input of the same name, if it repeats. *why: a line, from malloc(), that says that another input
- * has the name; else NULL. False when out of memory. */
+/* Takes the name `output` for the input at `index`. The input may have the name already; with
+ * `repeats` another input of the same name may have it, too. *why becomes NULL or, where another
+ * input has the name, a line from malloc() that says so. False when out of memory. */
 bool gf_claim(struct gf_claims *claims, const char *output, const char *input, size_t index,
               bool repeats, char **why);
 void gf_claims_free(struct gf_claims *claims);

@@ -45,7 +45,7 @@ static enum gf_status add(struct search *search, char *path, size_t below)
     return add_to(search, search->inputs, path, below);
 }
 
-/* Leaves out a path from malloc() that by its name is no picture. */
+/* Leaves out a path, from malloc(), whose name is not the name of a picture. */
 static enum gf_status leave_out(struct search *search, char *path)
 {
     struct gf_inputs *const names = search->request->left_out;
@@ -83,8 +83,8 @@ static bool is_output_folder(const struct search *search, const struct stat *fil
     return is;
 }
 
-/* The kind of a file. A link counts as the file that it leads to, and where it leads nowhere as a
- * file that cannot be opened. S_IFLNK: the link leads to a folder. */
+/* Returns the kind of a file. A link has the kind of the file that it leads to; a link that leads
+ * nowhere counts as a file that cannot be opened. S_IFLNK: the link leads to a folder. */
 static mode_t kind_of(const struct dirent *entry, const char *path)
 {
     struct stat file;
@@ -97,7 +97,7 @@ static mode_t kind_of(const struct dirent *entry, const char *path)
     return S_ISDIR(file.st_mode) ? S_IFLNK : file.st_mode & S_IFMT;
 }
 
-/* Takes an entry with its path from malloc(), which the search then owns. */
+/* Adds an entry of a folder. Its path is from malloc(), and the search then owns it. */
 static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
                                  size_t below)
 {
@@ -120,7 +120,7 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
     return status;
 }
 
-/* Searches a folder. below: the length of the part of the path that the user gave, with its
+/* Searches a folder. `below` is the length of the part of the path that the user gave, with its
  * slash. */
 static enum gf_status search_folder(struct search *search, const char *folder, size_t below)
 {
@@ -182,7 +182,8 @@ static enum gf_status take_path(struct search *search, const char *path)
 
 /* ---- patterns ---- */
 
-/* Whether the text is a pattern. The bracket of a page, as in a.tif[2], does not make it one. */
+/* Whether the text is a pattern. The bracket of a page number, as in a.tif[2], does not make the
+ * text a pattern. */
 static bool is_pattern(const char *text)
 {
     struct stat file;
@@ -229,7 +230,8 @@ static bool is_there(const char *path)
 /* The most bytes of a list: a longer one is a device or a mistake. */
 static const size_t list_most = (size_t)1 << 30;
 
-/* Takes a byte order mark off the first line of a list, unless a file has that name. */
+/* Removes a byte order mark from the first line of a list, unless a file has a name that begins
+ * with the mark. */
 static enum gf_status skip_mark(const struct search *search, const char *name, char *line,
                                 size_t *length)
 {
@@ -260,7 +262,7 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
         if (is_first && (status = skip_mark(search, name, line, &length)))
             break;
         if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
-            line[--length] = '\0'; /* a list from Windows */
+            line[--length] = '\0'; /* lines of a list from Windows end with CR LF */
         if (is_long || bytes > list_most)
             status = gf_fail(search->error, GF_ERROR_INPUT, "%s: more than 1 %s is no list", name,
                              is_long ? "MB in a line" : "GB");

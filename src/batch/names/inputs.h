@@ -1,6 +1,6 @@
 /* Finds the pictures that the arguments of -i name: files, folders, patterns of file names, lists.
- * The pictures keep the order of the arguments; those of one folder or one pattern are sorted by
- * their bytes. */
+ * The pictures keep the order of the arguments; pictures of one folder or one pattern are sorted by
+ * the bytes of their names. */
 #ifndef GF_BATCH_NAMES_INPUTS_H
 #define GF_BATCH_NAMES_INPUTS_H
 
@@ -11,8 +11,8 @@
 
 struct gf_input_name {
     char *path;
-    size_t below; /* where in `path` the part below the searched folder begins; 0: -i names the file
-                   * itself */
+    /* where in `path` the part below the searched folder begins; 0: -i names the file itself */
+    size_t below;
     const void *data; /* the bytes of a member of an archive; NULL: the input is a file */
     size_t size;
 };
@@ -20,21 +20,23 @@ struct gf_input_name {
 struct gf_inputs {
     struct gf_input_name *item;
     size_t count, capacity;
-    size_t left_out; /* files of folders that were not taken for pictures */
+    size_t left_out; /* the number of files in folders whose names are not names of pictures */
 };
 
 struct gf_inputs_request {
-    const char *const *argument; /* a file, "-", a folder, a pattern with *, ? or [, "@LIST" */
+    /* each is a file, "-", a folder, a pattern with *, ? or [, or "@LIST" */
+    const char *const *argument;
     int count;
-    bool recursive;       /* search folders in folders */
-    bool nul_separated;   /* lists end their names with NUL, not with a line break */
-    char *const *outputs; /* [outputs_count]: folders that the search does not enter, since the last
-                           * run's results lie there; "" stands for none */
+    bool recursive;     /* folders in folders are searched, too */
+    bool nul_separated; /* names in lists end with NUL instead of a line break */
+    /* folders that the search does not enter, since the last run's results lie there: one for
+     * each of outputs_count outputs, or "" */
+    char *const *outputs;
     int outputs_count;
     struct gf_inputs *left_out; /* gets the names of the files that are no pictures; or NULL */
 };
 
-/* Whether the input is a pipe or a device: it can be read only once. */
+/* Whether the input is a pipe or a device, which can be read only once. */
 bool gf_input_named_is_stream(const char *path);
 
 /* Whether the argument may stand for more than one picture. */

@@ -1,4 +1,4 @@
-/* Finds outputs that would overwrite each other, or an input, under whatever name. */
+/* Finds outputs that would overwrite each other, or an input, even where their names differ. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct folder_memo {
     char *given, *real;
 };
 
-/* The real path of a folder whose last parts need not exist. */
+/* Returns the real path of a folder whose last parts need not exist. */
 static char *real_folder(const char *folder)
 {
     char *const real = realpath(*folder ? folder : ".", NULL);
@@ -42,7 +42,7 @@ static char *real_folder(const char *folder)
     return result;
 }
 
-/* The real path of a file that need not exist; from malloc(). */
+/* Returns the real path, from malloc(), of a file that need not exist. */
 static char *real_name(struct folder_memo *memo, const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -59,7 +59,7 @@ static char *real_name(struct folder_memo *memo, const char *path)
     return result;
 }
 
-/* Like real_name(), after following links as the output does. */
+/* Does what real_name() does, after following links as the output does. */
 static char *real_path(struct folder_memo *memo, const char *path)
 {
     struct stat file;
@@ -79,8 +79,8 @@ static void free_memo(struct folder_memo *memo)
 
 struct target {
     char *path;
-    size_t index; /* of the input */
-    int number;   /* of its output */
+    size_t index; /* the index of the input */
+    int number;   /* the number of the input's output */
 };
 
 static int compare_targets(const void *a, const void *b)
@@ -99,7 +99,7 @@ static void free_targets(struct target *target, size_t count)
     free(target);
 }
 
-/* The real paths, sorted; *count leaves out paths that have none. */
+/* Returns the real paths, sorted; *count leaves out files that have none. */
 static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path, int outputs,
                                      size_t *count)
 {
@@ -114,7 +114,7 @@ static struct target *sorted_targets(const struct gf_inputs *inputs, char *const
                 continue;
             char *const real = real_path(&memo, name);
             if (!real)
-                continue; /* the error shows when it is opened */
+                continue; /* an error appears when the file is opened */
             target[(*count)++] = (struct target){.path = real, .index = i, .number = (int)k};
         }
     }
@@ -144,7 +144,7 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
     return GF_OK;
 }
 
-/* Refuses outputs that are inputs. own: also an input that is its own output. */
+/* Refuses outputs that are inputs; with `own` also an input that is its own output. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct target *output,
                                    size_t outputs, const struct target *input, size_t count,
                                    bool own, struct gf_error *error)

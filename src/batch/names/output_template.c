@@ -49,7 +49,7 @@ static enum gf_status add_part(struct gf_template *template, struct gf_template_
     return GF_OK;
 }
 
-/* Reads a field behind its brace: "stem}..." or "n:4}...". */
+/* Reads a field behind its opening brace: "stem}..." or "n:4}...". */
 static enum gf_status read_field(const char *text, struct gf_template_part *part,
                                  struct gf_error *error)
 {
@@ -71,7 +71,7 @@ static enum gf_status read_field(const char *text, struct gf_template_part *part
         (int)(length < 40 ? length + (text[length] == '}') : 40), text);
 }
 
-/* Reads text up to a field, and makes doubled braces single, in place. */
+/* Reads text up to a field, and replaces doubled braces by single ones, in place. */
 static enum gf_status read_text(struct gf_template *template, const char **from,
                                 struct gf_error *error)
 {
@@ -116,8 +116,8 @@ static bool is_folder(const char *path, bool several)
     return several && strcmp(path, "-") && !strpbrk(slash ? slash : path, ".{}");
 }
 
-/* Whether the name may mean a folder: it is the name of one file without a format, and nothing of
- * that name exists but a regular file. */
+/* Whether the name may mean a folder: it is the name of one file without a known format, and only a
+ * regular file of that name, or nothing, exists. */
 static bool may_be_folder(const struct gf_template *template)
 {
     struct stat file;
@@ -126,7 +126,7 @@ static bool may_be_folder(const struct gf_template *template)
            (stat(template->text, &file) || S_ISREG(file.st_mode));
 }
 
-/* FOLDER is FOLDER/{below}/{stem}.{ext}. */
+/* Reads -o FOLDER, which means FOLDER/{below}/{stem}.{ext}. */
 static enum gf_status read_folder(struct gf_template *template, const char *folder,
                                   struct gf_error *error)
 {
@@ -191,7 +191,7 @@ char *gf_template_folder(const struct gf_template *template)
     size_t length = first->length;
     while (length && first->text[length - 1] != '/')
         length--;
-    /* For a folder the first part is its name, without a slash. */
+    /* The first part of a folder's template is the folder's name, without a slash. */
     if (template->parts > 1 && template->part[1].field == GF_FIELD_TEXT)
         length = first->length;
     return strndup(first->text, length);
@@ -230,7 +230,8 @@ static void put_extension(FILE *file, const struct gf_template *template,
         fputs(gf_file_format_extension(named != GF_FILE_AUTO ? named : values->content), file);
 }
 
-/* Dots alone become underscores: "...png" must not lead out of the output's folder. */
+/* Appends the stem. A stem of dots alone becomes underscores: "...png" must not lead out of the
+ * output's folder. */
 static void put_stem(FILE *file, const char *stem, size_t length)
 {
     const bool dots = strspn(stem, ".") >= length;
@@ -275,7 +276,7 @@ static void put_part(FILE *file, const struct gf_template *template,
     }
 }
 
-/* An empty field leaves two slashes. */
+/* Replaces two slashes by one; an empty field leaves two. */
 static void squeeze_slashes(char *path)
 {
     char *to = path;

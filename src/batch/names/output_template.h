@@ -1,6 +1,6 @@
-/* Where results go: -o names a file, "-", a folder, or a template with fields in braces. All
- * outputs are named before anything runs, and their names must differ; only names that contain the
- * size, or the number of a picture in a stream, are made later. */
+/* Decides where results go: -o names a file, "-", a folder, or a template with fields in braces.
+ * All outputs are named before anything runs, and their names must differ; only names that contain
+ * the size, or the number of a picture in a stream, are made later. */
 #ifndef GF_BATCH_NAMES_OUTPUT_TEMPLATE_H
 #define GF_BATCH_NAMES_OUTPUT_TEMPLATE_H
 
@@ -10,57 +10,59 @@
 
 enum gf_template_field {
     GF_FIELD_TEXT,
-    GF_FIELD_DIR,   /* {dir}: the input's folder, relative to the searched folder if it was found */
-    GF_FIELD_BELOW, /* {dir} for an input that a search found, else nothing; -o FOLDER uses it */
-    GF_FIELD_STEM,  /* {stem}: the input's name without folder and extension */
-    GF_FIELD_EXT,   /* {ext}: --format's, or the input's own */
+    GF_FIELD_DIR, /* {dir}: the input's folder, relative to the searched folder if it was found */
+    /* {dir} for an input that a search found, else empty; -o FOLDER uses this field */
+    GF_FIELD_BELOW,
+    GF_FIELD_STEM,   /* {stem}: the input's name without folder and extension */
+    GF_FIELD_EXT,    /* {ext}: the extension of --format, or the input's own */
     GF_FIELD_NUMBER, /* {n}, {n:4}: the number of the input in the list, or of the picture in the
                       * only input; from 1 */
-    GF_FIELD_WIDTH,  /* {w}, {h}: of the result */
+    GF_FIELD_WIDTH,  /* {w}, {h}: the size of the result */
     GF_FIELD_HEIGHT,
 };
 
 struct gf_template_part {
     enum gf_template_field field;
-    int digits;       /* of a number, at least */
-    const char *text; /* part of the template's own text */
+    int digits;       /* the least number of digits of a number */
+    const char *text; /* a part of the template's own text */
     size_t length;
 };
 
 enum { GF_TEMPLATE_PARTS_MAX = 32 };
 
 struct gf_template {
-    char *text; /* as given, braces unescaped */
+    char *text; /* the template as given, with single braces */
     bool is_stdout;
-    bool is_pattern; /* it has fields; else it names one file */
+    bool is_pattern; /* the template has fields; otherwise it names one file */
     bool has_number, has_size;
-    enum gf_file_format format; /* asked for; GF_FILE_AUTO: by extension */
+    enum gf_file_format format; /* the format of --format; GF_FILE_AUTO: the extension decides */
     struct gf_template_part part[GF_TEMPLATE_PARTS_MAX];
     int parts;
 };
 
-/* The fields as a user writes them, for the manual; NULL past the last one. */
+/* Returns a field as a user writes it, for the manual; NULL past the last one. */
 const struct gf_key_help *gf_template_field_at(int index);
 
-/* Ends messages about names that should differ. */
+/* The end of messages about names that should differ. */
 #define GF_OUTPUTS_APART \
     "a folder, which ends in / or is there, or {dir}, {stem}, {ext} and {n} in -o tell outputs " \
     "apart"
 
-/* Parses -o. several: there may be more than one input, and then a name without an extension is a
- * folder. A name with an unknown extension is refused, since it may be a file or a folder. */
+/* Parses -o. With `several` there may be more than one input, and then a name without an extension
+ * is a folder. A name with an unknown extension is refused, since it may be a file or a folder. */
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
                                  struct gf_template *template, struct gf_error *error) GF_CHECKED;
-/* An archive is like a folder: its members are named as files there would be. */
+/* Makes the template of an archive, which is like a folder: the archive's members are named as
+ * files in a folder would be. */
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template,
                                       struct gf_error *error) GF_CHECKED;
 void gf_template_free(struct gf_template *template);
-/* The folder that holds every output, or "" where the template begins with a field; from malloc().
- */
+/* Returns the folder that holds every output, or "" where the template begins with a field; from
+ * malloc(). */
 char *gf_template_folder(const struct gf_template *template);
 
-/* The values of the fields. */
+/* The values that replace the fields. */
 struct gf_template_values {
     const struct gf_input_name *input;
     size_t number;
@@ -68,14 +70,14 @@ struct gf_template_values {
     enum gf_file_format content; /* the input's format, for {ext} where the input's name has no
                                   * known extension */
 };
-/* *path is from malloc(). */
+/* Expands a template; *path is from malloc(). */
 enum gf_status gf_template_expand(const struct gf_template *template,
                                   const struct gf_template_values *values, char **path,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Fails if two outputs have the same name, or an output is another input or, where each input has
- * several outputs, its own input. path[i * outputs + k] is output k of input i; NULL where it is
- * not known yet, or the input cannot be read. */
+/* Fails if two outputs have the same name, or if an output is another input, or its own input where
+ * each input has several outputs. path[i * outputs + k] is output k of input i; NULL where its name
+ * is not known yet, or the input cannot be read. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
                                 struct gf_error *error) GF_CHECKED;
 /* Makes the folders of the path that do not exist. */

@@ -6,15 +6,16 @@
 static const char unit[] = "_bytes";
 static const char member[] = "options.", look_up[] = "gf_filter_at lists", list[] = "--list shows";
 
-/* The length of the option's name in "options.NAME"; 0 where the text begins with something else,
- * such as the name of a file, "options.png: ". */
+/* Returns the length of the option's name in "options.NAME"; 0 where the text begins with something
+ * else, such as the name of a file, "options.png: ". */
 static size_t option_length(const char *text)
 {
     if (strncmp(text, member, sizeof member - 1))
         return 0;
     const char *const name = text + sizeof member - 1;
     const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
-    return strchr("=);", name[length]) ? length : 0; /* or the end of the text */
+    /* a name may also end at the end of the text */
+    return strchr("=);", name[length]) ? length : 0;
 }
 
 void gf_name_options_as_typed(char *text)
@@ -29,7 +30,7 @@ void gf_name_options_as_typed(char *text)
             for (from = name; from < name + length; from++)
                 *to++ = *from == '_' ? '-' : *from;
             if (length > sizeof unit && !memcmp(from - (sizeof unit - 1), unit, sizeof unit - 1))
-                to -= sizeof unit - 1; /* --memory is memory_bytes */
+                to -= sizeof unit - 1; /* the option --memory sets memory_bytes */
         } else if (!strncmp(from, look_up, sizeof look_up - 1)) {
             memcpy(to, list, sizeof list - 1);
             to += sizeof list - 1;

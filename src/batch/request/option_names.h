@@ -1,8 +1,8 @@
-/* The names that users type for options, in messages of the library. */
+/* Replaces the library's names of options in messages by the names that users type. */
 #ifndef GF_BATCH_REQUEST_OPTION_NAMES_H
 #define GF_BATCH_REQUEST_OPTION_NAMES_H
 
-/* Rewrites the library's names for options and functions in a message, in its place: "over
+/* Rewrites the library's names of options and functions in a message, in place: "over
  * options.max_pixels=99" becomes "over --max-pixels=99". */
 void gf_name_options_as_typed(char *text);
 

@@ -29,7 +29,7 @@ enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *reques
     gf_options_of_output(&options, &output.options);
     options.device = GF_DEVICE_CPU;
     options.codec = GF_CODEC_CPU;
-    options.warn = NULL; /* the run says what there is to say */
+    options.warn = NULL; /* only the run itself warns */
     return *reader ? GF_OK : gf_pipeline_open(output.chain, &options, reader, error);
 }
 
@@ -60,7 +60,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
         if (status)
             return status;
         if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
-            return GF_OK; /* the run will report it */
+            return GF_OK; /* the run will report the failure */
         values.width = peek.out.width;
         values.height = peek.out.height;
         values.content = peek.content;

@@ -1,5 +1,5 @@
-/* What a batch is asked to do, what it tells while it runs, and what follows from the request
- * alone. */
+/* What a batch is asked to do, what the batch reports while it runs, and what follows from the
+ * request alone. */
 #ifndef GF_BATCH_REQUEST_REQUEST_H
 #define GF_BATCH_REQUEST_REQUEST_H
 
@@ -22,29 +22,31 @@ enum gf_message_kind {
 
 /* The progress of a batch. */
 struct gf_batch_state {
-    size_t files, done, failed, skipped; /* files: of this shard */
-    size_t left_out;                     /* not taken for pictures, by their names */
-    size_t pictures;                     /* written; a stream has several */
-    double megapixels;                   /* of the inputs that are done */
+    size_t files, done, failed, skipped; /* `files` is the number of files of this shard */
+    /* the number of files whose names are not names of pictures */
+    size_t left_out;
+    size_t pictures;   /* the number of pictures written; a stream has several */
+    double megapixels; /* the pixels of the inputs that are done */
     double elapsed_s;
-    double part;                  /* of a single input: how much of its picture is done, 0..1 */
-    double busy_s[GF_SPAN_KINDS]; /* of all workers together, if spans are recorded */
+    /* for a single input: the part of its picture that is done, 0..1 */
+    double part;
+    double busy_s[GF_SPAN_KINDS]; /* the times of all workers together, if spans are recorded */
 };
 
 /* Whether a server (src/server) runs the picture in place of the GPU of this process. */
 enum gf_server_use {
-    GF_SERVER_AUTO,  /* one that is there */
-    GF_SERVER_START, /* likewise; where there is none, one is started for the next pictures */
+    GF_SERVER_AUTO,  /* use a server that is running */
+    GF_SERVER_START, /* as GF_SERVER_AUTO; if no server runs, start one for the next pictures */
     GF_SERVER_OFF
 };
 
-/* Counts that are always up to date, so that a signal handler can read them. */
+/* The counts that are always up to date, so that a signal handler can read them. */
 struct gf_batch_counts {
     atomic_size_t files, done, failed;
 };
 
-/* One of several outputs of each input. Of the options those count that gf_options_of_output()
- * copies. */
+/* One of several outputs of each input. Only the options that gf_options_of_output() copies are
+ * used. */
 struct gf_batch_output {
     const char *chain;
     struct gf_options options;
@@ -54,17 +56,19 @@ struct gf_batch_output {
 struct gf_batch_request {
     /* The chain and the options of the only output, or of the first of several. */
     const char *chain;
-    struct gf_options options; /* threads and memory_bytes are for all workers together */
+    struct gf_options options; /* `threads` and `memory_bytes` are for all workers together */
     const struct gf_inputs *inputs;
-    size_t expected; /* how many pictures the archive has, whose first pictures are `inputs`; 0:
-                      * `inputs` are all */
+    /* for an archive, the number of its pictures, of which `inputs` are the first; 0: `inputs`
+     * are all pictures */
+    size_t expected;
     const struct gf_template *output;
-    const struct gf_batch_output *more; /* [more_outputs]: the outputs beside the first */
+    const struct gf_batch_output *more; /* the outputs after the first */
     int more_outputs;
-    const int *device; /* CUDA devices that share the work; none: as options.device says */
+    /* the CUDA devices that share the work; without any, options.device decides */
+    const int *device;
     int devices;
     int server;        /* enum gf_server_use, for a single input's picture */
-    int server_idle_s; /* of a server that is started */
+    int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;
     bool process_ends;        /* the process ends after the run, so that devices need not be
                                * closed */
@@ -73,7 +77,7 @@ struct gf_batch_request {
     int shard, shards;        /* 1..shards; shards 0: all inputs */
     struct gf_batch_log *log; /* may be NULL, as may all members below */
     struct gf_resume *resume;
-    /* Called by one thread at a time, but not always the same one. */
+    /* Sends a message. One thread at a time calls the function, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);
     /* Called for each picture of a single input. */
     void (*picture)(void *context, const char *input, const char *output,
@@ -104,7 +108,7 @@ static inline struct gf_batch_output gf_batch_output_at(const struct gf_batch_re
                  : (struct gf_batch_output){request->chain, request->options, request->output};
 }
 
-/* Sends a message as one line, whatever characters names in it hold. */
+/* Sends a message as one line, even if names in it contain line breaks. */
 void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind kind,
                    const char *format, ...) GF_PRINTF(3, 4);
 /* Whether the first input or an output is an archive. */
@@ -113,26 +117,27 @@ bool gf_batch_has_archives(const struct gf_batch_request *request);
 bool gf_batch_is_single(const struct gf_batch_request *request);
 /* Whether one of the outputs is standard output. */
 bool gf_batch_writes_stdout(const struct gf_batch_request *request);
-/* Whether the outputs of the only input, which may hold several pictures, are numbered by picture.
- * --skip-existing and --update decide for each file, and so they need the output's name before the
- * header is read. */
+/* Whether the outputs of the only input, which may contain several pictures, are numbered by
+ * picture. --skip-existing and --update decide for each file, and so need the output's name before
+ * the header is read. */
 bool gf_batch_numbers_pictures(const struct gf_batch_request *request, int output);
 /* Fails if a filter of the request has no CUDA kernel. */
 enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
                                       struct gf_error *error) GF_CHECKED;
 
-/* The inputs of a shard: those at first, first + step, ... in the whole list. */
+/* The inputs of a shard: the indices first, first + step, ... of the whole list. */
 struct gf_batch_shard {
     size_t first, step, count;
 };
 struct gf_batch_shard gf_batch_shard_of(const struct gf_batch_request *request);
-/* The index in the whole list of the input at a position in the shard. */
+/* Returns the index in the whole list of the input at a position in the shard. */
 static inline size_t gf_batch_shard_index(const struct gf_batch_shard *shard, size_t position)
 {
     return shard->first + position * shard->step;
 }
 
-/* The end of a summary: "; 2 files were not taken for pictures (-v names them)", or nothing. */
+/* Writes the end of a summary: "; 2 files were not taken for pictures (-v names them)", or
+ * nothing. */
 enum { GF_BATCH_LEFT_OUT_SIZE = 100 };
 void gf_batch_describe_left_out(const struct gf_batch_state *state,
                                 char text[GF_BATCH_LEFT_OUT_SIZE]);

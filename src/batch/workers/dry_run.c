@@ -9,7 +9,7 @@
 #include "batch/request/output_names.h"
 #include "batch/workers/workers.h"
 
-/* Whether the run would take the input, by its header. A pipe is not opened. */
+/* Finds out whether the run would take the input, by the input's header. A pipe is not opened. */
 static enum gf_status check_header(const struct gf_batch *batch, const char *input, int number,
                                    struct gf_pipeline **reader, struct gf_error *error)
 {
@@ -37,8 +37,8 @@ static enum gf_status send_line(const struct gf_batch *batch, size_t index, int 
     return GF_OK;
 }
 
-/* Reports one output of an input. *fault becomes the status with which it would fail, with the
- * reason in *why. */
+/* Reports one output of an input. *fault becomes the status with which the output would fail, with
+ * the reason in *why. */
 static enum gf_status report_output(const struct gf_batch *batch, size_t index, int number,
                                     struct gf_pipeline **reader, enum gf_status *fault,
                                     struct gf_error *why, struct gf_error *error)

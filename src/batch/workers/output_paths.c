@@ -1,4 +1,4 @@
-/* The outputs of one input: their names, and which of them exist already. */
+/* Finds the names of the outputs of one input, and which of these outputs exist already. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,7 +46,8 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
     return GF_OUTCOME_WAITING;
 }
 
-/* Why gf_batch_check_existing() refuses an output: it could never be made, or it exists already. */
+/* Returns the status with which gf_batch_check_existing() refuses an output: the output could never
+ * be made, or it exists already. */
 enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int number)
 {
     return item->refusal && item->refusal[number] ? GF_ERROR_UNFIT : GF_ERROR_OUTPUT;
@@ -54,7 +55,7 @@ enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int
 
 /* ---- the output's name ---- */
 
-/* Of the members of an archive. */
+/* Takes the name of an output of an archive's member. */
 static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_worker *worker,
                                  const char *path, struct gf_error *error)
 {
@@ -72,7 +73,7 @@ static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_w
     return GF_ERROR_UNFIT;
 }
 
-/* Checks whether names that are known only now are the same. */
+/* Checks that the names of an input's outputs differ, where some are known only now. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
                                         struct gf_error *error)
 {

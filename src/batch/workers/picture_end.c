@@ -1,4 +1,4 @@
-/* The end of a picture: its messages, its lines in the log, the counts of the batch. */
+/* Ends a picture: sends its messages, writes its lines in the log, and counts it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +6,7 @@
 #include "base/fail.h"
 #include "batch/workers/workers.h"
 
-/* Writes the picture's line to the log, and calls request->entry, where there is a log and such a
- * function. */
+/* Writes the picture's line to the log, and calls request->entry; either may be NULL. */
 static void record_picture(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
 {
     const struct gf_batch_request *const request = worker->batch->request;
@@ -22,7 +21,7 @@ static void record_picture(struct gf_batch_worker *worker, const struct gf_batch
 
 /* ---- a picture is done ---- */
 
-/* first: of the outputs of its input. */
+/* Counts a picture; `first` tells that the output is the first one of its input. */
 static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
 {
     batch->state.pictures++;
@@ -62,8 +61,8 @@ void gf_batch_picture_done(void *context, int number, const char *path,
                                              .fingerprint = batch->fingerprint[result->number]};
     record_picture(worker, &entry);
     if (request->verbose && !gf_batch_is_single(request)) {
-        struct gf_error line; /* gf_fail() makes a single line of the text, whatever characters
-                               * names hold */
+        /* gf_fail() makes a single line of the text, even if names in it contain line breaks */
+        struct gf_error line;
         (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
                       worker->input->path, path ? path : result->path, profile->in.width,
                       profile->in.height, profile->device, codec(profile->device_decoded),
@@ -119,7 +118,7 @@ static void record_without_picture(struct gf_batch_worker *worker,
 
 static bool is_in(const char *why, const char *name)
 {
-    struct gf_error shown; /* as messages show it */
+    struct gf_error shown; /* the error as messages show it */
     (void)gf_fail(&shown, GF_OK, "%s", name);
     return strstr(why, shown.text);
 }
@@ -156,8 +155,8 @@ static struct gf_error failure_of(const struct gf_batch_result *result)
                             result->path, result->status, result->why.text);
 }
 
-/* Notes the failures of all outputs, except the first that failed where its error becomes the
- * run's. Some failures are the same for all outputs. */
+/* Notes the failures of all outputs, except the first one where its error becomes the run's. Some
+ * failures are the same for all outputs. */
 static void note_failures(struct gf_batch_worker *worker, const struct gf_error *first, bool ends)
 {
     struct gf_error told[GF_PIPELINE_OUTPUTS_MAX];
@@ -185,7 +184,7 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
     const struct gf_error failure = failure_of(telling);
     for (int k = 0; k < gf_batch_outputs(request); k++)
         record_without_picture(worker, &worker->result[k]);
-    ends &= !worker->log_status; /* then the log's failure is the run's */
+    ends &= !worker->log_status; /* a failure of the log would be the run's instead */
     note_failures(worker, &failure, ends && outcome == GF_OUTCOME_FAILED);
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);

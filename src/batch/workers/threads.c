@@ -10,7 +10,7 @@
 
 /* ---- an input ---- */
 
-/* Looks which outputs of the worker's input are to be made; false if none is. */
+/* Finds out which outputs of the worker's input are to be made; false if none is. */
 static bool begin_results(struct gf_batch_worker *worker)
 {
     bool any = false;
@@ -38,8 +38,8 @@ static bool begin_results(struct gf_batch_worker *worker)
     return any;
 }
 
-/* The output that tells how the picture ended: the first that failed, else the first that was done,
- * else the first. */
+/* Returns the output that tells how the picture ended: the first that failed, else the first that
+ * was done, else the first. */
 static const struct gf_batch_result *telling_result(const struct gf_batch_worker *worker)
 {
     const struct gf_batch_result *telling = &worker->result[0];
@@ -164,7 +164,7 @@ static void wait_for_workers(struct gf_batch *batch)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Starts the workers' threads, or as many as the system gives. */
+/* Starts the workers' threads, or as many as the system allows. */
 static int start_workers(struct gf_batch *batch, struct gf_batch_worker *worker, int count)
 {
     int started = 0;
@@ -188,7 +188,7 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
     if (!status && !started && supply->attend)
         status = gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
     else if (!status && !started)
-        worker_main(&worker[0]); /* there are no other threads: the calling thread works */
+        worker_main(&worker[0]); /* no thread could be started: the calling thread does the work */
     if (!status && supply->attend)
         status = supply->attend(supply->context, error);
     else if (!status)

@@ -1,4 +1,4 @@
-/* A worker's work on one file. */
+/* Processes one file by a worker. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +52,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     const struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
     struct gf_options options = batch->options;
-    /* For a single input the pipeline itself falls back to the CPU, since only it can read a pipe a
-     * second time. */
+    /* For a single input the pipeline itself falls back to the CPU, since only the pipeline still
+     * has the bytes of a pipe. */
     options.device = worker->device < 0 ? GF_DEVICE_CPU
                      : batch->devices.falls_back && gf_batch_is_single(batch->request)
                          ? GF_DEVICE_AUTO
@@ -64,8 +64,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     struct gf_remote *const remote = worker->device < 0 ? NULL : batch->devices.remote;
     enum gf_status status;
     if (remote) {
-        worker->batch->devices.remote = NULL; /* the pipeline owns the remote now; there is only one
-                                               * worker */
+        /* the pipeline owns the remote now; there is only one worker */
+        worker->batch->devices.remote = NULL;
         status =
             gf_pipeline_open_remote(request->chain, &options, remote, &worker->pipeline, error);
         if (!status && batch->devices.choice.cpu_alone)
@@ -87,7 +87,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     return status;
 }
 
-/* The next device that still works, counted from the worker's own device; -1: there is none. */
+/* Returns the next device that still works, counted from the worker's own device; -1: there is
+ * none. */
 static int other_device(const struct gf_batch_worker *worker)
 {
     const struct gf_batch *const batch = worker->batch;
@@ -108,8 +109,8 @@ static void use_device(struct gf_batch_worker *worker, int device)
     worker->device = device;
 }
 
-/* After a failure of the worker's device: lets the worker run the file again on another device, or
- * on the CPU; false if there is none. A device that is out of memory is tried again with the next
+/* Moves the worker, after a failure of its device, to another device or to the CPU, to run the file
+ * again; false if there is none. A device that is out of memory is tried again with the next
  * picture; a device that has failed is never used again. */
 static bool change_device(struct gf_batch_worker *worker, enum gf_status failure,
                           const struct gf_error *why)
@@ -140,7 +141,7 @@ static bool change_device(struct gf_batch_worker *worker, enum gf_status failure
     return true;
 }
 
-/* Before a file: returns the worker to its own device, unless another worker has seen that device
+/* Returns the worker to its own device before a file, unless another worker has seen that device
  * fail. */
 static void return_to_device(struct gf_batch_worker *worker)
 {
@@ -155,7 +156,7 @@ static void return_to_device(struct gf_batch_worker *worker)
     use_device(worker, worker->assigned_device);
 }
 
-/* Does the file, or the member, on the device that the worker has. */
+/* Processes the file, or the member, on the worker's present device. */
 static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;
