@@ -1,5 +1,5 @@
 /* clahe on a device. Pictures of 8 bits are changed by tables in shared memory; tables for 16 bits
- * are too large for it and stay in global memory. */
+ * are too large for shared memory and stay in global memory. */
 #include "filters/clahe/clahe.h"
 
 #include "cuda/common/early.cuh"

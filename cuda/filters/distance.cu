@@ -9,7 +9,7 @@
 
 constexpr int ALONG_WARPS = 4, ALONG_THREADS = ALONG_WARPS * WARP;
 constexpr int EACH = 16;         /* pixels of a lane */
-constexpr int NOWHERE = 1 << 30; /* the distance where no background pixel is found */
+constexpr int NOWHERE = 1 << 30; /* a column further away than all others */
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
 /* Bit i of the result is set if pixel x + i of the row is background. */

@@ -122,7 +122,7 @@ static int launch_bytes(struct pad_rows rows, struct gf_format format, cudaStrea
 
 /* ---- alpha is added to the picture's channels ---- */
 
-/* Sample c of the result's pixel x. */
+/* Returns sample c of the result's pixel x. */
 template <typename SAMPLE, int IN>
 static __device__ __forceinline__ unsigned sample_of(const struct pad_rows &rows, const SAMPLE *row,
                                                      bool inside, int x, int c)

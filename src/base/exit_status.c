@@ -49,8 +49,8 @@ const char *gf_exit_meaning(int exit_status)
     return NULL;
 }
 
-/* How much a fault counts beside other faults of its run: the larger number decides the exit
- * status. */
+/* Returns the gravity of a fault: of two faults of a run the one with the larger number decides
+ * the exit status. */
 static int gravity(enum gf_status status)
 {
     switch (gf_exit_status(status)) {

@@ -16,8 +16,8 @@
 enum gf_json_layout {
     GF_JSON_COMPACT,    /* "a":1,"b":2 */
     GF_JSON_INLINE,     /* "a": 1, "b": 2 */
-    GF_JSON_LINES,      /* as inline, but each on a line of its own */
-    GF_JSON_LINES_OPEN, /* as lines, but the closing bracket follows the last one directly */
+    GF_JSON_LINES,      /* as GF_JSON_INLINE, but each member has a line of its own */
+    GF_JSON_LINES_OPEN, /* as GF_JSON_LINES, but the last member and the bracket share a line */
 };
 
 enum { GF_JSON_DEPTH_MAX = 8 };

@@ -53,8 +53,8 @@ int gf_json_int_of(const struct gf_json_value *value, const char *key, int least
 /* Returns the member's text; "" where the member is missing or no text. */
 const char *gf_json_text_of(const struct gf_json_value *value, const char *key);
 bool gf_json_bool_of(const struct gf_json_value *value, const char *key);
-/* The first element or member of the object's member of that name; NULL where there is none. ->next
- * leads to the others. */
+/* Returns the first element or member of the object's member `key`; NULL where there is none. Its
+ * member `next` leads to the next one. */
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key);
 size_t gf_json_count(const struct gf_json_value *first); /* the number of values from `first` on */
 

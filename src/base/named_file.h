@@ -15,7 +15,7 @@
 struct gf_handed_files {
     int count;
     const char *const *path;
-    const int *descriptor; /* of regular files */
+    const int *descriptor; /* descriptors of regular files */
 };
 
 /* From now on the calling thread opens these files and no others; NULL: it opens files by path
@@ -33,7 +33,7 @@ enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status too_large,
                                   unsigned char **bytes, size_t *size,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Identifies a file: another file differs from it, and so does the same file after a change. */
+/* Identifies a file: two files have different identities, and so has a file after a change. */
 struct gf_file_identity {
     dev_t device;
     ino_t inode;

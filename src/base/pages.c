@@ -12,7 +12,7 @@ void *gf_pages_alloc(size_t size)
     if (pages == MAP_FAILED)
         return NULL;
     if (size >= 2 * (size_t)HUGE_PAGE)
-        (void)madvise(pages, size, MADV_HUGEPAGE); /* a refusal costs speed only */
+        (void)madvise(pages, size, MADV_HUGEPAGE); /* if the kernel refuses, only speed is lost */
     return pages;
 }
 

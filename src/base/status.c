@@ -1,4 +1,4 @@
-/* Outcomes: their names and meanings, from the one list in gpufilter/status.h. */
+/* The names and meanings of outcomes, from the list in gpufilter/status.h. */
 #include "gpufilter/status.h"
 
 #include <stdarg.h>

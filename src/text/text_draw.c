@@ -164,7 +164,7 @@ static bool is_gray(int colour)
            ((colour >> 16 & 255) == (colour >> 8 & 255) && (colour >> 8 & 255) == (colour & 255));
 }
 
-/* Lays a layer over the premultiplied colour in pixel[0..2] with the alpha in pixel[3]. */
+/* Composites a layer over the premultiplied colour in pixel[0..2] with the alpha in pixel[3]. */
 static void lay(double *pixel, int colour, double part)
 {
     for (int c = 0; c < 4; c++) {

@@ -18,7 +18,7 @@ struct gf_text_glyph {
 };
 
 struct gf_text_lines {
-    struct gf_text_glyph *glyph; /* from left to right in each line */
+    struct gf_text_glyph *glyph; /* the glyphs, from left to right in each line */
     int64_t *width;              /* the width of each line, in 1/64 pixel */
     int glyphs, lines;
 };

@@ -1,4 +1,4 @@
-/* What blur does with blurred samples: it rounds them. */
+/* The type Finish of blur (gauss_common.cuh): it rounds the blurred samples. */
 #ifndef GF_CUDA_FILTERS_GAUSS_BLUR_CUH
 #define GF_CUDA_FILTERS_GAUSS_BLUR_CUH
 

@@ -14,8 +14,7 @@
 
 enum {
     STAGING_BYTES = TILE_SAMPLES + 16
-}; /* of a row of results of gauss_tile.cuh: rows meet
-    * different banks */
+}; /* pitch of a row of results in gauss_tile.cuh, so that rows start in different banks */
 
 /* A word holds the samples of two rows, the upper row in its lower half. One addition adds the
  * samples to the left and right in both rows (the sums stay below 2^16), then each row has a

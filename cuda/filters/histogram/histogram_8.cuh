@@ -67,7 +67,7 @@ static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned 
     if (COUNT % 2 == 0 && !byte_of(w, i + COUNT - 1, 1, 0))
         return;
     if (SOURCE == LUMA) {
-        count_at(counters, (luma_sum(w, i) / 2 & 0x7f80u) + copy); /* / 256 * stride */
+        count_at(counters, (luma_sum(w, i) / 2 & 0x7f80u) + copy); /* luma * stride */
     } else if (SOURCE == LIGHTNESS) {
         const int green = COUNT >= 3 ? 1 : 0;
         const struct gf_rgb p = {light_of(tables, w, i), light_of(tables, w, i + green),

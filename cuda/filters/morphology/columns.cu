@@ -275,7 +275,7 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
 
 typedef struct column_shape<8, 2, 16, 16, 3, 1> short_windows;
 typedef struct column_shape<16, 1, 32, 8, 3, 16> long_windows;
-typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory; /* at most 52 KB */
+typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory; /* takes 52 KB at most */
 /* the largest reach of a short window; at most 50 KB */
 constexpr int SHORT_REACH = 40;
 

@@ -21,7 +21,7 @@ enum {
  * lane lies at (v / 4) * 128 + v % 4, which one dp4a computes from the byte's upper six bits and
  * its lower two. Such a table takes 8 KB; with one entry in a word it would take 32 KB, and four
  * times as long to fill for every block. */
-enum { TABLE_WORDS = 256 / 4 * WARP /* of a table with all copies */ };
+enum { TABLE_WORDS = 256 / 4 * WARP /* words of a table, all copies */ };
 
 /* Looks up four samples, each in a table of its own; a, b, c and d are the lane's copies. */
 static __device__ __forceinline__ unsigned look_up_word(unsigned word, const unsigned char *a,

@@ -141,7 +141,7 @@ static __device__ __forceinline__ float2 weighted(__half2 sides, __half2 middle)
  * the right. */
 template <int CHANNELS, class ROOT> struct scharr8 : gradient<unsigned char, CHANNELS, 4> {
     typedef gradient<unsigned char, CHANNELS, 4> base;
-    /* of the last two rows */
+    /* sums of the last two rows */
     __half2 slope[2][4][2] = {}, sides[2][4][2] = {}, middle[2][4][2] = {};
 
     using base::base;

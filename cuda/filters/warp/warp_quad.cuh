@@ -26,7 +26,7 @@ struct quad_launch {
     int in_end;         /* the first row behind the rows of the input that are present */
     unsigned char *out; /* row out_y of the result */
     size_t out_pitch;
-    int rows, width;         /* of the result */
+    int rows, width;         /* size of the result */
     int64_t u, v;            /* the position in the input of pixel (0, out_y) */
     struct warp_reach reach; /* the reach of a block's pixels */
     int groups;              /* the number of groups of four columns that any box fits in */

@@ -19,7 +19,7 @@ struct gf_texture_sampling {
 struct gf_texture {
     cudaTextureObject_t object;
     int y;    /* the picture's row that is the texture's row 0 */
-    int slot; /* of gf_texture_close */
+    int slot; /* the slot, for gf_texture_close() */
 };
 
 /* Opens a texture of rows first .. end - 1 of the view for work on the stream. If a texture cannot

@@ -29,8 +29,8 @@ struct gf_inputs_request {
     int count;
     bool recursive;     /* folders in folders are searched, too */
     bool nul_separated; /* names in lists end with NUL instead of a line break */
-    /* folders that the search does not enter, since the last run's results lie there: one for
-     * each of outputs_count outputs, or "" */
+    /* folders of outputs, which the search does not enter, since an earlier run's results lie
+     * there: one for each of outputs_count outputs, or "" */
     char *const *outputs;
     int outputs_count;
     struct gf_inputs *left_out; /* gets the names of the files that are no pictures; or NULL */

@@ -184,7 +184,7 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
     const struct gf_error failure = failure_of(telling);
     for (int k = 0; k < gf_batch_outputs(request); k++)
         record_without_picture(worker, &worker->result[k]);
-    ends &= !worker->log_status; /* a failure of the log would be the run's instead */
+    ends &= !worker->log_status; /* a failure of the log ends the run instead */
     note_failures(worker, &failure, ends && outcome == GF_OUTCOME_FAILED);
     fflush(worker->notes_file);
     const long length = ftell(worker->notes_file);

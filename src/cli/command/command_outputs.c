@@ -23,7 +23,7 @@ struct gf_command_output gf_command_output_at(const struct gf_command *command, 
 
 /* ---- reading ---- */
 
-/* Moves the output's members, its chain and the names of their files out of the command; the
+/* Moves the output's name, its chain and the names of their files out of the command, in which the
  * options stay. */
 static struct gf_command_output take_output(struct gf_command *command)
 {

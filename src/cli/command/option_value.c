@@ -175,7 +175,7 @@ static enum gf_status set_shard(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* The topic of --help: a filter, or a choice such as "study", which becomes the action's form. */
+/* Stores the topic of --help: a filter, or a choice such as "study", which becomes the form. */
 static enum gf_status set_topic(const struct gf_option *option, const char *text,
                                 struct gf_command *command, struct gf_error *error)
 {

@@ -171,7 +171,7 @@ INLINE int median_at(const struct columns *columns, struct window *window, int x
 }
 
 /* Computes a row. The columns have the histograms of the row above: each column adds a sample of
- * `taken` and subtracts one of the other line before a window reaches it. */
+ * `taken` and subtracts a sample of `dropped` before a window reaches the column. */
 GF_AVX2 static void make_row(const struct columns *columns, const uint8_t *taken,
                              const uint8_t *dropped, uint8_t *to)
 {
