@@ -17,7 +17,7 @@ struct nlmeans_args {
 };
 
 /* Pixels of 8 bits: the samples are the bytes of a word. With up to three channels byte 3 is 1, so
- * that the sum of byte 3 is the sum of the weights. */
+ * that the weighted sum of byte 3 is the sum of the weights. */
 template <int COUNT> struct pixels8 {
     typedef unsigned pixel;
     static constexpr int rows = 8; /* rows of a thread */

@@ -5,7 +5,8 @@
 #include "cuda/png/decoder.h"
 #include "cuda/png/stripes.cuh"
 
-/* The numbers of pictures and stripes, and the bytes that they need. */
+/* The numbers of pictures and stripes, the bytes of the compressed chunks (packed) and those of the
+ * filtered rows (filtered). */
 struct png_amounts {
     uint64_t pictures, stripes, packed, filtered;
 };
@@ -17,7 +18,7 @@ struct png_layout {
     unsigned *unpacked, *adlers, *flags;
     unsigned char *packed, *filtered;
     uint64_t described_bytes, returned_bytes, copied_bytes,
-        bytes; /* copied: all that the host has */
+        bytes; /* copied: the parts that the host has, too */
 };
 
 struct png_amounts gf_png_amounts(const struct gf_png_marked *header);

@@ -56,7 +56,7 @@ static __device__ __forceinline__ bool stands_before(const struct search &search
            own == bytes_from(search.data, CELL * k - distance);
 }
 
-/* The distance that the table has for a cell. */
+/* Returns the distance that the table has for a cell; 0: none. */
 static __device__ __forceinline__ unsigned candidate(const struct search &search, unsigned k,
                                                      uint64_t own)
 {
@@ -141,7 +141,8 @@ static __device__ __forceinline__ void load_ahead(const uint64_t *data, unsigned
 }
 
 /* Searches the segments of cells begin..end - 1; both are multiples of a segment, and `end` may be
- * behind the last cell. Stops where `most` cells have no distance, and then returns false. */
+ * behind the last cell. Stops once `most` cells were found to have no distance, and then returns
+ * false. */
 static __device__ bool search_all(struct search search, unsigned begin, unsigned end, unsigned most,
                                   uint16_t *first)
 {

@@ -8,10 +8,11 @@
 
 GF_C_BEGIN
 
-/* The number of bytes of the UTF-8 character (RFC 3629) at `at`, which ends at `end` or before, and
- * its code point; 0 if it is not one. */
+/* Returns the length in bytes of the UTF-8 character (RFC 3629) that begins at `at`, and its code
+ * point in *code; 0 if no valid character begins there or it goes beyond `end`. */
 int gf_utf8_read(const void *at, const void *end, uint32_t *code);
-/* The number of bytes of the UTF-8 character at text; 0 if it is not one. */
+/* Returns the length in bytes of the UTF-8 character that begins at text; 0 if no valid one
+ * does. */
 int gf_utf8_length(const char *text);
 
 /* Puts a '?' in the place of every character that a terminal would obey (C0 and C1 controls), that

@@ -33,8 +33,8 @@ struct limits {
     double value[MEASURES]; /* NaN: there is none */
 };
 
-/* The measure whose limit begins with the text, "min-ssim=0.98"; NULL: none does. *value: behind
- * the "=". */
+/* Returns the measure with whose limit and "=" the text begins, as in "min-ssim=0.98"; NULL if
+ * there is none. *value becomes the text behind the "=". */
 static const struct measure *find_limit(const char *text, const char **value)
 {
     for (int i = 0; i < MEASURES; i++) {
@@ -46,7 +46,8 @@ static const struct measure *find_limit(const char *text, const char **value)
     return NULL;
 }
 
-/* "min-sim=0.9" or "ssim=0.9" */
+/* Whether the user probably means a text as a limit, even if it is wrong: "min-sim=0.9" or
+ * "ssim=0.9". */
 static bool looks_like_limit(const char *text)
 {
     bool found = !strncmp(text, "min-", 4) || !strncmp(text, "max-", 4);
@@ -100,8 +101,8 @@ static void print_all(FILE *file, const struct gf_likeness *likeness)
     }
 }
 
-/* GF_ERROR_DIFFERENT where a limit is not kept; GF_ERROR_UNFIT where the pictures are too small for
- * it. */
+/* Returns GF_ERROR_DIFFERENT if a limit is not kept; GF_ERROR_UNFIT if the pictures are too small
+ * for its measure. */
 static enum gf_status check_limits(const struct gf_likeness *likeness, const struct limits *limits,
                                    const char *name, struct gf_error *error)
 {

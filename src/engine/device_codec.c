@@ -19,7 +19,8 @@ struct gf_device_decoder {
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
                 const struct gf_view *out);
-    size_t (*end)(const struct gf_coder_picture *picture); /* of what has been decoded */
+    /* where the decoded picture ends in the file */
+    size_t (*end)(const struct gf_coder_picture *picture);
 };
 
 static bool read_jpeg(struct gf_device_file *file, struct gf_format *format)
@@ -59,7 +60,8 @@ static size_t end_of_jpeg(const struct gf_coder_picture *picture)
     return picture->jpeg_decode.end;
 }
 
-/* Where more follows, the CPU decodes it. */
+/* The picture ends where the file ends: gf_png_marked_read() leaves a file with bytes behind IEND
+ * to the CPU. */
 static size_t end_of_png(const struct gf_coder_picture *picture)
 {
     return picture->png_decode.size;

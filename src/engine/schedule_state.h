@@ -12,7 +12,7 @@ struct gf_schedule_state {
     struct gf_layout layout;
     struct gf_ring in_ring, out_ring;
     struct gf_worker *worker;
-    int workers; /* whose lanes are open */
+    int workers; /* how many workers have an open lane */
     int threads; /* how many threads of the pool work; 0: the calling thread does everything */
     bool helps;  /* worker 0 is the calling thread, and the other workers are the pool's threads */
     struct gf_pass pass;
@@ -29,12 +29,13 @@ struct gf_schedule_state {
 void gf_pass_bands(struct gf_schedule_state *state);
 /* Whether the calling thread may queue the bands, without a thread for each lane. */
 bool gf_schedule_can_queue(const struct gf_schedule_state *state);
-/* Stand around calls to the device in a serial schedule, since a batch has many of them side by
- * side. */
+/* Called before and after the calls that give the device work in a serial schedule: they take and
+ * return the backend's right to use the device (acquire(), give_back()), since a batch runs many
+ * serial schedules at a time. They do nothing in other schedules. */
 void gf_schedule_begin_turn(const struct gf_schedule *schedule);
 void gf_schedule_end_turn(const struct gf_schedule *schedule);
 
-/* The rings between the codecs and the lanes, in host memory that is not pinned yet. */
+/* Allocates the rings between the codecs and the lanes in host memory that is not pinned yet. */
 enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state,
                                     struct gf_error *error) GF_CHECKED;
 /* Opens the lanes and allocates their device buffers. */
@@ -42,8 +43,8 @@ enum gf_status gf_lanes_open(struct gf_schedule_state *state, struct gf_error *e
 /* Allocates the memory that the lanes need to run the segment's first stage on the host. */
 enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state,
                                         struct gf_error *error) GF_CHECKED;
-/* Stand around a segment whose result is counted: every lane counts into a histogram of its own,
- * and _take adds these up in state->histogram. */
+/* Called before and after a segment whose result is counted: every lane counts into a histogram of
+ * its own, and gf_lanes_take_histograms() adds these up in state->histogram. */
 enum gf_status gf_lanes_open_histograms(struct gf_schedule_state *state,
                                         struct gf_error *error) GF_CHECKED;
 enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state,

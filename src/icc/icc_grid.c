@@ -16,7 +16,7 @@ enum { ROW = 256 }; /* nodes that are computed at a time */
 struct front {
     cmsToneCurve *curve[4];   /* the profile's, from samples to the axis; NULL: a straight line */
     cmsToneCurve *inverse[4]; /* from the axis to samples */
-    int points;               /* nodes of the profile's table; 0: unknown */
+    int points;               /* nodes of the profile's table along an axis; 0: unknown */
 };
 
 static cmsPipeline *table_of(const struct gf_icc_making *b)

@@ -36,7 +36,7 @@ enum {
 /* A transform. Tables follow at byte offsets from the struct's start, each a multiple of 16. */
 struct gf_icc_transform {
     int kind;
-    int inputs, outputs; /* colour channels: 1, 3 or 4; 1 or 3 */
+    int inputs, outputs; /* colour channels; inputs: 1, 3 or 4; outputs: 1 or 3 */
     int bits;            /* of the samples, 8 or 16 */
     unsigned bytes;      /* of the struct with all tables */
     /* For LEVELS: uint16_t [outputs][M + 1]. */
@@ -53,7 +53,7 @@ struct gf_icc_transform {
      * gf_icc_place [inputs][256] at place_at. */
     int grid;
     unsigned node_at, place_at;
-    /* 16 bits: uint16_t [inputs][65536], positions of samples on the axes; or 0. */
+    /* 16 bits: uint16_t [inputs][65536], positions of samples on the axes; 0: no table. */
     unsigned curve_at;
 };
 

@@ -46,14 +46,15 @@ struct gf_destination {
      * content: the input's file format. May make folders. */
     enum gf_status (*choose)(void *context, int number, enum gf_file_format content,
                              struct gf_format result, const char **path, struct gf_error *error);
-    /* A picture's output is in place; may be NULL. */
+    /* Called when the output of a picture is complete under its name, or in bytes; NULL: nothing is
+     * called. */
     void (*done)(void *context, int number, const char *path, const struct gf_profile *profile);
-    bool several;             /* there are names for more than one picture */
-    const char *several_hint; /* where that is false: what a user can do about an input that holds
-                               * more */
+    bool several; /* there are names for more than one picture */
+    /* if `several` is false: what a user can do about an input that holds several pictures */
+    const char *several_hint;
     void *context;
     bool left_out; /* with several outputs: this output is not wanted */
-    /* With several outputs: how this output ended. It is in its place where status is GF_OK and
+    /* With several outputs: how this output ended. It is complete if status is GF_OK and
      * `delivered` is true. */
     bool delivered;
     enum gf_status status;

@@ -105,7 +105,8 @@ struct gf_filter {
     bool (*needs_whole)(const void *params);
     /* Which histogram of its input the filter wants; NULL: none. */
     enum gf_statistic (*statistic)(const void *params);
-    /* Whether it looks only at the lowest and the highest level of that histogram; NULL: no. */
+    /* Whether the filter looks only at the lowest and the highest level of that histogram; NULL:
+     * no. */
     bool (*extremes)(const void *params);
 
     /* GF_POINT: appends the filter's operations. Everything below is then NULL. */
@@ -113,7 +114,7 @@ struct gf_filter {
                             struct gf_error *error);
 
     /* Fills stage->constants; may be NULL. Called once, after the statistic is known. It finds
-     * constants_size bytes there, all zero, or where that is 0 allocates them itself. */
+     * constants_size bytes there, all zero; if constants_size is 0, it allocates them itself. */
     size_t constants_size;
     enum gf_status (*prepare)(struct gf_stage *stage, struct gf_error *error);
     /* Bytes of scratch memory for a band of that many rows of the result; NULL: none. */
@@ -130,15 +131,17 @@ struct gf_filter {
      * besides gf_point's: they are launched on a stage of gf_point with a run of that one filter.
      * NULL for a filter with cpu(): it has none, and its chains run on the CPU. */
     const struct gf_variant *cuda;
-    /* GF_STENCIL: which tables cuda_fused may be given for pictures of 8 bits without alpha; the
-     * planner gives none before a border that is constant. NULL: none. */
+    /* GF_STENCIL: which of launch->before and launch->after cuda_fused can apply, for 8-bit
+     * pictures without alpha, and whether it can read RGBA8 (GF_FUSES_ALPHA). The planner gives no
+     * table as launch->before if the border is constant or wraps. NULL: neither. */
     enum gf_fusing (*fuses)(const void *params);
     /* The default kernels with launch->before and launch->after, and with ALPHA those whose
      * launch->in is RGBA8 though the stage's is premultiplied. They return
      * cudaErrorNotSupported, and do nothing, where the device has no such kernel. */
     gf_launcher *cuda_fused;
     /* The default kernels, which also count their result into launch->count. They return
-     * cudaErrorNotSupported, and do nothing, where it is to be counted by itself. NULL: always. */
+     * cudaErrorNotSupported, and do nothing, where a separate kernel must count the result. NULL:
+     * it always must. */
     gf_launcher *cuda_counting;
 };
 
@@ -176,7 +179,7 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_MATRIX, .offset = offsetof(type_, member), \
         .required = true, .help = help_ \
     }
-/* choices: names that stand beside files, or NULL. */
+/* choices: names that the parameter accepts instead of a file's name, or NULL. */
 #define GF_PARAM_FILE(type_, member, choices_, help_) \
     { \
         .name = #member, .type = GF_TYPE_FILE, .offset = offsetof(type_, member), \
@@ -186,13 +189,15 @@ struct gf_filter {
     { \
         .name = #member, .type = GF_TYPE_TEXT, .offset = offsetof(type_, member), .help = help_ \
     }
-/* value: 0xRRGGBB, or -1 - i for word i. choices: words that stand beside colours, or NULL. */
+/* value: 0xRRGGBB, or -1 - i for choice i. choices: words that the parameter accepts instead of a
+ * colour, or NULL. */
 #define GF_PARAM_COLOUR(type_, member, value_, choices_, help_) \
     { \
         .name = #member, .type = GF_TYPE_COLOUR, .offset = offsetof(type_, member), \
         .value = value_, .choices = choices_, .help = help_ \
     }
-/* A matrix of numbers in a range, or one by its name. */
+/* A matrix of numbers in a range. choices: names of the matrices that the parameter accepts
+ * instead, or NULL. */
 #define GF_PARAM_MATRIX_OF(type_, member, required_, least_, greatest_, choices_, matrices_, \
                            help_) \
     { \

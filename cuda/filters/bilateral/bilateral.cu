@@ -31,7 +31,8 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
         space[i] = args.space[i];
     for (int start = blockIdx.y * TILE_ROWS; start < p.rows; start += GRID_ROWS_MAX * TILE_ROWS) {
         const int y0 = p.out_y + start, y = y0 + 2 * ty, end = p.out_y + p.rows;
-        /* The view ends `radius` rows below the last row that is made. */
+        /* The last row of the input view, which ends `radius` rows below the last row of the
+         * result. */
         const int last = min(y0 + TILE_ROWS, end) - 1 + radius;
         pixel_type centre[2] = {};
         struct sums<CHANNELS> total[2] = {
@@ -123,11 +124,12 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
         space[threadIdx.x] = args.space[threadIdx.x];
     for (int start = blockIdx.y * TILE_ROWS; start < p.rows; start += GRID_ROWS_MAX * TILE_ROWS) {
         const int y0 = p.out_y + start, y = y0 + 2 * ty, end = p.out_y + p.rows;
-        /* The view ends `radius` rows below the last row that is made. */
+        /* Rows of the tile to load. The input view ends RADIUS rows below the last row of the
+         * result, so the last tile must not be loaded whole. */
         const int lines = min((int)TILE_ROWS, end - y0) + 2 * RADIUS;
         __syncthreads();
-        /* The second pixel of the last pair may lie below the band: one row of its window is not
-         * loaded, and its result is not written. */
+        /* The second pixel of the last pair may lie below the rows of the result: then one row of
+         * its window is not loaded, and its result is not written. */
         for (int i = threadIdx.x; i < lines * COLUMNS; i += THREADS)
             tile[i] = load_pixel<CHANNELS>(p, x0 - RADIUS + i % COLUMNS, y0 - RADIUS + i / COLUMNS);
         __syncthreads();

@@ -1,6 +1,7 @@
-/* Results of 8 bits from near sums: the weights are replaced by whole numbers near them (struct
- * gf_convolve_digits). Doubtful results are computed again as the CPU computes them, from the
- * operands of the tensor cores, which contain every sample that a result needs. */
+/* 8-bit convolution on tensor cores with integer weights that approximate the real ones (struct
+ * gf_convolve_digits). A result is doubtful if the error of the approximation could change its
+ * rounding; it is then computed again with the real weights, in the CPU's order, from the samples
+ * that are the operands of the tensor cores. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
 
@@ -10,11 +11,11 @@
 
 enum { NEAR_SIDE = 5 }; /* the side of the largest matrix; smaller ones are padded with zeros */
 
-/* If a larger share of the results were doubtful, for each digit, computing them again would take
- * too long. */
+/* The largest share of doubtful results, for each digit; with more of them, computing them again
+ * would take too long. */
 static const double DIGIT_DOUBT_MAX = 2.0 / 256;
 
-/* Places of the doubtful results that a warp computes again together. */
+/* The places of doubtful results that a warp computes again at the same time. */
 struct near_doubts {
     unsigned short at[2 * WARP];
 };

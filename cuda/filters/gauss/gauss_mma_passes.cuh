@@ -122,7 +122,8 @@ add_quartets(const mma_matrix<Shape> &matrix, const unsigned *operands, struct m
     }
 }
 
-/* The intermediate results of a block of 16 columns: rows g and g + 8, columns 4 t .. 4 t + 3. */
+/* The intermediate results that lane 4 g + t (mma.cuh) has of a block of 16 columns: rows g and
+ * g + 8, columns 4 t .. 4 t + 3. */
 struct mma_mid {
     unsigned high[2], low[2];
 };

@@ -19,8 +19,9 @@ constexpr int REACH = 2;
 constexpr int STEP = 4;  /* rows of two tiles */
 constexpr int ROWS = 96; /* rows of a block */
 
-/* The planes of a block. Each plane has first the even, then the odd columns of each channel, so
- * that lanes with adjacent tiles read adjacent words. */
+/* The layout of a plane: a row of shared memory with one sample of each column of a block: the top
+ * one, the bottom one, or the one of a given rank among the four between. For each channel the even
+ * columns come first, then the odd ones, so that lanes with adjacent tiles read adjacent words. */
 struct plane {
     int pixels; /* pixels of a row, an even number */
     __host__ __device__ explicit plane(int channels) : pixels(COLUMNS / channels / 2 * 2)

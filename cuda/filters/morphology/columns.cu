@@ -23,7 +23,7 @@ struct columns_args {
     unsigned outside;
     int reach; /* rows of the window above and below */
     int slots; /* runs in shared memory: those of two steps, and earlier ones that windows reach */
-    /* rows of a block's part of the bands, which columns_kernel() joins to one sequence */
+    /* rows of a block's part of all bands, see columns_kernel() */
     int length;
 };
 
@@ -207,9 +207,10 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
     __syncthreads();
 }
 
-/* Bands are as wide as a block. Each begins with the rows above that the first window needs. All
- * bands, one after the other, are cut into parts that take the same time; a part that begins within
- * a band reads the rows above its first window again. */
+/* A band is a strip of columns, Shape::BYTES wide, which a block walks down. It counts as
+ * p.rows + 2 reach rows, since the first result needs 2 reach rows besides its own. All bands, one
+ * after another, are cut into parts of args.length rows, one for each block; a part that begins
+ * within a band first reads again the 2 reach rows above. */
 template <class Sample, class Shape, int LENGTH>
 __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLOCKS))
     columns_kernel(const struct columns_args args)

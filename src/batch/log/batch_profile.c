@@ -5,7 +5,9 @@
 
 #include "base/fail.h"
 
-/* A picture's spans, first..end-1, and the time on the timeline at which they now begin. */
+/* A picture: its spans, first..end-1; begin_s, when its run began, counted from the batch's
+ * beginning; wall_s, how long the run took; shift_s, what gf_batch_profile_timeline() last added to
+ * the times of its spans (0: nothing yet). */
 struct gf_batch_profile_picture {
     size_t first, end;
     double begin_s, wall_s, shift_s;

@@ -9,7 +9,8 @@
 /* All zeros: no pictures. One thread at a time may add a picture. */
 struct gf_batch_profile {
     struct gf_profile merged;
-    /* the spans of all pictures; each picture's times count from its own beginning */
+    /* the spans of all pictures; each picture's times count from its own beginning until
+     * gf_batch_profile_timeline() moves them */
     struct gf_span *span;
     size_t span_capacity;
     struct gf_batch_profile_picture *picture;

@@ -10,10 +10,12 @@ enum { STRIP = 1024 };
 
 struct work {
     unsigned char *zeros;
-    unsigned char *chunk;               /* the extremes from each row of a chunk to the last */
-    unsigned char *most;                /* extremes of a strip's rows behind the chunk */
-    unsigned char *row;                 /* a row of the picture with its border */
-    unsigned char *run[GF_LEVELS_MAX];  /* tables: the extremes of 2^level samples from each on */
+    unsigned char *chunk; /* the extremes from each row of a chunk to the last */
+    unsigned char *most;  /* extremes of a strip's rows behind the chunk */
+    unsigned char *row;   /* a row of the picture with its border */
+    /* run[level]: for each pixel of the row the extremes of 2^level pixels, itself and those to its
+     * right */
+    unsigned char *run[GF_LEVELS_MAX];
     const unsigned char **rows;         /* rows of the input */
     size_t pixel_bytes, row_bytes, pad; /* pad: bytes of the border on one side */
 };

@@ -18,7 +18,7 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-/* Evaluates a whole row of RGB of 16 bits with vectors, or returns 0. */
+/* Evaluates a whole row of RGB of 16 bits with vectors and returns its width, or returns 0. */
 static int evaluate_words(const struct gf_stage *stage, const void *in, void *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -34,7 +34,7 @@ static int evaluate_words(const struct gf_stage *stage, const void *in, void *ou
 }
 
 /* Evaluates the first pixels of a row of RGB in registers, where input and output have the same
- * depth and no planes are needed. Returns the number of pixels. */
+ * depth and no planes are needed. Returns how many it has evaluated; 0: none. */
 static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;

@@ -8,7 +8,7 @@
 
 enum { PIXELS = 16, WORDS = 32 };
 
-/* The 48 samples of 16 pixels: the first 32, and 16. */
+/* The 48 samples of 16 pixels: the first 32 and the last 16. */
 struct samples {
     __m512i first, last;
 };
@@ -34,7 +34,7 @@ struct pixels {
     __m512 red, green, blue;
 };
 
-/* gf_point_row_of(), rounded. The result may exceed 0..65535: packing saturates it. */
+/* gf_point_row_of(), rounded. The result may lie outside 0..65535: packing saturates it. */
 GF_AVX512 GF_INLINE __m512i row_of(struct gf_point_op op, struct pixels p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));

@@ -66,7 +66,9 @@ struct gf_resample_walk {
     bool gathers;
     enum gf_resample_width width_kind;
     size_t column_start, column_weight, row_first, row_weight;
-    size_t encode; /* uint32_t[GF_RESAMPLE_ENCODE_CELLS], if `linear` */
+    /* offset of uint32_t[GF_RESAMPLE_ENCODE_CELLS] in the block of constants; only where
+     * gf_resample's linear is true */
+    size_t encode;
 };
 
 /* Converts linear light x, 0..1, to a rounded sample of 8 bits by a table. A cell is as wide as
@@ -101,7 +103,8 @@ struct gf_resample {
     struct gf_resample_axis column_axis, row_axis;
     struct gf_resample_table columns, rows;
     struct gf_resample_walk walk;
-    size_t decode; /* float[M + 1], the linear light of each sample, if `linear` */
+    /* offset of float[M + 1], the linear light of each sample; only where linear is true */
+    size_t decode;
 };
 
 static inline const int *gf_resample_ints(const void *block, size_t offset)

@@ -19,8 +19,8 @@ struct gf_bound_advice {
 struct gf_profile_report_row {
     char name[112]; /* "decode", "blur", "equalize histogram" */
     enum gf_span_kind kind;
-    int stage;   /* index into the profile's stages, else -1 */
-    int segment; /* of a stage, else -1 */
+    int stage;   /* index into the profile's stages; -1: the row is of no stage */
+    int segment; /* of the stage; -1: the row is of no stage */
     int calls;
     double busy_s;
     double bytes;
@@ -39,7 +39,7 @@ struct gf_profile_report {
     double union_s;                    /* time during which at least one row was busy */
     double overlap;                    /* 1 - union_s / sum_s */
     size_t pictures;                   /* how many pictures the profile is about */
-    double elapsed_s;                  /* from the first one's start to the last one's end */
+    double elapsed_s;                  /* from the first picture's start to the last one's end */
     int bound;                         /* the row with the largest busy time; -1: no rows */
     double bound_percent; /* how much of the wall time that row is busy; NaN: no rows */
     const struct gf_bound_advice *advice; /* for the stage that bounds the run; NULL: no rows */

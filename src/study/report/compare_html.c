@@ -15,7 +15,8 @@ enum { CHOSEN = 0, NAIVE = 7, OTHER = 4 };
 
 /* ---- the stages ---- */
 
-/* On a GPU the first row is the default; it is shown last, above all that it was made from. */
+/* Returns the index of the row that is shown at a place. On a GPU row 0 is the default variant,
+ * which is shown last. */
 static int row_at(const struct gf_comparison *comparison, const struct gf_compare_group *group,
                   int place)
 {
@@ -125,7 +126,8 @@ static void put_group(FILE *file, const struct gf_comparison *comparison,
 
 /* ---- the settings of the pipeline ---- */
 
-/* The value of a row whose name is the setting and a number, as "lanes=4"; NaN for others. */
+/* Returns the value of a run whose name is the setting's name and a number, as in "lanes=4"; NaN
+ * for other runs. */
 static double setting(const struct gf_compare_run *run, const char *name)
 {
     const size_t length = strlen(name);
@@ -141,8 +143,9 @@ static int by_x(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The points of the runs that differ in one setting; as_asked: where the first row stands, or NaN.
- * Returns their number. */
+/* Fills total and estimate with a point for each run that sets only the setting called name, in
+ * order of its value. as_asked: the setting's value in run 0, which runs as the user asked; NaN
+ * leaves run 0 out. Returns the number of points. */
 static int points_of(const struct gf_comparison *comparison, const char *name, double as_asked,
                      struct gf_chart_point *total, struct gf_chart_point *estimate)
 {

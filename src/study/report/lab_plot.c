@@ -15,7 +15,8 @@
 
 extern char **environ;
 
-/* Writes a string in double quotes without escapes, which gnuplot would interpret. */
+/* Writes a string in double quotes. Quotes, backslashes and newlines in it become ', since gnuplot
+ * would interpret them. */
 static void put_quoted(FILE *file, const char *text)
 {
     putc('"', file);

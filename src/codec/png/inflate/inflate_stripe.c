@@ -21,8 +21,9 @@ static uint8_t *copy(uint8_t *out, size_t distance, size_t length)
     return end;
 }
 
-/* Takes a code that is not in the table: a literal or a match. Returns where the output continues;
- * NULL where the data is damaged. */
+/* Takes a code whose table entry contains no literals: a match, the block's end (*ended becomes
+ * true), or a literal whose code is longer than the table's index. Returns where the output
+ * continues; NULL where the data is damaged. */
 static uint8_t *take_other(struct gf_inflate_reader *reader,
                            const struct gf_inflate_decoder *decoder, uint32_t entry, uint8_t *begin,
                            uint8_t *out, uint8_t *end, bool *ended)
