@@ -1,10 +1,12 @@
 #include "bench/read_picture.h"
 
 #include "base/fail.h"
+#include "base/memory_budget.h"
 #include "base/pages.h"
 #include "chain/chain.h"
 #include "chain/plan.h"
 #include "codec/codec.h"
+#include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 
@@ -54,7 +56,21 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
     return status;
 }
 
-enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
+static enum gf_status check_memory(const char *path, const struct gf_options *options,
+                                   const struct gf_source *source, bool compared,
+                                   struct gf_error *error)
+{
+    const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
+                   bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
+    const bool turns = options->autorotate && source->metadata.orientation > 1;
+    return gf_memory_check(
+        path, compared ? "it is compared as a whole" : "it is read as a whole",
+        source->memory.bytes + bytes * (1U + turns + compared) +
+            (compared ? 2 * pixels * sizeof(float) : 0),
+        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
+}
+
+enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,
                                struct gf_image *picture, struct gf_error *error)
 {
     struct gf_input *input = NULL;
@@ -62,6 +78,8 @@ enum gf_status gf_read_picture(const char *path, const struct gf_options *option
     enum gf_status status = gf_input_open(path, false, &input, error);
     if (!status)
         status = gf_source_open(input, options, &source, error);
+    if (!status)
+        status = check_memory(path, options, source, compared, error);
     if (!status)
         status = read_rows(source, picture, error);
     if (!status && options->autorotate)

@@ -192,9 +192,9 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     options.warn = command->quiet ? NULL : gf_message_warn;
     enum gf_status status = check_output(command, name, &file_format, error);
     if (!status)
-        status = gf_read_picture(name, &options, &picture[0], error);
+        status = gf_read_picture(name, &options, true, &picture[0], error);
     if (!status)
-        status = gf_read_picture(other, &options, &picture[1], error);
+        status = gf_read_picture(other, &options, true, &picture[1], error);
     if (!status)
         status = check_formats(name, picture[0].format, other, picture[1].format, error);
     if (!status)

@@ -21,6 +21,7 @@
 #include "codec/codec.h"
 #include "codec/formats.h"
 #include "gpufilter/gpufilter.h"
+#include "pipeline/pipeline_internal.h"
 
 /* Opens /dev/null for each standard stream that is closed. Otherwise the next file that is opened
  * would get the stream's number, and what is meant for the stream would end up in that file. The
@@ -183,6 +184,7 @@ int main(int argc, char **argv)
     }
     if (!status)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
+    (void)gf_second_pictures_limit(&command.options);
     if (!status)
         status = gf_command_join_chains(&command, &error);
     if (!command.verbose)

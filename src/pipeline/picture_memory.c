@@ -1,6 +1,7 @@
 /* The host memory of a picture: what its codecs, its stages and its second pictures take, and how
  * much they may take. */
 #include "base/fail.h"
+#include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/layout.h"
@@ -51,16 +52,8 @@ uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t tak
 static enum gf_status check_bytes(const struct gf_pipeline *pipeline, const char *name,
                                   struct gf_codec_memory memory, struct gf_error *error)
 {
-    const uint64_t limit = gf_pipeline_memory_limit(pipeline), mib = (uint64_t)1 << 20;
-    if (memory.bytes <= limit)
-        return GF_OK;
-    return gf_fail(
-        error, GF_ERROR_INPUT, "%s: %s: that takes %llu MiB of memory, over the %llu MiB of %s",
-        name, memory.why, (unsigned long long)((memory.bytes + mib - 1) / mib),
-        (unsigned long long)(limit / mib),
-        pipeline->options.memory_bytes ? "options.memory_bytes"
-                                       : "this machine that a picture may take (to allow more: "
-                                         "options.memory_bytes)");
+    return gf_memory_check(name, memory.why, memory.bytes, gf_pipeline_memory_limit(pipeline),
+                           &pipeline->options, error);
 }
 
 /* The bytes of the second pictures that the plan's filters read. */

@@ -15,15 +15,28 @@ const char *gf_version(void)
     return GF_VERSION;
 }
 
+/* Parses the chain, whose second pictures keep to the options' limits unless the caller has set
+ * limits for this thread. */
+static enum gf_status parse_within(const char *text, const struct gf_options *options,
+                                   struct gf_chain *chain, struct gf_error *error)
+{
+    const struct gf_options *const outer = gf_second_pictures_limit(options);
+    if (outer)
+        (void)gf_second_pictures_limit(outer);
+    const enum gf_status status = gf_chain_parse(text, chain, error);
+    (void)gf_second_pictures_limit(outer);
+    return status;
+}
+
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options, struct gf_error *error)
 {
     gf_plan_free(&pipeline->last_plan); /* its parameters are the chain's */
     gf_chain_free(&pipeline->chain);
     pipeline->chain = (struct gf_chain){0};
-    enum gf_status status = gf_chain_parse(chain, &pipeline->chain, error);
+    enum gf_status status = gf_options_check(options, &pipeline->options, error);
     if (!status)
-        status = gf_options_check(options, &pipeline->options, error);
+        status = parse_within(chain, &pipeline->options, &pipeline->chain, error);
     if (!pipeline->options.threads)
         pipeline->options.threads = gf_cpu_count();
     pipeline->chain.no_fuse = pipeline->options.no_fuse;
@@ -50,9 +63,9 @@ static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
     pipeline->outputs = 1;
     for (int i = 1; !status && i < count; i++) {
         struct gf_output_choice *const choice = &pipeline->output[i];
-        status = gf_chain_parse(output[i].chain, &choice->chain, error);
+        status = gf_options_check(&output[i].options, &choice->options, error);
         if (!status)
-            status = gf_options_check(&output[i].options, &choice->options, error);
+            status = parse_within(output[i].chain, &pipeline->options, &choice->chain, error);
         choice->chain.no_fuse = pipeline->options.no_fuse;
         pipeline->outputs = i + 1;
     }

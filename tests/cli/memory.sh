@@ -1,5 +1,10 @@
 # What a run takes of the machine's memory.
 
+has()
+{
+    gpufilter --version | grep -q "^formats:.*$1"
+}
+
 begin "what the filters hold whole counts against --memory"
 printf 'P5\n8 8\n255\n%064d' 0 >small.pgm
 run 4 gpufilter -i small.pgm -o o.png --device=cpu --memory=16M resize=9000:9000,equalize
@@ -10,3 +15,19 @@ run 4 gpufilter -i large.pgm -o o.pgm --device=cpu --memory=15M transpose
 stderr_like 'large.pgm: pictures between its filters are held whole: that takes 16 MiB of memory, over the 15 MiB of --memory$'
 run 0 gpufilter -i large.pgm -o o.pgm --device=cpu --memory=16M transpose
 run 0 gpufilter -i large.pgm -o o.pgm --device=cpu --memory=1M blur=2,median=3
+
+begin "overlays and masks are refused after their header"
+printf 'GIF89a\020\047\020\047\200\0\0\0\0\0\377\377\377!\371\4\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;' >over.gif
+if has GIF; then
+    run 2 gpufilter -i small.pgm -o o.png --device=cpu --memory=64M overlay=over.gif
+    stderr_like 'overlay: over.gif: it is decoded as a whole: that takes 382 MiB of memory, over the 64 MiB of --memory$'
+    run 2 gpufilter -i small.pgm -o o.png --device=cpu --max-pixels=1M mask=over.gif
+    stderr_like 'mask: over.gif: 10000x10000 is 100000000 pixels, over --max-pixels=1000000$'
+else
+    skip "no GIF in this build"
+fi
+
+begin "--compare keeps to --memory"
+run 4 gpufilter --compare large.pgm large.pgm --memory=64M
+stderr_like 'large.pgm: it is compared as a whole: that takes 160 MiB of memory, over the 64 MiB of --memory$'
+run 0 gpufilter --compare large.pgm large.pgm --memory=160M

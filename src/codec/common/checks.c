@@ -53,6 +53,20 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
     return GF_OK;
 }
 
+enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes, uint64_t limit,
+                               const struct gf_options *options, struct gf_error *error)
+{
+    const uint64_t mib = (uint64_t)1 << 20;
+    if (bytes <= limit)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s: %s: that takes %llu MiB of memory, over the %llu MiB of %s", name, why,
+                   (unsigned long long)((bytes + mib - 1) / mib), (unsigned long long)(limit / mib),
+                   options->memory_bytes ? "options.memory_bytes"
+                                         : "this machine that a picture may take (to allow more: "
+                                           "options.memory_bytes)");
+}
+
 const char *gf_truncated_hint(const struct gf_options *options)
 {
     return options->allow_truncated ? "" : " (to keep what there is: options.allow_truncated)";

@@ -208,7 +208,7 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     *comparison = (struct gf_comparison){0};
     enum gf_status status = gf_pipeline_open(chain, &settings, &pipeline, error);
     if (!status)
-        status = gf_read_picture(input, &settings, &picture, error);
+        status = gf_read_picture(input, &settings, false, &picture, error);
     if (!status)
         status = compare_chain(pipeline, &picture, comparison, error);
     /* The settings are compared on the same device, by pipelines that repeat no warning. */
