@@ -71,7 +71,9 @@ struct gf_options {
     int threads;           /* for the CPU backend, for a PNG's encoder and for the codecs of a large
                             * JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG
                             * is coded by the thread that needs it */
-    uint64_t memory_bytes; /* budget of host memory for buffers; 0: the library chooses */
+    uint64_t memory_bytes; /* limit of host memory for buffers, codecs, second pictures and whole
+                            * pictures; one that takes more is GF_ERROR_INPUT. 0: three quarters of
+                            * the machine's or the control group's memory */
     uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
     uint64_t max_pixels;             /* a larger input, or a larger result of a filter, is
                                       * GF_ERROR_INPUT; 1 or more */

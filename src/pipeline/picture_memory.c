@@ -82,9 +82,11 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
         in = source->memory;
     if (task->output)
         out = gf_sink_memory(task->file_format, plan->out, &pipeline->options);
-    whole = (struct gf_codec_memory){gf_pipeline_whole_bytes(pipeline, plan) + task->image_bytes +
-                                         (makes_image ? bytes_of(plan->out) : 0),
+    whole = (struct gf_codec_memory){gf_pipeline_whole_bytes(pipeline, plan) + task->image_bytes,
                                      "pictures between its filters are held whole"};
+    if (!whole.bytes)
+        whole.why = "it is held whole";
+    whole.bytes += makes_image ? bytes_of(plan->out) : 0;
     all = (struct gf_codec_memory){second.bytes + in.bytes + whole.bytes + out.bytes,
                                    "it is decoded, filtered and encoded as a whole"};
     task->codec_bytes = in.bytes + out.bytes;

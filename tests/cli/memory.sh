@@ -31,3 +31,45 @@ begin "--compare keeps to --memory"
 run 4 gpufilter --compare large.pgm large.pgm --memory=64M
 stderr_like 'large.pgm: it is compared as a whole: that takes 160 MiB of memory, over the 64 MiB of --memory$'
 run 0 gpufilter --compare large.pgm large.pgm --memory=160M
+
+# within LIMIT ARGUMENT...: the run ends well within LIMIT MiB and the program's own 40, or is refused by one
+# line that names --memory.
+within()
+{
+    limit=$1
+    shift
+    /usr/bin/time -q -f %M -o peak "$GPUFILTER" --device=cpu --memory="${limit}M" "$@" >stdout 2>stderr
+    status=$?
+    if [ $status -eq 0 ]; then
+        peak=$(tail -n 1 peak)
+        [ "$peak" -le $(((limit + 40) * 1024)) ] || problem "$limit MiB, $*: it took $peak kB"
+    elif [ $status -eq 2 ] && grep -q ' is missing\| is given' stderr; then
+        : # a filter that needs arguments
+    elif [ $status -ne 4 ] || ! grep -q " MiB of memory, over the .* of --memory" stderr; then
+        problem "$limit MiB, $*: status $status, $(head -1 stderr)"
+    fi
+}
+
+begin "every filter and every format keeps to --memory"
+if ! has_time; then
+    skip "no GNU time here"
+elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
+    skip "a sanitizer takes memory of its own"
+else
+    gpufilter -i in.ppm -o deep.png --device=cpu --png-level=1 resize=2600:2000:kernel=nearest
+    for each in $(gpufilter --list | sed -n 's/^\([a-z][a-z0-9]*\) .*/\1/p'); do
+        within 64 -i deep.png -o o.ppm "$each"
+    done
+    for extension in ppm png jpg webp tif avif jxl; do
+        for limit in 64 256; do
+            within $limit -i deep.png -o large.$extension
+        done
+        [ -f large.$extension ] || gpufilter -q -i deep.png -o large.$extension 2>stderr || continue
+        for limit in 64 256; do
+            within $limit -i large.$extension -o o.ppm
+        done
+    done
+    within 64 -i deep.png -o o.jpg --progressive
+    within 64 -i deep.png -o o.jpg resize=1000 -o o2.png equalize
+    within 64 -i deep.png -o o.ppm equalize,transpose,clahe,distance
+fi

@@ -170,7 +170,7 @@ static const struct gf_option options[] = {
      .help = "CPU threads for filters, PNG and JPEG; 0: one for each processor"},
     {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.memory_bytes),
-     .help = "limit of host memory for buffers and codecs; a picture that needs more is refused; suffixes K, M, G"},
+     .help = "limit of host memory; a picture that needs more is refused; by default three quarters of the memory there is; suffixes K, M, G"},
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
      .help = "limit of device memory; by default what is free"},

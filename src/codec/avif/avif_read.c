@@ -184,9 +184,9 @@ static avifResult parse(struct avif_source *avif, uint64_t missing)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    /* Measured bytes for each pixel: library_bytes for the planes and the frames of the AV1
-     * decoder, crop_bytes for the RGB picture that is cropped afterwards. */
-    const double library_bytes = 8, crop_bytes = 4;
+    /* Measured bytes for each pixel: gray_bytes and the like for the planes and the frames of the
+     * AV1 decoder, crop_bytes for the RGB picture that is cropped afterwards. */
+    const double gray_bytes = 4.2, colour_bytes = 3.2, alpha_bytes = 4.5, crop_bytes = 4;
     const uint64_t missing_most = 64 << 20;
     struct avif_source *const avif = (struct avif_source *)whole;
     avifResult result = parse(avif, 0);
@@ -200,8 +200,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const int colours = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
               channels = colours + !!avif->decoder->alphaPresent;
     const int bits = image->depth > 8 ? 16 : 8;
-    const double bytes =
-        library_bytes + (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
+    const double bytes = (avif->decoder->alphaPresent ? alpha_bytes
+                          : colours == 1              ? gray_bytes
+                                                      : colour_bytes) +
+                         (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
     enum gf_status status = gf_whole_source_describe(whole, image->width, image->height, channels,
                                                      bits, bytes * bits / 8, error);
     if (!status)
@@ -219,7 +221,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
 enum gf_status gf_avif_source_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls own = {sizeof(struct avif_source), read_header, avif_decode,
-                                              avif_release};
+    static const struct gf_whole_calls own = {.size = sizeof(struct avif_source),
+                                              .read_header = read_header,
+                                              .decode = avif_decode,
+                                              .release = avif_release};
     return gf_whole_source_open(&own, input, options, source, error);
 }

@@ -61,7 +61,8 @@ static void release(struct gf_whole_source *source)
 static enum gf_status decode(struct gf_whole_source *source, struct gf_error *error)
 {
     const struct gf_format format = source->base.format;
-    source->pixels = malloc(gf_row_bytes(format) * (size_t)format.height);
+    const size_t row_bytes = gf_row_bytes(format), rows = (size_t)format.height;
+    source->pixels = source->calls->blank ? calloc(rows, row_bytes) : malloc(rows * row_bytes);
     if (!source->pixels)
         return gf_fail_memory(error);
     errno = 0; /* gf_whole_source_fail() looks at errno */

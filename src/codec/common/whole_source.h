@@ -22,6 +22,7 @@ struct gf_whole_calls {
     /* Frees what the format's own members hold, even after a failed open. NULL where they hold
      * nothing. */
     void (*release)(struct gf_whole_source *source);
+    bool blank; /* decode() gets zeros: pages that it does not write take no memory */
 };
 
 struct gf_whole_source {

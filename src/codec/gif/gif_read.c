@@ -231,7 +231,6 @@ static enum gf_status compose(struct gif_source *gif, struct walk *walk, GifByte
 {
     const struct gf_format format = gif->whole.base.format;
     const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
-    memset(canvas, 0, bytes);
     for (int i = 0; i <= gif->page; i++) {
         bool found;
         if (!next_picture(walk, &found) || !found)
@@ -336,7 +335,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
 enum gf_status gf_gif_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls own = {sizeof(struct gif_source), read_header, gif_decode,
-                                              NULL};
+    static const struct gf_whole_calls own = {.size = sizeof(struct gif_source),
+                                              .read_header = read_header,
+                                              .blank = true,
+                                              .decode = gif_decode};
     return gf_whole_source_open(&own, input, options, source, error);
 }

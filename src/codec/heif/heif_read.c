@@ -256,7 +256,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
 enum gf_status gf_heif_source_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls own = {sizeof(struct heif_source), read_header, heif_decode,
-                                              heif_release};
+    static const struct gf_whole_calls own = {.size = sizeof(struct heif_source),
+                                              .read_header = read_header,
+                                              .decode = heif_decode,
+                                              .release = heif_release};
     return gf_whole_source_open(&own, input, options, source, error);
 }

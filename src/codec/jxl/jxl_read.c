@@ -78,9 +78,19 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
     return GF_OK;
 }
 
+/* The bytes for each pixel that libjxl takes, measured. Pictures with loss that have alpha are
+ * decoded in floats as a whole. */
+static double library_bytes(const JxlBasicInfo *info, int pages)
+{
+    const double usual_bytes = 7, large_bytes = 17, floats_bytes = 45, deep_bytes = 10;
+    const bool deep = info->bits_per_sample > 8;
+    if (info->alpha_bits && !info->uses_original_profile)
+        return floats_bytes + (deep ? deep_bytes : 0);
+    return deep || info->num_color_channels == 1 || pages > 1 ? large_bytes : usual_bytes;
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    const double library_bytes = 12; /* for each pixel, measured: 5, more with many layers */
     struct jxl_source *const jxl = (struct jxl_source *)whole;
     bool out_of_memory;
     const char *const why =
@@ -92,10 +102,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     jxl->damage = jxl->header.pages > (whole->page < 0 ? 0 : whole->page) ? why : NULL;
     if (why && !jxl->damage)
         return gf_whole_source_fail(whole, why, error);
-    const enum gf_status status =
-        gf_whole_source_describe(whole, info->xsize, info->ysize,
-                                 (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
-                                 info->bits_per_sample > 8 ? 16 : 8, library_bytes, error);
+    const enum gf_status status = gf_whole_source_describe(
+        whole, info->xsize, info->ysize,
+        (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
+        info->bits_per_sample > 8 ? 16 : 8, library_bytes(info, jxl->header.pages), error);
     return status ? status
                   : gf_choose_page(whole->name, whole->page, jxl->header.pages, &whole->options,
                                    &jxl->page, error);
@@ -104,7 +114,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
 enum gf_status gf_jxl_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls own = {sizeof(struct jxl_source), read_header, jxl_decode,
-                                              NULL};
+    static const struct gf_whole_calls own = {
+        .size = sizeof(struct jxl_source), .read_header = read_header, .decode = jxl_decode};
     return gf_whole_source_open(&own, input, options, source, error);
 }

@@ -163,8 +163,13 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
 
 struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct gf_options *options)
 {
-    const double library_bytes = 90; /* for each pixel, measured; libjxl uses floats */
-    return gf_whole_sink_memory(format, library_bytes);
+    /* For each pixel, measured; libjxl uses floats. Without loss each channel has its own. */
+    const double gray_bytes = 45, colour_bytes = 60, alpha_bytes = 26;
+    double bytes = (gf_colour_channels(format) == 1 ? gray_bytes : colour_bytes) +
+                   (gf_has_alpha(format) ? alpha_bytes : 0);
+    if (options->lossless)
+        bytes = (format.bits == 8 ? 15 : 30) + 30 * format.channels;
+    return gf_whole_sink_memory(format, bytes);
 }
 
 enum gf_status gf_jxl_sink_open(struct gf_output *output, struct gf_format format,

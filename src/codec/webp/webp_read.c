@@ -190,11 +190,21 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
     return again;
 }
 
+/* The bytes for each pixel that libwebp takes, measured: lossless pictures are decoded to 32 bits
+ * and with tables, animations on two canvases. */
+static double library_bytes(const struct webp_source *webp)
+{
+    const double opaque_bytes = 1, alpha_bytes = 5.5, lossless_bytes = 4.5, animated_bytes = 12;
+    WebPIterator frame;
+    if (webp->animated || !gf_webp.WebPDemuxGetFrame(webp->demuxer, 1, &frame))
+        return animated_bytes;
+    const bool lossless = frame.fragment.size >= 4 && !memcmp(frame.fragment.bytes, "VP8L", 4);
+    gf_webp.WebPDemuxReleaseIterator(&frame);
+    return lossless ? lossless_bytes : webp->alpha ? alpha_bytes : opaque_bytes;
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    /* Bytes for each pixel that libwebp takes, measured: lossless pictures are decoded to 32 bits
-     * and with tables, animations on two canvases. */
-    const double still_bytes = 6, animated_bytes = 12;
     struct webp_source *const webp = (struct webp_source *)whole;
     const WebPDemuxState state = open_demuxer(webp);
     if (state == WEBP_DEMUX_PARSING_HEADER)
@@ -218,7 +228,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         return status;
     webp->alpha = flags & ALPHA_FLAG || (webp->animated && shows_through(webp, width, height));
     status = gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
-                                      webp->animated ? animated_bytes : still_bytes, error);
+                                      library_bytes(webp), error);
     if (!status && !read_metadata(webp))
         status = gf_fail_memory(error);
     return status;
@@ -227,7 +237,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
 enum gf_status gf_webp_source_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls own = {sizeof(struct webp_source), read_header, webp_decode,
-                                              webp_release};
+    static const struct gf_whole_calls own = {.size = sizeof(struct webp_source),
+                                              .read_header = read_header,
+                                              .decode = webp_decode,
+                                              .release = webp_release};
     return gf_whole_source_open(&own, input, options, source, error);
 }
