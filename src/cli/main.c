@@ -133,7 +133,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     case GF_ACTION_REPORT:
         return gf_act_study(command, error);
     case GF_ACTION_HELP:
-        if (command->form == GF_HELP_STUDY)
+        if (command->help == GF_HELP_STUDY)
             return gf_study_help(stdout, command->chain, error);
         if (command->topic)
             gf_help_filter(stdout, command->topic);

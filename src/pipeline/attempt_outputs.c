@@ -87,7 +87,8 @@ static uint64_t bytes_of_group(const struct gf_several *several, const struct gf
         const struct gf_plan *const plan = &branch->plan;
         const struct gf_codec_memory sink = gf_sink_memory(
             branch->task->file_format, plan->out, &pipeline->output[branch->number].options);
-        const uint64_t own = gf_pipeline_whole_bytes(pipeline, plan) + sink.bytes;
+        const uint64_t own =
+            gf_pipeline_whole_bytes(pipeline, plan) + gf_pipeline_second_bytes(plan) + sink.bytes;
         const uint64_t in = (uint64_t)gf_row_bytes(plan->in) * (uint64_t)plan->in.height;
         most = own > most ? own : most;
         picture = in > picture ? in : picture;

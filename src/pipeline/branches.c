@@ -135,6 +135,7 @@ static bool has_room(const struct gf_several *several, const struct gf_group *gr
     for (int i = 0; i < group->count; i++) {
         const struct gf_branch *const branch = group->member[i];
         const uint64_t bytes = gf_pipeline_whole_bytes(pipeline, &branch->plan) +
+                               gf_pipeline_second_bytes(&branch->plan) +
                                gf_sink_memory(branch->task->file_format, branch->plan.out,
                                               &pipeline->output[branch->number].options)
                                    .bytes +

@@ -56,8 +56,7 @@ static enum gf_status check_bytes(const struct gf_pipeline *pipeline, const char
                            &pipeline->options, error);
 }
 
-/* The bytes of the second pictures that the plan's filters read. */
-static uint64_t second_bytes(const struct gf_plan *plan)
+uint64_t gf_pipeline_second_bytes(const struct gf_plan *plan)
 {
     uint64_t bytes = 0;
     for (int s = 0; s < plan->stage_count; s++) {
@@ -76,7 +75,8 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
 {
     const char *const name = task->input ? gf_input_name(task->input) : "picture";
     const bool makes_image = task->image_out && !task->image_out->data && !task->out_on_device;
-    const struct gf_codec_memory second = {second_bytes(plan), "second pictures are held whole"};
+    const struct gf_codec_memory second = {gf_pipeline_second_bytes(plan),
+                                           "second pictures are held whole"};
     struct gf_codec_memory in = {0}, out = {0}, whole, all;
     if (source)
         in = source->memory;

@@ -124,6 +124,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
 /* The most bytes of whole pictures that lie in host memory at one time: the picture that a segment
  * reads and the one that it writes. */
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
+/* The bytes of the second pictures that the plan's filters read. */
+uint64_t gf_pipeline_second_bytes(const struct gf_plan *plan);
 /* The most bytes of host memory that a picture may take: options.memory_bytes, or by default a part
  * of the machine's memory. */
 uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);

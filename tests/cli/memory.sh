@@ -73,3 +73,9 @@ else
     within 64 -i deep.png -o o.jpg resize=1000 -o o2.png equalize
     within 64 -i deep.png -o o.ppm equalize,transpose,clahe,distance
 fi
+begin "outputs that fit one by one are made one by one under --memory"
+run 0 gpufilter -i small.pgm -o big.ppm --device=cpu resize=2000:2000,colormatrix=sepia
+run 0 gpufilter -i big.ppm -o second.png --device=cpu invert
+run 0 gpufilter --device=cpu --memory=14M -i big.ppm -o a.ppm overlay=second.png,invert -o b.ppm overlay=second.png,blur=2
+run 0 gpufilter --device=cpu -i big.ppm -o c.ppm overlay=second.png,invert
+same a.ppm c.ppm

@@ -69,6 +69,7 @@ struct gf_command_output {
 struct gf_command {
     enum gf_action action;
     int form; /* the choice that the value of --list, --devices or the like names */
+    enum gf_help_form help;
     const struct gf_filter *topic;            /* the filter given to --help; or NULL */
     const char *lab;                          /* the value of --lab; or NULL */
     const char *likeness;                     /* the value of --compare; or NULL */
@@ -105,7 +106,8 @@ enum gf_option_type {
     GF_OPTION_INPUT,  /* as GF_OPTION_FILE, but the option may be given several times */
     GF_OPTION_OUTPUT, /* as GF_OPTION_FILE, but each use of the option begins another output */
     GF_OPTION_SHARD,  /* the members shard and shards: "K/N" */
-    GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form */
+    GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form of
+                         --help */
     GF_OPTION_LAB,    /* const char *, the name of a lab and its parameters */
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */

@@ -175,13 +175,13 @@ static enum gf_status set_shard(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* Stores the topic of --help: a filter, or a choice such as "study", which becomes the form. */
+/* Stores the topic of --help: a filter, or a choice such as "study". */
 static enum gf_status set_topic(const struct gf_option *option, const char *text,
                                 struct gf_command *command, struct gf_error *error)
 {
     for (const struct gf_choice *choice = option->choices; choice->name; choice++) {
         if (!strcmp(choice->name, text)) {
-            command->form = choice->value;
+            command->help = (enum gf_help_form)choice->value;
             return GF_OK;
         }
     }
