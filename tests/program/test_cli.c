@@ -181,8 +181,8 @@ static void test_actions(void **state)
     assert_string_equal(gf_filter_name(parsed("--help blur").topic), "blur");
     assert_string_equal(gf_filter_name(parsed("-h blur").topic), "blur");
     assert_string_equal(gf_filter_name(parsed("--help=flop").topic), "hflip");
-    assert_int_equal(parsed("--help blur").form, GF_HELP_USE);
-    assert_int_equal(parsed("--help=study").form, GF_HELP_STUDY);
+    assert_int_equal(parsed("--help blur").help, GF_HELP_USE);
+    assert_int_equal(parsed("--help=study").help, GF_HELP_STUDY);
     assert_string_equal(parsed("--help=study blur").chain, "blur");
     assert_string_equal(parsed("--help study blur").chain, "blur");
     assert_null(parsed("--help -v").topic);
