@@ -73,15 +73,14 @@ GF_TARGET_CLONES static void curve(const struct gf_point_op op, const float *res
 static void apply_to_channels(const struct gf_point_program *program, const struct gf_point_op *op,
                               int colours, struct gf_planes *p)
 {
-    const float *const points =
-        (const float *)gf_point_block(program, program->data_at) + (int)op->c;
+    const float *const data = gf_point_block(program, program->data_at);
     for (int c = 0; c < colours; c++) {
         if (gf_point_leaves(op, c))
             continue;
         if (op->kind == GF_POINT_ENCODE_8)
             encode_8(gf_point_block(program, program->encode_at), p->colour[c]);
         else if (op->kind == GF_POINT_CURVE)
-            curve(*op, points + c * ((int)op->d + 2), p->colour[c]);
+            curve(*op, data + (int)op->c + c * ((int)op->d + 2), p->colour[c]);
         else
             of_samples[op->kind](*op, c, p->colour[c], p->alpha);
     }
