@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "gpufilter/gpufilter.h"
+#include "needs_study.h"
 #include "stage/stage.h"
 #include "text/text.h"
 

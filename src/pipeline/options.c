@@ -102,3 +102,19 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
                        "options.cmyk_profile=%s", why.text);
     return GF_OK;
 }
+
+/* ---- limits of second pictures ---- */
+
+static _Thread_local const struct gf_options *limits;
+
+const struct gf_options *gf_second_pictures_limit(const struct gf_options *options)
+{
+    const struct gf_options *const before = limits;
+    limits = options;
+    return before;
+}
+
+const struct gf_options *gf_second_pictures_limits(void)
+{
+    return limits;
+}

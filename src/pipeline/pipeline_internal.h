@@ -95,6 +95,8 @@ struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
  * options->memory_bytes, whatever the options of a pipeline are that reads them; NULL: the
  * pipeline's options count. Returns the options that counted before. */
 const struct gf_options *gf_second_pictures_limit(const struct gf_options *options);
+/* The options to which this thread's second pictures keep now; NULL: the default ones. */
+const struct gf_options *gf_second_pictures_limits(void);
 /* Why this device runs, for the profile. */
 void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason);
 

@@ -37,15 +37,6 @@ static void note(void *context, const char *text)
     *notes = longer;
 }
 
-static _Thread_local const struct gf_options *limits;
-
-const struct gf_options *gf_second_pictures_limit(const struct gf_options *options)
-{
-    const struct gf_options *const before = limits;
-    limits = options;
-    return before;
-}
-
 enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
                                struct gf_image *image, char **notes, struct gf_error *error)
 {
@@ -56,6 +47,7 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
     options.device = GF_DEVICE_CPU;
     options.warn = note;
     options.warn_context = notes;
+    const struct gf_options *const limits = gf_second_pictures_limits();
     if (limits) {
         options.max_pixels = limits->max_pixels;
         options.memory_bytes = limits->memory_bytes;

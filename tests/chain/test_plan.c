@@ -101,6 +101,7 @@ static void test_fusing(void **state)
  */
 static void test_fused_stencils(void **state)
 {
+    needs_study();
     assert_plan("gamma=2,blur,contrast=2", 3, "gamma+blur+contrast");
     assert_plan("gamma=2,invert,sobel", 1, "gamma+invert+sobel");
     assert_plan("median,invert", 3, "median+invert");
@@ -126,6 +127,7 @@ static void test_fused_stencils(void **state)
 
 static void test_alpha(void **state)
 {
+    needs_study();
     for (int channels = 2; channels <= 4; channels += 2) {
         assert_plan("invert", channels, "invert");
         assert_plan("hflip", channels, "hflip");
@@ -258,6 +260,7 @@ static void assert_refused(const char *text, int bits, const char *expected)
 /* A variant that cannot give the default's picture says so, and only then. */
 static void test_refusals(void **state)
 {
+    needs_study();
     assert_refused(
         "normalize=clip=1:variant=warp", 8,
         "normalize: variant=warp takes clip=0 only: it finds the lowest and the highest level, "

@@ -1,6 +1,7 @@
 /* The command line: its parser, and the help, manual and completion that derive from the tables.
  * Also the profile's arithmetic and forms, and the progress of a batch. */
 #include "printed.h"
+#include "needs_study.h"
 
 #include <math.h>
 
@@ -176,6 +177,7 @@ static void test_device(void **state)
 
 static void test_actions(void **state)
 {
+    needs_study();
     assert_int_equal(parsed("--help").action, GF_ACTION_HELP);
     assert_null(parsed("--help").topic);
     assert_string_equal(gf_filter_name(parsed("--help blur").topic), "blur");
@@ -211,6 +213,7 @@ static void test_actions(void **state)
 
 static void test_refusals(void **state)
 {
+    needs_study();
     assert_refused("", "-i FILE is missing: the picture to read (--help explains)");
     assert_refused("-i a blur", "-o FILE is missing: the picture to write");
     assert_refused("-i a -i b", "-o FILE is missing: the picture to write");
@@ -547,6 +550,7 @@ static void test_trace_layers(void **state)
 
 static void test_help(void **state)
 {
+    needs_study();
     const struct gf_option *option;
     const struct gf_filter *filter;
     FILE *const file = print_begin();
@@ -579,6 +583,7 @@ static char *study_of(const char *name)
 /* Variants of kernels stand in --help=study alone: the filter's own, or those of all filters. */
 static void test_help_study(void **state)
 {
+    needs_study();
     const struct gf_filter *filter;
     char *const all = study_of(NULL);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
