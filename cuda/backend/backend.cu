@@ -224,19 +224,6 @@ static void keep_copy(struct block *block, const struct gf_stage *stage)
         memcpy(block->copy, stage->constants, stage->constants_size);
 }
 
-enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
-                                          const struct gf_stage *stage, struct gf_error *error)
-{
-    const int least = stage->variant ? stage->variant->architecture : 0;
-    if (cuda->device->architecture >= least)
-        return GF_OK;
-    return gf_fail(
-        error, GF_ERROR_UNAVAILABLE,
-        "variant=%s needs compute capability %d.%d; the code for cuda:%d, %s, is of %d.%d",
-        stage->variant->name, least / 10, least % 10, cuda->options.device, cuda->device->name,
-        cuda->device->architecture / 10, cuda->device->architecture % 10);
-}
-
 /* Copies the constants. They are not in pinned memory, so that the driver has read them when the
  * call returns. */
 static cudaError_t copy_constants(const struct block *block, struct gf_lane *lane,

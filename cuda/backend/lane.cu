@@ -124,6 +124,19 @@ static struct gf_launch launch_of(const struct gf_lane *lane, const struct gf_st
     return launch;
 }
 
+enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
+                                          const struct gf_stage *stage, struct gf_error *error)
+{
+    const int least = stage->variant ? stage->variant->architecture : 0;
+    if (cuda->device->architecture >= least)
+        return GF_OK;
+    return gf_fail(
+        error, GF_ERROR_UNAVAILABLE,
+        "variant=%s needs compute capability %d.%d; the code for cuda:%d, %s, is of %d.%d",
+        stage->variant->name, least / 10, least % 10, cuda->options.device, cuda->device->name,
+        cuda->device->architecture / 10, cuda->device->architecture % 10);
+}
+
 enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                            const void *constants, const struct gf_view *in,
                            const struct gf_view *out, void *scratch, struct gf_error *error)
