@@ -1,325 +1,37 @@
 /* Reads JPEG files of every kind that libjpeg-turbo knows. Gray stays gray; all other colours
  * become RGB. */
-#include <setjmp.h>
-#include <stdio.h> /* before jpeglib.h, which needs it */
+#include "codec/jpeg/jpeg_libjpeg.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <jpeglib.h>
-#include <jerror.h>
 
 #include "codec/common/checks.h"
-#include "codec/common/cmyk.h"
-#include "codec/common/metadata.h"
-#include "codec/common/source.h"
 #include "codec/common/xmp.h"
-#include "codec/io/input.h"
 #include "codec/jpeg/jpeg.h"
-#include "codec/jpeg/jpeg_segments.h"
-#include "codec/jpeg/jpeg_strips.h"
 
 enum {
-    MARKER_MAX = 65535,
     ROWS_AT_ONCE = 16,
-    /* A progressive JPEG of a few bytes can have thousands of scans, each of which takes as much
-     * time as the picture's size. */
-    SCANS_MAX = 100,
     /* The most pixels for each byte of a file: a block of 64 pixels takes at least one bit in
      * Huffman codes. Arithmetic coding has no such limit. */
     PIXELS_PER_BYTE = 64 * 8 * 2,
     PIXELS_PER_BYTE_ARITHMETIC = 64 * 1024
 };
 
-struct jpeg_source {
-    struct gf_source base;
-    struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr errors;
-    struct jpeg_source_mgr bytes;
-    struct jpeg_progress_mgr progress;
-    jmp_buf escape;
-    struct gf_input *input;
-    struct gf_options options;
-    struct gf_error *error;
-    enum gf_status status;
-    struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg decodes the rows by itself */
-    bool header_read, started, forgiven, texts_left_out;
-    bool cut;                        /* the input ended before the end marker */
-    bool parameters_told, fill_told; /* whether the two warnings were given */
-    int64_t stray_told;              /* number of bytes between segments that a warning has named */
-    int64_t parts_end;  /* end of the pictures behind the end marker; 0: none announced */
-    int reduction;      /* 1: the full size */
-    int stripped;       /* number of rows that were decoded in strips */
-    unsigned char *dst; /* dst, pitch and rows are arguments of attempt()'s functions */
-    size_t pitch;
-    int rows;
-    unsigned char *cmyk; /* one row; NULL unless the file has four colours */
-    struct gf_cmyk inks; /* the conversion of the four inks */
-    struct gf_icc_parts icc;
-    unsigned char marker[MARKER_MAX];
-    struct gf_jpeg_segments segments;
-};
+/* ---- functions that run under gf_jpeg_attempt() ---- */
 
-/* ---- errors and warnings ---- */
-
-/* Describes where in the file the damage is: "after row 412 of 2160". */
-static void describe_place(const struct jpeg_source *source, char *text, size_t size)
-{
-    if (!source->header_read)
-        snprintf(text, size, "in the header");
-    else if (!source->started && source->jpeg.input_scan_number)
-        snprintf(text, size, "in scan %d", source->jpeg.input_scan_number);
-    else
-        snprintf(text, size, "after row %u of %u",
-                 source->jpeg.output_scanline * (unsigned)source->reduction,
-                 source->jpeg.image_height);
-}
-
-static _Noreturn void give_up(struct jpeg_source *source, enum gf_status status)
-{
-    source->status = status;
-    longjmp(source->escape, 1);
-}
-
-static void error_exit(j_common_ptr jpeg)
-{
-    struct jpeg_source *const source = jpeg->client_data;
-    const char *const name = gf_input_name(source->input);
-    char text[JMSG_LENGTH_MAX], place[64];
-    jpeg->err->format_message(jpeg, text);
-    describe_place(source, place, sizeof place);
-    if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
-        give_up(source, gf_fail(source->error, GF_ERROR_MEMORY, "%s: %s", name, text));
-    if (!source->header_read) /* libjpeg may not know this kind, which can be sound */
-        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
-    give_up(source,
-            gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name, place, text));
-}
-
-/* Reports damage: a failure, or under allow_truncated a warning about the first damage. Where the
- * input has ended, its end is the damage. */
-static void report_damage(struct jpeg_source *source, const char *detail)
-{
-    const char *const name = gf_input_name(source->input);
-    const char *const what = source->cut ? "truncated" : "corrupt";
-    char place[64];
-    if (source->cut)
-        detail = "";
-    describe_place(source, place, sizeof place);
-    if (!source->options.allow_truncated)
-        give_up(source,
-                gf_fail(source->error, GF_ERROR_INPUT, "%s: %s %s%s%s", name, what, place, detail,
-                        source->header_read ? gf_truncated_hint(&source->options) : ""));
-    if (!source->forgiven)
-        gf_warn(&source->options, "%s: %s %s%s", name, what, place, detail);
-    source->forgiven = true;
-}
-
-/* ---- messages of libjpeg that concern no pixel ---- */
-
-/* Warns once that the scan's header has parameters that libjpeg ignores in a sequential JPEG. */
-static void tell_parameters(struct jpeg_source *source)
-{
-    if (!source->parameters_told)
-        gf_warn(&source->options,
-                "%s: the header of its scan has parameters that no baseline JPEG has: ignored",
-                gf_input_name(source->input));
-    source->parameters_told = true;
-}
-
-static void tell_stray(struct jpeg_source *source)
-{
-    const int64_t stray = source->segments.stray - source->stray_told;
-    if (stray)
-        gf_warn(&source->options, "%s: %lld stray bytes between its segments: passed over",
-                gf_input_name(source->input), (long long)stray);
-    source->stray_told += stray;
-}
-
-/* Whether all bytes that remain at the end of a scan are zeros or fill bytes. Before a restart
- * marker they count as damage all the same. */
-static bool is_fill(const struct jpeg_source *source)
-{
-    const int *const count_and_marker = source->errors.msg_parm.i;
-    const bool restart = count_and_marker[1] >= JPEG_RST0 && count_and_marker[1] < JPEG_RST0 + 8;
-    return !restart && count_and_marker[0] <= source->segments.filled;
-}
-
-/* Whether libjpeg's message concerns no pixel. Gives a warning of its own where one is useful. */
-static bool is_harmless(struct jpeg_source *source)
-{
-    switch (source->errors.msg_code) {
-    case JWRN_JFIF_MAJOR:
-    case JWRN_ADOBE_XFORM:
-        return true;
-    case JWRN_NOT_SEQUENTIAL:
-        tell_parameters(source);
-        return true;
-    case JWRN_EXTRANEOUS_DATA:
-        if (!is_fill(source))
-            return false;
-        if (!source->fill_told)
-            gf_warn(&source->options, "%s: bytes of fill behind the last row: passed over",
-                    gf_input_name(source->input)); /* libjpeg does not count all of these bytes */
-        return source->fill_told = true;
-    default:
-        return false;
-    }
-}
-
-static void emit_message(j_common_ptr jpeg, int level)
-{
-    static const char prefix[] = "Corrupt JPEG data: ";
-    if (level >= 0)
-        return;
-    jpeg->err->num_warnings++;
-    if (is_harmless(jpeg->client_data))
-        return;
-    char text[JMSG_LENGTH_MAX], detail[JMSG_LENGTH_MAX + 4];
-    jpeg->err->format_message(jpeg, text);
-    const size_t skip = strncmp(text, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
-    snprintf(detail, sizeof detail, ": %s", text + skip);
-    report_damage(jpeg->client_data, detail);
-}
-
-static void watch_scans(j_common_ptr jpeg)
-{
-    struct jpeg_source *const source = jpeg->client_data;
-    if (source->jpeg.input_scan_number > SCANS_MAX)
-        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: over %d scans",
-                                gf_input_name(source->input), SCANS_MAX));
-}
-
-/* ---- libjpeg's input ---- */
-
-static void ignore_source(j_decompress_ptr jpeg)
-{
-}
-
-/* Gives libjpeg more bytes, or an end marker where the input has ended. If the input ends within or
- * behind a scan, libjpeg reports by itself whether it lacks a code for a pixel, except in
- * arithmetic coding, which always finds more codes. */
-static boolean fill_buffer(j_decompress_ptr jpeg)
-{
-    static const unsigned char end_marker[] = {0xff, JPEG_EOI};
-    struct jpeg_source *const source = jpeg->client_data;
-    const enum gf_status status =
-        gf_jpeg_segments_next(&source->segments, &source->bytes.next_input_byte,
-                              &source->bytes.bytes_in_buffer, source->error);
-    if (status)
-        give_up(source, status);
-    if (source->bytes.bytes_in_buffer)
-        return TRUE;
-    source->cut = true;
-    if (jpeg->arith_code || !gf_jpeg_segments_may_be_whole(&source->segments))
-        report_damage(source, "");
-    source->bytes.next_input_byte = end_marker;
-    source->bytes.bytes_in_buffer = sizeof end_marker;
-    return TRUE;
-}
-
-static void skip_bytes(j_decompress_ptr jpeg, long count)
-{
-    struct jpeg_source_mgr *const bytes = jpeg->src;
-    while (count > (long)bytes->bytes_in_buffer) {
-        count -= (long)bytes->bytes_in_buffer;
-        (void)fill_buffer(jpeg);
-    }
-    if (count > 0) {
-        bytes->next_input_byte += count;
-        bytes->bytes_in_buffer -= (size_t)count;
-    }
-}
-
-static void copy_bytes(j_decompress_ptr jpeg, unsigned char *to, size_t count)
-{
-    struct jpeg_source_mgr *const bytes = jpeg->src;
-    while (count) {
-        if (!bytes->bytes_in_buffer)
-            (void)fill_buffer(jpeg);
-        const size_t n = count < bytes->bytes_in_buffer ? count : bytes->bytes_in_buffer;
-        memcpy(to, bytes->next_input_byte, n);
-        bytes->next_input_byte += n;
-        bytes->bytes_in_buffer -= n;
-        to += n;
-        count -= n;
-    }
-}
-
-static bool add_segment(struct jpeg_source *source, int marker, const unsigned char *data,
-                        size_t size)
-{
-    struct gf_metadata *const metadata = &source->base.metadata;
-    const size_t head = sizeof GF_APP13_PHOTOSHOP;
-    if (marker == JPEG_APP0 + 1)
-        return gf_metadata_add_app1(metadata, data, size);
-    if (marker == JPEG_COM)
-        return gf_texts_add_comment(&metadata->texts, data, size, &source->texts_left_out);
-    if (marker == JPEG_APP0 + 2)
-        gf_metadata_note_app2(metadata, data, size);
-    if (marker == JPEG_APP0 + 2)
-        return gf_icc_parts_add(&source->icc, data, size);
-    return size < head || memcmp(data, GF_APP13_PHOTOSHOP, head) != 0 ||
-           gf_metadata_add_photoshop(metadata, data + head, size - head);
-}
-
-/* Reads APP1, APP2, APP13 and COM segments. jpeg_save_markers() would keep all of a file's segments
- * in memory. */
-static boolean read_marker(j_decompress_ptr jpeg)
-{
-    struct jpeg_source *const source = jpeg->client_data;
-    unsigned char length[2];
-    struct gf_mpf mpf;
-    copy_bytes(jpeg, length, sizeof length);
-    const size_t size = (size_t)(length[0] << 8 | length[1]);
-    if (size < sizeof length)
-        ERREXIT(jpeg, JERR_BAD_LENGTH);
-    const int64_t place = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
-    copy_bytes(jpeg, source->marker, size - sizeof length);
-    if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end &&
-        gf_mpf_read(source->marker, size - sizeof length, &mpf) && mpf.end)
-        source->parts_end = place + mpf.end;
-    if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
-        ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
-    return TRUE;
-}
-
-/* ---- functions that run under setjmp (none has locals that must survive longjmp) ---- */
-
-static enum gf_status attempt(struct jpeg_source *source, void (*work)(struct jpeg_source *source),
-                              struct gf_error *error)
-{
-    source->error = error;
-    if (setjmp(source->escape))
-        return source->status;
-    work(source);
-    return GF_OK;
-}
-
-static void read_header(struct jpeg_source *source)
+static void read_header(struct gf_jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
-    jpeg_create_decompress(jpeg);
-    gf_jpeg_segments_open(&source->segments, source->input);
-    source->bytes = (struct jpeg_source_mgr){.init_source = ignore_source,
-                                             .fill_input_buffer = fill_buffer,
-                                             .skip_input_data = skip_bytes,
-                                             .resync_to_restart = jpeg_resync_to_restart,
-                                             .term_source = ignore_source};
-    source->progress.progress_monitor = watch_scans;
-    jpeg->src = &source->bytes;
-    jpeg->progress = &source->progress;
-    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 1, read_marker);
-    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 2, read_marker);
-    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 13, read_marker);
-    jpeg_set_marker_processor(jpeg, JPEG_COM, read_marker);
+    gf_jpeg_open_input(source);
     jpeg_read_header(jpeg, TRUE);
     source->header_read = true;
-    tell_stray(source);
+    gf_jpeg_tell_stray(source);
     /* In a lossless JPEG the first parameter is the predictor, and valid. */
     if (!jpeg->progressive_mode && !jpeg->Ss && (jpeg->Se != DCTSIZE2 - 1 || jpeg->Ah || jpeg->Al))
-        tell_parameters(source);
+        gf_jpeg_tell_parameters(source);
 }
 
-static void read_cmyk_rows(struct jpeg_source *source)
+static void read_cmyk_rows(struct gf_jpeg_source *source)
 {
     /* CMYK values in a JPEG are inverted (255 is no ink), with or without Adobe's marker, as all
      * programs read them. */
@@ -332,7 +44,7 @@ static void read_cmyk_rows(struct jpeg_source *source)
 
 /* Decodes again, and drops, the rows that were decoded in strips, so that libjpeg continues behind
  * them. */
-static void skip_rows(struct jpeg_source *source)
+static void skip_rows(struct gf_jpeg_source *source)
 {
     for (; source->stripped; source->stripped--) {
         JSAMPROW line = source->dst;
@@ -353,17 +65,17 @@ static bool has_all_scans(const struct jpeg_decompress_struct *jpeg)
     return jpeg->coef_bits != NULL;
 }
 
-static void start(struct jpeg_source *source)
+static void start(struct gf_jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     jpeg_start_decompress(jpeg);
     if (source->cut && jpeg_has_multiple_scans(jpeg) && !has_all_scans(jpeg))
-        report_damage(source, "");
-    tell_stray(source);
+        gf_jpeg_report_damage(source, "");
+    gf_jpeg_tell_stray(source);
     source->started = true;
 }
 
-static void read_rows(struct jpeg_source *source)
+static void read_rows(struct gf_jpeg_source *source)
 {
     if (!source->started)
         start(source);
@@ -381,11 +93,11 @@ static void read_rows(struct jpeg_source *source)
     }
 }
 
-static void finish(struct jpeg_source *source)
+static void finish(struct gf_jpeg_source *source)
 {
     if (source->jpeg.output_scanline == source->jpeg.output_height)
         jpeg_finish_decompress(&source->jpeg);
-    tell_stray(source);
+    gf_jpeg_tell_stray(source);
     if (source->cut && !source->forgiven)
         gf_warn(&source->options, "%s: its end marker is missing; all rows are there",
                 gf_input_name(source->input));
@@ -398,7 +110,7 @@ static void finish(struct jpeg_source *source)
  * and strips would do it twice. */
 static void jpeg_reduce(struct gf_source *base, int reduction)
 {
-    struct jpeg_source *const source = (struct jpeg_source *)base;
+    struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
     if (source->strips) {
         gf_jpeg_strips_reader_close(source->strips);
         source->strips = NULL;
@@ -415,7 +127,7 @@ static void jpeg_reduce(struct gf_source *base, int reduction)
 static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
                                 struct gf_error *error)
 {
-    struct jpeg_source *const source = (struct jpeg_source *)base;
+    struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
     int done = 0;
     if (source->strips) {
         done = gf_jpeg_strips_read(source->strips, rows, dst, pitch);
@@ -428,11 +140,11 @@ static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char 
     source->dst = dst + (size_t)done * pitch;
     source->pitch = pitch;
     source->rows = rows - done;
-    return attempt(source, read_rows, error);
+    return gf_jpeg_attempt(source, read_rows, error);
 }
 
 /* Skips the pictures behind the end marker that the header announces. */
-static enum gf_status pass_parts(struct jpeg_source *source, struct gf_error *error)
+static enum gf_status pass_parts(struct gf_jpeg_source *source, struct gf_error *error)
 {
     struct gf_input *const input = source->input;
     const struct gf_blob *const xmp = &source->base.metadata.xmp;
@@ -445,7 +157,7 @@ static enum gf_status pass_parts(struct jpeg_source *source, struct gf_error *er
         return GF_OK;
     }
     while (left > 0 && got) {
-        const size_t some = left < MARKER_MAX ? (size_t)left : MARKER_MAX;
+        const size_t some = left < GF_JPEG_SEGMENT_MAX ? (size_t)left : GF_JPEG_SEGMENT_MAX;
         const enum gf_status status = gf_input_read(input, source->marker, some, &got, error);
         if (status)
             return status;
@@ -456,7 +168,7 @@ static enum gf_status pass_parts(struct jpeg_source *source, struct gf_error *er
 
 static enum gf_status jpeg_leave(struct gf_source *base, int64_t end, struct gf_error *error)
 {
-    struct jpeg_source *const source = (struct jpeg_source *)base;
+    struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
     gf_input_go_to(source->input, end);
     return pass_parts(source, error);
 }
@@ -464,10 +176,10 @@ static enum gf_status jpeg_leave(struct gf_source *base, int64_t end, struct gf_
 /* Where strips were decoded up to the last row, all of the file up to the end marker is sound. */
 static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error)
 {
-    struct jpeg_source *const source = (struct jpeg_source *)base;
+    struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
     if (source->strips)
         return jpeg_leave(base, gf_jpeg_strips_reader_end(source->strips), error);
-    enum gf_status status = attempt(source, finish, error);
+    enum gf_status status = gf_jpeg_attempt(source, finish, error);
     if (!status)
         status = gf_jpeg_segments_close(&source->segments, error);
     return status ? status : pass_parts(source, error);
@@ -475,7 +187,7 @@ static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error
 
 static void jpeg_close(struct gf_source *base)
 {
-    struct jpeg_source *const source = (struct jpeg_source *)base;
+    struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
     gf_jpeg_share_reading(-1);
     gf_jpeg_strips_reader_close(source->strips);
     jpeg_destroy_decompress(&source->jpeg);
@@ -486,7 +198,7 @@ static void jpeg_close(struct gf_source *base)
     free(source);
 }
 
-static enum gf_status check_size(const struct jpeg_source *source, struct gf_error *error)
+static enum gf_status check_size(const struct gf_jpeg_source *source, struct gf_error *error)
 {
     const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     const char *const name = gf_input_name(source->input);
@@ -507,7 +219,7 @@ static uint64_t round_up(uint64_t value, int to)
 }
 
 /* Counts the memory of libjpeg, which keeps the coefficients of a picture with several scans. */
-static void count_memory(struct jpeg_source *source)
+static void count_memory(struct gf_jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     if (!jpeg_has_multiple_scans(jpeg))
@@ -521,7 +233,7 @@ static void count_memory(struct jpeg_source *source)
     source->base.memory.why = "a JPEG of several scans is decoded as a whole";
 }
 
-static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error *error)
+static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_error *error)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     int channels = 3;
@@ -555,7 +267,7 @@ static enum gf_status choose_colours(struct jpeg_source *source, struct gf_error
     return GF_OK;
 }
 
-static void open_strips(struct jpeg_source *source, int strip_rows)
+static void open_strips(struct gf_jpeg_source *source, int strip_rows)
 {
     if (source->cmyk || source->cut)
         return;
@@ -568,7 +280,7 @@ static void open_strips(struct jpeg_source *source, int strip_rows)
     source->base.memory.why = "several of its strips are decoded at once";
 }
 
-static enum gf_status finish_metadata(struct jpeg_source *source, struct gf_error *error)
+static enum gf_status finish_metadata(struct gf_jpeg_source *source, struct gf_error *error)
 {
     const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     const double per_metre = jpeg->density_unit == 1 ? 1 / 0.0254 : 100;
@@ -592,10 +304,10 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
                                    int strip_rows, struct gf_source **source,
                                    struct gf_error *error)
 {
-    struct jpeg_source *const opened = malloc(sizeof *opened);
+    struct gf_jpeg_source *const opened = malloc(sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    memset(opened, 0, offsetof(struct jpeg_source, marker));
+    memset(opened, 0, offsetof(struct gf_jpeg_source, marker));
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .reduce = jpeg_reduce,
                                       .read = jpeg_read,
@@ -606,11 +318,8 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
     opened->reduction = 1;
     opened->input = input;
     opened->options = *options;
-    opened->jpeg.err = jpeg_std_error(&opened->errors);
-    opened->jpeg.client_data = opened;
-    opened->errors.error_exit = error_exit;
-    opened->errors.emit_message = emit_message;
-    enum gf_status status = attempt(opened, read_header, error);
+    gf_jpeg_set_errors(opened);
+    enum gf_status status = gf_jpeg_attempt(opened, read_header, error);
     if (!status)
         status = check_size(opened, error);
     if (!status)

@@ -1,0 +1,270 @@
+#include "codec/jpeg/jpeg_libjpeg.h"
+
+#include <string.h>
+#include <jerror.h>
+
+#include "codec/common/checks.h"
+
+enum {
+    /* A progressive JPEG of a few bytes can have thousands of scans, each of which takes as much
+     * time as the picture's size. */
+    SCANS_MAX = 100
+};
+
+/* ---- errors and warnings ---- */
+
+/* Describes where in the file the damage is: "after row 412 of 2160". */
+static void describe_place(const struct gf_jpeg_source *source, char *text, size_t size)
+{
+    if (!source->header_read)
+        snprintf(text, size, "in the header");
+    else if (!source->started && source->jpeg.input_scan_number)
+        snprintf(text, size, "in scan %d", source->jpeg.input_scan_number);
+    else
+        snprintf(text, size, "after row %u of %u",
+                 source->jpeg.output_scanline * (unsigned)source->reduction,
+                 source->jpeg.image_height);
+}
+
+static _Noreturn void give_up(struct gf_jpeg_source *source, enum gf_status status)
+{
+    source->status = status;
+    longjmp(source->escape, 1);
+}
+
+static void error_exit(j_common_ptr jpeg)
+{
+    struct gf_jpeg_source *const source = jpeg->client_data;
+    const char *const name = gf_input_name(source->input);
+    char text[JMSG_LENGTH_MAX], place[64];
+    jpeg->err->format_message(jpeg, text);
+    describe_place(source, place, sizeof place);
+    if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
+        give_up(source, gf_fail(source->error, GF_ERROR_MEMORY, "%s: %s", name, text));
+    if (!source->header_read) /* libjpeg may not know this kind, which can be sound */
+        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
+    give_up(source,
+            gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name, place, text));
+}
+
+void gf_jpeg_report_damage(struct gf_jpeg_source *source, const char *detail)
+{
+    const char *const name = gf_input_name(source->input);
+    const char *const what = source->cut ? "truncated" : "corrupt";
+    char place[64];
+    if (source->cut)
+        detail = "";
+    describe_place(source, place, sizeof place);
+    if (!source->options.allow_truncated)
+        give_up(source,
+                gf_fail(source->error, GF_ERROR_INPUT, "%s: %s %s%s%s", name, what, place, detail,
+                        source->header_read ? gf_truncated_hint(&source->options) : ""));
+    if (!source->forgiven)
+        gf_warn(&source->options, "%s: %s %s%s", name, what, place, detail);
+    source->forgiven = true;
+}
+
+/* ---- messages of libjpeg that concern no pixel ---- */
+
+void gf_jpeg_tell_parameters(struct gf_jpeg_source *source)
+{
+    if (!source->parameters_told)
+        gf_warn(&source->options,
+                "%s: the header of its scan has parameters that no baseline JPEG has: ignored",
+                gf_input_name(source->input));
+    source->parameters_told = true;
+}
+
+void gf_jpeg_tell_stray(struct gf_jpeg_source *source)
+{
+    const int64_t stray = source->segments.stray - source->stray_told;
+    if (stray)
+        gf_warn(&source->options, "%s: %lld stray bytes between its segments: passed over",
+                gf_input_name(source->input), (long long)stray);
+    source->stray_told += stray;
+}
+
+/* Whether all bytes that remain at the end of a scan are zeros or fill bytes. Before a restart
+ * marker they count as damage all the same. */
+static bool is_fill(const struct gf_jpeg_source *source)
+{
+    const int *const count_and_marker = source->errors.msg_parm.i;
+    const bool restart = count_and_marker[1] >= JPEG_RST0 && count_and_marker[1] < JPEG_RST0 + 8;
+    return !restart && count_and_marker[0] <= source->segments.filled;
+}
+
+/* Whether libjpeg's message concerns no pixel. Gives a warning of its own where one is useful. */
+static bool is_harmless(struct gf_jpeg_source *source)
+{
+    switch (source->errors.msg_code) {
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+        return true;
+    case JWRN_NOT_SEQUENTIAL:
+        gf_jpeg_tell_parameters(source);
+        return true;
+    case JWRN_EXTRANEOUS_DATA:
+        if (!is_fill(source))
+            return false;
+        if (!source->fill_told)
+            gf_warn(&source->options, "%s: bytes of fill behind the last row: passed over",
+                    gf_input_name(source->input)); /* libjpeg does not count all of these bytes */
+        return source->fill_told = true;
+    default:
+        return false;
+    }
+}
+
+static void emit_message(j_common_ptr jpeg, int level)
+{
+    static const char prefix[] = "Corrupt JPEG data: ";
+    if (level >= 0)
+        return;
+    jpeg->err->num_warnings++;
+    if (is_harmless(jpeg->client_data))
+        return;
+    char text[JMSG_LENGTH_MAX], detail[JMSG_LENGTH_MAX + 4];
+    jpeg->err->format_message(jpeg, text);
+    const size_t skip = strncmp(text, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
+    snprintf(detail, sizeof detail, ": %s", text + skip);
+    gf_jpeg_report_damage(jpeg->client_data, detail);
+}
+
+static void watch_scans(j_common_ptr jpeg)
+{
+    struct gf_jpeg_source *const source = jpeg->client_data;
+    if (source->jpeg.input_scan_number > SCANS_MAX)
+        give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: over %d scans",
+                                gf_input_name(source->input), SCANS_MAX));
+}
+
+/* ---- libjpeg's input ---- */
+
+static void ignore_source(j_decompress_ptr jpeg)
+{
+}
+
+/* Gives libjpeg more bytes, or an end marker where the input has ended. If the input ends within or
+ * behind a scan, libjpeg reports by itself whether it lacks a code for a pixel, except in
+ * arithmetic coding, which always finds more codes. */
+static boolean fill_buffer(j_decompress_ptr jpeg)
+{
+    static const unsigned char end_marker[] = {0xff, JPEG_EOI};
+    struct gf_jpeg_source *const source = jpeg->client_data;
+    const enum gf_status status =
+        gf_jpeg_segments_next(&source->segments, &source->bytes.next_input_byte,
+                              &source->bytes.bytes_in_buffer, source->error);
+    if (status)
+        give_up(source, status);
+    if (source->bytes.bytes_in_buffer)
+        return TRUE;
+    source->cut = true;
+    if (jpeg->arith_code || !gf_jpeg_segments_may_be_whole(&source->segments))
+        gf_jpeg_report_damage(source, "");
+    source->bytes.next_input_byte = end_marker;
+    source->bytes.bytes_in_buffer = sizeof end_marker;
+    return TRUE;
+}
+
+static void skip_bytes(j_decompress_ptr jpeg, long count)
+{
+    struct jpeg_source_mgr *const bytes = jpeg->src;
+    while (count > (long)bytes->bytes_in_buffer) {
+        count -= (long)bytes->bytes_in_buffer;
+        (void)fill_buffer(jpeg);
+    }
+    if (count > 0) {
+        bytes->next_input_byte += count;
+        bytes->bytes_in_buffer -= (size_t)count;
+    }
+}
+
+static void copy_bytes(j_decompress_ptr jpeg, unsigned char *to, size_t count)
+{
+    struct jpeg_source_mgr *const bytes = jpeg->src;
+    while (count) {
+        if (!bytes->bytes_in_buffer)
+            (void)fill_buffer(jpeg);
+        const size_t n = count < bytes->bytes_in_buffer ? count : bytes->bytes_in_buffer;
+        memcpy(to, bytes->next_input_byte, n);
+        bytes->next_input_byte += n;
+        bytes->bytes_in_buffer -= n;
+        to += n;
+        count -= n;
+    }
+}
+
+static bool add_segment(struct gf_jpeg_source *source, int marker, const unsigned char *data,
+                        size_t size)
+{
+    struct gf_metadata *const metadata = &source->base.metadata;
+    const size_t head = sizeof GF_APP13_PHOTOSHOP;
+    if (marker == JPEG_APP0 + 1)
+        return gf_metadata_add_app1(metadata, data, size);
+    if (marker == JPEG_COM)
+        return gf_texts_add_comment(&metadata->texts, data, size, &source->texts_left_out);
+    if (marker == JPEG_APP0 + 2)
+        gf_metadata_note_app2(metadata, data, size);
+    if (marker == JPEG_APP0 + 2)
+        return gf_icc_parts_add(&source->icc, data, size);
+    return size < head || memcmp(data, GF_APP13_PHOTOSHOP, head) != 0 ||
+           gf_metadata_add_photoshop(metadata, data + head, size - head);
+}
+
+/* Reads APP1, APP2, APP13 and COM segments. jpeg_save_markers() would keep all of a file's segments
+ * in memory. */
+static boolean read_marker(j_decompress_ptr jpeg)
+{
+    struct gf_jpeg_source *const source = jpeg->client_data;
+    unsigned char length[2];
+    struct gf_mpf mpf;
+    copy_bytes(jpeg, length, sizeof length);
+    const size_t size = (size_t)(length[0] << 8 | length[1]);
+    if (size < sizeof length)
+        ERREXIT(jpeg, JERR_BAD_LENGTH);
+    const int64_t place = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
+    copy_bytes(jpeg, source->marker, size - sizeof length);
+    if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end &&
+        gf_mpf_read(source->marker, size - sizeof length, &mpf) && mpf.end)
+        source->parts_end = place + mpf.end;
+    if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
+        ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
+    return TRUE;
+}
+
+void gf_jpeg_set_errors(struct gf_jpeg_source *source)
+{
+    source->jpeg.err = jpeg_std_error(&source->errors);
+    source->jpeg.client_data = source;
+    source->errors.error_exit = error_exit;
+    source->errors.emit_message = emit_message;
+}
+
+void gf_jpeg_open_input(struct gf_jpeg_source *source)
+{
+    struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    jpeg_create_decompress(jpeg);
+    gf_jpeg_segments_open(&source->segments, source->input);
+    source->bytes = (struct jpeg_source_mgr){.init_source = ignore_source,
+                                             .fill_input_buffer = fill_buffer,
+                                             .skip_input_data = skip_bytes,
+                                             .resync_to_restart = jpeg_resync_to_restart,
+                                             .term_source = ignore_source};
+    source->progress.progress_monitor = watch_scans;
+    jpeg->src = &source->bytes;
+    jpeg->progress = &source->progress;
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 1, read_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 2, read_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_APP0 + 13, read_marker);
+    jpeg_set_marker_processor(jpeg, JPEG_COM, read_marker);
+}
+
+enum gf_status gf_jpeg_attempt(struct gf_jpeg_source *source,
+                               void (*work)(struct gf_jpeg_source *source), struct gf_error *error)
+{
+    source->error = error;
+    if (setjmp(source->escape))
+        return source->status;
+    work(source);
+    return GF_OK;
+}
