@@ -37,7 +37,8 @@ static inline enum gf_status gf_study_check(const char *argument, struct gf_erro
     static const char *const options[] = {"--lab", "--explain", "--report", "--profile=compare",
                                           "--help=study"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (!strncmp(argument, options[i], strlen(options[i])))
+        const size_t length = strlen(options[i]);
+        if (!strncmp(argument, options[i], length) && strchr("=:", argument[length]))
             return gf_fail(error, GF_ERROR_UNAVAILABLE,
                            "%s: this program was built without labs, variants of kernels and their "
                            "reports (STUDY=0)",
