@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     }
     if (!status)
         status = gf_command_parse_after(count, words, argc, argv, &command, &error);
-    (void)gf_second_pictures_limit(&command.options);
+    gf_second_pictures_set_limits(&command.options);
     if (!status)
         status = gf_command_join_chains(&command, &error);
     if (!command.verbose)

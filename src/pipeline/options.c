@@ -107,11 +107,9 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
 
 static _Thread_local const struct gf_options *limits;
 
-const struct gf_options *gf_second_pictures_limit(const struct gf_options *options)
+void gf_second_pictures_set_limits(const struct gf_options *options)
 {
-    const struct gf_options *const before = limits;
     limits = options;
-    return before;
 }
 
 const struct gf_options *gf_second_pictures_limits(void)

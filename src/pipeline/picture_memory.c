@@ -39,12 +39,17 @@ uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
     return limit > LIMIT_LEAST ? limit : LIMIT_LEAST;
 }
 
+/* Whether the pipeline is a worker's, which has a share of the memory for bands alone. */
+static bool is_workers(const struct gf_pipeline *pipeline)
+{
+    return pipeline->memory_budget &&
+           pipeline->memory_budget->limit > pipeline->options.memory_bytes;
+}
+
 uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken)
 {
     const uint64_t own = pipeline->options.memory_bytes, half = own / 2;
-    /* The workers of a batch have a share of the memory for bands alone. */
-    const bool apart = pipeline->memory_budget && pipeline->memory_budget->limit > own;
-    const uint64_t least = apart || half < BANDS_LEAST ? half : BANDS_LEAST;
+    const uint64_t least = is_workers(pipeline) || half < BANDS_LEAST ? half : BANDS_LEAST;
     return own > taken && own - taken > least ? own - taken : least;
 }
 
@@ -53,7 +58,7 @@ static enum gf_status check_bytes(const struct gf_pipeline *pipeline, const char
                                   struct gf_codec_memory memory, struct gf_error *error)
 {
     return gf_memory_check(name, memory.why, memory.bytes, gf_pipeline_memory_limit(pipeline),
-                           &pipeline->options, error);
+                           &pipeline->options, is_workers(pipeline), error);
 }
 
 uint64_t gf_pipeline_second_bytes(const struct gf_plan *plan)

@@ -20,11 +20,10 @@ const char *gf_version(void)
 static enum gf_status parse_within(const char *text, const struct gf_options *options,
                                    struct gf_chain *chain, struct gf_error *error)
 {
-    const struct gf_options *const outer = gf_second_pictures_limit(options);
-    if (outer)
-        (void)gf_second_pictures_limit(outer);
+    const struct gf_options *const outer = gf_second_pictures_limits();
+    gf_second_pictures_set_limits(outer ? outer : options);
     const enum gf_status status = gf_chain_parse(text, chain, error);
-    (void)gf_second_pictures_limit(outer);
+    gf_second_pictures_set_limits(outer);
     return status;
 }
 

@@ -91,11 +91,11 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *input,
  * picture, the source is set to decode a smaller one. */
 struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
                                            struct gf_source *source);
-/* From now on second pictures that this thread reads keep to options->max_pixels and
- * options->memory_bytes, whatever the options of a pipeline are that reads them; NULL: the
- * pipeline's options count. Returns the options that counted before. */
-const struct gf_options *gf_second_pictures_limit(const struct gf_options *options);
-/* The options to which this thread's second pictures keep now; NULL: the default ones. */
+/* From now on the second pictures that this thread reads keep to options->max_pixels and
+ * options->memory_bytes, whatever the options of the pipeline are that reads them; NULL: the
+ * options of that pipeline count. */
+void gf_second_pictures_set_limits(const struct gf_options *options);
+/* The options that were set so; NULL: none. */
 const struct gf_options *gf_second_pictures_limits(void);
 /* Why this device runs, for the profile. */
 void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason);

@@ -41,6 +41,7 @@ within()
     /usr/bin/time -q -f %M -o peak "$GPUFILTER" --device=cpu --memory="${limit}M" "$@" >stdout 2>stderr
     status=$?
     if [ $status -eq 0 ]; then
+        made=$((made + 1))
         peak=$(tail -n 1 peak)
         [ "$peak" -le $(((limit + 40) * 1024)) ] || problem "$limit MiB, $*: it took $peak kB"
     elif [ $status -eq 2 ] && grep -q ' is missing\| is given' stderr; then
@@ -56,10 +57,12 @@ if ! has_time; then
 elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
     skip "a sanitizer takes memory of its own"
 else
+    made=0
     gpufilter -i in.ppm -o deep.png --device=cpu --png-level=1 resize=2600:2000:kernel=nearest
     for each in $(gpufilter --list | sed -n 's/^\([a-z][a-z0-9]*\) .*/\1/p'); do
         within 64 -i deep.png -o o.ppm "$each"
     done
+    [ $made -ge 50 ] || problem "with 64 MiB only $made filters do the picture"
     for extension in ppm png jpg webp tif avif jxl; do
         for limit in 64 256; do
             within $limit -i deep.png -o large.$extension
@@ -79,3 +82,9 @@ run 0 gpufilter -i big.ppm -o second.png --device=cpu invert
 run 0 gpufilter --device=cpu --memory=14M -i big.ppm -o a.ppm overlay=second.png,invert -o b.ppm overlay=second.png,blur=2
 run 0 gpufilter --device=cpu -i big.ppm -o c.ppm overlay=second.png,invert
 same a.ppm c.ppm
+
+begin "a batch names what its pictures share of --memory"
+cp big.ppm other.ppm
+run 4 gpufilter --device=cpu --memory=14M -i big.ppm -i other.ppm -o 'o-{n}.ppm' blur=2,equalize
+grep -q 'big.ppm: .*: that takes 12 MiB of memory, over the 7 MiB that whole pictures of a batch share of --memory$' stderr ||
+    problem "it says: $(cat stderr)"

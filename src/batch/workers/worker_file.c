@@ -64,7 +64,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     struct gf_remote *const remote = worker->device < 0 ? NULL : batch->devices.remote;
     enum gf_status status;
     /* The limits of the whole batch, since all workers share the second pictures. */
-    const struct gf_options *const outer = gf_second_pictures_limit(&request->options);
+    const struct gf_options *const outer = gf_second_pictures_limits();
+    gf_second_pictures_set_limits(&request->options);
     if (remote) {
         /* the pipeline owns the remote now; there is only one worker */
         worker->batch->devices.remote = NULL;
@@ -80,7 +81,7 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     } else {
         status = gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
     }
-    (void)gf_second_pictures_limit(outer);
+    gf_second_pictures_set_limits(outer);
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
         gf_pipeline_set_reason(worker->pipeline, batch->devices.reason);

@@ -54,17 +54,19 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
 }
 
 enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes, uint64_t limit,
-                               const struct gf_options *options, struct gf_error *error)
+                               const struct gf_options *options, bool shared,
+                               struct gf_error *error)
 {
     const uint64_t mib = (uint64_t)1 << 20;
     if (bytes <= limit)
         return GF_OK;
     return gf_fail(error, GF_ERROR_INPUT,
-                   "%s: %s: that takes %llu MiB of memory, over the %llu MiB of %s", name, why,
+                   "%s: %s: that takes %llu MiB of memory, over the %llu MiB %s", name, why,
                    (unsigned long long)((bytes + mib - 1) / mib), (unsigned long long)(limit / mib),
-                   options->memory_bytes ? "options.memory_bytes"
-                                         : "this machine that a picture may take (to allow more: "
-                                           "options.memory_bytes)");
+                   !options->memory_bytes ? "of this machine that a picture may take (to allow "
+                                            "more: options.memory_bytes)"
+                   : shared ? "that whole pictures of a batch share of options.memory_bytes"
+                            : "of options.memory_bytes");
 }
 
 const char *gf_truncated_hint(const struct gf_options *options)

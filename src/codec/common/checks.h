@@ -25,9 +25,11 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 
 /* GF_ERROR_INPUT where that takes more memory than `limit`, which follows from
- * options->memory_bytes; `why` is the reason, such as "it is decoded as a whole". */
+ * options->memory_bytes; `why` is the reason, such as "it is decoded as a whole". shared: the
+ * pictures of a batch have that limit together. */
 enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes, uint64_t limit,
-                               const struct gf_options *options, struct gf_error *error) GF_CHECKED;
+                               const struct gf_options *options, bool shared,
+                               struct gf_error *error) GF_CHECKED;
 
 /* The end of an error message about damage, which suggests options->allow_truncated; "" where that
  * option is set already. */
