@@ -14,7 +14,8 @@ trap 'rm -rf "$tree"' EXIT
 add_filters()
 {
     cp -a "$root/Makefile" "$root/src" "$root/include" "$root/cuda" "$root/tests" "$root/samples" "$tree" || return
-    mkdir "$tree/$build" && (cd "$(dirname "$GPUFILTER")" && cp -a config.mk configured src cuda "$tree/$build") || return
+    mkdir "$tree/$build" && (cd "$(dirname "$GPUFILTER")" && cp -a config.mk configured src "$tree/$build" &&
+        { [ ! -d cuda ] || cp -a cuda "$tree/$build"; }) || return
     cp "$examples"/*.[ch] "$tree/src/filters" && cp "$examples"/*.cu "$tree/cuda/filters" || return
     printf 'GF_FILTER(%s)\n' raise falloff >>"$tree/src/filters/filters.def"
 }
@@ -26,7 +27,7 @@ copy_make()
 }
 
 problems=$({ add_filters && copy_make new-filter NAME=glow KIND=point && copy_make new-filter NAME=haze KIND=stencil &&
-    copy_make "$build/gpufilter"; } || tail -n 20 "$tree/log")
+    copy_make "$build/gpufilter"; } 2>&1 || { echo "it does not" && tail -n 20 "$tree/log"; })
 result "a copy of the tree builds with them" "$problems"
 [ -z "$problems" ] || exit 1
 result "nothing else is compiled" "$(grep -E '^(CC|NVCC) ' "$tree/log" | grep -v -e '/registry\.c$' -e '/raise\.cu\{0,1\}$' -e '/falloff\.c$' \

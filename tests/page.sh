@@ -29,6 +29,7 @@ result "names that try to be markup" "$(make_page hostile --device=cpu --profile
 result "a batch" "$(make_page batch --device=cpu --profile=html:"$work/batch.html" -i "$root/samples/gallery" \
     -o "$work/out" --log="$work/run.log" blur)"
 
+if "$GPUFILTER" --help | grep -q -e --lab; then
 result "a comparison" "$(make_page compare --device=cpu --profile=compare:html:"$work/compare.html" -i "$harbour" \
     blur=2,invert,gamma=2,transpose)"
 for i in 1 2; do
@@ -48,6 +49,9 @@ cat >"$work/lab.json" <<'END'
 END
 result "saved reports" "$(make_page report --report="$work/report.html" "$work"/{run1,run2,compare1,compare2,lab,lab}.json \
     "$work/run.log" "$work/run.log")"
+else
+    skipped "a comparison and saved reports" "the program was built without the study"
+fi
 
 for page in "$work"/*.html; do
     name=$(basename "$page")

@@ -21,6 +21,7 @@ missing()
     *cuda* | *--codec=gpu* | *--lab=*) echo "needs a GPU" ;;
     esac
     case $1 in
+    *:variant=*) "$GPUFILTER" --help | grep -q -e --lab || echo "built without the variants of kernels" ;;
     *icc=*) "$GPUFILTER" --version | sed -n 's/^without colours: //p' ;;
     esac
     case $1 in

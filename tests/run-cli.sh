@@ -55,9 +55,10 @@ problem()
 }$1
 }
 
-# run STATUS COMMAND...: what it printed is in the files stdout and stderr.
+# Whether the program has what people study: labs, variants of kernels and their reports.
 has_study() { gpufilter --help 2>/dev/null | grep -q -- --lab; }
 
+# run STATUS COMMAND...: what it printed is in the files stdout and stderr.
 run()
 {
     wanted=$1

@@ -31,12 +31,16 @@ offers 'gpufilter --subsampling 44' '444'
 offers 'gpufilter --device=c' 'cpu cuda'
 offers 'gpufilter --quality ' ''
 offers 'gpufilter --profile=h' 'html:'
-offers 'gpufilter --profile=compare:h' 'html:'
+! has_study || offers 'gpufilter --profile=compare:h' 'html:'
 offers 'gpufilter --profile=html:in.j' 'in.jpg'
 
 begin "labs"
-offers 'gpufilter --lab=off' 'offset'
-offers 'gpufilter --lab mat' 'matmul matmul-at'
+if has_study; then
+    offers 'gpufilter --lab=off' 'offset'
+    offers 'gpufilter --lab mat' 'matmul matmul-at'
+else
+    skip "the program was built without the study"
+fi
 
 begin "files"
 offers 'gpufilter -i in.p' 'in.png in.ppm'
@@ -53,8 +57,8 @@ offers 'gpufilter equalize=ch' 'channel'
 offers "gpufilter 'blur=2:border=wrap,hf" 'blur=2:border=wrap,hflip'
 offers 'gpufilter -- fl' 'flatten flip flop'
 offers 'gpufilter --help gam' 'gamma'
-offers 'gpufilter --help=stu' 'study'
-offers 'gpufilter --help=study gam' 'gamma'
+! has_study || offers 'gpufilter --help=stu' 'study'
+! has_study || offers 'gpufilter --help=study gam' 'gamma'
 
 # The scripts for the other shells, which run on a terminal: a line is typed and completed by one tab.
 begin "zsh"

@@ -83,10 +83,12 @@ const struct scenario scenarios[] = {
     {.name = "colours", .arguments = "-i in/rgb.ppm -o out/a.ppm" ONE "icc=display-p3"},
 #endif
     {.name = "dry run", .arguments = "-i in -o out/{stem}.png --dry-run" ONE "blur", .batch = true},
+#ifdef GF_WITH_STUDY
     {.name = "explanation",
      .arguments = "-i in/full.png -o out/a.png --explain" ONE "blur",
      .report = true,
      .loads_driver = true},
+#endif
     {.name = "list of filters", .arguments = "--list"},
     {.name = "help", .arguments = "--help"},
 };
