@@ -41,6 +41,7 @@ void coder_close(struct coder *coder);
         int device, uint64_t memory_most, struct gf_##NAME##r **coder, struct gf_error *error) \
     { \
         const int marks = sizeof(struct gf_##NAME##_steps) / sizeof(float) + 1; \
+        static_assert(marks <= CODER_MARKS_MOST, "a coder holds all marks"); \
         struct gf_##NAME##r *const made = (struct gf_##NAME##r *)calloc(1, sizeof *made); \
         if (!made) \
             return gf_fail_memory(error); \

@@ -42,6 +42,9 @@ template <class Sample> struct walk_stencil {
 
 /* The walk down one strip. STEP rows are being loaded at any time. */
 template <class Stencil, class Fuse> struct row_walk {
+    static_assert(Stencil::PERIOD % Stencil::STEP == 0, "a period has whole steps");
+    static_assert(Stencil::STEP == 1 || Stencil::BEFORE <= Stencil::STEP,
+                  "one load brings all rows before the first step");
     typedef unsigned row[4 + 2 * Stencil::BESIDE];
     typedef unsigned results[4];
 
