@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/device_ordinal.h"
 #include "base/numa.h"
 #include "base/pages.h"
 #include "base/start_times.h"
@@ -41,7 +42,8 @@ static enum gf_status cuda_ready(struct gf_backend *backend, struct gf_error *er
     if (!cuda->waited)
         note_wait(cuda, begin_s);
     cuda->waited = true;
-    GF_CUDA_TRY(cudaSetDevice(cuda->options.device), cuda->options.device, error);
+    GF_CUDA_TRY(cudaSetDevice(gf_device_ordinal(cuda->options.device)), cuda->options.device,
+                error);
     return GF_OK;
 }
 

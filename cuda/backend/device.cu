@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/device_ordinal.h"
 #include "base/numa.h"
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
@@ -56,7 +57,7 @@ extern "C" int gf_device_count(const char **why)
     cudaGetLastError();
     if (why)
         *why = code == cudaSuccess ? "" : cudaGetErrorString(code);
-    return code == cudaSuccess ? count : 0;
+    return code == cudaSuccess ? gf_device_count_of(count) : 0;
 }
 
 /* The architectures for which the program holds machine code, or 0. */
@@ -77,8 +78,9 @@ static int code_architecture(int device)
 
 static enum gf_status ask(int index, struct gf_device_info *info, struct gf_error *error)
 {
+    const int ordinal = gf_device_ordinal(index);
     cudaDeviceProp properties;
-    GF_CUDA_TRY(cudaGetDeviceProperties(&properties, index), index, error);
+    GF_CUDA_TRY(cudaGetDeviceProperties(&properties, ordinal), index, error);
     memset(info, 0, sizeof *info);
     info->index = index;
     snprintf(info->name, sizeof info->name, "%.63s", properties.name);
@@ -90,13 +92,13 @@ static enum gf_status ask(int index, struct gf_device_info *info, struct gf_erro
     info->l2_bytes = (uint64_t)properties.l2CacheSize;
     info->copy_engines = properties.asyncEngineCount;
     info->ecc = properties.ECCEnabled;
-    GF_CUDA_TRY(cudaDeviceGetPCIBusId(info->pci_bus_id, sizeof info->pci_bus_id, index), index,
+    GF_CUDA_TRY(cudaDeviceGetPCIBusId(info->pci_bus_id, sizeof info->pci_bus_id, ordinal), index,
                 error);
     info->numa_node = gf_numa_node(info->pci_bus_id);
     int clock_khz = 0, bus_bits = 0;
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index), index,
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, ordinal), index,
                 error);
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index), index,
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal), index,
                 error);
     info->memory_bandwidth = 2e3 * clock_khz * (bus_bits / 8); /* Best Practices Guide 8.2.1 */
     GF_CUDA_TRY(cudaDriverGetVersion(&info->driver_version), index, error);
@@ -144,7 +146,7 @@ extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *bui
     const enum gf_status status = check_index(index, error);
     if (status)
         return status;
-    GF_CUDA_TRY(cudaSetDevice(index), index, error);
+    GF_CUDA_TRY(cudaSetDevice(gf_device_ordinal(index)), index, error);
     GF_CUDA_TRY(cudaFuncGetAttributes(&attributes, probe_kernel), index, error);
     *architecture = attributes.binaryVersion;
     *built_in = false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/device_ordinal.h"
 #include "base/start_times.h"
 #include "chain/variants.h"
 #include "cuda/backend/probe.cuh"
@@ -70,7 +71,7 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
 /* CUDA keeps the current device for each thread. */
 void gf_cuda_lane_enter(struct gf_lane *lane)
 {
-    cudaSetDevice(device_of(lane)); /* a failure shows in the lane's next call */
+    cudaSetDevice(gf_device_ordinal(device_of(lane))); /* a failure shows in the lane's next call */
 }
 
 static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/device_ordinal.h"
 #include "cuda/common/check.cuh"
 
 enum { NODES_MAX = 64, WARP = 32, HEAD_START = 8 };
@@ -78,7 +79,8 @@ static enum gf_status find_occupancy(const cudaKernelNodeParams *node, int devic
     GF_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, node->func, threads,
                                                               node->sharedMemBytes),
                 device, error);
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, device),
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor,
+                                       gf_device_ordinal(device)),
                 device, error);
     use->occupancy = (double)(blocks * ((threads + WARP - 1) / WARP)) / (most / WARP);
     return GF_OK;
@@ -165,8 +167,9 @@ static enum gf_status open_timer(struct gf_lane *lane, int runs, struct timer *t
 {
     const int device = gf_cuda_device(lane);
     int cache_bytes = 0;
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device), device,
-                error);
+    GF_CUDA_TRY(
+        cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, gf_device_ordinal(device)),
+        device, error);
     timer->stream = gf_cuda_stream(lane);
     timer->flush_bytes = 2 * (size_t)(cache_bytes > 0 ? cache_bytes : 64 << 20);
     timer->flush = lane->backend->calls->alloc(lane->backend, timer->flush_bytes);

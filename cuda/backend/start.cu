@@ -1,6 +1,7 @@
 /* The start of a device, and its end. */
 #include <string.h>
 
+#include "base/device_ordinal.h"
 #include "base/spans.h"
 #include "base/start_times.h"
 #include "cuda/backend/device_state.cuh"
@@ -25,7 +26,8 @@ extern "C" void gf_backend_cuda_begin(int device)
 static enum gf_status note_start(int device, struct gf_error *error)
 {
     int mode = cudaComputeModeDefault;
-    GF_CUDA_TRY(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device), device, error);
+    GF_CUDA_TRY(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, gf_device_ordinal(device)),
+                device, error);
     if (mode != cudaComputeModeDefault)
         __atomic_store_n(&exclusive, true, __ATOMIC_RELEASE);
     __atomic_store_n(&started, true, __ATOMIC_RELEASE);
@@ -51,7 +53,7 @@ static enum gf_status start_driver(int index, struct gf_error *error)
 static enum gf_status create_context(int index, struct gf_error *error)
 {
     const double begin_s = gf_now();
-    GF_CUDA_TRY(cudaSetDevice(index), index, error);
+    GF_CUDA_TRY(cudaSetDevice(gf_device_ordinal(index)), index, error);
     GF_CUDA_TRY(cudaFree(NULL), index, error); /* creates the primary context */
     gf_start_note(GF_START_CONTEXT, begin_s);
     return note_start(index, error);

@@ -1,5 +1,6 @@
 #include "cuda/common/coder.cuh"
 
+#include "base/device_ordinal.h"
 #include "base/spans.h"
 #include "base/start_times.h"
 
@@ -11,7 +12,7 @@ enum gf_status coder_open(struct coder *coder, int device, uint64_t memory_most,
     coder->device = device;
     coder->memory_most = memory_most;
     coder->marks = marks;
-    GF_CUDA_TRY(cudaSetDevice(device), device, error);
+    GF_CUDA_TRY(cudaSetDevice(gf_device_ordinal(device)), device, error);
     GF_CUDA_TRY(cudaStreamCreateWithFlags(&coder->stream, cudaStreamNonBlocking), device, error);
     GF_CUDA_TRY(
         cudaEventCreateWithFlags(&coder->ended, cudaEventBlockingSync | cudaEventDisableTiming),

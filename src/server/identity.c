@@ -10,6 +10,7 @@
 
 #include "base/build_id.h"
 #include "base/hash.h"
+#include "server/visible.h"
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
@@ -42,9 +43,10 @@ static uint64_t hash_gpu(uint64_t hash, const char *bus)
 /* CUDA numbers the devices that these variables leave visible, always in the same way. */
 static uint64_t gpus(void)
 {
-    static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
-                                        "NVIDIA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY"};
-    uint64_t hash = GF_HASH_START;
+    static const char *const names[] = {"CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
+                                        "CUDA_MPS_PIPE_DIRECTORY"};
+    const char *const visible = gf_visible_variable();
+    uint64_t hash = hash_text(GF_HASH_START, visible ? visible : "\n");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *const value = getenv(names[i]);
         hash = hash_text(hash, value ? value : "\n"); /* "" hides all devices */

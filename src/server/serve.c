@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "server/serve_state.h"
+#include "server/visible.h"
 
 /* How long a client may stay connected before its first message, and between two pictures. */
 static const double greeting_s = 10, pause_s = 30;
@@ -156,6 +157,7 @@ static enum gf_status serve_until_end(struct gf_server *server, struct gf_error 
 {
     struct sigaction before[3];
     enum gf_status status = gf_server_place_take(server->identity.build, &server->place, error);
+    (void)gf_visible_hide_others(server->settings->device);
     if (!status)
         status = gf_server_workers_open(server, error);
     if (status)

@@ -7,6 +7,7 @@
 #include "codec/formats.h"
 #include "engine/backend.h"
 #include "server/client.h"
+#include "server/visible.h"
 
 /* Sets an environment variable that makes CUDA start faster, unless the user has set it. CUDA reads
  * the variable only when it starts. */
@@ -29,12 +30,11 @@ static void choose_queues(size_t pictures, bool device_codec)
     set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
 }
 
-/* The driver starts every device that it sees. Where only device 0 is used, the other devices are
- * hidden from the driver, and device 0 keeps its number. */
+/* The driver starts every device that it sees. Where only one is used, the others are hidden. */
 static void start_devices(const int *device, int devices)
 {
-    if (devices == 1 && !device[0])
-        set_unless_set("CUDA_VISIBLE_DEVICES", "0");
+    if (devices == 1)
+        (void)gf_visible_hide_others(device[0]);
     set_unless_set("CUDA_MODULE_LOADING", "LAZY"); /* the default of newer drivers */
     for (int i = 0; i < devices; i++)
         gf_backend_cuda_begin(device[i]);
@@ -135,8 +135,14 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
         start_devices(index, devices->count);
 }
 
-/* Checks that the devices exist. Counting the devices takes a tenth of a second, and is left out
- * where device 0 is enough. */
+/* Returns how many devices there are, if possible without starting the driver for all of them. */
+static int count_devices(const char **why)
+{
+    const int visible = gf_visible_count();
+    return visible ? visible : gf_device_count(why);
+}
+
+/* Checks that the devices exist. Device 0 is not counted: its start tells whether it is there. */
 enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error)
@@ -153,7 +159,7 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
     for (int i = 0; i < devices->count; i++)
         highest = devices->device[i].index > highest ? devices->device[i].index : highest;
-    const int count = highest ? gf_device_count(&why) : 1;
+    const int count = highest ? count_devices(&why) : 1;
     if (highest < count)
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)", highest,

@@ -1,0 +1,210 @@
+#include "server/visible.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/device_ordinal.h"
+
+enum { GPUS_MOST = 64, NAME_SIZE = 48 };
+
+static const char variable[] = "CUDA_VISIBLE_DEVICES";
+const char *gf_visible_root = "";
+
+/* Names by which CUDA_VISIBLE_DEVICES can select GPUs, in CUDA's order of them. */
+struct names {
+    char name[GPUS_MOST][NAME_SIZE];
+    int count;
+};
+
+/* ---- the GPUs of the machine ---- */
+
+struct board {
+    char uuid[NAME_SIZE];
+    int minor; /* the number of its device node; -1: not known */
+    bool excluded;
+};
+
+static struct board read_board(const char *bus)
+{
+    struct board board = {.minor = -1};
+    char path[400], line[256];
+    snprintf(path, sizeof path, "%.100s/proc/driver/nvidia/gpus/%.200s/information",
+             gf_visible_root, bus);
+    FILE *const file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        (void)sscanf(line, "GPU UUID: %47s", board.uuid);
+        (void)sscanf(line, "Device Minor: %d", &board.minor);
+        board.excluded |= !strncmp(line, "GPU Excluded:", 13) && strstr(line, "Yes");
+    }
+    if (file)
+        fclose(file);
+    return board;
+}
+
+/* Whether this process may use the GPU: a container may show it without its device node. */
+static bool has_node(const struct board *board)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%.100s/dev/nvidia%d", gf_visible_root, board->minor);
+    return !access(path, R_OK | W_OK);
+}
+
+/* Whether the GPU is divided into instances, which CUDA numbers in a way of its own. */
+static bool is_divided(const struct board *board)
+{
+    char path[200];
+    bool any = false;
+    snprintf(path, sizeof path, "%.100s/proc/driver/nvidia/capabilities/gpu%d/mig", gf_visible_root,
+             board->minor);
+    DIR *const folder = opendir(path);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        any |= !strncmp(entry->d_name, "gi", 2);
+    if (folder)
+        closedir(folder);
+    return any;
+}
+
+/* Finds the UUIDs of all GPUs that this process may use. False: they are not known for sure. */
+static bool find_boards(struct names *uuids)
+{
+    char path[200];
+    bool known = true;
+    snprintf(path, sizeof path, "%.100s/proc/driver/nvidia/gpus", gf_visible_root);
+    DIR *const folder = opendir(path);
+    uuids->count = 0;
+    for (const struct dirent *entry; folder && known && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        const struct board board = read_board(entry->d_name);
+        known = board.minor >= 0 && !is_divided(&board) && uuids->count < GPUS_MOST;
+        if (known && !board.excluded && has_node(&board))
+            memcpy(uuids->name[uuids->count++], board.uuid, NAME_SIZE);
+    }
+    if (folder)
+        closedir(folder);
+    return known;
+}
+
+/* ---- the user's list ---- */
+
+enum answer { NO, YES, UNKNOWN };
+
+/* Whether the entry is the number of a GPU. */
+static enum answer selects_by_number(const char *entry, int gpus)
+{
+    const size_t digits = strspn(entry, "0123456789");
+    if (*entry == '-')
+        return NO;
+    if (!digits || digits > 3 || entry[digits] || (*entry == '0' && digits > 1))
+        return UNKNOWN;
+    return atoi(entry) < gpus ? YES : NO;
+}
+
+/* Whether the entry is the UUID of a GPU, or its beginning. */
+static enum answer selects_by_uuid(const char *entry, const struct names *uuids)
+{
+    int found = 0;
+    for (int i = 0; i < uuids->count; i++) {
+        if (!*uuids->name[i] || strchr(uuids->name[i], '?')) /* the GPU is asleep */
+            return UNKNOWN;
+        found += !strncmp(uuids->name[i], entry, strlen(entry));
+    }
+    return found > 1 ? UNKNOWN : found ? YES : NO;
+}
+
+static bool is_listed(const struct names *names, const char *name)
+{
+    for (int i = 0; i < names->count; i++) {
+        if (!strcmp(names->name[i], name))
+            return true;
+    }
+    return false;
+}
+
+/* Reads the user's list as CUDA does: the first entry that selects no GPU ends it. False: only CUDA
+ * knows what the list means. */
+static bool read_list(const char *list, const struct names *uuids, struct names *names)
+{
+    const char *at = list;
+    names->count = 0;
+    for (;;) {
+        char entry[NAME_SIZE];
+        const size_t length = strcspn(at, ",");
+        if (!length || length >= sizeof entry || names->count == GPUS_MOST)
+            return false;
+        snprintf(entry, sizeof entry, "%.*s", (int)length, at);
+        const enum answer answer = !strncmp(entry, "GPU-", 4)
+                                       ? selects_by_uuid(entry, uuids)
+                                       : selects_by_number(entry, uuids->count);
+        if (answer == NO)
+            return true;
+        if (answer == UNKNOWN || is_listed(names, entry))
+            return false;
+        memcpy(names->name[names->count++], entry, sizeof entry);
+        if (!at[length])
+            return true;
+        at += length + 1;
+    }
+}
+
+/* Finds the names of the GPUs that CUDA sees. Without a list CUDA sees all GPUs in the order in
+ * which it numbers them for a list, too. */
+static void find_visible(struct names *names)
+{
+    const char *const list = gf_visible_variable();
+    struct names uuids;
+    names->count = 0;
+    if (!find_boards(&uuids))
+        return;
+    if (list && !read_list(list, &uuids, names))
+        names->count = 0;
+    for (int i = 0; !list && i < uuids.count; i++)
+        snprintf(names->name[names->count++], NAME_SIZE, "%d", i);
+}
+
+int gf_visible_count(void)
+{
+    struct names names;
+    find_visible(&names);
+    return names.count;
+}
+
+/* ---- hiding ---- */
+
+static struct {
+    bool done;
+    int device;
+    char *variable; /* the user's; NULL: it was not set */
+} hidden;
+
+const char *gf_visible_variable(void)
+{
+    return hidden.done ? hidden.variable : getenv(variable);
+}
+
+bool gf_visible_hide_others(int device)
+{
+    const char *const list = gf_visible_variable();
+    struct names names;
+    if (hidden.done)
+        return hidden.device == device;
+    find_visible(&names);
+    /* The driver's first GPU keeps its number, even where the others are not known. */
+    const char *const name = device < names.count ? names.name[device]
+                             : !device && !list   ? "0"
+                                                  : NULL;
+    char *const kept = list ? strdup(list) : NULL;
+    if (!name || (list && !kept) || setenv(variable, name, 1)) {
+        free(kept);
+        return false;
+    }
+    hidden.done = true;
+    hidden.device = device;
+    hidden.variable = kept;
+    if (names.count)
+        gf_device_see_only(device, names.count);
+    return true;
+}
