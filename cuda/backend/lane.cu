@@ -25,6 +25,8 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     for (int i = 0; i < cuda->events; i++)
         cudaEventDestroy(cuda->mark[i].event);
+    if (cuda->ended)
+        cudaEventDestroy(cuda->ended);
     if (cuda->stream) {
         cudaStreamSynchronize(cuda->stream); /* constants may still be copied for work that
                                               * failed */
@@ -58,9 +60,12 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     opened->base.spans = spans;
     opened->base.index = index;
     const double begin_s = gf_now();
-    const cudaError_t code = create_stream(backend_of(backend), &opened->stream);
+    cudaError_t code = create_stream(backend_of(backend), &opened->stream);
+    if (code == cudaSuccess)
+        code = cudaEventCreateWithFlags(&opened->ended,
+                                        cudaEventBlockingSync | cudaEventDisableTiming);
     if (code != cudaSuccess) {
-        free(opened);
+        gf_cuda_lane_close(&opened->base);
         return gf_cuda_fail(error, device, "cudaStreamCreate", code);
     }
     gf_start_note(GF_START_QUEUE, begin_s);
@@ -206,10 +211,16 @@ static void collect_marks(struct cuda_lane *cuda)
     cuda->marks = 0;
 }
 
+cudaError_t gf_cuda_sleep(const struct cuda_lane *lane)
+{
+    const cudaError_t code = cudaEventRecord(lane->ended, lane->stream);
+    return code == cudaSuccess ? cudaEventSynchronize(lane->ended) : code;
+}
+
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error)
 {
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    GF_CUDA_TRY(cudaStreamSynchronize(cuda->stream), device_of(lane), error);
+    GF_CUDA_TRY(gf_cuda_sleep(cuda), device_of(lane), error);
     collect_marks(cuda);
     return GF_OK;
 }

@@ -100,7 +100,7 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
                                 2 * count * sizeof *host.described.flags, cudaMemcpyDeviceToHost,
                                 decoder->stream),
                 decoder->device, error);
-    GF_CUDA_TRY(cudaStreamSynchronize(decoder->stream), decoder->device, error);
+    GF_CUDA_TRY(coder_wait(decoder), decoder->device, error);
     for (unsigned i = 0; i < count; i++) {
         struct gf_jpeg_decode_picture *const picture = members[i].picture;
         picture->decoded = !host.described.flags[i];
