@@ -1,16 +1,26 @@
 #include "base/memory_budget.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include "base/cgroup.h"
 
-uint64_t gf_memory_machine_bytes(void)
+static uint64_t machine_bytes;
+
+static void find_machine_bytes(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     const uint64_t bytes =
                        pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30,
                    group = gf_cgroup_limits()->memory_bytes;
-    return group < bytes ? group : bytes;
+    machine_bytes = group < bytes ? group : bytes;
+}
+
+uint64_t gf_memory_machine_bytes(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_machine_bytes);
+    return machine_bytes;
 }
 
 uint64_t gf_memory_picture_bytes(void)

@@ -136,18 +136,18 @@ static bool converts(cmsContext context, cmsHPROFILE profile)
     return done;
 }
 
-/* If memory runs out, the profile counts as sound; its conversion will then fail. */
-bool gf_icc_is_sound(struct gf_icc icc)
+static enum gf_status judge(struct gf_icc icc, bool *sound)
 {
     cmsContext context;
-    if (gf_icc_memory_begin(icc.size, &context, NULL))
-        return true;
+    enum gf_status status = gf_icc_memory_begin(icc.size, &context, NULL);
+    if (status)
+        return status;
     cmsHPROFILE const profile =
         cmsOpenProfileFromMemTHR(context, icc.data, (cmsUInt32Number)icc.size);
-    const bool sound = profile && is_sound(profile) && converts(context, profile);
+    *sound = profile && is_sound(profile) && converts(context, profile);
     if (profile)
         cmsCloseProfile(profile);
-    return gf_icc_memory_end(context, GF_OK, NULL) || sound;
+    return gf_icc_memory_end(context, GF_OK, NULL);
 }
 
 #else
@@ -171,13 +171,63 @@ const char *gf_icc_library_version(void)
     return "";
 }
 
-bool gf_icc_is_sound(struct gf_icc icc)
+static enum gf_status judge(struct gf_icc icc, bool *sound)
 {
     (void)icc;
-    return true;
+    *sound = true;
+    return GF_OK;
 }
 
 #endif
+
+/* ---- the last verdicts, which are kept ---- */
+
+/* A verdict takes milliseconds, and the pictures of a batch have few profiles. The bytes are kept,
+ * since somebody could make an unsound profile with the hash of a sound one. */
+enum { VERDICTS = 8, VERDICT_BYTES_MOST = 64 << 10 };
+static struct verdict {
+    struct gf_icc icc;
+    bool sound;
+} verdicts[VERDICTS];
+static int verdict_next;
+static pthread_mutex_t judging = PTHREAD_MUTEX_INITIALIZER; /* guards the verdicts */
+
+static bool recall(struct gf_icc icc, bool *sound)
+{
+    pthread_mutex_lock(&judging);
+    int i = 0;
+    while (i < VERDICTS && !(verdicts[i].icc.data && gf_icc_same(verdicts[i].icc, icc)))
+        i++;
+    if (i < VERDICTS)
+        *sound = verdicts[i].sound;
+    pthread_mutex_unlock(&judging);
+    return i < VERDICTS;
+}
+
+static void keep_verdict(struct gf_icc icc, bool sound)
+{
+    unsigned char *const copy = icc.size <= VERDICT_BYTES_MOST ? malloc(icc.size) : NULL;
+    if (!copy)
+        return;
+    memcpy(copy, icc.data, icc.size);
+    pthread_mutex_lock(&judging);
+    struct verdict *const verdict = &verdicts[verdict_next++ % VERDICTS];
+    free((void *)verdict->icc.data);
+    *verdict = (struct verdict){{.data = copy, .size = icc.size}, sound};
+    pthread_mutex_unlock(&judging);
+}
+
+/* If memory runs out, the profile counts as sound; its conversion will then fail. */
+bool gf_icc_is_sound(struct gf_icc icc)
+{
+    bool sound;
+    if (recall(icc, &sound))
+        return sound;
+    if (judge(icc, &sound))
+        return true;
+    keep_verdict(icc, sound);
+    return sound;
+}
 
 /* ---- the last transforms, which are kept ---- */
 

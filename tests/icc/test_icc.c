@@ -407,6 +407,33 @@ static void test_cmyk_jpegs(void **state)
     free((void *)press.data);
 }
 
+/* More profiles than verdicts are kept, each with a damaged twin of the same size, in turns: no
+ * profile gets another one's verdict. */
+static void test_kept_verdicts(void **state)
+{
+    (void)state;
+    enum { PROFILES = 7, ROUNDS = 3, KIND_AT = 12 };
+    struct gf_icc sound[PROFILES], damaged[PROFILES];
+    for (int i = 0; i < PROFILES; i++) {
+        sound[i] = matrix_profile(1.8 + 0.1 * i, true, false);
+        unsigned char *const copy = malloc(sound[i].size);
+        assert_non_null(copy);
+        memcpy(copy, sound[i].data, sound[i].size);
+        memcpy(copy + KIND_AT, "link", 4);
+        damaged[i] = (struct gf_icc){.data = copy, .size = sound[i].size};
+    }
+    for (int i = 0; i < ROUNDS * PROFILES; i++) {
+        for (int again = 0; again < 2; again++) {
+            assert_true(gf_icc_is_sound(sound[i % PROFILES]));
+            assert_false(gf_icc_is_sound(damaged[i % PROFILES]));
+        }
+    }
+    for (int i = 0; i < PROFILES; i++) {
+        free((void *)sound[i].data);
+        free((void *)damaged[i].data);
+    }
+}
+
 static void test_alpha_is_copied(void **state)
 {
     struct gf_icc_wish wish = {
@@ -462,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_made_profiles), cmocka_unit_test(test_alpha_is_copied),
         cmocka_unit_test(test_matrices),      cmocka_unit_test(test_gray),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_cmyk_jpegs),
+        cmocka_unit_test(test_kept_verdicts),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

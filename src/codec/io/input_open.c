@@ -29,7 +29,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     (void)posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     size_t got;
     const enum gf_status status =
-        gf_input_read_next(input, input->buffer, GF_INPUT_BUFFER_BYTES, &got, error);
+        gf_input_read_next(input, input->buffer, GF_INPUT_FIRST_BYTES, &got, error);
     input->end = got;
     if (!status && !got)
         return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", input->name);

@@ -6,7 +6,13 @@
 #include "codec/io/input.h"
 #include "codec/io/said.h"
 
-enum { GF_INPUT_BUFFER_BYTES = 256 << 10, GF_INPUT_GIVEN_BACK_MOST = 64 << 10 };
+/* The first read takes a header's bytes: what follows may be read straight to where it is decoded.
+ */
+enum {
+    GF_INPUT_BUFFER_BYTES = 256 << 10,
+    GF_INPUT_FIRST_BYTES = 32 << 10,
+    GF_INPUT_GIVEN_BACK_MOST = 64 << 10
+};
 
 struct gf_input {
     char *name;
