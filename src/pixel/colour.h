@@ -14,8 +14,8 @@
 #include "base/elementary.h"
 #include "base/host_device.h"
 
-/* CIELAB's f is a straight line up to DARK = (6/29)^3. DARK_F is f(DARK); SLOPE and OFFSET describe
- * the line. */
+/* CIELAB's function f is a straight line up to DARK = (6/29)^3. DARK_F is f(DARK); SLOPE and OFFSET
+ * describe the line. */
 #define GF_LAB_DARK 0.008856452f
 #define GF_LAB_DARK_F 0.20689655f
 #define GF_LAB_SLOPE 7.7870370f
@@ -43,8 +43,8 @@
 #define GF_B_Y -0.20404134f
 #define GF_B_Z 1.1511517f
 
-/* The white point of these primaries, relative to the D65 that CIE tabulates for CIELAB: (0.95047,
- * 1, 1.08883). */
+/* The white point of sRGB's primaries, relative to the white point D65 that CIE tabulates for
+ * CIELAB, (0.95047, 1, 1.08883). */
 #define GF_WHITE_X 0.99998527f
 #define GF_WHITE_Z 0.99993020f
 
@@ -53,7 +53,7 @@ GF_HOST_DEVICE float gf_clamp(float v, float max)
     return v > 0.0f ? (v < max ? v : max) : 0.0f;
 }
 
-/* The cube root. Variants of kernels that compare cube roots define another one. */
+/* Returns the cube root. Two kernel variants define other cube roots for a comparison. */
 GF_HOST_DEVICE float gf_colour_root(float x)
 {
 #if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
@@ -96,7 +96,7 @@ GF_HOST_DEVICE float gf_srgb_encode(float x)
     return gf_select(x, 0.0031308f, power, 12.92f * x);
 }
 
-/* The same transfer function, and CIELAB's f, in double precision, for tables. */
+/* sRGB's transfer function, and CIELAB's function f, in double precision, for tables. */
 static inline double gf_srgb_decode_exact(double v)
 {
     return v <= 0.04045 ? v / 12.92 : gf_pow_double((v + 0.055) / 1.055, 2.4);
@@ -126,9 +126,9 @@ GF_HOST_DEVICE float gf_luminance(struct gf_rgb p)
     return fmaf(GF_Y_R, p.r, fmaf(GF_Y_G, p.g, GF_Y_B * p.b));
 }
 
-/* Multiplies a* and b* by the factor and keeps L*, as rgb2lab and lab2rgb of scikit-image would:
- * relative to the tabulated white, with fz at least 0. With a factor of 0 the result is gray, and
- * does not depend on the white. */
+/* Multiplies a* and b* by the factor and keeps L*, with the same result as rgb2lab and lab2rgb of
+ * scikit-image: relative to the tabulated white point, with fz at least 0. With a factor of 0 the
+ * result is gray, and does not depend on the white point. */
 GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
 {
     const float x =
@@ -171,9 +171,9 @@ GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
     return q;
 }
 
-/* L* scaled to 0..M and rounded, computed from the luminance by interpolation in a table of
- * integers, so that histograms are equal on every machine. There is one table for each depth
- * (gf_lightness_tables). */
+/* A table for CIELAB L*, scaled to 0..M and rounded. L* is interpolated in integers from the
+ * luminance, so that histograms are equal on every machine. gf_lightness_tables() makes a table for
+ * a depth. */
 enum { GF_LIGHTNESS_SEGMENTS = 4096 };
 
 struct gf_lightness {
@@ -182,7 +182,7 @@ struct gf_lightness {
     float linear[];                            /* linear light of each of the M + 1 samples */
 };
 
-/* The luminance as an integer in units of 1/2^24, below 1. */
+/* Returns the luminance as an integer below 2^24, in units of 1/2^24. */
 GF_HOST_DEVICE int gf_lightness_position(struct gf_rgb p)
 {
     const int y = (int)(gf_luminance(p) * 16777216.0f);
@@ -201,7 +201,8 @@ GF_HOST_DEVICE int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
     return gf_lightness_interpolated(gf_lightness_position(p), curve);
 }
 
-/* The bin for samples of 8 bits, by one look-up: within a segment the bin changes at most once. */
+/* Returns the bin of L* for 8-bit samples by one look-up: within a segment of the table the bin
+ * changes at most once. */
 GF_HOST_DEVICE int gf_lightness_bin_8(struct gf_rgb p, const uint32_t *step)
 {
     const int y = gf_lightness_position(p);

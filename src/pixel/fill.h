@@ -19,12 +19,12 @@ static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_for
         sample[0] = gf_luma601(format.bits, sample[0], sample[1], sample[2]);
 }
 
-/* A piece of a row that repeats one pixel. */
+/* A piece of a row: one pixel, repeated. */
 struct gf_pattern {
     unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8 or 16 bits */
 };
 
-/* size: the bytes of the pixel. */
+/* Fills the pattern with a pixel of `size` bytes. */
 static inline void gf_pattern_make(struct gf_pattern *pattern, const void *pixel, size_t size)
 {
     memcpy(pattern->bytes, pixel, size);

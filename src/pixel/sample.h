@@ -1,11 +1,11 @@
-/* Rounding, and luma of single samples or pixels, for both compilers. */
+/* Rounds samples, and computes luma, for both compilers. */
 #ifndef GF_PIXEL_SAMPLE_H
 #define GF_PIXEL_SAMPLE_H
 
 #include "base/host_device.h"
 #include "gpufilter/image.h"
 
-/* M, the largest sample. */
+/* Returns M, the largest sample. */
 static inline int gf_sample_max(struct gf_format format)
 {
     return format.bits == 8 ? 255 : 65535;
@@ -19,15 +19,15 @@ GF_HOST_DEVICE int gf_round_sample(float v, float max)
     return v >= max ? (int)max : (int)(v + 0.5f);
 }
 
-/* gf_round_sample without branches, for loops that compilers vectorise. */
+/* Computes gf_round_sample() without branches, so that compilers vectorise loops that call it. */
 GF_HOST_DEVICE int gf_round_flat(float v, float max)
 {
     const float floored = v > 0.0f ? v : 0.0f;
     return (int)((floored < max ? floored : max) + 0.5f);
 }
 
-/* Luma of ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B. The weights have as many bits as the samples;
- * these are those of 16 bits: */
+/* Luma of ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B. The weights have as many bits as the samples.
+ * The weights for 16 bits are: */
 enum { GF_LUMA601_R = 19595, GF_LUMA601_G = 38470, GF_LUMA601_B = 7471 };
 
 GF_HOST_DEVICE int gf_luma601_8(int r, int g, int b)

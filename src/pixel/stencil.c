@@ -33,8 +33,8 @@ void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int borde
     }
 }
 
-/* The function is static, since the clones of a function with a global name would be exported from
- * the library. */
+/* The function is static, because compilers export the clones of a global function from the
+ * library. */
 GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,
                                        float *restrict to)
 {
@@ -69,7 +69,8 @@ void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned ch
     to_samples(from, bits, count, row);
 }
 
-/* Keeps those bits of pixels that a mask selects; a pixel has the size of an integer. */
+/* Copies each pixel with only the bits that the mask selects. A pixel has the size of the integer
+ * type. */
 #define KEEP(type) \
     GF_TARGET_CLONES static void keep_##type(const unsigned char *from, unsigned char *to, \
                                              const unsigned char *mask_bytes, size_t count) \

@@ -1,5 +1,5 @@
-/* What the CPU backend's stencils share: rows above and below the picture, columns beside it,
- * samples as floats, and scratch memory that is divided into arrays. */
+/* Functions for stencils on the CPU: rows above and below the picture, columns beside it, samples
+ * as floats, and scratch memory divided into arrays. */
 #ifndef GF_PIXEL_STENCIL_H
 #define GF_PIXEL_STENCIL_H
 
@@ -14,8 +14,8 @@ typedef uint16_t gf_u16_any __attribute__((aligned(1), may_alias));
 typedef uint16_t gf_u16_any;
 #endif
 
-/* Divides a block of scratch memory into arrays, each at a multiple of 64 bytes. With a base of
- * NULL the same calls compute the size that is needed. */
+/* Divides a block of scratch memory into arrays, each at a multiple of 64 bytes. If base is NULL,
+ * the same calls add up the size of the block. */
 struct gf_carver {
     unsigned char *base;
     size_t used;
@@ -28,8 +28,8 @@ static inline void *gf_carve(struct gf_carver *carver, size_t size)
     return array;
 }
 
-/* Sets rows[i] to row first + i of the picture, which the border extends; a row outside of the
- * picture is `zeros` where the border is constant. */
+/* Sets rows[i] to row first + i of the picture, which the border extends. With a constant border,
+ * `zeros` replaces rows outside of the picture. */
 void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
                      const unsigned char *zeros, const unsigned char **rows);
 
@@ -41,12 +41,12 @@ void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int borde
 void gf_samples_to_floats(const unsigned char *row, int bits, size_t count, float *restrict to);
 void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned char *restrict row);
 
-/* Copies the alpha samples within `bytes` bytes of whole pixels. */
+/* Copies the alpha samples of pixels that have `bytes` bytes together. */
 void gf_keep_alpha(const unsigned char *from, unsigned char *to, struct gf_format format,
                    size_t bytes);
 
-/* Largest radii in pixels for variants of blur and boxblur: those that read whole windows from
- * global memory, and those that hold tiles in shared memory. */
+/* The largest radii, in pixels, of variants of blur and boxblur: of those that read each window
+ * from global memory, and of those that hold tiles in shared memory. */
 enum { GF_WINDOW_REACH_MAX = 60, GF_WINDOW_TILE_REACH_MAX = 16 };
 
 static inline size_t gf_samples(struct gf_format format)

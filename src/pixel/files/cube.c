@@ -10,8 +10,8 @@
 
 static const char blanks[] = " \t";
 
-/* Larger values, positive or negative, are limited to these; the nodes of a cube are stored with 16
- * bits. */
+/* Limits for values, which may be negative: of curves, and of a cube's nodes, which are stored with
+ * 16 bits. */
 static const double value_most = 1e6, node_most = 64;
 
 struct reader {
@@ -21,7 +21,7 @@ struct reader {
     struct gf_error *error;
     const char *at; /* the position in the current line */
     int line;
-    size_t done, count; /* numbers of colours, curves first */
+    size_t done, count; /* done: colours read; count: colours in the file, curves before the cube */
 };
 
 static enum gf_status fail(const struct reader *reader, const char *what)
@@ -34,7 +34,7 @@ static bool at_end(const struct reader *reader)
     return !*reader->at || strchr("\r\n#", *reader->at);
 }
 
-/* Reads `count` numbers; the line must end behind them. */
+/* Reads `count` numbers, after which the line must end. */
 static bool read_numbers(struct reader *reader, double *value, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ static enum gf_status finish(const struct reader *reader)
     return cube->size ? gf_cube_set_nodes(cube, reader->node, reader->error) : GF_OK;
 }
 
-/* Returns the end of the line: a line feed, a carriage return, or both. */
+/* Returns the address of the line's end: a line feed, a carriage return, or the end of the text. */
 static const char *line_end(const char *line, const char *end)
 {
     while (line < end && *line != '\n' && *line != '\r')
@@ -250,7 +250,7 @@ enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cu
     return status;
 }
 
-/* Stores the nodes with 16 bits. These span the full scale, or a larger range where a value is
+/* Stores the nodes with 16 bits. The 16 bits span the full scale, or a larger range if a value is
  * outside of the full scale. */
 enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, struct gf_error *error)
 {

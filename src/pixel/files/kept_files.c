@@ -20,7 +20,8 @@ struct gf_kept_entry {
     struct gf_file_identity identity;
 };
 
-/* Whether the entry is of this file; `file` is NULL for the value without a file. */
+/* Whether the entry holds the value of the file. `file` is NULL for a value that was made without a
+ * file. */
 static bool is_of(const struct gf_kept_entry *entry, const struct gf_file_identity *file,
                   const char *how)
 {
@@ -28,7 +29,7 @@ static bool is_of(const struct gf_kept_entry *entry, const struct gf_file_identi
            (!file || gf_file_is_same(&entry->identity, file));
 }
 
-/* Frees the entries that have no users, except the latest ones. */
+/* Frees entries without users, except the latest ones. */
 static void forget(struct gf_kept_files *files)
 {
     int kept = 0;
@@ -89,7 +90,7 @@ enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path,
 {
     struct stat file;
     int fd = -1;
-    /* O_NONBLOCK: opening a pipe without a writer would wait. */
+    /* O_NONBLOCK is set because opening a pipe without a writer would wait. */
     if (*path && ((fd = gf_named_file_open(path, O_NONBLOCK)) < 0 || fstat(fd, &file))) {
         const int reason = errno;
         if (fd >= 0)

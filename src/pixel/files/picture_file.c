@@ -49,7 +49,7 @@ static enum gf_status draw(double scale, struct gf_image *image, struct gf_error
     return status;
 }
 
-/* how: the scale as text */
+/* Reads a picture and scales it. `how` is the scale as text. */
 static enum gf_status read_picture(int fd, const char *path, const char *how, void **value,
                                    struct gf_error *error)
 {

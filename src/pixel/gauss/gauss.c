@@ -10,9 +10,9 @@ int gf_gauss_radius(double sigma)
     return radius > GF_GAUSS_RADIUS_MAX ? GF_GAUSS_RADIUS_MAX : radius;
 }
 
-/* Rounds the running sum of the taps from the outermost tap inwards, instead of each tap. The error
- * of any group of neighbouring taps then stays within one unit, and wide kernels do not change the
- * brightness. False where a tap needs 16 bits. */
+/* Rounds running sums of the taps, from the outermost tap inwards, and takes their differences. Any
+ * group of neighbouring taps then has an error of at most one unit, and wide kernels do not change
+ * the brightness. Returns false if a tap needs more than 15 bits. */
 static int scale_taps(struct gf_gauss *gauss, const double *tap, int shift)
 {
     const double scale = (double)(1 << shift);

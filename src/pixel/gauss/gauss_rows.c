@@ -6,22 +6,25 @@
 #include "pixel/stencil.h"
 
 enum {
-    RUN16 = 512,    /* samples of a 16-bit row at a time: all data stays in the first-level cache */
-    COLUMNS = 2048, /* samples of 8-bit rows at a time: the rows stay in the second-level cache */
+    RUN16 = 512,    /* the number of a 16-bit row's samples that are computed together, in the
+                     * first-level cache */
+    COLUMNS = 2048, /* the number of an 8-bit row's samples that are computed together, in the
+                     * second-level cache */
 };
 
 struct work {
     const unsigned char **rows, **columns;
     unsigned char *zeros;
     void *mid;        /* rows after the vertical pass, with room for the border on both sides */
-    int lines;        /* number of these rows, a multiple of GF_GAUSS_LINES */
+    int lines;        /* the number of rows of mid, a multiple of GF_GAUSS_LINES */
     size_t mid_pitch; /* in samples */
     struct gf_gauss_pairs *pairs;
     uint32_t *words;
     void *sums;
 };
 
-/* The number of rows that are blurred at a time. With more, each input row is read less often. */
+/* Returns the number of rows that are blurred together. The more rows, the less often each input
+ * row is read. */
 static int lines_at_once(struct gf_format format, int radius)
 {
     return format.bits == 8 && radius > 2 * GF_GAUSS_LINES ? 4 * GF_GAUSS_LINES : GF_GAUSS_LINES;
@@ -89,8 +92,8 @@ const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma)
                : NULL;
 }
 
-/* Lists the input rows of a block of output rows. A band may end before the block does: input rows
- * that only the missing output rows need do not exist, and zeros replace them. */
+/* Lists the input rows of a block of output rows. If the band ends before the block, zeros replace
+ * the input rows that only rows behind the band need. */
 static void block_rows(const struct gf_gauss_request *request, const struct work *work, int y,
                        int lines)
 {
@@ -126,7 +129,7 @@ static void run8(const struct gf_gauss_request *request, const struct work *work
     for (int i = 0; i < lines; i++) {
         uint16_t *const line = mid + (size_t)i * work->mid_pitch;
         gf_stencil_pad(line + halo, format.width, request->gauss->radius, pixel, request->border);
-        memset(line + samples + 2 * halo, 0, pixel); /* is multiplied by a zero tap */
+        memset(line + samples + 2 * halo, 0, pixel); /* only a zero tap multiplies these samples */
         for (size_t x = 0; x < samples; x += GF_GAUSS_CHUNK) {
             const size_t count = samples - x < GF_GAUSS_CHUNK ? samples - x : GF_GAUSS_CHUNK;
             simd->horizontal(work->pairs, line + x, format.channels, work->words, work->sums,
@@ -136,8 +139,8 @@ static void run8(const struct gf_gauss_request *request, const struct work *work
     }
 }
 
-/* Adds four taps in one loop, one after the other, so that the running sum is stored a quarter as
- * often and the order of additions is that of single taps. */
+/* Adds four taps in one loop, one after the other. The running sum is then stored a quarter as
+ * often, and the order of additions is that of single taps. */
 GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
                                         const unsigned char *const *rows, float *restrict mid,
                                         size_t first, size_t count)
@@ -154,7 +157,7 @@ GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
             above[j] = (const gf_u16_any *)rows[radius - k - j] + first;
             below[j] = (const gf_u16_any *)rows[radius + k + j] + first;
         }
-        for (size_t i = 0; i < count; i++) { /* sums of two samples are exact in float */
+        for (size_t i = 0; i < count; i++) { /* in float, sums of two 16-bit samples are exact */
             float sum = mid[i];
             sum = sum + tap[k] * (float)(above[0][i] + below[0][i]);
             sum = sum + tap[k + 1] * (float)(above[1][i] + below[1][i]);

@@ -4,8 +4,8 @@
 
 #include "base/simd.h"
 
-/* The factor of the sample j rows below the first of row i - 1 in the difference between rows i and
- * i - 1. */
+/* Returns the factor of a sample in the difference between row i and row i - 1 of the result. The
+ * sample is j rows below the first sample of row i - 1. */
 static int tap_difference(const struct gf_gauss *gauss, int j)
 {
     return j < 0 ? 0
@@ -51,8 +51,8 @@ static uint32_t vertical_half(const struct gf_gauss *gauss)
     return 1u << (gauss->shift - GF_GAUSS_FRACTION - 1);
 }
 
-/* Computes samples first .. end - 1 of a row in plain C: the end of a row that vectors leave over,
- * or the whole row. */
+/* Computes samples first .. end - 1 of a row in plain C. They are the whole row, or the end that is
+ * shorter than a vector. */
 GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss,
                                           const unsigned char *const *rows, uint16_t *mid,
                                           size_t first, size_t end)
@@ -179,8 +179,8 @@ GF_AVX2 static void horizontal_avx2(const struct gf_gauss_pairs *pairs, const ui
     }
 }
 
-/* Loads 32 columns of four rows, with the four samples of a column in one word. *first has columns
- * 0-3, 16-19, 8-11 and 24-27, *second the four columns behind each of these groups. */
+/* Loads 32 columns of four rows; each word holds the four samples of a column. *first has columns
+ * 0-3, 16-19, 8-11 and 24-27; *second has the four columns after each of these groups. */
 GF_VNNI static inline void load_quads(const unsigned char *const rows[4], size_t x, __m512i *first,
                                       __m512i *second)
 {
@@ -205,7 +205,8 @@ GF_VNNI static inline void store_quads(uint16_t *mid, __m512i first, __m512i sec
     _mm512_storeu_si512(mid, _mm512_shuffle_i64x2(packed, packed, _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
-/* Computes each row of a block except the first as a sum of the row above it and a difference. */
+/* Computes the first row of a block directly, and each other row from the row above it and a
+ * difference. */
 GF_VNNI static void vertical_flat(const struct gf_gauss_pairs *pairs,
                                   const unsigned char *const *rows, uint16_t *mid, size_t mid_pitch,
                                   size_t count)
@@ -309,10 +310,10 @@ enum {
     VECTORS = 8,
     TAPS = 4,
     FEW = 32
-}; /* words in a vector; registers for sums, for taps */
+}; /* lanes of a vector; registers for sums, and for taps */
 
-/* Adds TAPS pairs of taps to VECTORS vectors of sums. The pairs' samples are `step` vectors apart
- * in `at`, so that one load serves several sums. */
+/* Adds TAPS pairs of taps to VECTORS vectors of sums. The samples of successive pairs are `step`
+ * vectors apart at `at`, so that one load serves several sums. */
 GF_VNNI GF_INLINE void add_taps(__m512i sum[VECTORS], const uint32_t *at, const __m512i tap[TAPS],
                                 int step)
 {
@@ -328,7 +329,7 @@ GF_VNNI GF_INLINE void add_taps(__m512i sum[VECTORS], const uint32_t *at, const 
     }
 }
 
-/* Samples that are `step` vectors apart belong to pairs of taps that are `apart` pairs apart: 2
+/* Uses pairs of taps that are `apart` pairs apart, since their samples are `step` vectors apart: 2
  * apart channels = WIDTH step. */
 GF_VNNI GF_INLINE void many_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work,
                                  int channels, int step, uint32_t *sums, size_t count)
@@ -353,7 +354,7 @@ GF_VNNI GF_INLINE void many_taps(const struct gf_gauss_pairs *pairs, const uint3
     }
 }
 
-/* The loop for few taps: each sum loads its own samples. */
+/* Adds few taps in a loop in which each sum loads its own samples. */
 GF_VNNI static void few_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work, int channels,
                              uint32_t *sums, size_t count)
 {

@@ -1,10 +1,11 @@
-/* Finds the lowest and the highest level of each channel, for statistics that need no more of a
+/* Finds the lowest and the highest level of each channel, for filters that need no other part of a
  * histogram. */
 #include "base/target_clones.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/stencil.h"
 
-/* A multiple of the vector length and of 3, so that an index always belongs to the same channel. */
+/* LANES is a multiple of the vector length and of 3, so that a lane always belongs to the same
+ * channel. */
 enum { LANES = 192 };
 
 struct extremes {

@@ -14,7 +14,7 @@
 
 enum { PIECE = 1024, CHANNELS_MAX = 3 };
 
-/* Counts of 8-bit samples. Pixels with zero alpha are counted in an extra last bin. */
+/* The counts of 8-bit samples. Pixels with zero alpha are counted in an extra last bin. */
 struct tally {
     uint32_t count[CHANNELS_MAX][GF_HISTOGRAM_TURNS][257];
 };
@@ -38,8 +38,8 @@ static void fill_lightness(uint32_t *curve, float *linear, int max)
         linear[v] = (float)gf_srgb_decode_exact((double)v / max);
 }
 
-/* Fills the table of gf_lightness_bin_8(): for a luminance y in segment i, entry i plus y is 2^13
- * times the bin, plus a rest. */
+/* Fills the table of gf_lightness_bin_8(). For a luminance y in segment i, step[i] + y is 2^13
+ * times the bin plus a number below 2^13. */
 static void fill_steps(const uint32_t *curve, uint32_t *step)
 {
     for (int i = 0; i < GF_LIGHTNESS_SEGMENTS; i++) {
@@ -92,8 +92,8 @@ GF_INLINE uint32_t sample(const void *in, int bits, int index)
     return bits == 8 ? ((const uint8_t *)in)[index] : ((const uint16_t *)in)[index];
 }
 
-/* Finds bins: that of the luma of three channels where `luma` is set, else those of the
- * channels. */
+/* Finds the bin of each pixel for its luma, if `luma` is set and there are three channels,
+ * otherwise for `channel`. */
 GF_INLINE void find_bins(const void *in, int n, const int bits, const int channels, const bool luma,
                          int channel, uint32_t *bin)
 {
@@ -149,8 +149,8 @@ static void flush(struct tally *tally, struct gf_histogram *histogram)
     memset(tally, 0, sizeof *tally);
 }
 
-/* Computes the luma of RGB with vectors, where this processor has them; exact, like
- * gf_luma601_8(). */
+/* Computes the luma of RGB pixels with vectors, exactly as gf_luma601_8(). Returns false if this
+ * processor lacks the instructions. */
 static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
 {
     const struct gf_point_op op = {
@@ -158,8 +158,8 @@ static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
     return gf_cpu_has(GF_CPU_VBMI) && gf_planes_gray_rgb8(&op, 1, in, n, luma) == n;
 }
 
-/* Counts samples of 8 bits, or the luma of pixels of 8 bits. False where the format or the
- * statistic is another one. */
+/* Counts 8-bit samples, or the luma of 8-bit pixels. Returns false for any other format or
+ * statistic. */
 static bool add_bytes(const uint8_t *in, int n, struct gf_format format, bool luma,
                       struct tally *tally)
 {

@@ -1,6 +1,6 @@
-/* The variants that count a histogram on a GPU, for the list of variants of any filter that needs
- * one. They differ in how they count (cuda/filters/histogram/levels.cuh); the counts are
- * equal. */
+/* The variants that count a histogram on a GPU. Each filter that needs a histogram includes them in
+ * its list of variants. They count in different ways (cuda/filters/histogram/levels.cuh), with
+ * equal results. */
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
 
@@ -16,9 +16,9 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogr
 GF_C_END
 
 /* Elements of a filter's list .cuda, the simplest one first. refuses_ is the function refuses() of
- * the counters for any depth, or NULL; refuses_8_ and refuses_16_ are those of the counters for 8
- * or 16 bits alone, which are gf_counter_8_bits and gf_counter_16_bits if there is no other reason
- * to refuse. */
+ * counters for any depth, or NULL. refuses_8_ and refuses_16_ are those of counters for 8 or 16
+ * bits alone: gf_counter_8_bits and gf_counter_16_bits, if the filter has no other reason to
+ * refuse. */
 #define GF_HISTOGRAM_COUNTERS(refuses_, refuses_8_, refuses_16_) \
     {GF_COUNTER("global", gf_histogram_global_cuda, \
                 "counts by an atomic addition in global memory for each level (Programming Guide " \

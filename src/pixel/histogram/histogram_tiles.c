@@ -6,11 +6,11 @@
 
 enum { PIECE = 1024 };
 
-/* Counts of 8-bit samples of a row of tiles. Pixels with zero alpha are counted in an extra last
- * bin. */
+/* The counts of 8-bit samples in a row of tiles. Pixels with zero alpha are counted in an extra
+ * last bin. */
 struct tally {
     uint32_t count[GF_TILES_MAX][GF_HISTOGRAM_TURNS][257];
-    int down; /* number of the row of tiles; -1: nothing was counted yet */
+    int down; /* the number of the row of tiles; -1 before the first one */
 };
 
 static uint64_t *counters_of(const struct gf_tiles *tiles, int across, int down,
@@ -32,7 +32,7 @@ static void flush(const struct gf_tiles *tiles, struct tally *tally, struct gf_h
     tally->down = -1;
 }
 
-/* Counts columns x..x + n - 1 of a row in their tiles. */
+/* Counts columns x .. x + n - 1 of a row in the tiles that contain them. */
 static void count_inside(const struct gf_tiles *tiles, int y, int x, const uint32_t *bin, int n,
                          struct tally *tally, struct gf_histogram *histogram)
 {
@@ -47,8 +47,8 @@ static void count_inside(const struct gf_tiles *tiles, int y, int x, const uint3
     }
 }
 
-/* Tiles may exceed the picture, which is reflected there. Counts columns first..end-1 of the
- * extended picture's row `place` that show one of these n pixels. */
+/* Tiles may extend beyond the picture, which is reflected there. Counts columns first .. end - 1 of
+ * row `place` of the extended picture, where they show one of these n pixels. */
 static void count_beyond(const struct gf_tiles *tiles, int place, int first, int end, int x,
                          const uint32_t *bin, int n, int width, struct gf_histogram *histogram)
 {

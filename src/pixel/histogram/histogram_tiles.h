@@ -1,4 +1,4 @@
-/* What histograms of tiles and of whole pictures share on the CPU. */
+/* Counts bins on the CPU, for histograms of whole pictures and of tiles. */
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_TILES_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_TILES_H
 
@@ -7,12 +7,12 @@
 
 #include "pixel/histogram/histogram.h"
 
-/* Counts bins in several tables by turns: a counter that was just stored cannot be incremented
- * again at once. */
+/* The number of tables in which successive bins are counted in turns, because incrementing a
+ * counter twice in a row waits for the first store. */
 
 enum { GF_HISTOGRAM_TURNS = 4 };
 
-/* Counts bins 0..255. Bin 256 stands for pixels that do not count. */
+/* Counts bins 0..255. Bin 256 collects pixels that are not counted. */
 static inline void gf_count_8(const uint32_t *bin, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
 {
     int i = 0;
@@ -24,7 +24,7 @@ static inline void gf_count_8(const uint32_t *bin, int n, uint32_t count[GF_HIST
         count[0][bin[i]]++;
 }
 
-/* Counts bytes as bins; one load reads eight. */
+/* Counts bytes as bins. One load reads eight bytes. */
 static inline void gf_count_bytes(const uint8_t *in, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
 {
     int i = 0;
@@ -38,7 +38,7 @@ static inline void gf_count_bytes(const uint8_t *in, int n, uint32_t count[GF_HI
         count[0][in[i]]++;
 }
 
-/* Counts bins 0..65535. Larger numbers stand for pixels that do not count. */
+/* Counts bins 0..65535. Pixels with larger numbers are not counted. */
 static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
 {
     for (int i = 0; i < n; i++) {
@@ -47,9 +47,10 @@ static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
     }
 }
 
-/* Computes the luma of n pixels; M + 1 for a pixel with zero alpha. */
+/* Computes the luma of n pixels. A pixel with zero alpha gets M + 1, where M is the largest
+ * sample. */
 void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin);
-/* gf_histogram_add() of all statistics but TILES. */
+/* Does gf_histogram_add() for all statistics but TILES. */
 void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
                             struct gf_histogram *histogram);
 

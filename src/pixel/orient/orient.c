@@ -5,7 +5,7 @@
 #include "base/target_clones.h"
 #include "pixel/orient/orient_simd.h"
 
-/* The size of a tile of the result, for which whole cache lines are read and written. */
+/* The size of a tile of the result. A tile reads and writes whole cache lines. */
 enum { TILE_COLUMNS = 256, TILE_ROWS = 32 };
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
@@ -63,9 +63,9 @@ GF_INLINE void transpose_row(size_t size, struct gf_orient orient, const struct 
     copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size, columns);
 }
 
-/* Makes as much of a tile with vectors as possible: the first columns of rows *first .. *end - 1.
- * Pixels of 3 bytes need a margin, since bytes beside them are read and written. Returns the number
- * of columns. */
+/* Makes the first columns of rows *first .. *end - 1 of a tile with vectors, and narrows these
+ * rows: pixels of 3 bytes need a margin, since bytes beside them are read and written. Returns the
+ * number of columns. */
 GF_INLINE int turn_inside(size_t size, struct gf_orient orient, const struct gf_view *in,
                           const struct gf_view *out, int x0, int columns, int *first, int *end)
 {
@@ -121,8 +121,8 @@ GF_INLINE void permute(size_t size, struct gf_orient orient, const struct gf_vie
     }
 }
 
-/* Copies by blocks. On AMD's Zen 4, memcpy() takes a third longer for rows of more than 8 KiB that
- * are copied in descending order. */
+/* Copies by blocks, because memcpy() takes a third longer on AMD's Zen 4 for rows of more than 8
+ * KiB that are copied in descending order. */
 GF_TARGET_CLONES static void copy_row(const unsigned char *restrict from,
                                       unsigned char *restrict to, size_t bytes)
 {

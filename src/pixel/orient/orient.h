@@ -1,5 +1,5 @@
-/* The eight symmetries of the rectangle, for the filters transpose, rotate, hflip and vflip and for
- * EXIF's orientation. A filter passes its symmetry to the functions below; prepare() stores it in
+/* The eight symmetries of a rectangle, for the filters transpose, rotate, hflip and vflip and for
+ * EXIF's orientation. A filter passes its symmetry to the functions below. prepare() stores it in
  * stage->constants, where both backends read it. */
 #ifndef GF_PIXEL_ORIENT_ORIENT_H
 #define GF_PIXEL_ORIENT_ORIENT_H
@@ -9,11 +9,11 @@
 
 GF_C_BEGIN
 
-/* Rows and columns are exchanged first, then left and right, then top and bottom. */
+/* A symmetry: rows and columns are exchanged first, then left and right, then top and bottom. */
 struct gf_orient {
     bool transpose, mirror_x, mirror_y;
 };
-extern const struct gf_filter gf_orient; /* with params of struct gf_orient */
+extern const struct gf_filter gf_orient; /* a filter whose parameters are a struct gf_orient */
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out);
 /* Whether the first rows of the result need the last rows or columns of the input. */
@@ -24,8 +24,8 @@ void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
 extern gf_launcher gf_orient_cuda;
 
-/* The functions of a filter that passes orient_of_(params), its symmetry, to those above, and what
- * its declaration says of them. */
+/* Defines the functions of a filter, which pass its symmetry orient_of_(params) to the functions
+ * above, and the members of its declaration. */
 #define GF_ORIENT_FUNCTIONS(orient_of_) \
     static enum gf_status shape(const void *params, struct gf_format in, struct gf_format *out, \
                                 struct gf_error *error) \
@@ -50,12 +50,12 @@ extern gf_launcher gf_orient_cuda;
     .shape = shape, .needs_whole = needs_whole, .input_rows = input_rows, .prepare = prepare, \
     .constants_size = sizeof(struct gf_orient), .cpu = gf_orient_cpu, .cpu_intrinsics = true
 
-/* These kernels accept only symmetries that transpose. */
+/* These kernels accept only symmetries that exchange rows and columns. */
 extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpose_narrow_cuda,
     gf_transpose_shared_cuda, gf_transpose_padded_cuda;
 
-/* The kernels of a filter that transposes, for its .cuda. refuses_ is a function that gives the
- * reason why a stage does not transpose. */
+/* The kernels for the list .cuda of a filter that transposes. refuses_ is the function that says
+ * why a kernel does not accept a stage. */
 #define GF_TRANSPOSE_KERNELS(refuses_) \
     {GF_VARIANT("tiled", gf_orient_cuda, \
                 "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \

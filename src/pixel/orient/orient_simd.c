@@ -7,9 +7,8 @@
 
 #if GF_X86
 
-/* Computes the order in which a vector of `width` bytes is permuted: its whole pixels from the
- * upper end downwards. The bytes behind them have no meaning, and the next vector overwrites
- * them. */
+/* Computes the permutation of a vector of `width` bytes that mirrors its whole pixels, from the
+ * upper end downwards. The next vector overwrites the bytes behind these pixels. */
 static void mirror_order(int width, int size, unsigned char *order)
 {
     const int used = width / size * size;
@@ -29,14 +28,14 @@ GF_SSSE3 static int mirror_16(int size, __m128i shuffle, const unsigned char *en
     return done;
 }
 
-/* How a row is mirrored by vectors that are aligned to cache lines, and thus may begin within a
- * pixel. */
+/* The permutations that mirror a row by vectors. The vectors are aligned to cache lines, and may
+ * begin within a pixel. */
 struct mirror {
     int size;
     unsigned char whole[64]; /* the permutation of a vector that begins with a whole pixel */
-    /* For vectors that begin with byte 0, 1, .. of a pixel: begin is where the input's pixels for
-     * the vector begin, relative to their end; order is a permutation of the 64 bytes from there
-     * and the last 64 bytes. */
+    /* For vectors that begin with byte 0, 1, .. of a pixel. begin: where the input's pixels for the
+     * vector begin, relative to their end. order: a permutation of the 64 bytes from there and the
+     * last 64 bytes. */
     ptrdiff_t begin[8];
     unsigned char order[8][64];
 };
@@ -55,7 +54,7 @@ static void mirror_prepare(struct mirror *mirror, int size)
     }
 }
 
-/* Mirrors pixels first .. last - 1 of the result, as many at a time as a vector holds. */
+/* Mirrors pixels first .. last - 1 of the result; a vector holds `each` pixels. */
 GF_VBMI static void mirror_some(const struct mirror *mirror, const unsigned char *end,
                                 unsigned char *dst, int first, int last)
 {
@@ -71,8 +70,8 @@ GF_VBMI static void mirror_some(const struct mirror *mirror, const unsigned char
     }
 }
 
-/* Mirrors a row. `parts` says that pixels can cross the ends of vectors; it is a constant at each
- * call. */
+/* Mirrors a row. `parts` says that pixels can cross the ends of vectors; each caller passes a
+ * constant. */
 GF_VBMI GF_INLINE void mirror_64(const struct mirror *mirror, const bool parts,
                                  const unsigned char *end, unsigned char *dst, int count)
 {

@@ -1,8 +1,9 @@
-/* Tiles of pixels turned, for vectors of one or four parts of 16 bytes. Define before each
- * inclusion
- * - TURN, the target, TURN_NAME(name), the name of a function, and TURN_PARTS, how many parts,
- * - TURN_VECTOR, the type, TURN_LOAD(from, step), 16 bytes from each of `step`, 2 `step` ..,
- *   TURN_STORE(to, v), and TURN_STORE3(to, v), of pixels of 3 bytes that end their part,
+/* Transposes tiles of pixels with vectors of one or four parts of 16 bytes. Before each inclusion
+ * define
+ * - TURN, the target, TURN_NAME(name), the name of a function, and TURN_PARTS, the number of parts,
+ * - TURN_VECTOR, the type, TURN_LOAD(from, step), which loads 16 bytes from each of TURN_PARTS
+ * addresses `step` apart, TURN_STORE(to, v), and TURN_STORE3(to, v), which stores pixels of 3 bytes
+ * from the upper end of each part,
  * - TURN_LOW(bits, a, b) and TURN_HIGH(bits, a, b), which interleave the halves of parts,
  * - TURN_SHUFFLE(v, order), which permutes the bytes of each part.
  * The file undefines them at its end. */
@@ -48,7 +49,7 @@ TURN GF_INLINE void TURN_NAME(turn_halves)(const unsigned char *src, ptrdiff_t s
         TURN_STORE(dst + i * dst_step, b[i]);
 }
 
-/* Transposes 4 x 4 pixels. Pixels of 3 bytes are widened to words of 4 meanwhile. */
+/* Transposes 4 x 4 pixels. Pixels of 3 bytes are widened to words of 4 bytes on the way. */
 TURN GF_INLINE void TURN_NAME(turn_words)(const int size, const unsigned char *src,
                                           ptrdiff_t src_step, unsigned char *dst,
                                           ptrdiff_t dst_step)
@@ -73,9 +74,9 @@ TURN GF_INLINE void TURN_NAME(turn_words)(const int size, const unsigned char *s
     }
 }
 
-/* Transposes columns from `first` on, as long as whole vectors fit; returns where they end. Columns
- * of the result are written in ascending order, so that each pixel of 3 bytes overwrites what was
- * written behind the pixel before it. */
+/* Transposes columns from `first` on, as long as whole vectors fit. Returns the end of these
+ * columns. Columns of the result are written in ascending order, so that each pixel of 3 bytes
+ * overwrites the extra byte behind the pixel before it. */
 TURN static int TURN_NAME(turn_all)(size_t size, const unsigned char *src, ptrdiff_t src_step,
                                     unsigned char *dst, ptrdiff_t dst_step, int first, int columns,
                                     int rows)

@@ -16,7 +16,7 @@
 #define TURN_SHUFFLE(v, order) _mm_shuffle_epi8(v, order)
 #include "pixel/orient/orient_turn.h"
 
-/* Loads 16 bytes of each of four rows. */
+/* Loads 16 bytes from each of four addresses, which are `step` bytes apart. */
 GF_AVX512 GF_INLINE __m512i four_rows(const unsigned char *src, ptrdiff_t step)
 {
     __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)src));
@@ -25,7 +25,7 @@ GF_AVX512 GF_INLINE __m512i four_rows(const unsigned char *src, ptrdiff_t step)
     return _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(src + 3 * step)), 3);
 }
 
-/* Stores the first 12 bytes of each part, and nothing between them. */
+/* Stores the first 12 bytes of each part without gaps. */
 GF_AVX512 GF_INLINE void store_48(unsigned char *to, __m512i v)
 {
     const __m512i close = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0);

@@ -1,6 +1,6 @@
 /* The blend modes of W3C's "Compositing and Blending Level 1" (2024), chapter 9, for both
- * compilers: the colour that a source makes on a backdrop. Both are straight (not premultiplied)
- * colours in 0..1. */
+ * compilers. A mode computes a colour from a source on a backdrop, which are straight (not
+ * premultiplied) colours in 0..1. */
 #ifndef GF_PIXEL_POINT_BLEND_H
 #define GF_PIXEL_POINT_BLEND_H
 
@@ -9,8 +9,8 @@
 #include "base/host_device.h"
 #include "pixel/colour.h"
 
-/* The modes in the order of GF_BLEND_NAMES: first those that blend each channel by itself, then
- * those that need all channels. */
+/* The modes in the order of GF_BLEND_NAMES: first the separable modes, which blend each channel by
+ * itself, then the modes that need all channels. */
 #define GF_BLEND_SEPARABLE(MODE) \
     MODE(MULTIPLY) \
     MODE(SCREEN) \
@@ -113,14 +113,14 @@ GF_HOST_DEVICE float gf_blend_least(struct gf_rgb p)
     return rg < p.b ? rg : p.b;
 }
 
-/* The specification's Lum(). */
+/* Computes the specification's Lum(). */
 GF_HOST_DEVICE float gf_blend_lum(struct gf_rgb p)
 {
     return fmaf(0.3f, p.r, fmaf(0.59f, p.g, 0.11f * p.b));
 }
 
-/* The specification's SetLum() with ClipColor(): gives the colour the luminosity l, and moves it
- * towards gray where it would leave 0..1. */
+/* Computes the specification's SetLum() with ClipColor(): gives the colour the luminosity l, and
+ * moves it towards gray if a channel would leave 0..1. */
 GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l)
 {
     const float d = l - gf_blend_lum(p);
@@ -136,8 +136,8 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l)
     return clipped;
 }
 
-/* The specification's SetSat(): keeps the order of the channels; the smallest becomes 0 and the
- * largest s. */
+/* Computes the specification's SetSat(): keeps the order of the channels; the smallest channel
+ * becomes 0 and the largest s. */
 GF_HOST_DEVICE struct gf_rgb gf_blend_set_sat(struct gf_rgb p, float s)
 {
     const float least = gf_blend_least(p), range = gf_blend_most(p) - least;

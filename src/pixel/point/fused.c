@@ -59,7 +59,7 @@ static bool fused_needs_whole(const void *params)
     return gf_stage_needs_whole(stencil_of(params));
 }
 
-/* The bytes of the rows that the stencil reads for `rows` rows of the result. */
+/* Returns the bytes of the rows that the stencil reads for `rows` result rows. */
 static size_t read_bytes(const struct gf_stage *stage, int rows)
 {
     const struct gf_fused_run *const run = stage->params;
@@ -70,8 +70,8 @@ static size_t read_bytes(const struct gf_stage *stage, int rows)
                                              : 0;
 }
 
-/* The bytes of the rows that the stencil writes. None are needed if the part behind the stencil
- * keeps the format, since it then works in place. */
+/* Returns the bytes of the rows that the stencil writes. It is 0 if the part behind the stencil
+ * keeps the format, since that part then works in place. */
 static size_t written_bytes(const struct gf_stage *stage, int rows)
 {
     const struct gf_format made = stencil_of(stage->params)->out;

@@ -1,7 +1,7 @@
 /* A stencil and the point filters before and after it as one stage, so that the picture is read and
- * written once. Each of the point filters is either one table for samples of 8 bits, or the
- * conversion between straight and premultiplied RGBA8. On the CPU, and on devices whose stencil has
- * no such kernel, the parts run one after the other on the rows of a band. */
+ * written once. Each of the point filters is either one table for 8-bit samples, or the conversion
+ * between straight and premultiplied RGBA8. On the CPU, and on devices whose stencil has no such
+ * kernel, the parts run one after the other on the rows of a band. */
 #ifndef GF_PIXEL_POINT_FUSED_H
 #define GF_PIXEL_POINT_FUSED_H
 
@@ -12,8 +12,8 @@ GF_C_BEGIN
 
 enum gf_fused_part { GF_FUSED_BEFORE, GF_FUSED_STENCIL, GF_FUSED_AFTER, GF_FUSED_PARTS };
 
-/* The parameters of gf_fused: three bound stages. Those before and after the stencil are runs of
- * point filters (gf_point_is_table()) or have no filter. */
+/* The parameters of gf_fused: three bound stages. The stages before and after the stencil are runs
+ * of point filters that are one table (gf_point_is_table()), or have no filter. */
 struct gf_fused_run {
     struct gf_stage part[GF_FUSED_PARTS];
 };
@@ -25,16 +25,17 @@ struct gf_fused {
 
 extern const struct gf_filter gf_fused;
 
-/* Returns a part of a prepared stage with its constants. Its filter is NULL where the stage has no
+/* Returns a part of a prepared stage with its constants. Its filter is NULL if the stage has no
  * such part. */
 struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part part);
 
-/* The memory between the parts, for the rows of `out`: what the stencil reads, if there is a part
- * before it, and what it writes, which is `out` where the format is the same. */
+/* The memory between the parts, for the rows of `out`. read: the rows that the stencil reads, if
+ * there is a part before it. written: the rows that it writes, which are `out` where the format is
+ * the same. */
 struct gf_fused_middle {
     struct gf_view read, written;
 };
-/* Takes the memory between the parts from `scratch`; returns its size in bytes. */
+/* Divides `scratch` into the memory between the parts. Returns its size in bytes. */
 size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, void *scratch,
                        struct gf_fused_middle *middle);
 

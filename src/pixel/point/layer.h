@@ -10,27 +10,27 @@
 #include "pixel/point/blend.h"
 #include "stage/picture.h"
 
-/* The value of a mask's pixel: its luma or its alpha. */
+/* A mask's value at a pixel is the pixel's luma or its alpha. */
 enum gf_mask_of { GF_MASK_LUMA, GF_MASK_ALPHA };
 
-/* A layer as part of a point program's constants. source and mask are numbers in the stage's list
- * of pictures (-1: none); (x, y) is where their first pixel is on the picture. */
+/* A layer as part of a point program's constants. source and mask are indices in the stage's list
+ * of pictures (-1: none). (x, y) is the position of the source's first pixel on the picture. */
 struct gf_layer {
     int source, mask;
     int x, y, mask_x, mask_y;
     int mode;         /* enum gf_blend */
     int over_alpha;   /* the backdrop has alpha */
     int mask_of;      /* enum gf_mask_of */
-    int inverted;     /* use 1 minus the mask */
+    int inverted;     /* use 1 minus the mask's value */
     float max, least; /* M of the picture, and 1 / M */
     float scale;      /* factor from the source's samples to the picture's */
     float opacity;    /* 0..1, a factor of the source's alpha */
-    float alpha;      /* opacity / M of the source: for alpha as samples */
+    float alpha;      /* opacity / M of the source, for alpha in samples */
     float mask_scale; /* 1 / M of the mask */
 };
 
-/* The value of a mask's pixel, 0..1. A gray mask has equal r, g and b, and an alpha of 1 if it has
- * none. */
+/* Returns the mask's value at a pixel, 0..1. A gray mask has equal r, g and b. A mask without alpha
+ * has an alpha of 1. */
 GF_HOST_DEVICE float gf_layer_mask_of(const struct gf_layer *layer, struct gf_rgb p, float alpha)
 {
     const float luma = ((p.r * 77.0f + p.g * 150.0f) + p.b * 29.0f) * (1.0f / 256.0f);
@@ -39,7 +39,7 @@ GF_HOST_DEVICE float gf_layer_mask_of(const struct gf_layer *layer, struct gf_rg
     return layer->inverted ? 1.0f - part : part;
 }
 
-/* The blended colour B of one channel, in 0..M. */
+/* Returns the blended colour B of one channel, in 0..M. */
 GF_HOST_DEVICE float gf_layer_blend(int mode, const struct gf_layer *layer, float v, float s)
 {
     return gf_blend_channel(mode, v * layer->least, s * layer->least) * layer->max;
@@ -66,7 +66,7 @@ GF_HOST_DEVICE float gf_layer_union(float as, float ab)
     return as + ab * (1.0f - as);
 }
 
-/* Composites one channel on a backdrop with alpha ab; ao is the alpha of the result. */
+/* Composites one channel on a backdrop with alpha ab. The result has alpha ao. */
 GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float s, float blended,
                                    float as, float ab, float ao)
 {
@@ -76,7 +76,7 @@ GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float 
     return as > 0.0f ? straight : v;
 }
 
-/* Returns the alpha of the result, 0..M. alpha: that of the backdrop, 0..M. */
+/* Returns the alpha of the result, 0..M. `alpha` is that of the backdrop, 0..M. */
 GF_HOST_DEVICE float gf_layer_alpha(const struct gf_layer *layer, float alpha, float ao, float as)
 {
     return as > 0.0f ? gf_clamp(ao * layer->max, layer->max) : alpha;

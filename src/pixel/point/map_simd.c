@@ -6,7 +6,7 @@
 
 #if GF_X86
 
-/* A table of 256 bytes takes four registers; vpermi2b looks up 64 samples in two of them at a
+/* A table of 256 bytes takes four registers. vpermi2b looks up 64 samples in two registers at a
  * time. */
 
 enum { WIDTH = 64, CHANNELS_MAX = 4, PHASES_MAX = 3 };
@@ -14,7 +14,7 @@ enum { WIDTH = 64, CHANNELS_MAX = 4, PHASES_MAX = 3 };
 struct lookup {
     __m512i table[CHANNELS_MAX][4];
     __mmask64 lanes[PHASES_MAX]
-                   [CHANNELS_MAX]; /* lanes of each channel in each vector of a period */
+                   [CHANNELS_MAX]; /* for each vector of a period, the lanes of each channel */
 };
 
 GF_VBMI GF_INLINE void init(struct lookup *lookup, const uint8_t *table, int channels)
@@ -24,7 +24,7 @@ GF_VBMI GF_INLINE void init(struct lookup *lookup, const uint8_t *table, int cha
             lookup->table[c][quarter] = _mm512_loadu_si512(table + 256 * c + WIDTH * quarter);
 }
 
-/* Sets the lanes for samples of which the first belongs to `channel`. */
+/* Sets the lanes for a row whose first sample belongs to `channel`. */
 GF_VBMI GF_INLINE void begin_with(struct lookup *lookup, int phases, int channels, size_t channel)
 {
     memset(lookup->lanes, 0, sizeof lookup->lanes);
@@ -61,7 +61,8 @@ GF_VBMI GF_INLINE void map_some(const struct lookup *lookup, int phase, const in
 GF_VBMI GF_INLINE void map(const uint8_t *in, uint8_t *out, size_t count, const int channels,
                            const uint8_t *table)
 {
-    const int phases = channels == 3 ? 3 : 1; /* vectors until one begins with channel 0 again */
+    const int phases = channels == 3 ? 3 : 1; /* the number of vectors after which a vector begins
+                                               * with channel 0 again */
     const size_t period = (size_t)phases * WIDTH, odd = (uintptr_t)out % WIDTH;
     const size_t head = !odd ? 0 : count < WIDTH - odd ? count : WIDTH - odd;
     struct lookup lookup;

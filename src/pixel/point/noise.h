@@ -1,5 +1,5 @@
-/* Random numbers for a pixel that depend only on its position and a seed, so that backends and
- * bands do not matter. */
+/* Random numbers for pixels. They depend only on the pixel's position and a seed, so that all
+ * backends and bands make the same picture. */
 #ifndef GF_PIXEL_POINT_NOISE_H
 #define GF_PIXEL_POINT_NOISE_H
 
@@ -16,8 +16,8 @@ struct gf_noise {
     uint32_t word[3];
 };
 
-/* Three words of 32 random bits, by pcg3d of M. Jarzynski and M. Olano, "Hash Functions for GPU
- * Rendering", Journal of Computer Graphics Techniques 9(3), 2020. */
+/* Returns three words of 32 random bits, by pcg3d of M. Jarzynski and M. Olano, "Hash Functions for
+ * GPU Rendering", Journal of Computer Graphics Techniques 9(3), 2020. */
 GF_HOST_DEVICE struct gf_noise gf_noise_at(uint32_t x, uint32_t y, uint32_t seed)
 {
     uint32_t a = x * 1664525u + 1013904223u;
@@ -36,17 +36,17 @@ GF_HOST_DEVICE struct gf_noise gf_noise_at(uint32_t x, uint32_t y, uint32_t seed
     return noise;
 }
 
-/* A uniformly distributed number in -1..1: an odd multiple of 2^-24, so that it is never 0, -1 or
- * 1. */
+/* Returns a uniformly distributed number in -1..1. It is an odd multiple of 2^-24, so that it is
+ * never 0, -1 or 1. */
 GF_HOST_DEVICE float gf_noise_even(uint32_t word)
 {
     return (float)((int)(word >> 7 | 1) - (1 << 24)) * 5.9604645e-8f;
 }
 
-/* The inverse of the normal distribution: the number z below which the part (1 + x) / 2 of all
- * numbers lies; relative error 4e-6. z / x is a smooth function of -log2(1 - x^2), which is 0..23
- * here, as in M. Giles' inverse of the error function (GPU Computing Gems, 2011). Both polynomials
- * have the least relative error. */
+/* Returns the number z below which the part (1 + x) / 2 of a normal distribution lies, with a
+ * relative error of 4e-6. z / x is a smooth function of -log2(1 - x^2), which is 0..23 here, as in
+ * M. Giles' inverse of the error function (GPU Computing Gems, 2011). Both polynomials minimise the
+ * relative error. */
 GF_HOST_DEVICE float gf_noise_normal(float x)
 {
     const float rest = fmaf(-x, x, 1.0f);
@@ -72,35 +72,36 @@ GF_HOST_DEVICE float gf_noise_normal(float x)
     return p * x;
 }
 
-/* Normal noise on samples of 8 bits as a table. The rounded noise is a step function of the random
- * word. Only where the sum of noise and sample is very close to the middle between two samples does
- * rounding to float matter; such sums are called uncertain. */
+/* A table for adding normal noise to 8-bit samples. The rounded noise is a step function of the
+ * random word. Rounding to float matters only where the sum of noise and sample is very close to
+ * the middle between two samples; such sums are called uncertain. */
 
 enum {
-    GF_NOISE_CELL_BITS = 13, /* the upper bits of a word are the number of its cell */
+    GF_NOISE_CELL_BITS = 13, /* the number of a word's upper bits, which are the number of its
+                              * cell */
     GF_NOISE_CELLS = 1 << GF_NOISE_CELL_BITS,
     GF_NOISE_REST_BITS = 32 - GF_NOISE_CELL_BITS, /* bits of a word's position in its cell */
-    /* A cell plus the upper bits of a word: the upper half is the noise to add, the lower half is
-     * the word's distance from the step. There is one bit more than a position needs, so that a
-     * cell can have no step. */
+    /* A cell plus a word's upper bits is a sum: its upper half is the noise to add, its lower half
+     * is the word's distance from the step. A distance has one bit more than a word's position in
+     * its cell, so that a cell can have no step. */
     GF_NOISE_FRACTION_BITS = 16,
     GF_NOISE_SKIPPED_BITS = GF_NOISE_REST_BITS + 1 - GF_NOISE_FRACTION_BITS,
-    /* The noise in sums of cells that are not usable: it is less than that of any other sum. */
+    /* The noise in the sums of cells that cannot be used. All other noise is larger. */
     GF_NOISE_UNKNOWN = -2048,
 };
 
-/* Fills cells[GF_NOISE_CELLS] for noise of `scale` samples. Returns a limit: a sum is uncertain if
- * its lower half is below the limit, or if its noise is GF_NOISE_UNKNOWN. 0: the scale is too small
- * or too large for cells. */
+/* Fills cells[GF_NOISE_CELLS] for noise with a standard deviation of `scale` samples. Returns a
+ * limit: a sum is uncertain if its lower half is below the limit, or if its noise is
+ * GF_NOISE_UNKNOWN. Returns 0 if the scale is too small or too large for cells. */
 uint32_t gf_noise_cells(float scale, uint32_t *cells);
 
-/* The sum of a word and its cell. */
+/* Returns the sum of a word and its cell. */
 GF_HOST_DEVICE uint32_t gf_noise_sum(const uint32_t *cells, uint32_t word)
 {
     return cells[word >> GF_NOISE_REST_BITS] + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
-/* The noise to add to a sample. The sum must not be uncertain. */
+/* Returns the noise to add to a sample from a sum that is not uncertain. */
 GF_HOST_DEVICE int gf_noise_step(uint32_t sum)
 {
     return (int32_t)sum >> GF_NOISE_FRACTION_BITS;

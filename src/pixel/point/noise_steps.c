@@ -1,5 +1,5 @@
-/* Makes the table for normal noise on samples of 8 bits. A code is the upper 24 bits of a random
- * word. Only these bits matter, and noise grows with them. */
+/* Makes the table for adding normal noise to 8-bit samples. A code is the upper 24 bits of a random
+ * word; noise depends on these bits alone, and grows with them. */
 #include "pixel/point/noise.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 enum {
     CODES = 1 << 24,
     CELL_CODES = CODES / GF_NOISE_CELLS,
-    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* units of a sum in a code */
-    STEPS_MOST = 1500, /* the most steps of noise on each side of 0 in a table, with a margin */
+    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* one code is this many units of a sum */
+    STEPS_MOST = 1500, /* the most steps of noise on each side of 0, with a margin */
     DOUBT_MOST = CELL_CODES / 4
 };
 
@@ -17,7 +17,7 @@ static double noise_of(int code, float scale)
     return (double)gf_noise_normal(gf_noise_even((uint32_t)code << 8)) * (double)scale;
 }
 
-/* The first code, from `from` on, whose noise is at least `least`; CODES where there is none. */
+/* Returns the first code, from `from` on, whose noise is at least `least`, or CODES. */
 static int first_code(double least, float scale, int from)
 {
     int end = CODES;
@@ -31,12 +31,11 @@ static int first_code(double least, float scale, int from)
     return from;
 }
 
-/* How far noise can be from a step if rounding to float can move it across. The sum with a sample
- * is below 256 and is rounded twice, by at most 2^-17 each. */
+/* The largest distance between noise and a step at which rounding to float can change the result.
+ * The sum with a sample is below 256 and is rounded twice, by at most 2^-17 each time. */
 static const double doubtful = 0x1p-16;
 
-/* The step from sample k - 1 to k. For codes first .. end - 1 the result of rounding is
- * uncertain. */
+/* The step from sample k - 1 to k. For codes first .. end - 1 the rounded result is uncertain. */
 struct step {
     int first, end;
 };
@@ -56,14 +55,14 @@ static uint32_t cell_of(int index, int value, int fraction)
            ((uint32_t)index << (GF_NOISE_REST_BITS - GF_NOISE_SKIPPED_BITS));
 }
 
-/* Marks the cells with this step. `crossed` counts the steps of each cell; it stays 0 in a cell
- * without one. */
+/* Marks the cells that contain the step. `crossed` counts the steps of each cell. */
 static void mark_step(uint32_t *cells, uint8_t *crossed, struct step step, int k, int doubt)
 {
     const int middle = step.first + (step.end - step.first) / 2;
     const int most = step.end > step.first ? step.end - 1 : step.first;
     for (int i = step.first / CELL_CODES; i <= most / CELL_CODES && i < GF_NOISE_CELLS; i++) {
-        const int before = middle - doubt - i * CELL_CODES; /* codes before the sum wraps */
+        const int before = middle - doubt - i * CELL_CODES; /* the codes of the cell before the sum
+                                                             * wraps */
         cells[i] = crossed[i]++ ? cell_of(i, GF_NOISE_UNKNOWN, 0)
                                 : cell_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * UNITS);
     }
@@ -78,7 +77,7 @@ uint32_t gf_noise_cells(float scale, uint32_t *cells)
     if (!(scale > 0) || least < -STEPS_MOST || most > STEPS_MOST)
         return 0;
     int doubt = 1, from = 0;
-    for (int k = least; k <= most + 1; k++) { /* steps are widest in the middle */
+    for (int k = least; k <= most + 1; k++) { /* the steps in the middle span the most codes */
         const struct step step = step_to(k, scale, from);
         while (2 * doubt < step.end - step.first + 2)
             doubt *= 2;

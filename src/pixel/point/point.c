@@ -1,4 +1,4 @@
-/* Makes a stage of a run of point filters: its program, with the tables behind it. */
+/* Makes a stage from a run of point filters: its program, and the tables behind the program. */
 #include "pixel/point/point.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "pixel/point/point_builder.h"
 #include "pixel/point/point_words.h"
 
-/* Reserves bytes at the end of the block and returns their offset. */
+/* Reserves `size` bytes at the end of the block and returns their offset. */
 static unsigned place(size_t *end, size_t size)
 {
     const size_t at = *end;
@@ -66,7 +66,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
 
 static int rounded(double v)
 {
-    return (int)(v + 0.5); /* v is clamped already */
+    return (int)(v + 0.5); /* the caller has clamped v */
 }
 
 static void write_samples(const struct gf_point_builder *builder, struct gf_format in,
@@ -205,7 +205,7 @@ bool gf_point_is_table(const struct gf_stage *stage)
     return is_table;
 }
 
-/* Lists pictures in the order in which build() adds them to the program. */
+/* Lists the second pictures in the order in which build() adds them to the program. */
 static int pictures(const void *params, const struct gf_picture **list)
 {
     const struct gf_point_run *const run = params;

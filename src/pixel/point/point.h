@@ -1,11 +1,9 @@
 /* Point filters: each pixel of the result depends only on the same pixel of the input. Adjacent
- * point filters are one stage, whose program (pixel/point/point_program.h) both backends evaluate
- * and which rounds once.
- *
- * A filter's point() calls the functions below in the order of its steps, at most four of those
- * that append an operation; a run of more than GF_POINT_OPS_MAX operations is refused. The
- * functions change the colour; only premultiply, unpremultiply, flatten, key and fade change alpha.
- * Each function clamps its result to 0..M, where M is the largest sample. */
+ * point filters are one stage. Its program (pixel/point/point_program.h), which both backends
+ * evaluate, rounds once. A filter's point() calls the functions below in the order of its steps, at
+ * most four of those that append an operation; a run of more than GF_POINT_OPS_MAX operations is
+ * refused. The functions change the colour; only premultiply, unpremultiply, flatten, key and fade
+ * change alpha. Each function clamps its result to 0..M, where M is the largest sample. */
 #ifndef GF_PIXEL_POINT_POINT_H
 #define GF_PIXEL_POINT_POINT_H
 
@@ -24,15 +22,14 @@ struct gf_point_run {
         const void *params;
     } item[GF_POINT_RUN_MAX];
 };
-/* The filter that a run of adjacent point filters becomes. Its params are a struct gf_point_run.
- * The stage's histogram belongs to item 0. A filter for which the user chose a variant is a run by
- * itself. */
+/* The filter of a run of adjacent point filters. Its params are a struct gf_point_run. The stage's
+ * histogram belongs to item 0. A filter for which the user chose a variant is a run by itself. */
 extern const struct gf_filter gf_point;
 /* Whether the stage of a run converts 8-bit samples to 8-bit samples by one table for all channels.
  * False for a run that needs a histogram. */
 bool gf_point_is_table(const struct gf_stage *stage);
 
-/* Whether that filter is the only one in the stage's run. */
+/* Whether `filter` is the only filter of the stage's run. */
 bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter);
 
 /* The list to which point() appends its operations. */
@@ -54,24 +51,24 @@ void gf_point_solarize(struct gf_point_builder *builder, double least);
 void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3]);
 /* v becomes M where the rounded sample is at least `least`, and 0 otherwise. */
 void gf_point_step(struct gf_point_builder *builder, double least);
-/* Makes one channel of three. The weights are in units of 1/total, where total is a power of two.
- * Does nothing where there is one channel already. */
+/* Makes one channel of three. The weights are in units of 1/total, where total is a power of two. A
+ * picture with one channel does not change. */
 void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int total);
 /* Like gf_point_gray(), with the weights of gf_luma601(). */
 void gf_point_luma(struct gf_point_builder *builder);
-/* Multiplies CIELAB a* and b* by the factor. Does nothing where there is one channel. */
+/* Multiplies CIELAB a* and b* by the factor. A gray picture does not change. */
 void gf_point_saturate(struct gf_point_builder *builder, double factor);
-/* R becomes m[0][0] R + m[0][1] G + m[0][2] B + m[0][3] M, and so on. A gray picture is treated as
- * one with R = G = B. It becomes colour, unless the matrix maps all grays to grays. */
+/* R becomes m[0][0] R + m[0][1] G + m[0][2] B + m[0][3] M, and so on. A gray picture counts as R =
+ * G = B. It becomes colour, unless the matrix maps all grays to grays. */
 void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4]);
-/* Sets the format that gf_point_matrix() makes: three colour channels, unless the picture is gray
+/* Sets the format of gf_point_matrix()'s result: three colour channels, unless the picture is gray
  * and the matrix maps grays to grays. */
 void gf_point_matrix_shape(const double matrix[3][4], struct gf_format *out);
 /* Makes three equal channels of a gray picture. */
 void gf_point_colour(struct gf_point_builder *builder);
 /* Each sample v becomes Y + (v - Y) (1 + amount (1 - s)), where Y is the luma of BT.709 and s is
- * the difference of the largest and the smallest of R, G, B in 0..1. Does nothing where there is
- * one channel. */
+ * the difference of the largest and the smallest of R, G, B in 0..1. A gray picture does not
+ * change. */
 void gf_point_vibrance(struct gf_point_builder *builder, double amount);
 /* Looks up colours in a table with GF_TABLE3D_MIN..GF_TABLE3D_MAX nodes along each side; see
  * pixel/point/table3d.h. Gray becomes colour. */
@@ -80,37 +77,37 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
                                 struct gf_error *error) GF_CHECKED;
 /* Adds an alpha of M to a picture without alpha. */
 void gf_point_opaque(struct gf_point_builder *builder);
-/* Multiplies alpha by (d - similarity) / blend, clamped to 0..1, where d is the distance between
- * the pixel's Cb and Cr (ITU-R BT.601, full range, parts of the scale) and those of `colour`, R, G,
- * B in 0..1. Only for pictures with colour. */
+/* Multiplies alpha by (d - similarity) / blend, clamped to 0..1. d is the distance between the
+ * pixel's and the colour's Cb and Cr (ITU-R BT.601, full range, as parts of the scale). `colour` is
+ * R, G, B in 0..1. Only for pictures with colour. */
 void gf_point_key(struct gf_point_builder *builder, const double colour[3], double similarity,
                   double blend);
 void gf_point_premultiply(struct gf_point_builder *builder);
 void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
 void gf_point_limit_to_alpha(struct gf_point_builder *builder);
-/* Composes the picture over a colour, whose samples are in 0..M, and drops alpha. Does nothing
- * where there is no alpha. Gray pictures use the first sample. */
+/* Composes the picture over a colour, whose samples are in 0..M, and drops alpha. A picture without
+ * alpha does not change. Gray pictures use the first sample. */
 void gf_point_flatten(struct gf_point_builder *builder, const int sample[3]);
 /* Drops alpha; the colour does not change. */
 void gf_point_drop_alpha(struct gf_point_builder *builder);
-/* Each sample becomes value[sample] in its channel's table: [tables][M + 1], where `tables` is 1
- * for all colour channels or the number of these. Only for filters that need a statistic, since
- * these are always the first of their run. */
+/* Each sample becomes value[sample] in its channel's table: [tables][M + 1]. `tables` is 1, or the
+ * number of colour channels. Only for filters that need a statistic, since these are always the
+ * first of their run. */
 void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value);
-/* Looks up CIELAB L* in one table, [M + 1]. Like gf_point_levels() only for filters that need a
- * statistic. */
+/* Looks up CIELAB L* in one table, [M + 1]. Only for filters that need a statistic. */
 enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
                                   struct gf_error *error) GF_CHECKED;
 
-/* A function for each channel, whose argument and value are parts of the full scale. The first
- * operation of a run is evaluated for each possible sample in double precision. A later one is
- * evaluated at `points` points from `least` to `greatest`, with straight lines between them and
- * constant values outside. */
+/* A function for each channel, whose argument and value are parts of the full scale. If it is the
+ * first operation of a run, it is evaluated for each possible sample in double precision. Otherwise
+ * it is evaluated at `points` points from `least` to `greatest`, with straight lines between them
+ * and constant values outside. */
 struct gf_point_curve {
     double (*of)(const void *context, int channel, double v);
     const void *context; /* passed to `of`; not used after gf_point_curve() returns */
-    bool same;           /* for all channels; must be set for gray pictures */
-    bool is_lines;       /* values at points may be outside 0..M; only the result is limited */
+    bool same;           /* all channels have the same function; must be set for gray pictures */
+    bool is_lines;       /* values at the points may be outside 0..M; only interpolated results are
+                          * limited */
     int points;          /* at least 2 */
     double least, greatest;
 };
@@ -120,8 +117,8 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
 /* A number for each position of the picture: curve(column(x) + row(y)), where the sum is limited to
  * 0..1. Both backends read it from tables that these functions fill: column() and row() for each x
  * and y, curve() at 4097 points with straight lines between them. A filter therefore needs no
- * device code of its own. A vignette, a gradient, a frame, rounded corners and an ordered dither
- * are such fields. */
+ * device code of its own. Examples are a vignette, a gradient, a frame, rounded corners and an
+ * ordered dither. */
 struct gf_point_field {
     double (*column)(const void *context, int x);
     double (*row)(const void *context, int y);
@@ -130,11 +127,11 @@ struct gf_point_field {
 };
 /* The weights of gf_luma601() for the format's channels. Their sum is 1. */
 void gf_point_luma_weights(struct gf_format format, double weight[3]);
-/* A colour as parts of the full scale. For a gray picture part[0] is the colour's luma, as the
- * filter grayscale computes it. */
+/* Computes a colour as parts of the full scale. For a gray picture part[0] is the colour's luma, as
+ * the filter grayscale computes it. */
 void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour, double part[3]);
-/* Returns a length in pixels, a whole number. Per cent refer to `whole`; where no length is given
- * the result is `otherwise` times `whole`. */
+/* Returns a length as a whole number of pixels. A percentage refers to `whole`. If the length is
+ * not set, the result is `otherwise` times `whole`. */
 double gf_length_of(struct gf_length length, int whole, double otherwise);
 /* Mixes the picture with a colour: v becomes v + (colour - v) field. The colour's channels are
  * parts of the full scale; gray pictures use the first. */
@@ -147,8 +144,8 @@ enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_po
 enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
                              struct gf_error *error) GF_CHECKED;
 
-/* v becomes v + sigma M z, where z is the noise of pixel/point/noise.h at the pixel's position,
- * with a standard deviation of 1. */
+/* Noise: v becomes v + sigma M z, where z is the noise of pixel/point/noise.h at the pixel's
+ * position, with a standard deviation of 1. */
 struct gf_point_noise {
     double sigma; /* a part of the full scale */
     bool normal;  /* normal noise; otherwise uniform */
@@ -156,35 +153,36 @@ struct gf_point_noise {
     int seed;     /* 0..999999 */
 };
 void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_noise *noise);
-/* A mask and which of its values counts (enum gf_mask_of); with `inverted` 1 minus the value. */
+/* A mask's picture, and which of its values is used (enum gf_mask_of). With `inverted`, 1 minus the
+ * value is used. */
 struct gf_mask_use {
     const struct gf_picture *picture;
     int of;
     bool inverted;
 };
-/* Where a second picture lies on the first one: x and y are its distances from the sides that
- * gravity names; from the centre they shift it to the right and down. Per cent refer to the first
+/* The place of a second picture on the first one. x and y are its distances from the sides that
+ * gravity names; in the centre they shift it to the right and down. Percentages refer to the first
  * picture's width and height. */
 struct gf_point_place {
     int gravity; /* enum gf_gravity */
     struct gf_length x, y;
 };
 /* Puts a layer on the picture: a second picture with a blend mode (enum gf_blend) and an opacity
- * (0..1). A gray picture becomes colour where the second picture is in colour, see
- * gf_point_layer_shape(). The mask at the same place limits where the layer shows; NULL: it shows
- * everywhere. The calls must name pictures in the order of the filter's pictures(). */
+ * (0..1). A gray picture becomes colour if the second picture is in colour, see
+ * gf_point_layer_shape(). The mask, at the same place, limits where the layer shows; it may be
+ * NULL. The calls must name pictures in the order of the filter's pictures(). */
 void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture *picture,
                       const struct gf_mask_use *mask, struct gf_point_place place, int mode,
                       double opacity);
-/* Multiplies alpha by the value of the mask, which is 0 outside of the mask's picture. A picture
- * without alpha gets one. */
+/* Multiplies alpha by the mask's value, which is 0 outside of the mask's picture. A picture without
+ * alpha gets alpha. */
 void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *mask,
                    struct gf_point_place place);
-/* Sets the format that gf_point_overlay() makes: a gray picture becomes colour if the second
+/* Sets the format of gf_point_overlay()'s result: a gray picture becomes colour if the second
  * picture is in colour. */
 void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *out);
 
-/* Implementation of refuses() for a variant that needs a picture with colour. */
+/* The function refuses() of a variant that needs a picture with colour. */
 const char *gf_point_refuses_gray(const struct gf_stage *stage);
 
 GF_C_END

@@ -1,5 +1,5 @@
-/* Collects the operations of point filters. The first operations on single samples are combined in
- * a table, in double precision; the others become a list. */
+/* Collects the operations of point filters. Operations on single samples at the beginning of a run
+ * are combined in a table, in double precision; the others become a list. */
 #include "pixel/point/point_builder.h"
 
 #include <stdlib.h>
@@ -76,8 +76,8 @@ GF_TARGET_CLONES static void samplewise_values(const void *context, int channel,
     }
 }
 
-/* Appends an operation on single colour samples. It goes into the table, unless another operation
- * came before it. */
+/* Appends an operation on single colour samples. It goes into the table if no operation came before
+ * it. */
 static void samplewise(struct gf_point_builder *builder, int kind, double a, double b, double c)
 {
     const double max = gf_sample_max(builder->format);
@@ -155,8 +155,8 @@ void gf_point_luma_weights(struct gf_format format, double weight[3])
 
 void gf_point_to_light(struct gf_point_builder *builder)
 {
-    /* If the operation before converts from linear light, that conversion and the new one cancel
-     * each other. */
+    /* If the last operation converts from linear light, it and the new operation cancel each
+     * other. */
     if (builder->count && builder->op[builder->count - 1].kind == GF_POINT_ENCODE)
         builder->count--;
     else
@@ -206,8 +206,7 @@ void gf_point_flatten(struct gf_point_builder *builder, const int sample[3])
     builder->format.channels--;
 }
 
-/* Appends an operation, though it does not change the colour: a table alone could not drop
- * alpha. */
+/* Appends an operation that does not change the colour, because a table alone cannot drop alpha. */
 void gf_point_drop_alpha(struct gf_point_builder *builder)
 {
     if (!gf_has_alpha(builder->format))
@@ -234,7 +233,7 @@ void gf_point_levels(struct gf_point_builder *builder, int tables, const double 
     builder->changed = true;
 }
 
-/* L* of a gray sample depends on the sample alone, so that a table of samples suffices. */
+/* The L* of a gray sample depends on the sample alone, so that a table of samples suffices. */
 static void lightness_of_gray(struct gf_point_builder *builder, const double *value)
 {
     const double max = gf_sample_max(builder->format);

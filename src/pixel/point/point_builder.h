@@ -5,21 +5,22 @@
 #include "pixel/point/point_program.h"
 
 struct gf_point_builder {
-    struct gf_format format;        /* input format of the next operation */
-    int bins;                       /* M + 1 of the run's first input */
-    unsigned left;                  /* a bit for each channel that linear and power skip */
+    struct gf_format format;        /* the input format of the next operation */
+    int bins;                       /* M + 1, the number of levels of the run's first input */
+    unsigned left;                  /* a bit for each channel that gf_point_linear() and
+                                     * gf_point_power() leave unchanged */
     bool changed;                   /* `value` is not the identity */
-    int tables;                     /* 1, or one for each colour channel */
+    int tables;                     /* 1, or the number of colour channels */
     double *value;                  /* [3][bins], of which the first `tables` are used */
-    struct gf_lightness *lightness; /* NULL unless there is a RELIGHT */
+    struct gf_lightness *lightness; /* NULL unless there is an operation RELIGHT */
     float *level;                   /* [bins] */
     int fields;
     bool field_beyond;  /* a field has values outside of 0..1 */
     bool field_dithers; /* see struct gf_point_program */
     float *field;       /* [fields][gf_point_field_floats()] */
     size_t words;
-    uint32_t *data;       /* words for CURVE and TABLE3D */
-    int pictures, layers; /* numbers of those added so far */
+    uint32_t *data;       /* the data of CURVE and TABLE3D */
+    int pictures, layers; /* the numbers of pictures and layers that were added */
     struct gf_layer layer[GF_STAGE_PICTURES_MAX];
     bool is_full; /* more operations than fit were added */
     int count;
@@ -27,13 +28,13 @@ struct gf_point_builder {
 };
 
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op);
-/* Calls `of` to change the `bins` values in the tables of `channels` (a bit for each) before any
- * operation. Where channels differ, each gets a table of its own. */
+/* Lets `of` change the `bins` values in the tables of `channels` (a bit for each) before any
+ * operation. If channels differ, each gets a table of its own. */
 void gf_point_map(struct gf_point_builder *builder, unsigned channels,
                   void (*of)(const void *context, int channel, double *value, int bins),
                   const void *context);
-/* Convert samples to linear light, 0..1, and back. A conversion is omitted where it would cancel
- * the one before. */
+/* Append the conversions of samples to linear light, 0..1, and back. A conversion that would cancel
+ * the last one removes it instead. */
 void gf_point_to_light(struct gf_point_builder *builder);
 void gf_point_from_light(struct gf_point_builder *builder);
 

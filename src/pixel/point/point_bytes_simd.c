@@ -13,13 +13,14 @@ enum { WIDTH = 64, QUARTER_BYTES = 48 };
 
 struct gray {
     __m512i pixels;  /* the permutation of bytes to red, green, blue, green */
-    __m512i weights; /* for these four bytes; green's weight is divided by two */
+    __m512i weights; /* the weights of these four bytes; green's weight is halved, since green
+                      * occurs twice */
     __m512i low, high;
     __m512i least;
-    __mmask64 may; /* no bit is set if the limit exceeds all samples */
+    __mmask64 may; /* all bits, or none if the limit exceeds all samples */
 };
 
-/* Whether the weights fit into signed bytes, and the sums have at most eight fraction bits. */
+/* Whether the weights fit in signed bytes, and the sums have at most eight fraction bits. */
 static bool is_byte_luma(const struct gf_point_op *op)
 {
     const bool fit = op->a >= 0 && op->a < 128 && op->b >= 0 && op->b < 255 && op->c >= 0 &&
@@ -33,7 +34,7 @@ GF_VBMI GF_INLINE struct gray gray_init(const struct gf_point_op *op, int count)
     uint8_t pixels[WIDTH], low[WIDTH] = {0}, high[WIDTH] = {0};
     for (int i = 0; i < WIDTH; i++)
         pixels[i] = (uint8_t)(3 * (i / 4) + (i % 4 == 3 ? 1 : i % 4));
-    for (int i = 0; i < WIDTH / 2; i++) /* the upper byte of each sum in two registers */
+    for (int i = 0; i < WIDTH / 2; i++) /* selects the upper byte of each sum from two registers */
         low[i] = high[i + WIDTH / 2] = (uint8_t)(4 * i + 1);
     const int green = (int)op->b;
     const uint32_t weights = (uint32_t)op->a | (uint32_t)(green / 2) << 8 | (uint32_t)op->c << 16 |
@@ -47,7 +48,7 @@ GF_VBMI GF_INLINE struct gray gray_init(const struct gf_point_op *op, int count)
                          .may = least > 255 ? 0 : ~(__mmask64)0};
 }
 
-/* 256 times the luma of sixteen pixels, plus a half. */
+/* Returns 256 times the luma of sixteen pixels, plus a half. */
 GF_VBMI GF_INLINE __m512i sums(const struct gray *gray, __m512i v)
 {
     return _mm512_dpbusd_epi32(_mm512_set1_epi32(128), _mm512_permutexvar_epi8(gray->pixels, v),
@@ -111,7 +112,8 @@ bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, s
 
 struct colours {
     __m512i table[3][4];
-    __m512i two[3], third[3]; /* for each third of the result: of red and green; of blue */
+    __m512i two[3], third[3]; /* permutations for each third of the result: of red and green, and
+                               * with blue */
     __mmask64 blue[3];
 };
 
@@ -173,7 +175,7 @@ GF_VBMI void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, siz
 
 /* ---- mixing two pictures ---- */
 
-/* Mixes sixteen samples as floats near 2^23, whose lowest bytes are the samples. */
+/* Mixes sixteen samples as floats near 2^23; their lowest bytes are the samples. */
 GF_VBMI GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)
 {
     const __m512 sample = _mm512_sub_ps(_mm512_castsi512_ps(v), _mm512_set1_ps(8388608.0f));
@@ -181,11 +183,12 @@ GF_VBMI GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)
     return _mm512_add_ps(_mm512_fmadd_ps(as, difference, sample), _mm512_set1_ps(0.5f));
 }
 
-/* Mixes half of the samples of two vectors to words. Sums of samples within 0..255 need no
- * clamping. */
+/* Mixes half of the samples of two vectors to 16-bit words. Mixtures of samples stay within 0..255
+ * without clamping. */
 GF_VBMI GF_INLINE __m512i mix_words_of(__m512 as, __m512i s, __m512i v)
 {
-    const __m512i upper = _mm512_set1_epi16(0x4B00); /* the upper half of the float 2^23 */
+    const __m512i upper = _mm512_set1_epi16(0x4B00); /* the upper half of the bits of the float
+                                                      * 2^23 */
     const __m512 low =
         mix_sixteen(as, _mm512_unpacklo_epi16(s, upper), _mm512_unpacklo_epi16(v, upper));
     const __m512 high =

@@ -11,8 +11,6 @@ static double clamp(double v, double max)
     return v > 0 ? (v < max ? v : max) : 0;
 }
 
-/* ---- gain ---- */
-
 struct gain {
     double max;
     const double *factor;
@@ -52,7 +50,7 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
 
 /* ---- curves and tables ---- */
 
-/* Makes room for `words` more words of data at *first. An operation stores this index as a
+/* Makes room for `words` more words of data at *first, an index that an operation stores as a
  * float. */
 static enum gf_status add_data(struct gf_point_builder *builder, size_t words, size_t *first,
                                struct gf_error *error)
@@ -74,7 +72,7 @@ struct curve {
     double max;
 };
 
-/* The curve's value, without limits. */
+/* Returns the curve's value without limits. */
 static double curve_value(const struct curve *of, int channel, double v)
 {
     return of->max * of->curve->of(of->curve->context, channel, v / of->max);
@@ -123,7 +121,7 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
                                          .b = (float)(-curve->least * (points - 1) / range),
                                          .c = (float)first,
                                          .d = (float)(points - 1)});
-    if (is_beyond) /* an operation LINEAR that only limits */
+    if (is_beyond) /* append a LINEAR that changes nothing but limits the result */
         gf_point_append(builder,
                         (struct gf_point_op){.kind = GF_POINT_LINEAR, .max = (float)max, .b = 1});
     return GF_OK;
@@ -153,8 +151,6 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
     builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
     return GF_OK;
 }
-
-/* ---- colours ---- */
 
 static bool keeps_gray(const double matrix[3][4])
 {
@@ -214,8 +210,6 @@ void gf_point_vibrance(struct gf_point_builder *builder, double amount)
                                                   .a = (float)(1 + amount),
                                                   .b = (float)(amount / max)});
 }
-
-/* ---- alpha ---- */
 
 void gf_point_opaque(struct gf_point_builder *builder)
 {

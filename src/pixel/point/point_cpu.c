@@ -1,5 +1,5 @@
-/* Evaluates point programs on the CPU: a row at a time through a table, or, where there are
- * operations, in pieces of a row as planes of floats. */
+/* Evaluates point programs on the CPU. A program without operations maps whole rows through a
+ * table; other programs are evaluated in pieces of a row, as planes of floats. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -18,7 +18,7 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-/* Evaluates a whole row of RGB of 16 bits with vectors and returns its width, or returns 0. */
+/* Evaluates a whole row of 16-bit RGB with vectors and returns its width, or returns 0. */
 static int evaluate_words(const struct gf_stage *stage, const void *in, void *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -33,8 +33,8 @@ static int evaluate_words(const struct gf_stage *stage, const void *in, void *ou
     return grays && stage->out.bits == 16 && gf_words_gray(op, in, n, out) ? width : 0;
 }
 
-/* Evaluates the first pixels of a row of RGB in registers, where input and output have the same
- * depth and no planes are needed. Returns how many it has evaluated; 0: none. */
+/* Evaluates the first pixels of a row of RGB in registers, if input and output have the same depth
+ * and no planes are needed. Returns how many pixels it has evaluated. */
 static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -53,7 +53,7 @@ static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_
                : 0;
 }
 
-/* What all rows of a call share. */
+/* The state that all rows of a call share. */
 struct evaluation {
     struct gf_planes planes;
     const struct gf_stage *stage;
@@ -62,7 +62,7 @@ struct evaluation {
     struct gf_layer_part part;
 };
 
-/* Applies the operations to n pixels from column x of row y on. The planes contain these pixels. */
+/* Applies the operations to n pixels, which are in the planes and begin at column x of row y. */
 static void apply(struct evaluation *evaluation, int x, int y)
 {
     const struct gf_stage *const stage = evaluation->stage;
@@ -105,11 +105,11 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
     for (int x = begin ? begin : evaluate_fast(stage, in, out, width), n; x < end; x += n) {
         if (mixes && (n = gf_mix_stretch(&evaluation->mix, in, out, x, y)) > 0)
             continue;
-        /* Columns of a field must begin at whole pieces. Mixing the same pixels twice gives the
-         * same result. */
+        /* Pieces of a field must begin at multiples of GF_PIECE. Evaluating the same pixels twice
+         * gives the same result. */
         x = mixes ? x / GF_PIECE * GF_PIECE : x;
         n = end - x < GF_PIECE ? end - x : GF_PIECE;
-        if (n < GF_PIECE) /* the planes still hold values of the piece before */
+        if (n < GF_PIECE) /* clears the values of the piece before */
             memset(planes, 0, sizeof *planes);
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
         gf_planes_split(in + (ptrdiff_t)x * in_size, stage->in, n, planes);
@@ -126,8 +126,8 @@ static bool knows_position(const struct gf_point_program *program)
     return knows;
 }
 
-/* Whether rows without gaps can be processed as one long row, since the position does not matter.
- * Its bytes, and a vector behind them, must not exceed an int. */
+/* Whether rows without gaps between them can be processed as one long row, because positions do not
+ * matter. The bytes of that row, and a vector behind them, must not exceed an int. */
 static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
                     const struct gf_view *out)
 {
@@ -136,7 +136,7 @@ static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
            (size_t)out->rows * (in_bytes > out_bytes ? in_bytes : out_bytes) < INT32_MAX - 64;
 }
 
-/* Whether gray of 8 bits becomes RGB independently of the position, so that a table of 256 colours
+/* Whether 8-bit gray becomes RGB independently of the position, so that a table of 256 colours
  * suffices. */
 static bool colours_gray(const struct gf_stage *stage)
 {
@@ -170,7 +170,7 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
                           gf_layer_is_samplewise(program, stage->in, evaluation.pictures);
     const bool colours = colours_gray(stage);
     uint8_t table[3][256];
-    /* Clearing these 8 KB takes a look-up's time. */
+    /* Clearing these 8 KB takes as long as a look-up. */
     if (!is_plain && program->table != GF_POINT_SAMPLES)
         memset(&evaluation.planes, 0, sizeof evaluation.planes);
     gf_mix_init(&evaluation.mix, stage);

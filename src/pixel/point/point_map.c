@@ -6,11 +6,13 @@
 #include "pixel/point/point_planes.h"
 #include "pixel/point/point_words.h"
 
-/* Maps eight samples with one load and one store; table: [channel][256]. `out` may be `in`. */
+/* Maps samples through tables, with one load and one store for eight samples. table:
+ * [channel][256]. `out` may be `in`. */
 GF_INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
                      const uint8_t *table)
 {
-    const int words = channels == 3 ? 3 : 1; /* words until one begins with channel 0 again */
+    const int words = channels == 3 ? 3 : 1; /* the number of words after which a word begins with
+                                              * channel 0 again */
     size_t i = 0;
     for (; i + 8 * (size_t)words <= n; i += 8 * (size_t)words) {
         for (int k = 0; k < words; k++) {

@@ -6,7 +6,7 @@
 #include "base/target_clones.h"
 #include "pixel/point/point_planes.h"
 
-/* Computes the field's values for a piece that begins at column x of row y. */
+/* Computes a field's values for a piece of a row that begins at column x of row y. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
 {
@@ -61,7 +61,7 @@ static const float *curve_of(const struct gf_stage *stage)
                           program->field_at + (unsigned)program->op[0].d * program->field_bytes);
 }
 
-/* Returns the end of the columns from x on that have the same value in the field. */
+/* Returns the end of the stretch of columns from x on that have the same value in the field. */
 static int end_of(const float *columns, int x, int width)
 {
     enum { BLOCK = 64 };
@@ -93,14 +93,14 @@ void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage)
     }
 }
 
-/* Whether the colour has whole samples, so that it can be copied where the field is 1. */
+/* Whether the colour consists of integers, so that it can be copied where the field is 1. */
 static bool is_whole(const struct gf_point_op *op)
 {
     return op->a == floorf(op->a) && op->b == floorf(op->b) && op->c == floorf(op->c);
 }
 
-/* Decides for each stretch of columns, in rows with this value in the field, whether its pixels are
- * copied, filled with the colour, or computed. */
+/* Decides for each stretch of columns, in a row with this value in the field, whether its pixels
+ * are copied, filled with the colour, or computed. */
 static void sort_stretches(struct gf_mix *mix, float row)
 {
     const struct gf_point_program *const program = mix->stage->constants;

@@ -1,5 +1,5 @@
-/* The operations on planes, except those that depend on the position or read second pictures. A
- * piece is always computed in full, so that the loops have no remainders. */
+/* The operations on planes that neither depend on the position nor read second pictures. A piece is
+ * always computed in full, so that the loops have no remainders. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -7,7 +7,7 @@
 
 /* ---- on the samples of a channel ---- */
 
-/* `result` is what the operation makes of the sample v[i]. */
+/* Defines an operation on samples. `result` is the new value of v[i]. */
 #define OF_SAMPLES(name, result) \
     GF_TARGET_CLONES static void name(const struct gf_point_op op, int channel, float *restrict v, \
                                       const float *restrict alpha) \
@@ -58,8 +58,8 @@ GF_TARGET_CLONES static void encode_8(const unsigned char *table, float *v)
         v[i] = gf_point_encode_8_of(table, v[i]);
 }
 
-/* There are two loops, since compilers do not vectorise a limit and a look-up that depends on it in
- * one. */
+/* There are two loops, because compilers do not vectorise a limit and a dependent look-up in one
+ * loop. */
 GF_TARGET_CLONES static void curve(const struct gf_point_op op, const float *restrict point,
                                    float *restrict v)
 {
@@ -90,8 +90,6 @@ static void apply_to_channels(const struct gf_point_program *program, const stru
         divide(*op, 0, p->alpha, NULL);
 }
 
-/* ---- on pixels ---- */
-
 static inline struct gf_rgb pixel_of(const struct gf_planes *p, int i)
 {
     return (struct gf_rgb){p->colour[0][i], p->colour[1][i], p->colour[2][i]};
@@ -104,7 +102,8 @@ static inline void set_pixel(struct gf_planes *p, int i, struct gf_rgb v)
     p->colour[2][i] = v.b;
 }
 
-/* `result` is what the operation makes of the pixel v; new_fy: of RELIGHT alone. */
+/* Defines an operation on pixels. `result` is the new value of the pixel v; only RELIGHT uses
+ * new_fy. */
 #define OF_PIXELS(name, result) \
     GF_TARGET_CLONES static void name(const struct gf_point_op op, const float *new_fy, \
                                       struct gf_planes *p) \
@@ -219,7 +218,7 @@ void gf_planes_apply(const struct gf_point_program *program, const struct gf_poi
         to_colour(colours, p);
         matrix(op, p);
         break;
-    case GF_POINT_ROW: /* the MATRIX before it has read it */
+    case GF_POINT_ROW: /* the MATRIX before it has read this row */
         break;
     case GF_POINT_VIBRANCE:
         vibrance(*op, NULL, p);

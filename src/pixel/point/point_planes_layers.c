@@ -7,7 +7,7 @@
 #include "base/target_clones.h"
 #include "pixel/point/point_bytes.h"
 
-/* Moves the first `count` values of a plane to index `at`; the others become 0. */
+/* Moves the first `count` values of a plane to index `at`. The others become 0. */
 static void place_plane(float *plane, int at, int count)
 {
     if (at)
@@ -16,9 +16,9 @@ static void place_plane(float *plane, int at, int count)
     memset(plane + at + count, 0, (size_t)(GF_PIECE - at - count) * sizeof *plane);
 }
 
-/* Reads the pixels of a picture's row y from column x on into planes; x and y may be outside of the
- * picture, where all values are 0. Gray goes into all three planes. A picture without alpha gets
- * the alpha `opaque`. */
+/* Reads pixels of row y of a picture into planes, from column x on. Values outside of the picture
+ * are 0. A gray sample goes into all three planes. A picture without alpha gets the alpha
+ * `opaque`. */
 static void read_piece(const struct gf_image *image, int x, int y, float opaque,
                        struct gf_planes *p)
 {
@@ -56,7 +56,7 @@ GF_TARGET_CLONES static void find_mask(const struct gf_layer layer,
     }
 }
 
-/* Reads the mask's values into part[GF_PIECE]. */
+/* Reads the mask's values into the array part[GF_PIECE]. */
 static void read_mask(const struct gf_layer *layer, const struct gf_picture *picture, int x, int y,
                       float *part)
 {
@@ -65,8 +65,6 @@ static void read_mask(const struct gf_layer *layer, const struct gf_picture *pic
     read_piece(&picture->image, x - layer->mask_x, y - layer->mask_y, 1.0f, &mask);
     find_mask(*layer, &mask, has_alpha ? layer->mask_scale : 1.0f, part);
 }
-
-/* ---- blending ---- */
 
 GF_INLINE void blend_channel(const int mode, const struct gf_layer *layer, const float *restrict v,
                              const float *restrict s, float *restrict blended)
@@ -89,7 +87,7 @@ GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
     }
 }
 
-/* A function for each mode, so that compilers vectorise its loop. */
+/* Each mode has a function of its own, so that compilers vectorise its loop. */
 #define BLEND_CHANNELS(name) \
     GF_TARGET_CLONES static void blend_##name(const struct gf_layer layer, int colours, \
                                               const struct gf_planes *v, \
@@ -112,8 +110,6 @@ GF_BLEND_JOINT(BLEND_COLOUR)
 static void (*const blend[])(const struct gf_layer layer, int colours, const struct gf_planes *v,
                              const struct gf_planes *s, struct gf_planes *to) = {
     GF_BLEND_SEPARABLE(BLEND_ENTRY) GF_BLEND_JOINT(BLEND_ENTRY)};
-
-/* ---- compositing ---- */
 
 GF_TARGET_CLONES static void scale_plane(float factor, float *v)
 {
@@ -186,7 +182,8 @@ void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *cons
     }
     const struct gf_image *const image = &pictures[layer->source]->image;
     read_piece(image, x - layer->x, y - layer->y, layer->opacity, &source);
-    const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours; /* joint modes need three */
+    const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours; /* joint modes need three
+                                                                   * channels */
     for (int c = 0; c < planes && layer->scale != 1.0f; c++)
         scale_plane(layer->scale, source.colour[c]);
     if (gf_has_alpha(image->format))
@@ -217,7 +214,7 @@ GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
     }
 }
 
-/* gf_layer_blend() and gf_layer_mix() on samples of 8 bits, as a function for each mode. */
+/* Each mode has a function that does gf_layer_blend() and gf_layer_mix() on 8-bit samples. */
 #define MIX_BYTES(name) \
     GF_TARGET_CLONES static void mix_bytes_##name( \
         const struct gf_layer layer, const uint8_t *restrict s, const uint8_t *restrict in, \
@@ -231,7 +228,8 @@ GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
     }
 GF_BLEND_SEPARABLE(MIX_BYTES)
 
-/* The mode MULTIPLY on samples of 8 bits: v s / 255, rounded, which equals the general formula. */
+/* Blends 8-bit samples by the mode MULTIPLY: v s / 255, rounded, which equals the general
+ * formula. */
 GF_TARGET_CLONES static void multiply_bytes(const uint8_t *restrict s, const uint8_t *restrict in,
                                             uint8_t *restrict out, size_t n)
 {
@@ -251,7 +249,8 @@ static int clamped(long long v, int most)
     return v < 0 ? 0 : v > most ? most : (int)v;
 }
 
-/* Whether the program only puts one picture on another one of the same format without alpha. */
+/* Whether the program only puts one picture on another picture of the same format, without
+ * alpha. */
 static bool mixes_two(const struct gf_point_program *program, struct gf_format in,
                       const struct gf_picture *const *pictures)
 {

@@ -1,4 +1,4 @@
-/* Converts RGB pixels of 8 bits to planes of floats and back, eight at a time. Compilers do not
+/* Converts 8-bit RGB pixels to planes of floats and back, eight pixels at a time. Compilers do not
  * vectorise loops with steps of three bytes. */
 #include <math.h>
 
@@ -8,8 +8,8 @@
 
 #if GF_X86
 
-/* Eight pixels are read or written as two groups of 16 bytes, of which 12 belong to pixels; two
- * more pixels must therefore follow. */
+/* Eight pixels are read or written as two groups of 16 bytes. Only 12 bytes of a group belong to
+ * its four pixels, so that two more pixels must follow. */
 enum { GROUP = 8, REACH = 10 };
 
 struct group {
@@ -71,7 +71,7 @@ GF_AVX2 int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes *p)
     return i;
 }
 
-/* gf_point_row_of() for eight pixels. */
+/* Computes gf_point_row_of() for eight pixels. */
 GF_AVX2 static inline __m256 row_of(struct gf_point_op op, struct group g)
 {
     const __m256 blue = _mm256_fmadd_ps(_mm256_set1_ps(op.c), g.blue, _mm256_set1_ps(op.d));
@@ -91,7 +91,7 @@ GF_AVX2 static int matrix(const struct gf_point_op *at, const uint8_t *in, int n
     return i;
 }
 
-/* Sixteen pixels; only those that exist are read and written. */
+/* Sixteen pixels. Only pixels that exist are read and written. */
 enum { SIXTEEN = 16, SIXTEEN_BYTES = 48 };
 
 struct sixteen {
@@ -111,7 +111,7 @@ GF_VBMI static inline struct sixteen split_sixteen(__m512i v)
     return (struct sixteen){channel_of(v, 0), channel_of(v, 1), channel_of(v, 2)};
 }
 
-/* A row of a matrix as integers, which may exceed 0..255: packing saturates them, as long as
+/* Computes a row of a matrix as integers, which may exceed 0..255: packing saturates them, if
  * gf_planes_sums_fit() is true. */
 GF_VBMI static inline __m512i whole_row(struct gf_point_op op, struct sixteen p)
 {
@@ -129,13 +129,14 @@ GF_VBMI static inline __m512i matrix_of(const struct gf_point_op *op, __m512i v,
     return _mm512_permutexvar_epi8(order, _mm512_packus_epi16(words, last));
 }
 
-/* Converts pixels as long as whole vectors fit into the row. The bytes behind 48 are overwritten by
- * the next pixels. */
+/* Converts pixels as long as whole vectors fit in the row. A vector's 48 bytes are stored with 16
+ * more, which the next pixels overwrite. */
 GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, int n, uint8_t *out)
 {
     const struct gf_point_op op[3] = {at[0], at[1], at[2]};
     uint8_t gather[64] = {0};
-    for (int i = 0; i < SIXTEEN_BYTES; i++) /* each quarter: four reds, greens and blues */
+    for (int i = 0; i < SIXTEEN_BYTES; i++) /* each quarter gets four reds, four greens and four
+                                             * blues */
         gather[i] = (uint8_t)(16 * (i / 12) + 4 * (i % 3) + i / 3 % 4);
     const __m512i order = _mm512_loadu_si512(gather);
     int i = 0;
@@ -149,8 +150,9 @@ GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, in
     return n;
 }
 
-/* gf_point_gray_of() for sixteen pixels, as samples. No sum is rounded, so that the order of
- * additions does not matter. With `step` a sample is 255 if it is at least `least`, else 0. */
+/* Computes gf_point_gray_of() for sixteen pixels, as samples. No sum is rounded, so that the order
+ * of additions does not matter. With `step`, a sample is 255 if it is at least `least`, otherwise
+ * 0. */
 GF_VBMI static inline __m128i gray_of(struct gf_point_op op, bool step, int least, __m512i v)
 {
     const struct sixteen p = split_sixteen(v);

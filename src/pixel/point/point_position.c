@@ -15,7 +15,7 @@ static bool dithers(const float *curve, const float *columns, int width)
     return is;
 }
 
-/* Fills the tables of one more field for the whole picture. */
+/* Fills the tables of another field for the whole picture. */
 static enum gf_status add_field(struct gf_point_builder *builder,
                                 const struct gf_point_field *field, struct gf_error *error)
 {
@@ -42,7 +42,7 @@ static enum gf_status add_field(struct gf_point_builder *builder,
     return GF_OK;
 }
 
-/* Appends an operation that uses the field that was added last. */
+/* Appends an operation that uses the last field that was added. */
 static void append_position(struct gf_point_builder *builder, int kind, const double value[3])
 {
     const double max = gf_sample_max(builder->format);

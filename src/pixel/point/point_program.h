@@ -22,33 +22,38 @@ enum gf_point_kind {
     GF_POINT_RELIGHT,       /* on linear light: CIELAB L* through the level table */
     GF_POINT_ENCODE,        /* linear light to sRGB samples */
     GF_POINT_ENCODE_8,      /* like ENCODE, rounded to 8 bits, through a table */
-    GF_POINT_PREMULTIPLY,   /* to 16 bits: v a alpha / b; a: 65535 / b; b: M of straight alpha */
+    GF_POINT_PREMULTIPLY,   /* to 16 bits: v a alpha / b; a is 65535 / b, and b is the M of straight
+                             * alpha */
     GF_POINT_UNPREMULTIPLY, /* from 16 bits; a = 65535 / M */
-    GF_POINT_LIMIT,         /* the smaller one of colour and alpha */
+    GF_POINT_LIMIT,         /* limits the colour to alpha */
     GF_POINT_FLATTEN,       /* composes over the colour a, b, c and drops alpha */
     GF_POINT_GAIN,          /* multiplies v by a, b or c, one for each channel */
     GF_POINT_QUANTIZE,      /* v becomes round(v a) b */
     GF_POINT_SOLARIZE,      /* v becomes round(v) > a ? M - v : v */
-    GF_POINT_CURVE,         /* straight lines between points, at v a + b, within 0..d; see below */
+    GF_POINT_CURVE,         /* interpolates linearly between points, at v a + b within 0..d; see
+                             * below */
     GF_POINT_MATRIX,        /* three channels; red becomes R a + G b + B c + d; two ROWs follow */
     GF_POINT_ROW,           /* the rows of green and blue, which the MATRIX before them reads */
     GF_POINT_VIBRANCE,      /* Y + (v - Y) (a - b (most - least)), with Y the luma of BT.709 */
-    GF_POINT_TABLE3D, /* three channels: pixel/point/table3d.h at v a; b nodes on a side; times d */
+    GF_POINT_TABLE3D, /* three channels: looks up v a (pixel/point/table3d.h) in b nodes a side;
+                       * times d */
     GF_POINT_OPAQUE,  /* adds an alpha of M */
-    GF_POINT_KEY,     /* alpha by the distance of Cb, Cr from a, b: slope d beyond c */
-    /* These depend on the pixel's position; d is the number of the field, except for NOISE. */
+    GF_POINT_KEY,     /* multiplies alpha by the distance of Cb, Cr from a, b: slope d beyond c */
+    /* The next operations depend on the pixel's position. Except for NOISE, d is the number of the
+     * field. */
     GF_POINT_MIX,   /* v becomes v + (a, b or c - v) field */
     GF_POINT_ADD,   /* v becomes v + a field */
     GF_POINT_FADE,  /* multiplies alpha by the field */
     GF_POINT_NOISE, /* v becomes v + a z; b: z is normal; c: seed; d: z is equal for all channels */
-    /* These depend on the pixel's position in second pictures; d is the number of the layer. */
+    /* The next operations read second pictures at the pixel's position. d is the number of the
+     * layer. */
     GF_POINT_OVERLAY, /* puts the layer on the picture */
     GF_POINT_MASK     /* multiplies alpha by the layer's mask */
 };
 
-/* An operation. max is the M of its result. LINEAR, POWER: d has a bit for each channel that is not
- * changed. CURVE, TABLE3D: c is the index of their data in the program's data. CURVE has floats
- * [3][d + 2]; the last of each channel is read but has no effect. */
+/* An operation. max is the M of its result. In LINEAR and POWER, d has a bit for each channel that
+ * does not change. In CURVE and TABLE3D, c is an index in the program's data. The data of CURVE are
+ * floats [3][d + 2]; the last float of each channel is read but has no effect. */
 struct gf_point_op {
     int kind;
     float max;
@@ -57,16 +62,15 @@ struct gf_point_op {
 
 enum {
     GF_POINT_OPS_MAX = 4 * GF_POINT_RUN_MAX,
-    /* The number of steps in the table of ENCODE_8, which is sRGB rounded to 8 bits for linear
-     * light i / ENCODE_STEPS. The table's error before rounding is below 0.1 even where sRGB is
-     * steepest. */
+    /* The number of steps in the table of ENCODE_8, whose entry i is sRGB, rounded to 8 bits, for
+     * the linear light i / ENCODE_STEPS. The table's error before rounding is below 0.1 even where
+     * sRGB is steepest. */
     GF_POINT_ENCODE_STEPS = 16383,
-    /* The number of steps in the curve of a field. One value more than these is read but has no
-     * effect. */
+    /* The number of steps in a field's curve. One more value is read but has no effect. */
     GF_POINT_CURVE_STEPS = 4096,
     GF_POINT_CURVE_ROOM = GF_POINT_CURVE_STEPS + 4,
-    /* The columns of a field are filled up to a multiple of this number, since both backends
-     * compute pixels behind the end of a row, which they do not store. */
+    /* The columns of a field are padded to a multiple of this number. Both backends compute pixels
+     * behind the end of a row, which they do not store. */
     GF_POINT_FIELD_STEP = 512,
     /* The period of an ordered dither's columns divides this number. */
     GF_POINT_FIELD_REPEAT = 128
@@ -74,30 +78,32 @@ enum {
 
 enum gf_point_table {
     GF_POINT_NO_TABLE,
-    GF_POINT_SAMPLES, /* the results: no operations, or op[0] does the same if its max is not 0 */
+    GF_POINT_SAMPLES, /* the results of a program without operations, or of op[0] if its max is not
+                       * 0 */
     GF_POINT_FLOATS   /* values for the first operation */
 };
 
-/* The constants of gf_point. Tables follow at byte offsets from its start, each a multiple of
- * 16. */
+/* The constants of gf_point. The tables follow at byte offsets from the start of this struct, each
+ * a multiple of 16. */
 struct gf_point_program {
     int table;  /* enum gf_point_table */
-    int tables; /* 1 for all colour channels, or the number of these */
+    int tables; /* 1, or the number of colour channels */
     int count;  /* number of operations */
-    /* [tables][M + 1] floats or 16-bit samples, or [4][256] 8-bit samples, with those of alpha. */
+    /* [tables][M + 1] floats or 16-bit samples; or [4][256] 8-bit samples, including alpha */
     unsigned table_at;
     unsigned curve_at;  /* for RELIGHT: gf_lightness.curve */
     unsigned step_at;   /* for RELIGHT: gf_lightness.step */
-    unsigned level_at;  /* for RELIGHT: float [M + 1], the new fy */
+    unsigned level_at;  /* for RELIGHT: float [M + 1], the new f(Y) */
     unsigned encode_at; /* for ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
     bool field_is_part; /* the values of all fields are within 0..1 */
     bool field_dithers; /* the first field is in -0.499..0.499, and its columns repeat */
-    float field_zero;   /* the first field is 0 for arguments up to this one */
-    unsigned field_at, field_bytes; /* fields of floats: a curve, the picture's columns, its rows */
-    unsigned data_at;               /* words for CURVE and TABLE3D */
-    /* The table of gf_noise_cells() and its result, for devices and a program that only adds normal
-     * noise to 8 bits; 0 where there is no table. */
+    float field_zero;   /* the first field is 0 for sums of column and row up to this one */
+    unsigned field_at, field_bytes; /* fields, each with the floats of its curve, of the picture's
+                                     * columns, and of its rows */
+    unsigned data_at;               /* the data of CURVE and TABLE3D */
+    /* The table and the result of gf_noise_cells(), for devices, if the program only adds normal
+     * noise to 8 bits; otherwise 0. */
     unsigned cells_at;
     uint32_t doubt_limit;
     int layers;
@@ -110,8 +116,8 @@ static inline const void *gf_point_block(const struct gf_point_program *program,
     return (const char *)program + offset;
 }
 
-/* Whether the program needs the device's larger kernel: it has operations from GAIN on, or some
- * that do not change all channels. */
+/* Whether the program needs the device's larger kernel, because it has an operation from GAIN on,
+ * or one that does not change all channels. */
 static inline bool gf_point_is_wide(const struct gf_point_program *program)
 {
     for (int i = 0; i < program->count; i++) {
@@ -134,24 +140,24 @@ static inline size_t gf_point_field_floats(struct gf_format format)
            4 * 4;
 }
 
-/* Whether the program only mixes two pictures of equal format without alpha, so that each sample
- * depends on two samples, in the same way for every channel. */
+/* Whether the program only mixes two pictures of equal format without alpha, so that each result
+ * sample depends on two samples, in the same way for every channel. */
 bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
                        const struct gf_picture *const *pictures);
 
-/* The rectangle of the picture outside of which the program changes nothing: the place of a layer
- * if the program only puts that on the picture, otherwise an infinite one. */
+/* The rectangle outside of which the program changes nothing: the layer's place if the program only
+ * puts a layer on the picture, otherwise an infinite rectangle. */
 struct gf_layer_part {
     int x, y, end_x, end_y;
 };
 struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
                                       const struct gf_picture *const *pictures);
 
-/* The function cpu() of gf_point (point_cpu.c). */
+/* The function cpu() of gf_point. */
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                   void *scratch);
 
-/* Evaluation of single operations, on both backends. */
+/* The functions below evaluate single operations on both backends. */
 
 /* Whether an operation on single samples leaves that channel unchanged. */
 GF_HOST_DEVICE int gf_point_leaves(const struct gf_point_op *op, int channel)
@@ -174,7 +180,7 @@ GF_HOST_DEVICE float gf_point_step_of(const struct gf_point_op *op, float v)
     return (float)(int)(v + 0.5f) >= op->a ? op->max : 0.0f;
 }
 
-/* Exact for samples if the sum of the weights times M is below 2^24. */
+/* Computes the gray sample. It is exact if the sum of the weights times M is below 2^24. */
 GF_HOST_DEVICE float gf_point_gray_of(const struct gf_point_op *op, float r, float g, float b)
 {
     return ((r * op->a + g * op->b) + b * op->c) * op->d;
@@ -191,7 +197,8 @@ GF_HOST_DEVICE float gf_point_encode_8_of(const unsigned char *table, float x)
     return (float)table[(int)(rounded - GF_ROUNDING_SHIFT)];
 }
 
-/* alpha: of the straight picture, 0..M. The alpha of the result is alpha * op->a. */
+/* Computes a premultiplied sample. `alpha` is that of the straight picture, 0..M. The caller
+ * multiplies alpha by op->a. */
 GF_HOST_DEVICE float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     return gf_clamp(v * op->a * alpha / op->b, op->max);
@@ -202,21 +209,22 @@ GF_HOST_DEVICE float gf_point_limit_of(float v, float alpha)
     return v < alpha ? v : alpha;
 }
 
-/* colour: the channel of the colour behind the picture. */
+/* Composes a sample over the channel `colour` of the background. */
 GF_HOST_DEVICE float gf_point_flatten_of(const struct gf_point_op *op, float v, float colour,
                                          float alpha)
 {
     return gf_clamp((v * alpha + colour * (op->max - alpha)) / op->max, op->max);
 }
 
-/* alpha: 0..65535. The alpha of the result is alpha / op->a. Where alpha is 0 the colour is 0. */
+/* Computes a straight sample. `alpha` is 0..65535; the caller divides it by op->a. Where alpha is 0
+ * the colour is 0. */
 GF_HOST_DEVICE float gf_point_unpremultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     const float straight = gf_clamp(v * op->max / (alpha > 0.0f ? alpha : 1.0f), op->max);
     return alpha > 0.0f ? straight : 0.0f;
 }
 
-/* The position in a field's curve. */
+/* Returns the position in a field's curve. */
 GF_HOST_DEVICE float gf_point_field_at(float column, float row)
 {
     return gf_clamp(column + row, 1.0f) * (float)GF_POINT_CURVE_STEPS;
@@ -233,7 +241,7 @@ GF_HOST_DEVICE float gf_point_field_of(const float *curve, float column, float r
     return gf_point_field_value(curve, gf_point_field_at(column, row));
 }
 
-/* colour: the channel of the colour. MIX replaces the sample by it, ADD adds it. */
+/* Mixes in a channel of the colour: MIX replaces the sample by it, ADD adds it. */
 GF_HOST_DEVICE float gf_point_blend_of(const struct gf_point_op *op, float v, float colour,
                                        float field)
 {
@@ -262,7 +270,7 @@ GF_HOST_DEVICE float gf_point_solarize_of(const struct gf_point_op *op, float v)
     return gf_select((float)(int)(v + 0.5f), op->a, op->max - v, v);
 }
 
-/* point: the channel's first point; at: the distance from it, in points. */
+/* Interpolates a curve. point: the channel's first point; at: the position, in points. */
 GF_HOST_DEVICE float gf_point_curve_at(const float *point, float at)
 {
     const int i = (int)at;
@@ -279,7 +287,7 @@ GF_HOST_DEVICE float gf_point_row_of(const struct gf_point_op *op, struct gf_rgb
     return gf_clamp(fmaf(op->a, p.r, fmaf(op->b, p.g, fmaf(op->c, p.b, op->d))), op->max);
 }
 
-/* op: a MATRIX; two ROWs follow it. */
+/* Computes a MATRIX, which the two ROWs follow. */
 GF_HOST_DEVICE struct gf_rgb gf_point_matrix_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const struct gf_rgb q = {gf_point_row_of(op, p), gf_point_row_of(op + 1, p),
@@ -299,7 +307,7 @@ GF_HOST_DEVICE struct gf_rgb gf_point_vibrance_of(const struct gf_point_op *op, 
     return q;
 }
 
-/* The result of TABLE3D for a colour from the table. */
+/* Scales a colour from the table to the result of TABLE3D. */
 GF_HOST_DEVICE struct gf_rgb gf_point_scaled(const struct gf_point_op *op, struct gf_rgb v)
 {
     const struct gf_rgb scaled = {gf_clamp(v.r * op->d, op->max), gf_clamp(v.g * op->d, op->max),
@@ -314,7 +322,7 @@ GF_HOST_DEVICE struct gf_rgb gf_point_table3d_of(const struct gf_point_op *op,
                            gf_table3d_of(nodes, (int)op->b, p.r * op->a, p.g * op->a, p.b * op->a));
 }
 
-/* The part of alpha that is kept. Cb and Cr are those of ITU-R BT.601, in units of samples. */
+/* Returns the factor of alpha. Cb and Cr are those of ITU-R BT.601, in units of samples. */
 GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const float y = fmaf(0.299f, p.r, fmaf(0.587f, p.g, 0.114f * p.b));

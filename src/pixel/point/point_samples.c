@@ -1,4 +1,4 @@
-/* Samples of pixels to planes of floats, and back. */
+/* Converts samples of pixels to planes of floats and back. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -26,8 +26,8 @@ GF_INLINE void split(const void *in, int bits, int first, int n, const int chann
     }
 }
 
-/* A pixel of four channels fits an integer, whose lowest bits are the first channel; compilers
- * vectorise loops over such integers. */
+/* Whether a pixel of four channels can be loaded as an integer whose lowest bits are the first
+ * channel. Compilers vectorise loops over such integers. */
 enum { PIXELS_ARE_NUMBERS = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 #define SPLIT_NUMBERS(type, bits) \
@@ -78,7 +78,7 @@ GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
     }
 }
 
-/* Stores the planes as samples. Every operation has clamped them to 0..M. */
+/* Stores the planes as samples. Every operation has clamped the values to 0..M. */
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
                                          const struct gf_planes *planes)
 {

@@ -4,7 +4,12 @@
 
 #include "base/target_clones.h"
 
-enum { LEVELS = 65536, MOST = LEVELS - 1, PART = 4096 }; /* most tables differ early */
+enum {
+    LEVELS = 65536,
+    MOST = LEVELS - 1,
+    PART = 4096
+}; /* the table is compared in parts, because
+    * most tables differ early */
 
 GF_TARGET_CLONES static bool is_linear(const uint16_t *table, int sign, int offset)
 {
@@ -28,7 +33,7 @@ GF_TARGET_CLONES static bool is_step(const uint16_t *table, int least)
     return !differs;
 }
 
-/* The first index in a step's table whose value is MOST. */
+/* Returns the first index in a step's table whose value is MOST. */
 static int least_of_step(const uint16_t *table)
 {
     int below = -1, from = LEVELS;
@@ -57,7 +62,7 @@ bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op)
     return is_step(table, least);
 }
 
-/* Adds or subtracts with saturation; `plus` or `minus` is 0. */
+/* Adds or subtracts with saturation. `plus` or `minus` is 0. */
 GF_TARGET_CLONES static void add(uint16_t flipped, uint16_t plus, uint16_t minus,
                                  const uint16_t *in, uint16_t *out, size_t n)
 {
@@ -77,7 +82,8 @@ GF_TARGET_CLONES static void step(uint16_t least, const uint16_t *in, uint16_t *
 
 void gf_words_map(const struct gf_point_op *op, const uint16_t *in, uint16_t *out, size_t n)
 {
-    const int offset = (int)op->c - (op->b < 0 ? MOST : 0); /* MOST - v is v with inverted bits */
+    const int offset = (int)op->c - (op->b < 0 ? MOST : 0); /* MOST - v equals v with all bits
+                                                             * inverted */
     if (op->kind == GF_POINT_LINEAR)
         add(op->b < 0 ? MOST : 0, (uint16_t)(offset > 0 ? offset : 0),
             (uint16_t)(offset < 0 ? -offset : 0), in, out, n);

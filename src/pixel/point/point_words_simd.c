@@ -1,4 +1,4 @@
-/* RGB pixels of 16 bits, sixteen at a time. */
+/* Runs operations on 16-bit RGB pixels, sixteen pixels at a time. */
 
 #include "base/simd.h"
 #include "pixel/point/point_planes.h"
@@ -34,7 +34,7 @@ struct pixels {
     __m512 red, green, blue;
 };
 
-/* gf_point_row_of(), rounded. The result may lie outside 0..65535: packing saturates it. */
+/* Computes gf_point_row_of(), rounded. The result may be outside 0..65535: packing saturates it. */
 GF_AVX512 GF_INLINE __m512i row_of(struct gf_point_op op, struct pixels p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
@@ -47,7 +47,8 @@ struct places {
     __m512i first, last;
 };
 
-/* Each quarter of the two joined vectors contains four reds and four greens, or four blues. */
+/* Finds the permutation after which each quarter of the two joined vectors contains four reds and
+ * four greens, or four blues. */
 GF_AVX512 GF_INLINE struct places find_places(void)
 {
     uint16_t place[2 * WORDS] = {0};
@@ -89,8 +90,8 @@ GF_AVX512 static void matrix(const struct gf_point_op *at, const uint16_t *in, s
     }
 }
 
-/* gf_point_gray_of(), rounded. The order of additions is the same, since sums with some weights are
- * not exact. */
+/* Computes gf_point_gray_of(), rounded. The order of additions is the same, because sums with some
+ * weights are not exact. */
 GF_AVX512 GF_INLINE __m256i gray_of(struct gf_point_op op, struct samples s)
 {
     const __m512 red = _mm512_mul_ps(channel_of(s, 0), _mm512_set1_ps(op.a));

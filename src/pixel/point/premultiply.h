@@ -1,4 +1,4 @@
-/* Conversion between straight alpha and premultiplied colour of 16 bits, with which stencils mix
+/* Conversion between straight alpha and 16-bit premultiplied colour. Stencils mix premultiplied
  * pixels. */
 #ifndef GF_PIXEL_POINT_PREMULTIPLY_H
 #define GF_PIXEL_POINT_PREMULTIPLY_H
@@ -8,16 +8,16 @@
 
 GF_C_BEGIN
 
-/* Point filters that the planner puts before and behind stencils of pictures with alpha. A colour v
+/* The filters that the planner puts before and behind a stencil of a picture with alpha. A colour v
  * becomes v * 65535/M * a/M, alpha a becomes a * 65535/M. */
 struct gf_unpremultiply {
-    int bits; /* of the straight picture */
+    int bits; /* the bits of the straight picture */
 };
 extern const struct gf_filter gf_premultiply; /* has no params */
 extern const struct gf_filter gf_unpremultiply;
-/* Premultiplied colour that exceeds its alpha becomes that alpha. The filter has no params. */
+/* Limits premultiplied colour to its alpha. The filter has no params. */
 extern const struct gf_filter gf_limit_to_alpha;
-/* Adds an alpha of M where there is none. The filter has no params. */
+/* Adds an alpha of M to a picture without alpha. The filter has no params. */
 extern const struct gf_filter gf_opaque;
 
 GF_C_END

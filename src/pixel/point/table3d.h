@@ -1,4 +1,4 @@
-/* Looks up colours in a table on the nodes of a cube, for both compilers. */
+/* Looks up colours in a table on the nodes of a cube of RGB, for both compilers. */
 #ifndef GF_PIXEL_POINT_TABLE3D_H
 #define GF_PIXEL_POINT_TABLE3D_H
 
@@ -9,15 +9,16 @@
 /* Nodes along each side. */
 enum { GF_TABLE3D_MIN = 2, GF_TABLE3D_MAX = 129 };
 
-/* The nodes of a table before they are packed: [size][size][size][3], blue slowest. 0..65535 stands
- * for least..greatest, which are parts of the full scale. */
+/* The nodes of a table before they are packed: [size][size][size][3], blue slowest. The numbers
+ * 0..65535 span least..greatest, which are parts of the full scale. */
 struct gf_table3d_nodes {
     uint16_t *node;
     double least, greatest;
 };
 
-/* The number of words of a table. A node is two words: red with green in the upper half; blue. Each
- * is 0..65535. The node of red r, green g and blue b is at ((b * size + g) * size + r) * 2. */
+/* Returns the number of words of a table. A node is two words: green (upper half) with red, and
+ * blue. Each is 0..65535. The node of red r, green g and blue b is at ((b * size + g) * size + r) *
+ * 2. */
 GF_HOST_DEVICE int gf_table3d_words(int size)
 {
     return 2 * size * size * size;
@@ -37,12 +38,12 @@ struct gf_table3d_place {
     float w0, w1, w2, w3;
 };
 
-/* Tetrahedral interpolation at a position with coordinates 0..size-1 (Kasson, Nin, Plouffe, Hafner:
- * Performing color space conversions with three-dimensional linear interpolation, Journal of
- * Electronic Imaging 4(3), 1995). The tetrahedron is one of six in the cell: its edges lead from
- * the cell's first corner along the axis with the largest fraction, then along the second, then
- * along the last. Where two fractions are equal, the corner that depends on their order has weight
- * 0. */
+/* Interpolates at a position with coordinates 0..size-1 between the corners of a tetrahedron
+ * (Kasson, Nin, Plouffe, Hafner: Performing color space conversions with three-dimensional linear
+ * interpolation, Journal of Electronic Imaging 4(3), 1995). The tetrahedron is one of six in the
+ * cell. Its edges lead from the cell's first corner along the axis with the largest fraction, then
+ * along the second, then along the last. If two fractions are equal, the corner that depends on
+ * their order has weight 0. */
 GF_HOST_DEVICE struct gf_table3d_place gf_table3d_place_of(int size, float r, float g, float b)
 {
     const float last = (float)(size - 2);
@@ -70,7 +71,7 @@ GF_HOST_DEVICE struct gf_table3d_place gf_table3d_place_of(int size, float r, fl
     return place;
 }
 
-/* The interpolated colour, 0..65535. */
+/* Returns the interpolated colour, 0..65535. */
 GF_HOST_DEVICE struct gf_rgb gf_table3d_mix(const uint32_t *nodes, struct gf_table3d_place p)
 {
     const struct gf_rgb v0 = gf_table3d_node(nodes, p.n0), v1 = gf_table3d_node(nodes, p.n1);

@@ -4,14 +4,14 @@
 
 static void fill_nearest(const struct gf_resample_axis *axis, int *start)
 {
-    /* The position is a sum of steps, as in Pillow: the product would sometimes round to the other
+    /* The position is a sum of steps, as in Pillow. The product would sometimes round to another
      * neighbour. */
     double at = (axis->offset + 0.5) * axis->scale;
     for (int i = 0; i < axis->out; i++, at += axis->scale)
         start[i] = gf_at_most(at, axis->in - 1);
 }
 
-/* The nearest number with 16 significant bits. */
+/* Returns the nearest number with 16 significant bits. */
 static float shortened(float v)
 {
     uint32_t bits;
@@ -21,8 +21,8 @@ static float shortened(float v)
     return v;
 }
 
-/* Rounds the weights to 16 bits. The rounding error of each is added to the next one, so that the
- * sum, and with it flat areas, does not change. */
+/* Rounds the weights to 16 significant bits. Each rounding error is added to the next weight, so
+ * that the sum does not change, and flat areas stay the same. */
 static void shorten_weights(float *weight, int count)
 {
     double owed = 0;
@@ -33,7 +33,7 @@ static void shorten_weights(float *weight, int count)
     }
 }
 
-/* The inputs first..end-1 of group g, widened to multiples of `step`. */
+/* Finds the inputs first .. end - 1 of group g, widened to multiples of `step`. */
 static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int g,
                        int step, int *first, int *end)
 {
@@ -100,7 +100,7 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
         return;
     }
     int *const count = (int *)(block + table->count);
-    /* If the scale is a whole number, positions are exact, and outputs with equal fractions of the
+    /* If the scale is an integer, positions are exact, and outputs with equal fractions of their
      * position have equal weights. */
     const bool repeats = axis->scale == floor(axis->scale) && axis->offset == 0;
     for (int i = 0; i < axis->out; i++) {

@@ -1,11 +1,10 @@
 /* Resampling by separable kernels: the weights, which prepare() computes once for both backends,
- * and the conversions of samples before and after the sums.
- *
- * The first pass resamples columns: each input row becomes a row of floats of the result's width,
- * clamped to 0..M so that overshoot does not enter the second pass. The second pass resamples rows.
- * Sums are computed in the order of the input's pixels, with each product rounded before it is
- * added, on both backends. For samples of 8 bits the columns' weights have 16 bits: their products
- * are exact, so that a fused multiply-add gives the same result. */
+ * and the conversions of samples before and after the sums. The first pass resamples columns: each
+ * input row becomes a row of floats of the result's width, clamped to 0..M so that overshoot does
+ * not enter the second pass. The second pass resamples rows. On both backends, sums are computed in
+ * the order of the input's pixels, and each product is rounded before it is added. For 8-bit
+ * samples the columns' weights have 16 bits: their products are exact, so that a fused multiply-add
+ * gives the same result. */
 #ifndef GF_PIXEL_RESAMPLE_RESAMPLE_H
 #define GF_PIXEL_RESAMPLE_RESAMPLE_H
 
@@ -27,38 +26,40 @@ enum gf_resample_kernel {
     GF_RESAMPLE_AREA,
 };
 
-/* Output i is at the position (i + offset + 0.5) * scale of the input. */
+/* One axis: output i is at the input's position (i + offset + 0.5) * scale. */
 struct gf_resample_axis {
     int in, out, offset;
     double scale;
 };
 
-enum { GF_RESAMPLE_GROUP = 4 }; /* outputs that the device computes from one run of inputs */
+enum {
+    GF_RESAMPLE_GROUP = 4
+}; /* the device computes this many adjacent outputs from one run of
+    * inputs */
 
 /* The weights of one axis, as byte offsets of arrays in the block of constants. Output i is the sum
  * over k < count[i] of weight[i * taps + k] times input start[i] + k; with the nearest kernel it is
- * input start[i].
- *
- * The device computes groups of four outputs. Output 4 g + j is the sum over k < group_count[g] of
- * group_weight[(g * group_taps + k) * 4 + j] times input group_start[g] + k. The weight is zero
- * where the output does not use that input. Groups of columns start and end at multiples of 4. */
+ * input start[i]. The device computes groups of four outputs: output 4 g + j is the sum over k <
+ * group_count[g] of group_weight[(g * group_taps + k) * 4 + j] times input group_start[g] + k. The
+ * weight is zero where the output does not use that input. Groups of columns start and end at
+ * multiples of 4. */
 struct gf_resample_table {
     size_t start, count, weight, group_start, group_count, group_weight;
     int taps, group_taps;
 };
 
-/* The width of the columns' windows in struct gf_resample_walk. */
+/* The rule for the width of the columns' windows in struct gf_resample_walk. */
 enum gf_resample_width {
     GF_RESAMPLE_NARROW, /* gf_resample_walk_window() gives the window */
     GF_RESAMPLE_WIDE,   /* the window is a multiple of 4 */
-    GF_RESAMPLE_HALVES, /* like NARROW, column i beginning 2 i pixels behind column 0 */
+    GF_RESAMPLE_HALVES, /* like NARROW, and column i begins 2 i pixels behind column 0 */
 };
 
-/* The same weights for threads on the device that compute `group` adjacent columns each and walk
- * down the rows. Column i of group g is the sum over k < window of input column_start[g] + k times
+/* The same weights for device threads that compute `group` adjacent columns each and walk down the
+ * rows. Column i of group g is the sum over k < window of input column_start[g] + k times
  * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass is added
  * to results row_first[r] + j, j < reach, times row_weight[r * stride + j]; the number behind these
- * weights is 1 if result row_first[r] is then complete. When enlarging (`gathers`), result y is
+ * weights is 1 if result row_first[r] is then complete. With `gathers` (enlarging), result y is
  * instead the sum of the last `reach` rows times row_weight[y * stride + j]. */
 struct gf_resample_walk {
     int group; /* 0: the walking kernel does not accept the picture */
@@ -66,15 +67,15 @@ struct gf_resample_walk {
     bool gathers;
     enum gf_resample_width width_kind;
     size_t column_start, column_weight, row_first, row_weight;
-    /* offset of uint32_t[GF_RESAMPLE_ENCODE_CELLS] in the block of constants; only where
-     * gf_resample's linear is true */
+    /* The offset of uint32_t[GF_RESAMPLE_ENCODE_CELLS] in the block of constants. It is set only if
+     * gf_resample.linear is true. */
     size_t encode;
 };
 
-/* Converts linear light x, 0..1, to a rounded sample of 8 bits by a table. A cell is as wide as
- * 2^15 steps of the float x + 1/16, so that the sample changes at most once in a cell. If `at` is
- * the bits of that float, the sample is the upper half of entry gf_resample_encode_cell(at) + at.
- * If the lower half is within GUARD of 0, x is too close to a change, and gf_resample_encode() must
+/* A table that converts linear light x, 0..1, to a rounded 8-bit sample. A cell is as wide as 2^15
+ * steps of the float x + 1/16, so that the sample changes at most once in a cell. If `at` is the
+ * bits of that float, the sample is the upper half of entry gf_resample_encode_cell(at) + at. If
+ * the lower half is within GUARD of 0, x is too close to a change, and gf_resample_encode() must
  * decide: its rounding errors move a change by less than GUARD, which was checked for all
  * floats. */
 #define GF_RESAMPLE_ENCODE_OFFSET 0.0625f
@@ -85,13 +86,13 @@ GF_HOST_DEVICE uint32_t gf_resample_encode_cell(uint32_t at)
     return (at >> 15) - (0x3d800000u >> 15);
 }
 
-/* The window of a group of columns for ratios up to 2, or, when enlarging, up to 1. */
+/* Returns the window of a group of columns for ratios up to 2, or up to 1 with `gathers`. */
 static inline int gf_resample_walk_window(int group, int reach, bool gathers)
 {
     return gathers ? reach + group : 2 * (reach + group - 1);
 }
 
-/* reach: 2, 4 or 6. */
+/* Returns the stride of row_weight. reach: 2, 4 or 6. */
 static inline int gf_resample_walk_stride(int reach)
 {
     return reach == 2 ? 4 : 8;
@@ -103,7 +104,8 @@ struct gf_resample {
     struct gf_resample_axis column_axis, row_axis;
     struct gf_resample_table columns, rows;
     struct gf_resample_walk walk;
-    /* offset of float[M + 1], the linear light of each sample; only where linear is true */
+    /* The offset of float[M + 1], the linear light of each sample, in the block. It is set only if
+     * `linear` is true. */
     size_t decode;
 };
 
@@ -117,8 +119,8 @@ static inline const float *gf_resample_floats(const void *block, size_t offset)
     return (const float *)((const char *)block + offset);
 }
 
-/* The upper limit of the first pass. It is infinite where no weight is negative, since no clamping
- * is needed then. */
+/* Returns the upper limit of the first pass. It is infinite for kernels without negative weights,
+ * which need no clamping. */
 static inline float gf_resample_most(const struct gf_resample *resample, int bits)
 {
     if (resample->kernel == GF_RESAMPLE_LINEAR || resample->kernel == GF_RESAMPLE_AREA)
@@ -126,55 +128,53 @@ static inline float gf_resample_most(const struct gf_resample *resample, int bit
     return resample->linear ? 1.0f : bits == 8 ? 255.0f : 65535.0f;
 }
 
-/* The inputs that outputs i0 .. i1 - 1 depend on; the nearest kernel may get more than it needs. */
+/* Finds the inputs that outputs i0 .. i1 - 1 depend on. For the nearest kernel there may be more
+ * inputs than that. */
 void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
                         int i1, int *first, int *end);
 
-/* The weights of the inputs that output i is made of; not with the nearest kernel. */
+/* Computes the weights of output i's inputs. Not for the nearest kernel. */
 void gf_resample_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
                          float *weight);
 static inline int gf_at_most(double v, int most)
 {
     return v < most ? (int)v : most;
 }
-/* The largest number of inputs of an output. */
+/* Returns the largest number of inputs of an output. */
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);
 
-/* Fills stage->constants with a struct gf_resample and the arrays behind it. */
+/* Fills stage->constants with a struct gf_resample and the arrays that it refers to. */
 enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel,
                                    bool linear, const struct gf_resample_axis *column_axis,
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Reserves memory for the walk's tables behind *used. They are filled later, after those of rows
- * and columns (resample_walk.c). */
+/* gf_resample_walk_plan() reserves memory for the walk's tables behind *used.
+ * gf_resample_walk_fill() fills them after those of rows and columns. */
 struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample,
                                               struct gf_format format, size_t *used);
 void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *block);
 
-/* Implementations of cpu_scratch() and cpu() of resize. */
+/* The functions cpu_scratch() and cpu() of resize. */
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
                            bool linear, const struct gf_resample_axis *columns,
                            const struct gf_resample_axis *rows);
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch);
 
-/* How many times both sides of a picture are halved, 1..3, if each result is the mean of whole
- * pixels of 8 bits; else 0. gf_resample_halve() computes rows of such a result; `sums` has room for
- * an input row. */
+/* gf_resample_halvings() returns how often both sides of a picture are halved, 1..3, if each result
+ * is the mean of whole 8-bit pixels; otherwise 0. gf_resample_halve() computes rows of such a
+ * result; `sums` has room for an input row. */
 int gf_resample_halvings(const struct gf_resample *resample, struct gf_format format);
 void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
                        uint16_t *sums);
-
-/* ---- linear light ---- */
 
 GF_HOST_DEVICE float gf_resample_encode(float light)
 {
     return gf_srgb_encode(gf_clamp(light, 1.0f));
 }
 
-/* Colour and alpha in 0..max, premultiplied as sRGB values, become the premultiplied linear light
- * of the colour. */
+/* Converts premultiplied sRGB, whose colour and alpha are 0..max, to premultiplied linear light. */
 GF_HOST_DEVICE float gf_resample_decode_premultiplied(uint32_t colour, uint32_t alpha, uint32_t max,
                                                       const float *decode)
 {
@@ -184,7 +184,7 @@ GF_HOST_DEVICE float gf_resample_decode_premultiplied(uint32_t colour, uint32_t 
     return decode[straight < max ? straight : max] * ((float)alpha / (float)max);
 }
 
-/* The inverse conversion, in 0..1. */
+/* Converts premultiplied linear light back, in 0..1. */
 GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
 {
     const float a = gf_clamp(alpha, 1.0f);

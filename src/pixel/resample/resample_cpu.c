@@ -76,8 +76,8 @@ static void to_light(const unsigned char *row, struct gf_format format, const fl
     }
 }
 
-/* Computes a row of the result's width from an input row. A vector holds one pixel; its unused
- * lanes are written to the next pixel, which is computed later. */
+/* Computes a row of the result's width from an input row. A vector holds one pixel. Its unused
+ * lanes overwrite the start of the next pixel, which is computed later. */
 GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, const float *source,
                                          int channels, float max, float *restrict out)
 {
@@ -101,7 +101,7 @@ GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, con
     }
 }
 
-/* Computes the weighted sum of rows in their order. Vectors of the sum stay in registers. */
+/* Computes the weighted sum of rows in their order. The sum's vectors stay in registers. */
 GF_TARGET_CLONES static void add_rows(const float *const *rows, const float *weight, int count,
                                       size_t samples, float *restrict sums)
 {
@@ -137,7 +137,8 @@ static void make_slot(const struct work *work, const unsigned char *samples, flo
                 gf_resample_most(resample, work->in.bits), to);
 }
 
-/* Computes the slots of rows first .. first + count - 1, at most GF_RESAMPLE_LINES. */
+/* Computes the slots of input rows first .. first + count - 1. `count` is at most
+ * GF_RESAMPLE_LINES. */
 static void make_slots(const struct work *work, const struct gf_view *in, int first, int count)
 {
     const unsigned char *rows[GF_RESAMPLE_LINES];
@@ -154,7 +155,7 @@ static void make_slots(const struct work *work, const struct gf_view *in, int fi
             make_slot(work, rows[i], slots[i]);
 }
 
-/* Converts linear light to samples in place, without rounding. */
+/* Converts linear light to unrounded samples in place. */
 GF_TARGET_CLONES static void encode(float *sums, size_t count, float max)
 {
     for (size_t i = 0; i < count; i++)
@@ -196,7 +197,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
     const int *const count = gf_resample_ints(work->resample, table->count);
     const float *const weights = gf_resample_floats(work->resample, table->weight);
     const int last = out->y + out->rows - 1, needed = start[last] + count[last];
-    int made = start[out->y]; /* rows before this one are in slots, if still needed */
+    int made = start[out->y]; /* earlier rows are in slots, if they are still needed */
     for (int y = out->y; y <= last; y++) {
         if (made < start[y])
             made = start[y];

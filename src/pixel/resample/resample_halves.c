@@ -1,14 +1,14 @@
-/* Means of 2 x 2, 4 x 4 or 8 x 8 pixels of 8 bits, in integers. The weights of the area kernel are
- * powers of two in this case, so that its float sums are exact, too, and only the result is
- * rounded. */
+/* Computes means of 2 x 2, 4 x 4 or 8 x 8 pixels of 8 bits in integers. The weights of the area
+ * kernel are powers of two in this case, so that its float sums are exact, too, and only the result
+ * is rounded. */
 #include "base/simd.h"
 #include "pixel/resample/resample.h"
 #include "pixel/stencil.h"
 
 #if GF_X86
 
-/* Adds neighbouring sums of `count` pixels in place, in whole vectors: two vectors give one.
- * Returns how many pixels were computed. */
+/* Adds neighbouring sums of `count` pixels in place: two vectors become one vector. Returns the
+ * number of pixels that whole vectors computed. */
 GF_AVX512 static int halve_simd(uint16_t *sums, int count, int channels)
 {
     const int each = 32 / channels, step = each * channels;
@@ -23,14 +23,14 @@ GF_AVX512 static int halve_simd(uint16_t *sums, int count, int channels)
         const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 32);
         const __m512i sum = _mm512_add_epi16(_mm512_permutex2var_epi16(low, even, high),
                                              _mm512_permutex2var_epi16(low, odd, high));
-        /* This overwrites only sums that have been read already. */
+        /* This store overwrites only sums that have been read. */
         _mm512_storeu_si512(sums + (ptrdiff_t)done * channels, sum);
     }
     return done;
 }
 
-/* The means of two pixels in each of two rows, 16 bits each. The bytes of the two pixels are
- * neighbours. */
+/* Returns the means of two pixels in each of two rows, with 16 bits each. The bytes of the two
+ * pixels are neighbours. */
 GF_VBMI GF_INLINE __m512i means_of_pairs(__m512i above, __m512i below)
 {
     const __m512i ones = _mm512_set1_epi8(1);
@@ -39,7 +39,7 @@ GF_VBMI GF_INLINE __m512i means_of_pairs(__m512i above, __m512i below)
     return _mm512_srli_epi16(_mm512_add_epi16(sum, _mm512_set1_epi16(2)), 2);
 }
 
-/* Halves a gray row once: the pixels to add are neighbouring bytes. */
+/* Halves a gray row once. The pixels to add are neighbouring bytes. */
 GF_VBMI static void halve_once_gray(const unsigned char *a, const unsigned char *b, int count,
                                     unsigned char *row)
 {
@@ -62,7 +62,7 @@ GF_VBMI static void halve_once_gray(const unsigned char *a, const unsigned char 
     }
 }
 
-/* Halves a row of several channels once: a permutation makes the bytes to add neighbours. */
+/* Halves a row of several channels once. A permutation makes the bytes to add neighbours. */
 GF_VBMI static void halve_once_colour(const unsigned char *a, const unsigned char *b, int count,
                                       int channels, unsigned char *row)
 {
@@ -102,7 +102,7 @@ static void halve_once(const unsigned char *a, const unsigned char *b, int count
 }
 #endif
 
-/* Adds the sums of pixels 2 i and 2 i + 1; `count` results. */
+/* Adds the sums of pixels 2 i and 2 i + 1 for `count` results. */
 static void halve(uint16_t *sums, int count, int channels)
 {
     int x = 0;

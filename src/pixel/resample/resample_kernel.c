@@ -1,4 +1,4 @@
-/* The kernels of resampling: which inputs an output is made of, and with which weights. */
+/* The kernels of resampling. They determine the inputs of an output and their weights. */
 #include "pixel/resample/resample.h"
 
 static double sinc(double x)
@@ -7,8 +7,8 @@ static double sinc(double x)
     return x == 0 ? 1 : gf_sin_pi_double(x) / (pi * x);
 }
 
-/* The value of a kernel with its usual parameters: Lanczos with 3 lobes, Keys' cubic with a = -1/2,
- * the triangle, and the box, which excludes its left end. */
+/* Returns the value of a kernel with its usual parameters: Lanczos with 3 lobes, Keys' cubic with a
+ * = -1/2, the triangle, and the box, which excludes its left end. */
 static double kernel_at(enum gf_resample_kernel kernel, double at)
 {
     const double x = fabs(at);
@@ -40,8 +40,8 @@ static double kernel_radius(enum gf_resample_kernel kernel)
     }
 }
 
-/* Inputs first .. end - 1 of output i: those whose centres are under the kernel, which is widened
- * when shrinking. */
+/* Inputs first .. end - 1 of an output, whose centres are under the kernel. Shrinking widens the
+ * kernel. */
 struct window {
     double centre, widening;
     int first, end;
@@ -70,7 +70,7 @@ void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample
         *end = i1 - i0 == 1 ? window.end : window_of(kernel, axis, i1 - 1).end;
         return;
     }
-    /* The sum of steps differs from the product by less than one input. */
+    /* The sum of steps differs from this product by less than one input. */
     const double low = ((double)i0 + axis->offset + 0.5) * axis->scale - 1;
     const double high = ((double)i1 - 1 + axis->offset + 0.5) * axis->scale + 2;
     *first = low > 0 ? gf_at_most(low, axis->in - 1) : 0;

@@ -2,11 +2,12 @@
 
 #include "base/simd.h"
 
-enum { REACH = 64, PICKED = 64 }; /* bytes for the lanes to select from */
+enum { REACH = 64, PICKED = 64 }; /* bytes from which the lanes select */
 
 bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in)
 {
-    /* The pixels of a vector's first and last lane are at most 15 / channels apart. */
+    /* The distance between the pixels of a vector's first and last lane is at most 15 / channels
+     * results. */
     const double apart = ceil((GF_RESAMPLE_LANES - 1) / in.channels * columns->scale);
     return in.bits == 8 && (apart + 1) * in.channels <= REACH;
 }
@@ -63,7 +64,7 @@ GF_VBMI GF_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
 }
 
 /* Computes vectors first .. end - 1 of `count` rows. `inside` says that the 64 bytes of all these
- * vectors are inside the rows. Both are constants at each call. */
+ * vectors are inside the rows. Each caller passes constants for `count` and `inside`. */
 GF_VBMI GF_INLINE void make_vectors(const struct gf_resample_lanes *lanes, int first, int end,
                                     const int count, const bool inside,
                                     const unsigned char *const *rows, size_t samples, float max,
@@ -118,7 +119,7 @@ GF_VBMI void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
     for (int i = 0; i < count; i++)
         make_lines(lanes, inside, 1, rows + i, samples, max, out + i);
 }
-/* Computes samples x .. x + 63. Packing to bytes clamps them to 0..255. */
+/* Computes samples x .. x + 63 of the second pass. Packing to bytes clamps them to 0..255. */
 GF_VBMI GF_INLINE __m512i sum_64(const float *const *rows, const float *weight, int count, size_t x)
 {
     enum { PARTS = 4 };
@@ -148,7 +149,7 @@ GF_VBMI void gf_resample_lanes_sum(const float *const *rows, const float *weight
     if (x < samples)
         _mm512_mask_storeu_epi8(to + x, gf_first_bits(samples - x), sum_64(rows, weight, count, x));
 }
-/* Finds for the lanes of a vector of 64 which of 128 bytes they select. */
+/* Finds for each of 64 lanes which of 128 bytes it selects. */
 bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count)
 {
     lanes->vectors = (count + PICKED - 1) / PICKED;

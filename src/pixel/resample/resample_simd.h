@@ -1,7 +1,7 @@
-/* Both passes of resize for samples of 8 bits with vectors. The first pass computes sixteen samples
- * of the result at a time: for each tap, their inputs are selected from 64 bytes. The products are
- * exact (pixel/resample/resample.h), so that the sums equal those of the portable code. Functions
- * on rows need GF_CPU_VBMI. */
+/* Both passes of resize for 8-bit samples with vectors. The first pass computes sixteen result
+ * samples at a time: for each tap, their inputs are selected from 64 bytes. The products are exact
+ * (pixel/resample/resample.h), so that the sums equal those of the portable code. Functions on rows
+ * need GF_CPU_VBMI. */
 #ifndef GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
 #define GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
 
@@ -13,7 +13,7 @@
 
 enum {
     GF_RESAMPLE_LANES = 16, /* samples of the result in a vector */
-    GF_RESAMPLE_LINES = 4,  /* rows that are computed at a time */
+    GF_RESAMPLE_LINES = 4,  /* rows that are computed together */
 };
 
 /* The table of columns for vectors. Lane j of vector b is the sum over k < taps of weight[(b * taps
@@ -29,7 +29,7 @@ struct gf_resample_lanes {
 /* Whether the inputs of a vector's lanes are close enough together. */
 bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in);
 
-/* Fills the arrays of `lanes`, for which the caller has provided room. */
+/* Fills the arrays of `lanes`, which the caller has allocated. */
 void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample);
 
 /* Computes 1..GF_RESAMPLE_LINES rows of the first pass from as many input rows of `samples` bytes.
@@ -44,8 +44,8 @@ GF_X86_ONLY void gf_resample_lanes_sum(const float *const *rows, const float *we
                                        size_t samples, unsigned char *to);
 
 /* The nearest kernel for pixels of one byte: result i is byte start[i] of a row.
- * gf_resample_picks_fill() fills base and lane of `lanes`, and returns false where the inputs of
- * lanes are too far apart. */
+ * gf_resample_picks_fill() fills base and lane of `lanes`, and returns false if the inputs of lanes
+ * are too far apart. */
 GF_X86_ONLY bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start,
                                         int count);
 GF_X86_ONLY void gf_resample_picks_row(const struct gf_resample_lanes *lanes,

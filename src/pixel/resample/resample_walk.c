@@ -2,9 +2,10 @@
 
 #include "pixel/sample.h"
 
-/* Tables for the device's threads that walk down the picture. Samples of 8 bits are used as if each
- * step were the smallest float, which saves their conversion; this power of two in the weights
- * makes up for it without rounding. The product of a 16-bit weight and such a sample is exact. */
+/* Tables for the device's threads that walk down the picture. 8-bit samples are used without
+ * conversion, as the bits of floats: a sample of 1 is the smallest float. The factor COLUMN_SCALE
+ * of the weights restores the scale without rounding. The product of a 16-bit weight and such a
+ * sample is exact. */
 #define COLUMN_SCALE 0x1p125f
 
 enum { WINDOW_MOST = 64 };
@@ -15,16 +16,16 @@ static void window_of(enum gf_resample_kernel kernel, const struct gf_resample_a
     gf_resample_inputs(kernel, axis, i, i + 1, start, end);
 }
 
-/* The input row after which an output is complete. This is its last row, except that each row
- * completes only one output: outputs that end with the picture wait for rows behind it, which add
- * nothing. `before` is the row that completes the output before, or -1. */
+/* Returns the input row after which an output is complete. It is the output's last row, except that
+ * each row completes only one output: outputs that end with the picture wait for rows behind it,
+ * which add nothing. `before` is the row that completes the previous output, or -1. */
 static int completion_of(int end, int before)
 {
     return end - 1 > before ? end - 1 : before + 1;
 }
 
-/* The most outputs that are incomplete at the same time; when enlarging (`gathers`), the most
- * inputs of an output. */
+/* Returns the largest number of outputs that are incomplete at the same time; with `gathers`
+ * (enlarging), the largest number of inputs of an output. */
 static int reach_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                     bool gathers)
 {
@@ -78,8 +79,8 @@ static size_t take(size_t *used, size_t count)
     return at;
 }
 
-/* Plans the columns for a reach of 2, 4 or 6. The reach is that of the rows: in a low picture it
- * can be less than the columns need, which then are no halves. */
+/* Plans the columns for a reach of 2, 4 or 6, which is the reach of the rows. In a low picture it
+ * can be less than the columns need; HALVES is then impossible. */
 static void plan_columns(const struct gf_resample *resample, struct gf_format format,
                          struct gf_resample_walk *walk)
 {
@@ -187,10 +188,11 @@ static void fill_rows(const struct gf_resample *resample, float scale, char *blo
     }
 }
 
-/* The position of the change from sample v to v + 1, in the numbers of GF_RESAMPLE_ENCODE_CELLS. */
+/* Returns the bits of the first float (see GF_RESAMPLE_ENCODE_CELLS) whose sample is v + 1 instead
+ * of v. */
 static uint32_t change_after(int v)
 {
-    uint32_t below = 0, above = 0x3f800000; /* bits of the floats 0 and 1 */
+    uint32_t below = 0, above = 0x3f800000; /* the bits of the floats 0 and 1 */
     while (above - below > 1) {
         const uint32_t middle = (below + above) / 2;
         const float encoded = gf_resample_encode(gf_float_of_bits(middle)) * 255.0f;

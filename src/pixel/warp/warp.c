@@ -22,8 +22,8 @@ static int taps_of(int kernel)
 
 /* ---- the input rows that are read ---- */
 
-/* The lowest and the highest position in the input that the map gives for rows y0..y1 of the
- * result, where y0 and y1 are half a pixel outside of the rows' centres. */
+/* The lowest and the highest row of the input that rows y0..y1 of the result map to. y0 and y1 are
+ * half a pixel outside of the rows' centres. */
 struct range {
     double low, high;
 };
@@ -33,7 +33,7 @@ static struct range everything(void)
     return (struct range){-GF_WARP_FAR, GF_WARP_FAR};
 }
 
-/* The range of an affine or perspective map, whose extremes are in the corners. */
+/* Returns the range of an affine or perspective map, whose extremes are in the corners. */
 static struct range corners_range(const struct gf_warp_params *params, double y0, double y1)
 {
     const double x1 = params->width - 0.5;
@@ -60,15 +60,15 @@ static struct range of_both(struct range a, struct range b)
     return (struct range){a.low < b.low ? a.low : b.low, larger(a.high, b.high)};
 }
 
-/* The largest horizontal distance of a column from the centre, in the map's unit. */
+/* Returns the largest horizontal distance of a column from the centre, in the map's unit. */
 static double farthest(const struct gf_warp_params *params)
 {
     const double *const c = params->map.c;
     return larger((c[0] + 0.5) * c[6], (params->width - 0.5 - c[0]) * c[6]);
 }
 
-/* The range of one row under a lens map. The stretch is a parabola over r^2, whose extremes are at
- * its ends or in its vertex. */
+/* Returns the range of one row under a lens map. The stretch is a parabola over r^2; its extremes
+ * are at its ends or in its vertex. */
 static struct range lens_row_range(const struct gf_warp_params *params, double y)
 {
     const double *const c = params->map.c;
@@ -106,9 +106,9 @@ static struct range with_turns(const struct gf_warp_params *params, double dx, d
     return range;
 }
 
-/* The range of rows y0..y1 under a lens map. Between the two rows the extremes are those of the
- * columns nearest to the centre and farthest from it, or of a vertex, which moves on a straight
- * line from one of these columns to the other. */
+/* Returns the range of rows y0..y1 under a lens map. Between the two rows the extremes are in the
+ * columns nearest to the centre or farthest from it, or at a vertex, which moves on a straight line
+ * from one of these columns to the other. */
 static struct range lens_range(const struct gf_warp_params *params, double y0, double y1)
 {
     const struct range ends = of_both(lens_row_range(params, y0), lens_row_range(params, y1));
@@ -126,9 +126,9 @@ static int bounded(double v, int least, int most)
     return v < least ? least : v > most ? most : (int)v;
 }
 
-/* The input rows of a band. Both ends must never decrease from band to band: no later band needs a
- * row before *first, and no earlier one a row behind the end. One more row on each side allows for
- * rounding. */
+/* Finds the input rows of a band. Both ends must never decrease from band to band: no later band
+ * needs a row before *first, and no earlier band a row behind *end. One more row on each side
+ * allows for rounding. */
 static void rows_of(const struct gf_warp_params *params, int in_height, int y0, int y1, int *first,
                     int *end)
 {
@@ -157,8 +157,8 @@ bool gf_warp_needs_whole(const void *params)
 
 /* ---- constants that depend on the picture's size ---- */
 
-/* The distance in the input between the two points of the result that are (dx, dy) apart around (x,
- * y); 0 where the middle of them is outside of the picture. */
+/* Returns the distance in the input between two points of the result, which are (dx, dy) apart and
+ * have (x, y) as their middle; 0 where the middle is outside of the picture. */
 static double step(const struct gf_warp_params *params, double x, double y, double dx, double dy,
                    int in_width, int in_height)
 {
@@ -218,14 +218,12 @@ enum gf_status gf_warp_shape(const void *params_, struct gf_format in, struct gf
     return GF_OK;
 }
 
-/* ---- constants ---- */
-
 static int64_t fixed(double v)
 {
     return (int64_t)floor(v * 4294967296.0 + 0.5);
 }
 
-/* The value of a kernel: Keys' cubic with a = -1/2, or Lanczos. */
+/* Returns the value of a kernel: Keys' cubic with a = -1/2, or Lanczos. */
 static double kernel_at(int kernel, double x)
 {
     const double t = fabs(x);
@@ -237,8 +235,8 @@ static double kernel_at(int kernel, double x)
     return t < 3 ? 3 * gf_sin_pi_double(t) * gf_sin_pi_double(t / 3) / (pi * pi * t * t) : 0;
 }
 
-/* Computes the weights of a phase: normalised, and rounded so that their sum is exactly one; the
- * remainder is added to the largest. */
+/* Computes the weights of a phase: normalised, and rounded so that their sum is exactly one. The
+ * remainder is added to the largest weight. */
 static void fill_phase(int kernel, int taps, int phase, int16_t *weight)
 {
     const double at = (double)phase / GF_WARP_PHASES;

@@ -24,8 +24,8 @@ GF_C_BEGIN
 enum gf_warp_kernel { GF_WARP_LINEAR, GF_WARP_CUBIC, GF_WARP_LANCZOS3, GF_WARP_NEAREST };
 extern const char *const gf_warp_kernel_names[];
 
-/* What is outside of the picture: colour.word of struct gf_warp_params, in the order of pad's
- * words. */
+/* What is outside of the picture: the values of colour.word in struct gf_warp_params, in the order
+ * of pad's words. */
 enum gf_warp_beyond { GF_WARP_COLOUR, GF_WARP_EDGE, GF_WARP_TRANSPARENT };
 
 /* Positions count pixels: the centre of column 0 is 0. From (x, y) of the result to (u, v) of the
@@ -44,14 +44,15 @@ struct gf_warp_map {
 
 struct gf_warp_params {
     struct gf_warp_map map;
-    int width, height; /* size of the result in pixels */
+    int width, height; /* the size of the result in pixels */
     int kernel;
-    int nx, ny;              /* samples of a pixel; set by gf_warp_plan() */
-    bool whole;              /* a band needs much of the input; set by gf_warp_plan() */
+    int nx, ny;              /* the samples of a pixel across and down; set by gf_warp_plan() */
+    bool whole;              /* a band needs much of the input, which is then held whole; set by
+                              * gf_warp_plan() */
     struct gf_colour colour; /* with TRANSPARENT the input must have alpha */
 };
 
-/* The kernels of a filter that is a warp, for its .cuda. */
+/* The kernels for the list .cuda of a filter that is a warp. */
 extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
 #define GF_WARP_KERNELS \
     {GF_VARIANT("tiled", gf_warp_cuda, \
@@ -71,8 +72,8 @@ enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error) G
 void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                  void *scratch);
 
-/* A filter whose params are a struct gf_warp_params, as the part of the filter name_ that does the
- * warp. */
+/* Declares the part of the filter name_ that does the warp. Its params are a struct
+ * gf_warp_params. */
 #define GF_WARP_STAGE(name_) \
     { \
         .name = name_, .params_size = sizeof(struct gf_warp_params), .kind = GF_STENCIL, \
@@ -86,35 +87,36 @@ void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height);
 
 enum {
     GF_WARP_PHASES = 1024, /* positions between two pixels in the tables of weights */
-    GF_WARP_TAPS = 8,      /* weights of a phase in the table; 0 behind `taps` */
+    GF_WARP_TAPS = 8,      /* weights of a phase in the table; those behind `taps` are 0 */
     GF_WARP_SAMPLES_MAX = 64,
 };
 
-/* The constants of a warp. Behind them, at `table` bytes, is the table of weights,
+/* The constants of a warp. The table of weights is at an offset of `table` bytes:
  * int16_t[PHASES][TAPS], in units of 1/2^14. */
 struct gf_warp {
     struct gf_warp_map map;
     int kernel, taps, nx, ny;
     int in_width, in_height;
-    bool edge;                    /* edge pixels replace `beyond` */
+    bool edge;                    /* the nearest edge pixel replaces `beyond` */
     uint16_t beyond[4];           /* a pixel outside of the picture */
     double bias;                  /* added to positions, so that truncation rounds */
     double one_of;                /* 1 / (256 nx ny) */
     int64_t u, ux, uy, v, vx, vy; /* AFFINE: u + ux x + uy y in 2^-32 pixels, with the bias */
-    int64_t part_ux, part_uy, part_vx, part_vy; /* half of the distance between samples */
+    int64_t part_ux, part_uy, part_vx, part_vy; /* half of the distance between two samples of a
+                                                 * pixel */
     size_t table;
 };
 
-/* The positions of a run of pixels: the whole pixel at or before each, and the fraction in
+/* The positions of a run of pixels: the whole pixel at or before each position, and the fraction in
  * 1/4096. */
 enum { GF_WARP_RUN = 256 };
 struct gf_warp_run {
     int32_t x[GF_WARP_RUN], y[GF_WARP_RUN];
     uint16_t f[GF_WARP_RUN], g[GF_WARP_RUN];
 };
-/* Computes pixels first .. first + count - 1 of the run to `out` with vector instructions, for gray
- * or RGB of 8 bits. All their windows must be inside the picture, with GF_WARP_BESIDE more columns
- * on the right. Returns how many were computed. Needs GF_CPU_AVX2. */
+/* Computes pixels first .. first + count - 1 of the run to `out` with vector instructions, for
+ * 8-bit gray or RGB. Their windows, and GF_WARP_BESIDE columns to the right of them, must be inside
+ * the picture. Returns how many pixels were computed. Needs GF_CPU_AVX2. */
 enum { GF_WARP_BESIDE = 2 };
 GF_X86_ONLY int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                                   const struct gf_warp_run *run, int first, int count,
@@ -123,15 +125,14 @@ GF_X86_ONLY int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_v
                                    const struct gf_warp_run *run, int first, int count,
                                    uint8_t *out);
 
-/* ---- positions ---- */
-
 /* A position in the input: whole pixels, and fractions in 1/4096. */
 struct gf_warp_at {
     int x, y;
     unsigned f, g;
 };
 
-/* A position far outside of any picture, for which windows still have valid indices. */
+/* Positions are limited to this one, far outside of any picture, for which windows still have valid
+ * indices. */
 #define GF_WARP_FAR 1.0e9
 
 GF_HOST_DEVICE double gf_warp_bounded(double v)
@@ -158,7 +159,8 @@ GF_HOST_DEVICE void gf_warp_source(const struct gf_warp_map *map, double x, doub
     *v = w > 0 ? gf_warp_bounded(left / w) : -GF_WARP_FAR;
 }
 
-/* AFFINE: where sample (i, j) of a pixel is, relative to the pixel's centre. */
+/* Returns the position of sample (i, j) of a pixel under an affine map, relative to the pixel's
+ * centre. */
 GF_HOST_DEVICE int64_t gf_warp_part_u(const struct gf_warp *warp, int i, int j)
 {
     return (2 * i + 1 - warp->nx) * warp->part_ux + (2 * j + 1 - warp->ny) * warp->part_uy;
@@ -169,7 +171,7 @@ GF_HOST_DEVICE int64_t gf_warp_part_v(const struct gf_warp *warp, int i, int j)
     return (2 * i + 1 - warp->nx) * warp->part_vx + (2 * j + 1 - warp->ny) * warp->part_vy;
 }
 
-/* Where sample i of n is in a pixel, relative to the pixel's centre. */
+/* Returns the position of sample i of n in a pixel, relative to the pixel's centre. */
 GF_HOST_DEVICE double gf_warp_offset(int i, int n)
 {
     return (2 * i + 1 - n) / (2.0 * n);
@@ -184,7 +186,7 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_split(double u, double v)
     return at;
 }
 
-/* The position of sample (i, j) of the result's pixel (x, y). */
+/* Returns the position of sample (i, j) of the result's pixel (x, y). */
 GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, int y, int i, int j)
 {
     struct gf_warp_at at;
@@ -203,8 +205,8 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, i
 
 /* ---- values, with enough fraction bits for a mean to be rounded only once ---- */
 
-/* Linear interpolation in a row, and between two rows. The unit is 1/2^24 (8 bits) or 1/2^16 (16
- * bits). */
+/* Interpolates linearly in two rows, then between them. The unit of the result is 1/2^24 (8 bits)
+ * or 1/2^16 (16 bits). */
 GF_HOST_DEVICE uint32_t gf_warp_linear8(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t f,
                                         uint32_t g)
 {
@@ -220,14 +222,14 @@ GF_HOST_DEVICE uint32_t gf_warp_linear16(uint32_t a, uint32_t b, uint32_t c, uin
     return 4096 * top + g * (bottom - top);
 }
 
-/* Cubic and Lanczos: sums of rows, in units of 1/2^14, are rounded to units of 1/2^6; sums of
- * columns have units of 1/2^20. */
+/* Rounds the cubic and Lanczos kernels' sums of a row from units of 1/2^14 to units of 1/2^6. Sums
+ * of columns then have units of 1/2^20. */
 GF_HOST_DEVICE int gf_warp_round_row(int sum)
 {
     return (sum + 128) >> 8;
 }
 
-/* A sum as a rounded sample, or as one with 8 fraction bits. */
+/* Returns a sum as a rounded sample, or as a sample with 8 fraction bits. */
 GF_HOST_DEVICE int gf_warp_sample(int64_t sum, int fraction_bits, int max)
 {
     const int64_t rounded = (sum + ((int64_t)1 << (fraction_bits - 1))) >> fraction_bits;
@@ -239,8 +241,8 @@ GF_HOST_DEVICE int64_t gf_warp_fine(int64_t sum, int fraction_bits)
     return (sum + ((int64_t)1 << (fraction_bits - 9))) >> (fraction_bits - 8);
 }
 
-/* The mean of a pixel's samples, which have 8 fraction bits, as a rounded sample. The quotient is
- * found by a multiplication, whose error is at most one. */
+/* Returns the mean of a pixel's samples, which have 8 fraction bits, as a rounded sample. The
+ * quotient is found by a multiplication, whose error is at most one. */
 GF_HOST_DEVICE int gf_warp_mean(const struct gf_warp *warp, int64_t sum, int max)
 {
     const int64_t divisor = 256 * (int64_t)(warp->nx * warp->ny);

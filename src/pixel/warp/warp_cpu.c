@@ -1,4 +1,4 @@
-/* Warps on the CPU: first the positions of a run of pixels, then their values. */
+/* Warps pictures on the CPU: computes the positions of a run of pixels, then their values. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -7,8 +7,6 @@
 #include "pixel/warp/warp_cpu.h"
 
 enum { CHANNELS_MAX = 4, WINDOW_MAX = 6 };
-
-/* ---- positions ---- */
 
 GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int x, int y, int i,
                                                 int j, int count, struct gf_warp_run *run)
@@ -22,7 +20,7 @@ GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int 
     }
 }
 
-/* Computes positions. The kind of map is a constant at each call, so that compilers vectorise the
+/* Computes positions. Each caller passes a constant kind of map, so that compilers vectorise the
  * loop. */
 GF_INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
                             int count, struct gf_warp_run *run)
@@ -64,8 +62,6 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
     else
         lens_positions(warp, x, y, i, j, count, run);
 }
-
-/* ---- values ---- */
 
 /* The samples of a pixel's window. */
 struct window {
@@ -143,8 +139,8 @@ GF_INLINE void store(unsigned char *out, int bits, int i, int v)
         ((gf_u16_any *)(void *)out)[i] = (uint16_t)v;
 }
 
-/* Computes pixel k of the run: it is stored to `out`, or added to the sums where a pixel has
- * several samples. */
+/* Computes pixel k of the run. It is stored at `out`, or added to the sums if a pixel has several
+ * samples. */
 GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int k,
                           int bits, int channels, enum method method, unsigned char *out,
                           int64_t *sums)
@@ -206,7 +202,8 @@ RUNS_OF(16, 4)
         nearest_##bits_##_##channels_, linear_##bits_##_##channels_, table_##bits_##_##channels_ \
     }
 
-/* Chooses the function for the format. Pictures with alpha arrive premultiplied, with 16 bits. */
+/* Chooses the function for the format. Pictures with alpha are premultiplied and have 16 bits
+ * here. */
 static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
 {
     static gf_warp_maker *const makers[6][3] = {MAKERS(8, 1),  MAKERS(8, 3),  MAKERS(16, 1),
@@ -217,10 +214,9 @@ static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format form
     return makers[format.bits == 8 ? format.channels / 2 : 1 + format.channels][method];
 }
 
-/* ---- rows ---- */
-
-/* Whether the windows of all samples are outside of the picture, where they have one colour. Under
- * an affine map they are between those of the outermost samples of the first and last pixel. */
+/* Whether the windows of all samples are outside of the picture, which has one colour there. Under
+ * an affine map they are between the windows of the outermost samples of the first and last
+ * pixel. */
 static bool is_beyond(const struct gf_warp *warp, int x, int y, int count)
 {
     const int taps = warp->taps, before = taps / 2 - 1;

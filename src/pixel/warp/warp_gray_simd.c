@@ -1,5 +1,4 @@
-/* Warps gray of 8 bits with vector instructions: eight pixels at a time, one in each 32-bit
- * lane. */
+/* Warps 8-bit gray with vector instructions: eight pixels at a time, each in a 32-bit lane. */
 #include "pixel/warp/warp_cpu.h"
 
 #include "base/simd.h"
@@ -13,7 +12,7 @@ GF_AVX2 GF_INLINE __m256i fractions(const uint16_t *from)
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)from));
 }
 
-/* Loads four bytes of each window, at these offsets from the first row. */
+/* Loads four bytes of each window, at the offsets from `row`. */
 GF_AVX2 GF_INLINE __m256i four_bytes(const unsigned char *row, __m256i offsets)
 {
     return _mm256_i32gather_epi32((const int *)(const void *)row, offsets, 1);
@@ -41,8 +40,8 @@ GF_AVX2 GF_INLINE void store_lanes(__m256i v, uint8_t *out)
     _mm_storel_epi64((void *)out, both);
 }
 
-/* Interpolates the two lowest bytes a, b of each lane: 4096 a + f (b - a), by the weights 4096 - f
- * and f. */
+/* Interpolates between the two lowest bytes a and b of each lane: 4096 a + f (b - a), with the
+ * weights 4096 - f and f. */
 GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
 {
     const __m256i two = _mm256_setr_epi8(0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1,
@@ -50,7 +49,7 @@ GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
     return _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, two), weights);
 }
 
-/* gf_warp_linear8(), rounded, for gray. */
+/* Computes gf_warp_linear8(), rounded, for gray. */
 GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_warp_run *run,
                                     int first, int count, uint8_t *out)
 {
@@ -81,7 +80,7 @@ static void linear(const struct gf_view *in, const struct gf_warp_run *run, int 
     }
 }
 
-/* Weights 4 part .. 4 part + 3 of each lane's phase, as pairs of 16 bits: 0 and 2, 1 and 3. */
+/* Weights 4 part .. 4 part + 3 of each lane's phase, in pairs of 16 bits: 0 and 2, 1 and 3. */
 struct pairs {
     __m256i even, odd;
 };
@@ -105,7 +104,7 @@ GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
                             _mm256_madd_epi16(odd, weights.odd));
 }
 
-/* Like table_value() of warp_cpu.c, rounded. Weights behind the last tap are 0. */
+/* Computes table_value() of warp_cpu.c, rounded. Weights behind the last tap are 0. */
 GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct gf_view *in,
                              const struct gf_warp_run *run, int first, int count, const int taps,
                              uint8_t *out)
@@ -133,7 +132,7 @@ GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct gf_view *i
             value = _mm256_srai_epi32(value, 8);
             if (j % 4 == 0)
                 column = weights_of(weights, down, j / 4);
-            /* Weight j, widened from the low or the high half of its pair. */
+            /* Weight j is widened from the low or the high half of its pair. */
             const __m256i pair = j % 2 ? column.odd : column.even;
             const __m256i w = j % 4 < 2 ? _mm256_srai_epi32(_mm256_slli_epi32(pair, 16), 16)
                                         : _mm256_srai_epi32(pair, 16);

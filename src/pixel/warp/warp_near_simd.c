@@ -1,6 +1,6 @@
-/* Warps of 8 bits where sixteen neighbouring pixels of the result are close together in the input.
- * Four or eight input rows are held in registers, from which bytes are selected; this takes a fifth
- * of the time of gathering the bytes from memory. */
+/* Warps 8-bit pictures where sixteen neighbouring pixels of the result are close together in the
+ * input. Bytes are selected from four or eight input rows in registers, which takes a fifth of the
+ * time of gathering them from memory. */
 #include "pixel/warp/warp_cpu.h"
 
 #include "base/simd.h"
@@ -14,15 +14,15 @@ static inline int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The positions of the pixels of a run from k on, relative to `corner`. */
+/* The positions of a run's pixels from k on, relative to `corner`. */
 struct near {
     const unsigned char *corner;
     __m512i x, y;
 };
 
-/* Finds the pixels of a run from k on. Returns how many input rows their windows, which are `high`
- * rows high, lie in: FEW or MANY. Returns 0 where they need more rows or more than `columns`
- * columns, or where less than `bytes` bytes follow the corner. */
+/* Finds the positions of a run's pixels from k on. Returns the number of input rows, FEW or MANY,
+ * that contain their windows of `high` rows. Returns 0 if they need more rows, or more than
+ * `columns` columns, or if fewer than `bytes` bytes follow the corner. */
 GF_VBMI GF_INLINE int find(const struct gf_view *in, const struct gf_warp_run *run, int k,
                            const int size, const int columns, const int high, const int bytes,
                            struct near *near)
@@ -49,7 +49,7 @@ GF_VBMI GF_INLINE __m512i two_rows(const unsigned char *from, size_t pitch)
     return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
 }
 
-/* Selects the bytes with these indices from four or eight rows of 32 bytes. */
+/* Selects the bytes with these indices from `rows` rows of 32 bytes. */
 GF_VBMI GF_INLINE __m512i pick_32(const unsigned char *corner, size_t pitch, int rows,
                                   __m512i index)
 {
@@ -63,7 +63,7 @@ GF_VBMI GF_INLINE __m512i pick_32(const unsigned char *corner, size_t pitch, int
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), upper, lower);
 }
 
-/* The index of byte (x, y) in rows of 32 bytes. */
+/* Returns the index of byte (x, y) in rows of 32 bytes. */
 GF_VBMI GF_INLINE __m512i index_32(const struct near *near)
 {
     return _mm512_add_epi32(near->x, _mm512_slli_epi32(near->y, 5));
@@ -78,7 +78,7 @@ GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_
                                       int first, int count, uint8_t *out)
 {
     const __m512i lowest = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
-    /* The four bytes of a window: the pixel, its right neighbour, and those below. */
+    /* A window has four bytes: the pixel, its right neighbour, and the two below them. */
     const __m512i window = _mm512_set1_epi32(0x21200100);
     const __m512i each_second = _mm512_set1_epi32(0x00ff00ff), one = _mm512_set1_epi32(4096);
     const __m512i half = _mm512_set1_epi32(1 << 23);
@@ -96,8 +96,8 @@ GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_
         const __m512i left = _mm512_madd_epi16(_mm512_and_si512(bytes, each_second), down);
         const __m512i right =
             _mm512_madd_epi16(_mm512_and_si512(_mm512_srli_epi32(bytes, 8), each_second), down);
-        /* gf_warp_linear8(), rounded. No intermediate result is rounded, so that the order of
-         * operations does not matter. */
+        /* Computes gf_warp_linear8(), rounded. No intermediate result is rounded, so that the order
+         * of operations does not matter. */
         const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(left, 12),
                                              _mm512_mullo_epi32(f, _mm512_sub_epi32(right, left)));
         const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(sum, half), 24);

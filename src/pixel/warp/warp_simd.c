@@ -1,5 +1,4 @@
-/* Warps RGB of 8 bits with vector instructions: two pixels at a time, one channel in each 32-bit
- * lane. */
+/* Warps 8-bit RGB with vector instructions: two pixels at a time, each channel in a 32-bit lane. */
 #include "pixel/warp/warp.h"
 
 #include <string.h>
@@ -9,7 +8,7 @@
 #if GF_X86
 
 struct source {
-    const unsigned char *data; /* the first row */
+    const unsigned char *data; /* the address of the first row */
     ptrdiff_t pitch;
 };
 
@@ -19,7 +18,7 @@ GF_AVX2 GF_INLINE const unsigned char *pixel_at(const struct source *source, int
 }
 
 /* Loads two neighbouring pixels of each of two windows, as pairs of 16 bits: R R, G G, B B. Reads 8
- * bytes of each. */
+ * bytes of each window. */
 GF_AVX2 GF_INLINE __m256i load_pairs(const unsigned char *first, const unsigned char *second)
 {
     const __m256i spread =
@@ -37,8 +36,8 @@ GF_AVX2 GF_INLINE __m256i in_halves(int first, int second)
                                    _mm_set1_epi32(second), 1);
 }
 
-/* Stores the low bytes of the lanes, three of each pixel. The byte behind a pixel's three is
- * overwritten when the next pixel is stored. */
+/* Stores the low bytes of the lanes, three of each pixel. Four bytes are stored; the next pixel
+ * overwrites the fourth. */
 GF_AVX2 GF_INLINE void store_two(__m256i v, uint8_t *out)
 {
     const __m256i bytes = _mm256_shuffle_epi8(
@@ -134,7 +133,7 @@ GF_AVX2 static void lanczos3(const struct gf_warp *warp, const struct source *so
 int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                       const struct gf_warp_run *run, int first, int count, uint8_t *out)
 {
-    /* The last pixel is left out, since four bytes are stored for each. */
+    /* The last pixel is left out, because four bytes are stored for each pixel. */
     const int done = (count - 1) & ~1;
     const struct source source = {gf_view_row(in, 0), (ptrdiff_t)in->pitch};
     if (warp->kernel == GF_WARP_LINEAR)

@@ -1,19 +1,20 @@
-/* Positions by third differences in integers of 2^-44 pixels. They differ slightly from those of
- * gf_warp_at(); a position that is so close to the next 1/4096 of a pixel that this could matter is
- * computed again by gf_warp_at(). */
+/* Computes positions by third differences in integers of 2^-44 pixels. They differ slightly from
+ * those of gf_warp_at(). A position that is so close to the next 1/4096 of a pixel that the
+ * difference could matter is computed again by gf_warp_at(). */
 #include "pixel/warp/warp_cpu.h"
 
 #include "base/simd.h"
 
 #if GF_X86
 
-/* There is a polynomial for every SEGMENT pixels, which is computed from its values at NODES of
- * them that are SPACING apart. */
+/* Each segment of SEGMENT pixels has a polynomial, which is computed from the positions of NODES
+ * pixels that are SPACING apart. */
 enum { SEGMENT = 64, NODES = 4, SPACING = 21, SEGMENTS = GF_WARP_RUN / SEGMENT, EACH = 16 };
 
 static const double ONE = 17592186044416.0; /* a pixel */
-static const double REACH = 1 << 17;        /* largest position, in pixels */
-static const double UNSURE_MOST = 1 << 24;  /* with more, steps are no faster */
+static const double REACH = 1 << 17;        /* the largest position, in pixels */
+static const double UNSURE_MOST = 1 << 24;  /* the largest difference, in 2^-44 pixels, with which
+                                             * steps are faster */
 
 /* ---- bounds of the difference from gf_warp_at() ---- */
 
@@ -22,16 +23,16 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The error of a polynomial through four points SPACING apart is at most the fourth derivative
- * times this number. */
+/* The error of a polynomial through four points SPACING apart is at most this number times the
+ * fourth derivative. */
 static double of_fourth_derivative(void)
 {
     return (double)SPACING * SPACING * SPACING * SPACING / 24;
 }
 
-/* The bound for a perspective map. The derivative of (a x + b) / (g x + h) is D / w^2, where D = a
- * h - g b and w = g x + h; the fourth derivative is -24 D g^3 / w^5. Rounding of sums adds to the
- * bound. */
+/* Bounds the difference for a perspective map. The derivative of (a x + b) / (g x + h) is D / w^2,
+ * where D = a h - g b and w = g x + h; the fourth derivative is -24 D g^3 / w^5. Rounding of sums
+ * adds to the bound. */
 static double unsure_perspective(const double *c, double x0, double x1, double y)
 {
     const double g = c[6], h = c[7] * y + c[8], w0 = g * x0 + h, w1 = g * x1 + h;
@@ -51,8 +52,8 @@ static double unsure_perspective(const double *c, double x0, double x1, double y
     return of_fourth_derivative() * derivative + 0x1p-50 * sums / least;
 }
 
-/* The bound for a lens map. Only the term k2 r2^2 of the stretch has a fourth derivative, of which
- * that of d r2^2 is the largest part. */
+/* Bounds the difference for a lens map. Only the term k2 r2^2 of the stretch has a fourth
+ * derivative; its largest part is that of d r2^2. */
 static double unsure_lens(const double *c, double x0, double x1, double y)
 {
     const double step = fabs(c[6]), dx = larger(fabs(x0 - c[0]), fabs(x1 - c[0])) * step;
@@ -64,22 +65,20 @@ static double unsure_lens(const double *c, double x0, double x1, double y)
     return of_fourth_derivative() * derivative + 0x1p-49 * size;
 }
 
-/* ---- polynomials ---- */
-
-/* One coordinate in eight lanes, and its first, second and third differences to the pixels eight
- * further on. */
+/* One coordinate in eight lanes, and its first, second and third differences to the pixels that are
+ * eight further to the right. */
 struct track {
     __m512i at, first, second, third;
 };
 
 /* The polynomials p(k) = a[0] + a[1] k + a[2] k^2 + a[3] k^3 of both coordinates in each segment, u
- * first, in 2^-44 pixels. */
+ * before v, in 2^-44 pixels. */
 struct polynomials {
     double a[NODES][2 * SEGMENTS];
 };
 
-/* Fits the polynomials to values at the nodes, which are in pixels, and adds `unsure`. The values
- * at node n of segment s are at index n * SEGMENTS + s. */
+/* Fits the polynomials to the nodes' values, which are in pixels, and adds `unsure`. The value at
+ * node n of segment s has the index n * SEGMENTS + s. */
 GF_AVX512 GF_INLINE void fill(const double *u, const double *v, double unsure,
                               struct polynomials *to)
 {
@@ -108,7 +107,7 @@ GF_AVX512 GF_INLINE struct track track_of(const struct polynomials *from, int i)
                           _mm512_cvtpd_epi64(second), _mm512_cvtpd_epi64(3072 * a3)};
 }
 
-/* The track of a straight line, which is given in 2^-32 pixels. */
+/* Returns the track of a straight line, which is given in 2^-32 pixels. */
 GF_AVX512 GF_INLINE struct track straight(int64_t at, int64_t step)
 {
     int64_t lane[8];
@@ -127,9 +126,9 @@ GF_AVX512 GF_INLINE void advance(struct track *track, const bool is_straight)
     track->second = _mm512_add_epi64(track->second, track->third);
 }
 
-/* Computes sixteen positions: whole pixels to `whole`, fractions to `part` unless it is NULL.
- * Returns a mask of those that are not certain: bit 2 i stands for pixel i, bit 2 i + 1 for pixel 8
- * + i. */
+/* Computes sixteen positions: whole pixels in `whole`, and fractions in `part` unless it is NULL.
+ * Returns a mask of positions that are not certain: bit 2 i stands for pixel i, bit 2 i + 1 for
+ * pixel 8 + i. */
 GF_AVX512 GF_INLINE unsigned next(struct track *track, const bool is_straight, __m512i twice_unsure,
                                   int32_t *whole, uint16_t *part)
 {
@@ -150,8 +149,6 @@ GF_AVX512 GF_INLINE unsigned next(struct track *track, const bool is_straight, _
     const unsigned second = _mm512_mask_cmplt_epu32_mask(0x5555, high, twice_unsure);
     return first | second << 1;
 }
-
-/* ---- runs ---- */
 
 static void make_anew(const struct gf_warp *warp, int x, int y, unsigned which, int k,
                       struct gf_warp_run *run)
@@ -184,7 +181,7 @@ GF_AVX512 static bool straight_steps(const struct gf_warp *warp, int x, int y, i
     return true;
 }
 
-/* Computes positions at nodes. The kind of map is a constant at each call, so that compilers
+/* Computes positions at nodes. Each caller passes a constant kind of map, so that compilers
  * vectorise the loop. */
 GF_AVX512 GF_INLINE void nodes_by(const struct gf_warp *warp, int kind, int x, int y, double *u,
                                   double *v)
@@ -215,7 +212,8 @@ GF_AVX512 static bool curved_steps(const struct gf_warp *warp, int x, int y, int
     const bool is_lens = warp->map.kind == GF_WARP_LENS;
     const double pixels =
         (is_lens ? unsure_lens : unsure_perspective)(warp->map.c, x, x + GF_WARP_RUN, y);
-    const double unsure = ceil(pixels * ONE) + 4096; /* with the polynomial's own rounding */
+    const double unsure = ceil(pixels * ONE) + 4096; /* includes the rounding of the polynomial
+                                                      * itself */
     double u[SEGMENTS * NODES], v[SEGMENTS * NODES];
     struct polynomials polynomials;
     if (!(unsure < UNSURE_MOST))

@@ -4,9 +4,9 @@
 
 #include "base/target_clones.h"
 
-/* Where a pixel's window is: inside the picture together with the columns that vectors read in
- * addition; entirely outside; or at an edge. For a run of pixels MIXED also means that their
- * windows are in different places. */
+/* The place of a pixel's window: inside the picture, together with the additional columns that
+ * vectors read; entirely outside; or at an edge. For a run of pixels MIXED also means that their
+ * windows have different places. */
 enum place { INSIDE, OUTSIDE, MIXED };
 
 /* Finds the place of each pixel's window in a run. */
@@ -49,8 +49,8 @@ static struct extremes of_ends(const struct gf_warp_run *run, int last)
                              y0 < y1 ? y1 : y0};
 }
 
-/* Finds where all windows of the run are, from the extremes of their positions; under an affine map
- * these are the run's ends. */
+/* Finds the place of all windows of the run, from the extremes of their positions. Under an affine
+ * map these are the run's ends. */
 static enum place place_of(const struct gf_warp *warp, const struct gf_warp_run *run, int count)
 {
     const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0, taps = warp->taps;
@@ -67,8 +67,8 @@ static enum place place_of(const struct gf_warp *warp, const struct gf_warp_run 
     return is_out && !warp->edge ? OUTSIDE : MIXED;
 }
 
-/* Copies pixels as four bytes each. The next pixel overwrites the fourth, so that the last pixel
- * must not be copied this way. */
+/* Copies pixels as four bytes each. The next pixel overwrites the fourth byte, so that the last
+ * pixel must not be copied this way. */
 static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first,
                            int count, unsigned char *out)
 {
@@ -136,9 +136,9 @@ static void fill_beyond(const struct gf_warp_sampler *s, int count, unsigned cha
     }
 }
 
-/* Computes a run with one sample for each pixel, for RGB or gray of 8 bits: stretches with windows
- * inside the picture with vectors, those outside as one colour, and the pixels between them one by
- * one. */
+/* Computes a run of 8-bit RGB or gray pixels with one sample each: stretches with windows inside
+ * the picture with vectors, stretches outside of the picture as one colour, and the pixels between
+ * them one by one. */
 void gf_warp_stretches(const struct gf_warp_sampler *s, gf_warp_maker *maker,
                        const struct gf_warp_run *run, int count, unsigned char *out)
 {
