@@ -7,8 +7,8 @@ struct colormatrix {
     double amount;
 };
 
-/* sepia is the CSS filter function; the other names list the channels that become red, green and
- * blue. */
+/* The matrix "sepia" is that of the CSS filter function. The other names list which channel of the
+ * picture becomes red, green and blue. */
 static const char *const names[] = {"sepia", "bgr", "rbg", "grb", "gbr", "brg", NULL};
 static const char *const matrices[] = {
     "0.393 0.769 0.189/0.349 0.686 0.168/0.272 0.534 0.131",

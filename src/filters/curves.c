@@ -5,7 +5,8 @@
 enum { ALL, CHANNELS = 4, POINTS_MAX = GF_MATRIX_SIDE_MAX };
 
 struct curves {
-    struct gf_matrix all, red, green, blue; /* with two columns: from, to */
+    struct gf_matrix all, red, green, blue; /* the points of a curve: each row of the matrix is an
+                                             * input level and an output level */
 };
 
 static const char *const names[] = {"lighter", "darker", "contrast", "matte", "negative", NULL};
@@ -55,7 +56,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     return GF_OK;
 }
 
-/* A curve: its points, and its slopes there. */
+/* A curve: its points, and its slope at each point. */
 struct curve {
     int count; /* number of points; 0: the identity */
     double x[POINTS_MAX], y[POINTS_MAX], slope[POINTS_MAX];
@@ -65,7 +66,8 @@ struct set {
     struct curve curve[CHANNELS];
 };
 
-/* The slope at an end: that of a parabola through three points, limited to avoid overshoot. */
+/* Returns the curve's slope at its first or last point: the slope of a parabola through three
+ * points, limited to avoid overshoot. */
 static double end_slope(double h0, double h1, double m0, double m1)
 {
     const double slope = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1);
@@ -99,8 +101,8 @@ static void fill_curve(struct curve *curve, const struct gf_matrix *matrix)
     }
 }
 
-/* The value of a curve: Hermite's cubic between two points; outside of the points the value of the
- * nearest one. */
+/* Returns the value of a curve at v. Between two points it is a cubic Hermite spline; outside of
+ * the points it is the value of the nearest point. */
 static double curve_at(const struct curve *curve, double v)
 {
     const int n = curve->count;

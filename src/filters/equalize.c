@@ -32,9 +32,9 @@ static enum gf_statistic statistic(const void *params_)
     return statistics[equalize->mode];
 }
 
-/* The new value of a level. With 8 bits the arithmetic is that of OpenCV's equalizeHist, for equal
- * bits (a half is rounded to even, and the scale to single precision). With 16 bits it is exact,
- * with a half rounded up. */
+/* Returns the new value of a level. For 8 bits the arithmetic is that of OpenCV's equalizeHist, so
+ * that both give the same bits: the scale is rounded to single precision, and a half is rounded to
+ * even. For 16 bits the arithmetic is exact, and a half is rounded up. */
 static double level(uint64_t passed, uint64_t total, int bins)
 {
     if (bins == 256)
@@ -49,10 +49,10 @@ static bool fill_table(const uint64_t *count, int bins, double *table)
     int first = 0;
     while (first < bins - 1 && !count[first])
         first++;
-    uint64_t total = 0; /* N - c0 */
+    uint64_t total = 0; /* pixels above the lowest level */
     for (int v = first + 1; v < bins; v++)
         total += count[v];
-    uint64_t passed = 0; /* c[v] - c0 */
+    uint64_t passed = 0; /* pixels above the lowest level, up to level v */
     for (int v = 0; v < bins; v++) {
         passed += v > first ? count[v] : 0;
         table[v] = total ? level(passed, total, bins) : v;

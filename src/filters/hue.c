@@ -14,8 +14,8 @@ static const struct gf_param params[] = {
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    /* The matrix is a sum: for each row the weights of luma, then the factors of the cosine and of
-     * the sine. */
+    /* The matrix is part[.][.][0] + cosine * part[.][.][1] + sine * part[.][.][2]. The first
+     * addends are the weights of luma. */
     static const double part[3][3][3] = {
         {{0.213, 0.715, 0.072}, {0.787, -0.715, -0.072}, {-0.213, -0.715, 0.928}},
         {{0.213, 0.715, 0.072}, {-0.213, 0.285, -0.072}, {0.143, 0.140, -0.283}},

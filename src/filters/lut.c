@@ -47,10 +47,9 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-/* ---- curves ---- */
-
-/* The value of a curve: straight lines between the points, and the end's value outside of the
- * domain. If a cube follows, the result is a position in the cube's domain. */
+/* Returns the value of a 1D table at v. It is interpolated linearly between the points; outside of
+ * the domain it is the value at the nearest end. If a cube follows, the result is a position in the
+ * cube's domain. */
 static double curve(const void *context, int channel, double v)
 {
     const struct lut *const lut = context;
@@ -89,8 +88,6 @@ static enum gf_status append_curves(const struct lut *lut, struct gf_point_build
     return gf_point_curve(builder, &curves, error);
 }
 
-/* ---- cubes ---- */
-
 /* Appends the linear function from the full scale 0..1 to the domain of the table. */
 static void append_domain(const struct gf_cube *cube, struct gf_point_builder *builder)
 {
@@ -106,9 +103,9 @@ static void append_domain(const struct gf_cube *cube, struct gf_point_builder *b
         gf_point_matrix(builder, matrix);
 }
 
-/* Mixes each node's value, in 1/65535, with the unchanged colour according to `amount`.
- * Interpolating between mixed nodes gives the same as mixing the filter's result with the
- * picture. */
+/* Mixes each node's value, in units of 1/65535, with the unchanged colour according to `amount`.
+ * Mixing the nodes and interpolating between them gives the same as mixing the filter's result with
+ * the picture. */
 static void mix_values(const struct lut *lut, double *value)
 {
     const struct gf_cube *const cube = lut->cube;

@@ -1,4 +1,4 @@
-/* mask: shows the picture only where another picture says so. */
+/* mask: shows the picture only where a second picture, the mask, is bright. */
 #include "pixel/point/layer.h"
 #include "pixel/files/picture_file.h"
 #include "pixel/point/point.h"
@@ -8,7 +8,7 @@ struct mask {
     int of, gravity, inverted;
     struct gf_length x, y;
     double scale;
-    const struct gf_picture *mask, *under; /* under: the picture of base, or NULL */
+    const struct gf_picture *mask, *under; /* under: the picture of the parameter base, or NULL */
 };
 
 static const char *const parts[] = {"luma", "alpha", NULL};
@@ -71,7 +71,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-/* Composes the base over the picture where the mask hides the picture. */
+/* Composes the picture of the parameter base over the picture where the mask hides the picture. */
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {

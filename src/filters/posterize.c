@@ -17,12 +17,12 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The matrix of thresholds, with sides of 2^order. */
+/* An ordered dither's matrix of thresholds, which has 2^order rows and columns. */
 struct bayer {
     int order;
 };
 
-/* The position of threshold number x + side y in the field's curve. */
+/* Returns the part of a threshold's number that column x determines, in units of 1/4096. */
 static double column(const void *context, int x)
 {
     const struct bayer *const bayer = context;
@@ -35,8 +35,8 @@ static double row(const void *context, int y)
     return (double)((y & ((1 << bayer->order) - 1)) << bayer->order) / 4096;
 }
 
-/* Threshold number `sum` minus a half, in -1/2..1/2. The matrix of side 2n is 4 B(n) + {0 2; 3
- * 1}. */
+/* Returns threshold number 4096 * sum, less a half, in -1/2..1/2. The matrix B of side 2n consists
+ * of four copies of 4 B(n), to which 0, 2, 3 and 1 are added. */
 static double threshold(const void *context, double sum)
 {
     const struct bayer *const bayer = context;

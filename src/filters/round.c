@@ -16,8 +16,9 @@ struct corners {
     double radius, width, height;
 };
 
-/* The square of a pixel's distance from the centre of a corner's circle along one axis. The sum for
- * both axes is 1 one pixel outside of the circle. */
+/* Returns the square of a pixel's distance along one axis from the centre of the corner's circle,
+ * in units of (radius + 1)^2. The squares for both axes add up to 1 at a pixel one pixel outside of
+ * the circle. */
 static double part(double middle, double size, double radius)
 {
     const double beyond = fmax(fmax(radius - middle, middle - (size - radius)), 0);

@@ -12,7 +12,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The chromaticity x, y of a black body. */
+/* Computes the chromaticity x, y (CIE 1931) of a black body. */
 static void planckian(double kelvin, double *x, double *y)
 {
     const double t = 1000 / kelvin;
@@ -24,7 +24,7 @@ static void planckian(double kelvin, double *x, double *y)
                           : ((3.0817580 * a - 5.87338670) * a + 3.75112997) * a - 0.37001483;
 }
 
-/* The chromaticity u, v (CIE 1960) of a black body. */
+/* Computes the chromaticity u, v (CIE 1960) of a black body. */
 static void planckian_uv(double kelvin, double *u, double *v)
 {
     double x, y;
@@ -33,8 +33,8 @@ static void planckian_uv(double kelvin, double *u, double *v)
     *v = 6 * y / (12 * y - 2 * x + 3);
 }
 
-/* The light in linear sRGB, with luminance 1. Its distance from the Planckian locus is tint / 20 in
- * u, v, at a right angle. */
+/* Computes the colour of the light in linear sRGB, with luminance 1. In u, v the colour is tint /
+ * 20 away from the curve of black bodies, at a right angle to the curve. */
 static void light(double kelvin, double tint, double rgb[3])
 {
     double u, v, u1, v1;

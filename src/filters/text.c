@@ -113,7 +113,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
                : GF_OK;
 }
 
-/* Explains the error for a text such as "12:30", which counts as a text and a font. */
+/* Explains the error for a text such as "12:30", of which "30" is read as the name of a font. */
 static enum gf_status explain_colon(const struct text *p, enum gf_status status,
                                     struct gf_error *error)
 {
@@ -140,7 +140,7 @@ static enum gf_status load(void *params_, struct gf_error *error)
     };
     struct gf_error missing;
     if (gf_text_available(&missing))
-        return GF_OK; /* shape() refuses later: chains are read without the libraries */
+        return GF_OK; /* shape() reports the missing libraries; chains can be parsed without them */
     char *const text = malloc(GF_TEXT_BYTES_MAX + 2);
     enum gf_status status = text ? GF_OK : gf_fail_memory(error);
     if (!status && *p->file) {

@@ -19,7 +19,8 @@ struct lens {
     const struct vignette *vignette;
 };
 
-/* Half the square of a distance that is -1..1 across the picture. */
+/* Returns half the square of the distance from the centre along one axis, where the picture extends
+ * from -1 to 1. */
 static double part(double at, double size)
 {
     const double distance = (2 * at + 1) / size - 1;

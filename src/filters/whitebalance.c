@@ -26,7 +26,7 @@ static enum gf_statistic statistic(const void *params_)
     return GF_STATISTIC_CHANNELS;
 }
 
-/* The mean of a channel in linear light, 0..1. */
+/* Returns the mean of a channel in linear light, 0..1. */
 static double mean(const uint64_t *count, int bins)
 {
     double sum = 0, total = 0;
@@ -38,8 +38,8 @@ static double mean(const uint64_t *count, int bins)
     return total > 0 ? sum / total : 0;
 }
 
-/* The highest level with more than `clip` per cent of the pixels at or above it, in linear
- * light. */
+/* Returns the highest level, in linear light, with more than `clip` per cent of the pixels at or
+ * above it. */
 static double brightest(const uint64_t *count, int bins, double clip)
 {
     double total = 0, above = 0;

@@ -27,18 +27,18 @@ static int bilateral_radius(const void *params)
     return (int)ceil(2 * ((const struct bilateral *)params)->sigma_s);
 }
 
-/* Bounds the difference between two means for samples of 8 bits: the CPU's, and the first one of
- * the kernel (cuda/filters/bilateral/bilateral_near.cuh), whose sums are only close to the CPU's.
- * In a chain of n additions, which go row by row, the relative error of a sum of weights is at most
- * n units of 2^-24; the error of a sum of weighted values is as large a part of the sum of their
+/* Bounds the difference between two means of 8-bit samples: the CPU's mean, and the mean of the
+ * first sums of the kernel in cuda/filters/bilateral/bilateral_near.cuh, which are only close to
+ * the CPU's. Both add n terms row by row. The relative error of a sum of weights is at most n units
+ * of 2^-24. The error of a sum of weighted values is at most n 2^-24 times the sum of their
  * magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). The CPU's values
- * are differences from the centre. Their mean magnitude is at most `far`, since the weight of a
+ * are differences from the centre. Their mean magnitude is at most `far`, because the weight of a
  * difference d is at most S 2^(colour d^2) for all taps together, and the centre's weight is 1. The
  * kernel's values are samples minus 128. The kernel's weights differ from the CPU's by at most
  * WEIGHT: 2.9e-6 for the polynomial of gf_exp2_coarse(), 2^-22 for the GPU's power, and the rest
- * for exponents that are rounded differently. The difference is larger for exponents below -16, but
- * these weights are below 2^-16, for which SMALL is added. Each of the two final roundings has an
- * error below 2^-15. */
+ * for exponents that are rounded differently. Weights with exponents below -16 differ by more, but
+ * are smaller than 2^-16; SMALL is added for them. Each of the two final roundings has an error
+ * below 2^-15. */
 static float margin_of(const struct gf_bilateral_weights *weights)
 {
     const double WEIGHT = 5e-6, SMALL = 1e-5, unit = 0x1p-24, ends = 0x1p-15;
@@ -51,7 +51,8 @@ static float margin_of(const struct gf_bilateral_weights *weights)
         far = fmax(far, d * sum / (1 + sum));
     }
     const double sums = (2 * (2 * weights->radius + 1) + 4) * unit;
-    const double apart = fmin(2 * far, 127.5); /* mean distance of samples from their mean */
+    const double apart = fmin(2 * far, 127.5); /* bounds the samples' mean distance from their
+                                                * mean */
     const double cpu = 2 * sums * far + ends, kernel = 2 * sums * 128 + 128 * 0x1p-22 + ends;
     return (float)(1.1 * (cpu + kernel + WEIGHT * apart + SMALL));
 }
@@ -85,7 +86,7 @@ struct work {
     const struct gf_bilateral_weights *weights;
     struct gf_format format;
     int sides;          /* 2 radius + 1 */
-    size_t plane, slot; /* floats in a channel's row; in a row of all channels */
+    size_t plane, slot; /* floats in one channel's row; floats in a row of all channels */
     float *slots;
 };
 
@@ -162,7 +163,7 @@ struct sums {
     float weight[RUN], colour[4][RUN];
 };
 
-/* Adds one tap for RUN pixels; colours and channels are constants at each call. */
+/* Adds one tap for RUN pixels. Each caller passes constants for colours and channels. */
 GF_INLINE void add_tap(int colours, int channels, float space, float colour, const float *centre,
                        const float *tap, size_t plane, struct sums *restrict sums)
 {
@@ -213,7 +214,7 @@ static void add_sums(struct sums *restrict total, struct sums *restrict row, int
     }
 }
 
-/* Computes the sums of RUN results in row y, from column x of the strip on. */
+/* Computes the sums of RUN results in row y that begin at column x of the strip. */
 static void run(const struct work *work, int y, int x, struct sums *total)
 {
     const int radius = work->weights->radius, channels = work->format.channels;
@@ -277,8 +278,6 @@ static void bilateral_cpu(const struct gf_stage *stage, const struct gf_view *in
         }
     }
 }
-
-/* ---- variants ---- */
 
 static const char *refuses_tile(const struct gf_stage *stage)
 {

@@ -18,14 +18,13 @@ struct gf_bilateral_weights {
     int radius, border;
     float colour;                             /* -log2(e) / 2 sigma_r^2 M^2 */
     float space[GF_BILATERAL_RADIUS_MAX + 1]; /* -log2(e) i^2 / 2 sigma_s^2 */
-    /* For pictures of 8 bits and radii up to GF_BILATERAL_NEAR_MAX: the powers 2^space, and a bound
+    /* For 8-bit pictures with a radius up to GF_BILATERAL_NEAR_MAX: the powers 2^space, and a bound
      * for the difference between the mean of the kernel's first sums and the CPU's mean. */
     float factor[GF_BILATERAL_NEAR_MAX + 1], margin;
 };
 
 struct gf_stage;
-/* The reason why the kernel whose first sums are near the CPU's does not accept the stage; NULL
- * where it does. */
+/* Returns the reason why the kernel of bilateral_near.cuh does not accept the stage, or NULL. */
 const char *gf_bilateral_near_refuses(const struct gf_stage *stage);
 
 GF_C_END

@@ -66,8 +66,6 @@ static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     });
 }
 
-/* ---- variants ---- */
-
 static const char *refuses_window(const struct gf_stage *stage)
 {
     return gf_stage_radius(stage) > GF_WINDOW_REACH_MAX
@@ -97,8 +95,8 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
     return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
-/* With larger radii a tile has so many more rows than results that applying a table to all of them
- * takes as long as a separate pass. */
+/* With a large radius a tile has many more input rows than result rows. Applying a table to all of
+ * them takes as long as a separate pass, so that nothing is fused. */
 static enum gf_fusing blur_fuses(const void *params)
 {
     const int radius = blur_radius(params);

@@ -29,7 +29,7 @@ static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *e
     int shift = 0;
     while (n >> (shift + 1))
         shift++;
-    /* 2^(63 + shift) / n by two steps of long division in base 2^32. */
+    /* Two steps of long division in base 2^32 compute 2^(63 + shift) / n. */
     const uint64_t high = (UINT64_C(1) << (31 + shift)) / n;
     const uint64_t rest = (UINT64_C(1) << (31 + shift)) % n;
     struct gf_box *const box = stage->constants;
@@ -46,8 +46,8 @@ static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *e
     return GF_OK;
 }
 
-/* Memory for sums. A column's sum over the window's rows is updated as the window moves down; the
- * sums of windows are computed from these along the row. */
+/* Memory for sums. columns: for each column the sum over the window's rows, which is updated as the
+ * window moves down. sums: the sums of windows along a row. */
 struct work {
     unsigned char *zeros;
     uint32_t *columns; /* a sum for each sample of a row, with room for the border */
@@ -96,7 +96,7 @@ static void move_columns(const struct work *work, const struct gf_box *box,
                    format.bits, gf_samples(format));
 }
 
-/* The number of channels is a constant at each call, so that the sums stay in registers. */
+/* Each caller passes a constant number of channels, so that the sums stay in registers. */
 #define SLIDE(name, type) \
     static inline void name(const uint32_t *columns, type *restrict sums, size_t width, \
                             int radius, size_t channels) \
@@ -176,8 +176,6 @@ static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
     const bool is_one_kernel = gf_box_small(stage->in, radius) || gf_box_prefix(stage->in, radius);
     return is_one_kernel ? 0 : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
 }
-
-/* ---- variants ---- */
 
 static const char *refuses_window(const struct gf_stage *stage)
 {

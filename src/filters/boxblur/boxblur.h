@@ -10,18 +10,18 @@
 #include "base/host_device.h"
 #include "gpufilter/image.h"
 
-/* The mean of n samples from their sum, rounded (a half up): (sum + n / 2) / n in integers, for odd
- * n up to 1001 x 1001, by a multiplication. With m = floor(2^(31 + shift) / n) + 1 and shift =
- * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30. num
- * is doubled, so that the shift is by 32 bits, which costs nothing. */
+/* Divides the sum of n samples by n, rounded (a half up): (sum + n / 2) / n in integers, by a
+ * multiplication, for odd n up to 1001 x 1001. With m = floor(2^(31 + shift) / n) + 1 and shift =
+ * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30. The
+ * numerator num is doubled, so that the shift is by 32 bits. */
 struct gf_box_mean {
     uint32_t half; /* n / 2 */
     uint32_t multiplier;
     int shift;
-    uint64_t multiplier16; /* with 2^(63 + shift), for sums of 16-bit samples */
+    uint64_t multiplier16; /* the multiplier for sums of 16-bit samples, made from 2^(63 + shift) */
     double reciprocal;     /* 1 / n */
-    /* 2^(16 + shift) / n, rounded up. For all sums of 8-bit samples up to radius 7, the quotient is
-     * the upper half of the product with the sum, shifted. 0 for larger radii. */
+    /* The multiplier 2^(16 + shift) / n, rounded up, for sums of 8-bit samples with a radius up to
+     * 7; 0 for larger radii. The quotient is the upper half of sum * multiplier, shifted. */
     uint32_t multiplier_small;
 };
 
@@ -47,9 +47,9 @@ GF_HOST_DEVICE int gf_box_mean16(const struct gf_box_mean *mean, uint64_t sum)
 }
 #endif
 
-/* gf_box_mean16() in doubles, which hold the sums exactly, for vectors on the CPU. Half a unit is
- * added: it exceeds the rounding errors of the reciprocal and the product, and is too small to
- * reach the next integer. */
+/* Computes gf_box_mean16() in doubles, which hold the sums exactly, so that compilers vectorise it
+ * for the CPU. The half unit that is added to num exceeds the rounding errors of the reciprocal and
+ * the product, and is too small to reach the next integer. */
 GF_HOST_DEVICE int gf_box_mean_double(const struct gf_box_mean *mean, double sum)
 {
     return (int)((sum + ((double)mean->half + 0.5)) * mean->reciprocal);
@@ -60,9 +60,9 @@ struct gf_box {
     int radius, border;
 };
 
-/* Computes means of rows of 8 bits on the CPU where column sums fit in 16 bits: for a radius of
+/* Computes the means of 8-bit rows on the CPU where column sums fit in 16 bits: for a radius of
  * 1..GF_BOX_SMALL_MAX, or for any radius where gf_box_slide_simd() can be used. zeros: a row of
- * zeros; columns: room for a padded row and a vector behind it. */
+ * zeros; columns: memory for a padded row and one more vector. */
 struct gf_view;
 void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
                       const unsigned char *zeros, uint16_t *columns);
@@ -81,8 +81,8 @@ static inline int gf_box_small(struct gf_format format, int radius)
            radius <= GF_BOX_SMALL_MAX;
 }
 
-/* Whether the device can use the kernel for larger radii: column sums fit in 16 bits, and shared
- * memory has room for rows of them. */
+/* Whether the device can use the kernel for radii above GF_BOX_SMALL_MAX: column sums fit in 16
+ * bits, and rows of them fit in shared memory. */
 enum { GF_BOX_PREFIX_MAX = 127 };
 static inline int gf_box_prefix(struct gf_format format, int radius)
 {
@@ -90,7 +90,8 @@ static inline int gf_box_prefix(struct gf_format format, int radius)
            radius <= GF_BOX_PREFIX_MAX;
 }
 
-/* Whether the sum of a window's column fits in 16 bits, so that the device stores it as such. */
+/* Whether a column's sum over the window's rows fits in 16 bits, so that the device stores 16
+ * bits. */
 static inline int gf_box_narrow(struct gf_format format, int radius)
 {
     return format.bits == 8 && (2 * radius + 1) * 255 <= 65535;

@@ -1,6 +1,6 @@
-/* Computes windows of any radius with vectors: each lane has the difference between the column that
- * enters its window and the column that leaves it, and the sums of windows are the running sums of
- * these differences. */
+/* Computes window sums of any radius with vectors. Each lane has the difference between the column
+ * that enters its window and the column that leaves it; running sums of the differences are the
+ * sums of windows. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -15,7 +15,7 @@ GF_AVX512 GF_INLINE __m512i words(const uint16_t *from)
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
 }
 
-/* gf_box_mean8() for each lane. */
+/* Computes gf_box_mean8() in each lane. */
 GF_AVX512 GF_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
 {
     const __m512i num =
@@ -45,7 +45,7 @@ GF_AVX512 static __m512i first_sums(const uint16_t *columns, int radius, int cha
     return _mm512_loadu_si512(sum);
 }
 
-/* The number of channels is a constant at each call. */
+/* Each caller passes a constant number of channels. */
 GF_AVX512 GF_INLINE void slide(const uint16_t *columns, int radius, const int channels,
                                size_t count, const struct gf_box_mean *mean, unsigned char *row)
 {

@@ -14,7 +14,7 @@ GF_TARGET_CLONES static void move_columns(uint16_t *restrict columns, const unsi
 }
 
 /* Divides by a multiplication, which gives the exact integer quotient for all sums of up to 15 x 15
- * samples. The radius is a constant at each call. */
+ * samples. Each caller passes a constant radius. */
 GF_INLINE void mean_of(const int radius, const uint16_t *restrict columns, size_t step,
                        size_t count, const struct gf_box_mean *mean, unsigned char *restrict row)
 {

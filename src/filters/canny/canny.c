@@ -82,8 +82,6 @@ static const struct gf_filter thin = {
                                 "gradients in shared memory")}),
 };
 
-/* ---- hysteresis ---- */
-
 /* The picture of bits is declared as one long row, so that no part of it can be requested without
  * the rest. */
 static enum gf_status link_shape(const void *params_, struct gf_format in, struct gf_format *out,

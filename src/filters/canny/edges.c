@@ -6,12 +6,14 @@
 #include "filters/canny/hysteresis.h"
 #include "pixel/stencil.h"
 
-/* Rows of the gradient: its squares and directions, in int32_t for 8-bit samples and in int64_t for
- * others. */
+/* Rows of the gradient's values. Squares and directions are int32_t for 8-bit samples and int64_t
+ * for 16-bit samples. */
 struct work {
-    void *colour[3];      /* rows without alpha, if there is alpha */
-    void *smooth, *slope; /* above + 2 here + below; below - above; one pixel wider on each side */
-    unsigned char *square[3], *direction[3]; /* a ring; squares have a zero on each side */
+    void *colour[3];      /* rows without alpha; unused where the picture has no alpha */
+    void *smooth, *slope; /* smooth: above + 2 here + below; slope: below - above; both are one
+                           * pixel wider on each side */
+    unsigned char *square[3], *direction[3]; /* rings of three rows; square has a zero on each
+                                              * side */
     unsigned char *weak, *strong;            /* 0 or 1 for each pixel */
 };
 

@@ -1,6 +1,6 @@
-/* Thin edges: the pixels whose gradient is larger than that of both neighbours across the edge.
- * After J. Canny, A Computational Approach to Edge Detection, 1986, in the integer arithmetic of
- * OpenCV's Canny(..., apertureSize=3, L2gradient=true). */
+/* Edges of one pixel's width: pixels whose gradient is larger than the gradients of both neighbours
+ * across the edge. After J. Canny, A Computational Approach to Edge Detection, 1986, in the integer
+ * arithmetic of OpenCV's Canny(..., apertureSize=3, L2gradient=true). */
 #ifndef GF_FILTERS_CANNY_EDGES_H
 #define GF_FILTERS_CANNY_EDGES_H
 
@@ -17,7 +17,7 @@ struct gf_canny_picture {
     int width, height, bits;
 };
 
-/* Squared gradients above which a pixel is weak, and strong. */
+/* A pixel is weak if its squared gradient is above `low`, and strong if it is above `high`. */
 struct gf_edge_limits {
     int64_t low, high;
 };
@@ -30,7 +30,8 @@ enum {
     GF_EDGE_RISE    /* above right and below left */
 };
 
-/* The tangent of 22.5 degrees in units of 2^-15. That of 67.5 degrees is larger by exactly 2. */
+/* The tangent of 22.5 degrees in units of 2^-15. The tangent of 67.5 degrees is larger by exactly
+ * 2. */
 enum { GF_EDGE_TANGENT = 13573 };
 
 #define GF_EDGE_DIRECTION(name, type) \
@@ -47,7 +48,7 @@ GF_EDGE_DIRECTION(gf_edge_direction, int32_t)      /* 8-bit samples: |dx|, |dy| 
 GF_EDGE_DIRECTION(gf_edge_direction_wide, int64_t) /* 16-bit samples */
 #undef GF_EDGE_DIRECTION
 
-/* A sample composed over black, rounded (a half up). */
+/* Returns a sample composed over black, rounded (a half up). */
 GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned max)
 {
     return (v * alpha + max / 2) / max;
@@ -55,11 +56,11 @@ GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned 
 
 GF_C_BEGIN
 
-/* How many rows and columns away samples influence a pixel's result. */
+/* A pixel's result depends on samples up to this many rows and columns away. */
 enum { GF_EDGE_REACH = 2 };
 
-/* Computes the rows of `out` as planes of weak and strong pixels (hysteresis.h), which are not
- * connected yet. scratch: gf_edge_scratch() bytes. */
+/* Computes the rows of `out` as planes of weak and strong pixels (hysteresis.h). Hysteresis comes
+ * later. scratch: gf_edge_scratch() bytes. */
 void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
                   const struct gf_view *out, void *scratch);
 size_t gf_edge_scratch(struct gf_format in);

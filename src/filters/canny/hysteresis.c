@@ -1,5 +1,6 @@
-/* A flood fill over words of 64 pixels, which fills the runs of a word at once. A word is at most
- * once on the stack, and returns to it only when it has gained pixels, thus at most 64 times. */
+/* A flood fill over words of 64 pixels, which fills a word's runs of pixels at once. A word is at
+ * most once on the stack. It returns to the stack only when it has gained pixels, and so at most 64
+ * times. */
 #include "filters/canny/hysteresis.h"
 
 #include <stdint.h>
@@ -53,7 +54,8 @@ static unsigned char *strong(const struct flood *flood, size_t row, size_t word)
  * in `among`. */
 static uint64_t fill_runs(uint64_t seeds, uint64_t among)
 {
-    uint64_t filled = (among & ~(among + seeds)) | seeds; /* the carry runs to the end of a run */
+    uint64_t filled = (among & ~(among + seeds)) | seeds; /* the addition's carry fills the run
+                                                           * above a seed */
     for (int step = 1; step < 64; step *= 2) {
         filled |= among & (filled >> step);
         among &= among >> step;

@@ -26,8 +26,9 @@ static inline int gf_bit_words(int width)
 void gf_hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch);
 size_t gf_hysteresis_scratch(struct gf_format planes);
 
-/* The number of tree nodes on the device. A run of pixels within a word of two rows is a node; node
- * 0 stands for strong pixels. All runs of a word begin at different pairs of pixels. */
+/* The number of nodes of the device's union-find trees. Each run of pixels within a word of two
+ * rows is a node; node 0 stands for strong pixels. Any two runs of a word begin at different pairs
+ * of pixels. */
 static inline size_t gf_hysteresis_nodes(struct gf_format planes)
 {
     const size_t words = (size_t)planes.width / 8, strips = ((size_t)planes.height + 1) / 2;

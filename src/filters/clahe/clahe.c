@@ -134,8 +134,6 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return status;
 }
 
-/* ---- the CPU ---- */
-
 /* Memory for one row: numbers that each column needs, and results for its pixels. */
 struct work {
     int *cell;     /* cell of the column, times the number of bins */
@@ -174,7 +172,8 @@ GF_INLINE void find_luma(const void *in, int width, const int bits, const int ch
     }
 }
 
-/* table: that of the row of cells. */
+/* Computes the new luma of a row's pixels. `table` is that of the row of cells that contains the
+ * row. */
 GF_TARGET_CLONES static void change_8(const struct work *work, const uint32_t *restrict table,
                                       float below, int width, int *restrict to)
 {

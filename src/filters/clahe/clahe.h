@@ -7,20 +7,19 @@
 #include "base/elementary.h"
 #include "stage/histogram.h"
 
-/* The constants of clahe, with the tables behind them. With 8 bits the tables are uint32_t [rows +
- * 1][columns + 1][256]; each element has a byte from each of the four tiles whose centres surround
- * the pixel: above left, above right, below left, below right. With 16 bits they are uint16_t
- * [rows][columns][65536]. Outside of the outermost centres the nearest tile replaces those that do
- * not exist. */
+/* The constants of clahe; the tables follow them in memory. For 8 bits the tables are uint32_t
+ * [rows + 1][columns + 1][256]: an element has one byte for each of the four tiles around the pixel
+ * (above left, above right, below left, below right). For 16 bits they are uint16_t
+ * [rows][columns][65536]. Where there is no tile, the nearest tile replaces it. */
 struct gf_clahe {
     struct gf_tiles tiles;
-    float inverse_width, inverse_height; /* of a tile */
+    float inverse_width, inverse_height; /* 1 / the width and height of a tile */
     int unused[2];                       /* makes the tables begin at a multiple of 16 */
 };
 
-/* The position of a column or a row among the tiles' centres: `cell` is 0 before the first centre
- * and n behind the n-th one; `part` is the fraction of the way to the next centre. The arithmetic,
- * here and below, is that of OpenCV 4's clahe.cpp. */
+/* The position of a column or a row among the centres of the tiles: `cell` is the number of centres
+ * before it; `part` is the fraction of the way to the next centre. The arithmetic in this file is
+ * that of OpenCV 4's clahe.cpp. */
 struct gf_clahe_place {
     int cell;
     float part;

@@ -69,12 +69,12 @@ struct strip {
     int first, columns;
 };
 
-/* A ring of rows of a strip as floats, each with room for the border on both sides. */
+/* A ring of a strip's rows as floats. Each row has room for the border on both sides. */
 struct work {
     unsigned char *zeros;
     float *ring;
     size_t ring_pitch;  /* in floats */
-    const float **taps; /* the samples for each weight other than 0 */
+    const float **taps; /* for each weight other than 0 the samples that it multiplies */
     float *weights;
     float *sums;
 };
@@ -141,7 +141,7 @@ static void copy_columns(const struct gf_convolve *convolve, const struct work *
     }
 }
 
-/* Adds the taps one after the other, with four of them in each loop. */
+/* Adds the taps one after the other; each loop adds four taps. */
 GF_TARGET_CLONES static void correlate(const float *const *taps, const float *weights, int count,
                                        size_t first, float *restrict sums, size_t run)
 {
@@ -181,8 +181,8 @@ GF_TARGET_CLONES static void round_sums(const float *sums, int bits, unsigned ch
     }
 }
 
-/* Adds the bias. Where there is alpha the colour is premultiplied, so that the bias is multiplied
- * by the pixel's own alpha. */
+/* Adds the bias. Where there is alpha, colours are premultiplied, and the bias is multiplied by the
+ * pixel's alpha. */
 static void add_bias(float bias, float *sums, const unsigned char *in, size_t count,
                      struct gf_format format)
 {
@@ -274,8 +274,6 @@ static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
         convolve_strip(stage->constants, &work, in, out, strip);
     }
 }
-
-/* ---- variants ---- */
 
 static const char *refuses_texture(const struct gf_stage *stage)
 {

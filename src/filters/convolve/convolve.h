@@ -1,4 +1,5 @@
-/* The parameters and constants of convolve, and the steps after its sums, for both backends. */
+/* The parameters and constants of convolve, and the arithmetic after its sums, for both
+ * backends. */
 #ifndef GF_FILTERS_CONVOLVE_CONVOLVE_H
 #define GF_FILTERS_CONVOLVE_CONVOLVE_H
 
@@ -8,7 +9,7 @@
 #include "base/host_device.h"
 #include "gpufilter/filter.h"
 
-/* The parameters, which lensblur and motionblur set, too. */
+/* The parameters of convolve. The filters lensblur and motionblur make them, too. */
 struct gf_convolve_params {
     struct gf_matrix kernel;
     double divisor, bias;
@@ -23,15 +24,15 @@ struct gf_convolve {
     float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, without gaps */
 };
 
-/* The result in samples. */
+/* Returns the result in samples, before rounding. */
 GF_HOST_DEVICE float gf_convolve_finish(float sum, float divisor, float bias)
 {
     return (divisor == 1.0f ? sum : sum / divisor) + bias;
 }
 
-/* The smallest power of 2 that makes all weights integers of 15 bits and a sign (two signed digits
- * of 8 bits) whose sums over 8-bit samples are exact in float, in any order; 0 if there is none.
- * *most: the largest of these integers. */
+/* Returns the smallest power of 2 that makes all weights integers of 15 bits and a sign (two signed
+ * digits of 8 bits) whose sums over 8-bit samples are exact in float, in any order; 0 if there is
+ * none. *most becomes the largest of these integers. */
 static inline int gf_convolve_whole(const float *weight, int count, int *most)
 {
     for (int whole = 1; whole <= 1 << 14; whole *= 2) {
@@ -51,16 +52,14 @@ static inline int gf_convolve_whole(const float *weight, int count, int *most)
     return 0;
 }
 
-/* A bound for the difference between two results of 8 bits before rounding, in samples: the CPU's,
- * and one whose sum is computed by fused multiply-adds, also row by row and from left to right, and
- * which is then divided and shifted by one more of them, in units of 255.
- *
- * Every operation has a relative rounding error of at most u = 2^-24. Let A_k = 255 (|w_1| + .. +
- * |w_k|), which no partial sum exceeds. The error of the CPU's products and sums is at most u (A_n
- * + A_1 + .. + A_n), that of the fused ones u (A_1 + .. + A_n). The CPU then rounds q = s / d, q +
- * b, and the sum with a half; the fused way rounds 1 / d, b, and the sum of both. One per cent is
- * added for terms of the order of u^2, as long as all numbers are normal floats (see
- * gf_convolve_is_normal()). */
+/* Bounds the difference between two 8-bit results before rounding, in samples. One is the CPU's.
+ * The other is computed by fused multiply-adds in the same order, and divided and shifted by one
+ * more fused multiply-add, in units of 255. Each operation has a relative rounding error of at most
+ * u = 2^-24. Let A_k = 255 (|w_1| + .. + |w_k|), which no partial sum exceeds. The error of the
+ * CPU's products and sums is at most u (A_n + A_1 + .. + A_n); the error of the fused sums is at
+ * most u (A_1 + .. + A_n). The CPU then rounds q = s / d, q + b, and the sum with a half; the fused
+ * operation rounds 1 / d, b, and the sum of both. One per cent is added for terms of the order of
+ * u^2. All numbers must be normal floats (see gf_convolve_is_normal()). */
 static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
 {
     const double u = 1.0 / 16777216, d = fabs((double)convolve->divisor);
@@ -74,8 +73,8 @@ static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
     return 1.01 * (sums / d + u * (4 * q + 3 * b + 258));
 }
 
-/* The interval that contains the CPU's result, in units of 255: from a fused sum times scale plus
- * low to the sum times scale plus high. */
+/* The interval that contains the CPU's result, in units of 255. It extends from sum * scale + low
+ * to sum * scale + high, where `sum` is the fused sum. */
 struct gf_convolve_near {
     float scale, low, high;
 };
@@ -90,12 +89,13 @@ static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convol
     return near;
 }
 
-/* The end of sums with integer weights that are close to the real weights times a scale. An integer
- * has one signed digit of 8 bits, or two, whose sums are computed separately, with the upper digit
- * in `first`. The sums start at GF_CONVOLVE_START as floats, so that (first * high + last * scale)
- * + shift is the lower end of the interval that contains the CPU's result, in units of 255. This
- * number is clamped, multiplied by 255, increased by a half, and rounded down to 1/256. Its integer
- * part is then the result for certain, unless all fraction bits except those of `zone` are set. */
+/* Factors for sums with integer weights that are close to the real weights times a scale. An
+ * integer is one signed digit of 8 bits, or two digits whose sums are computed separately, with the
+ * upper digit in `first`. Sums start at GF_CONVOLVE_START as floats, so that (first * high + last *
+ * scale) + shift is the lower end of the interval that contains the CPU's result, in units of 255.
+ * This number is clamped, multiplied by 255, increased by a half, and rounded down to 1/256. Its
+ * integer part is certainly the result, unless all fraction bits other than those of `zone` are
+ * set. */
 struct gf_convolve_digits {
     float scale, high, shift;
     uint32_t zone; /* repeated in each byte */
@@ -103,9 +103,8 @@ struct gf_convolve_digits {
 
 #define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: larger floats are integers */
 
-/* The scale that brings the weights closest to integers. The largest weight becomes an integer of
- * at most `most`; the `tries` largest such integers are tried. Decimal weights become almost exact
- * integers. */
+/* Returns the scale that brings the weights closest to integers. It tries the `tries` largest
+ * integers up to `most` for the largest weight. Decimal weights become almost exact integers. */
 static inline double gf_convolve_scale(const struct gf_convolve *convolve, int most, int tries)
 {
     const int count = convolve->width * convolve->height;
@@ -127,10 +126,10 @@ static inline double gf_convolve_scale(const struct gf_convolve *convolve, int m
     return best;
 }
 
-/* Computes integers of 1 or 2 digits and the end of their sums. Returns the share of samples whose
- * result is uncertain, or 1 if it is too large. `off` is the error that the integers cause. `own`
- * is that of the three float operations: each rounds by at most 2^-24 of the sums' scaled start, or
- * of 1. */
+/* Computes integers of 1 or 2 digits, and the factors for their sums. Returns the share of samples
+ * whose result is uncertain, or 1 if that share is too large. `off` is the error that the integers
+ * cause. `own` is the error of the three float operations: each rounds by at most 2^-24 of the
+ * sums' scaled start, or of 1. */
 static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, int digits,
                                            short *number, struct gf_convolve_digits *end)
 {

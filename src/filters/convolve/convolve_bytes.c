@@ -15,8 +15,6 @@ enum {
     VECTOR = 64
 };
 
-/* ---- the kernel ---- */
-
 static void set_quads(struct gf_convolve_bytes *bytes, const short *number)
 {
     bytes->groups = (bytes->height + 2 * LINES - 2) / LINES;
@@ -42,8 +40,8 @@ static void set_quads(struct gf_convolve_bytes *bytes, const short *number)
     }
 }
 
-/* Whether the sum of integers becomes the result by a shift, so that the CPU's divisor and bias are
- * exact. No sum exceeds `reach`, in units of 1/whole. */
+/* Whether the result is the sum of integers, shifted, because the divisor is a power of 2 and the
+ * bias an integer. No sum exceeds `reach`, in units of 1/whole. */
 static bool ends_with_shift(const struct gf_convolve *convolve, int whole, double reach,
                             struct gf_convolve_bytes *bytes)
 {
@@ -80,8 +78,9 @@ static bool is_whole(const struct gf_convolve *convolve, struct gf_convolve_byte
     return true;
 }
 
-/* Tries integers that are close to the weights. The result's uncertainty is the sum of those of the
- * CPU's sums, of the weights' errors, and of the rounding of scale, low, high and the fused end. */
+/* Tries integers that are close to the weights. The result's uncertainty is the sum of three
+ * errors: the CPU's rounding errors, the errors of the weights, and the rounding errors of scale,
+ * low, high and the final fused multiply-add. */
 static bool is_near(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes,
                     short *number)
 {
@@ -127,8 +126,8 @@ bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve
 
 /* ---- strips of the picture ---- */
 
-/* The groups of rows that four rows of the result need, as words in a ring, and memory for
- * arranging one group. */
+/* The groups of picture rows that four result rows need, in a ring, and memory for arranging one
+ * group. A group is four rows whose samples are interleaved to words. */
 struct work {
     const struct gf_convolve *convolve;
     const struct gf_convolve_bytes *bytes;
@@ -140,7 +139,7 @@ struct work {
     uint64_t *doubt;
 };
 
-/* The number of samples in a strip with its neighbours on both sides, rounded up to whole
+/* Returns the number of samples of a strip and its neighbours on both sides, rounded up to whole
  * vectors. */
 static size_t strip_room(struct gf_format format, int width, int columns)
 {
@@ -148,8 +147,7 @@ static size_t strip_room(struct gf_format format, int width, int columns)
     return (samples + VECTOR - 1) / VECTOR * VECTOR + VECTOR;
 }
 
-/* Chooses the columns of a strip: few rows of a wide strip, or many rows of a narrow one, fit in
- * the first-level cache. */
+/* Chooses the number of columns of a strip so that its groups fit in the first-level cache. */
 static int strip_columns(struct gf_format format, int groups)
 {
     const int runs = groups < 4 ? 4 : groups < 8 ? 2 : 1;
@@ -179,7 +177,7 @@ size_t gf_convolve_bytes_scratch(const struct gf_stage *stage)
     return carve(&work, NULL, stage->in, kernel->width, kernel->height);
 }
 
-/* Copies the columns of a row that the strip needs, with the border on both sides. */
+/* Copies the columns of a row that the strip needs, and the border on both sides. */
 static void copy_columns(const struct work *work, int row, unsigned char *to)
 {
     const struct gf_format format = work->in->format;
@@ -188,8 +186,7 @@ static void copy_columns(const struct work *work, int row, unsigned char *to)
     const int first = begin < 0 ? 0 : begin, last = end < format.width ? end : format.width;
     const size_t channels = (size_t)format.channels;
     const int index = gf_border_index(row, format.height, border);
-    /* Rows that are missing in the view are needed only for rows behind the last one of the result.
-     */
+    /* The view lacks only rows that no result depends on. */
     const bool is_there = index >= work->in->y && index < work->in->y + work->in->rows;
     const unsigned char *const from = is_there ? gf_view_row(work->in, index) : work->zeros;
     memcpy(to + (size_t)(first - begin) * channels, from + (size_t)first * channels,
@@ -216,7 +213,7 @@ static void fill_group(const struct work *work, int row, uint32_t *to)
     gf_convolve_bytes_words(rows, work->pitch - VECTOR, to);
 }
 
-/* Computes one result in floats, in the order of the CPU's other code. */
+/* Computes one result in floats, in the same order of additions as convolve.c. */
 static unsigned char sample_of(const struct work *work, const uint32_t *const *group, int line,
                                size_t at)
 {

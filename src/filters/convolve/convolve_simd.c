@@ -8,8 +8,7 @@ enum { LINES = GF_CONVOLVE_LINES, PARTS = 4, WORDS = 16, SAMPLES = PARTS * WORDS
 
 GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to)
 {
-    /* Moves word i of each 128-bit part j to word 4 i + j, so that the words of four parts become
-     * neighbours. */
+    /* The permutation `order` moves word i of each 128-bit part j to word 4 i + j. */
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     for (size_t x = 0; x < count; x += SAMPLES, to += SAMPLES) {
         __m512i row[LINES];
@@ -26,7 +25,7 @@ GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t co
     }
 }
 
-/* Packs 64 words, with saturation, to bytes. */
+/* Packs 64 words to bytes, with saturation. */
 GF_VNNI GF_INLINE __m512i pack(const __m512i *words)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -44,7 +43,7 @@ GF_VNNI GF_INLINE __m512i shifted(const struct gf_convolve_bytes *bytes, const _
     return pack(words);
 }
 
-/* gf_round_flat(gf_convolve_finish()) for each lane. */
+/* Computes gf_round_flat(gf_convolve_finish()) in each lane. */
 GF_VNNI GF_INLINE __m512i exact(const struct gf_convolve_bytes *bytes, const __m512i *sum)
 {
     __m512i words[PARTS];

@@ -1,4 +1,5 @@
-/* Kernels whose weights say how much of each pixel a shape covers. */
+/* Convolution kernels in the form of a shape: a weight is the part of the pixel that the shape
+ * covers. */
 #ifndef GF_FILTERS_CONVOLVE_COVERAGE_H
 #define GF_FILTERS_CONVOLVE_COVERAGE_H
 
@@ -9,19 +10,20 @@
 
 enum { GF_COVERAGE_POINTS = 8 }; /* points along each side of a pixel */
 
-/* Whether the shape covers the point, which is in pixels from the centre of the kernel's middle
+/* Whether the shape covers the point (x, y), in pixels from the centre of the kernel's middle
  * pixel. */
 typedef bool gf_shape(const void *context, double x, double y);
 
-/* How many pixels on each side of the middle one a shape of that reach touches. */
+/* Returns the number of pixels on each side of the middle pixel that a shape touches. `reach` is
+ * half the shape's extent. */
 static inline int gf_coverage_reach(double reach)
 {
     const int pixels = (int)ceil(reach - 0.5 - 1e-9);
     return pixels < 0 ? 0 : pixels;
 }
 
-/* Fills a kernel for a shape with these reaches. A weight is the number of the pixel's 64 points
- * that the shape covers. */
+/* Fills a kernel with a shape, whose half extents are `across` and `down`. Each weight is the
+ * number of points of the pixel, of 64, that the shape covers. */
 static inline void gf_coverage_weights(struct gf_matrix *kernel, double across, double down,
                                        gf_shape *shape, const void *context)
 {

@@ -7,7 +7,7 @@
 extern const struct gf_filter gf_convolve_filter;
 
 struct motionblur {
-    double length, angle; /* in pixels; in degrees */
+    double length, angle; /* length in pixels, angle in degrees */
     int border;
 };
 
@@ -23,7 +23,7 @@ struct way {
     double half, cosine, sine;
 };
 
-/* The shape of a line that is one pixel wide. */
+/* Whether a line that is one pixel wide covers the point. */
 static bool line(const void *context, double x, double y)
 {
     const struct way *const way = context;

@@ -16,7 +16,7 @@ static const struct gf_param crop_params[] = {
     {0},
 };
 
-/* One dimension of the rectangle, which may be partly outside of the picture. */
+/* The rectangle's extent in one dimension. The rectangle may be partly outside of the picture. */
 struct side {
     double first, count;
 };
@@ -26,8 +26,8 @@ static double pixels(struct gf_length length, int whole)
     return length.unit == GF_PERCENT ? length.value * whole / 100 : length.value;
 }
 
-/* Offsets are rounded down and sizes to the nearest integer, so that 50 % at 50 % never exceeds the
- * picture. */
+/* Offsets are rounded down and sizes to the nearest integer, so that a size of 50 % at an offset of
+ * 50 % stays inside the picture. */
 static struct side side_of(struct gf_length size, struct gf_length at, int whole,
                            int (*placed)(int gravity, double room), int gravity)
 {

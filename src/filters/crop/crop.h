@@ -1,4 +1,4 @@
-/* The parameters of crop, which resize sets, too, and the constants of crop. */
+/* The parameters and constants of crop. The filter resize sets the parameters, too. */
 #ifndef GF_FILTERS_CROP_CROP_H
 #define GF_FILTERS_CROP_CROP_H
 

@@ -10,7 +10,7 @@ struct trim {
     double tolerance;
 };
 
-enum { CORNER = 1, TRANSPARENT }; /* values of colour.word */
+enum { CORNER = 1, TRANSPARENT }; /* numbers of the words that the parameter colour accepts */
 static const char *const words[] = {"corner", "transparent", NULL};
 
 static const struct gf_param trim_params[] = {
@@ -22,8 +22,8 @@ static const struct gf_param trim_params[] = {
     {0},
 };
 
-/* The colour that pixels are compared with. Where there is alpha, the compared colours are
- * multiplied by alpha, 0..M^2, and alpha is multiplied by M. */
+/* The colour that pixels are compared with. Where there is alpha, all compared colours are
+ * multiplied by alpha, 0..M^2, and alpha is multiplied by M, the largest sample. */
 struct background {
     int64_t channel[4], limit;
     int first; /* the first channel to compare */
@@ -73,7 +73,7 @@ static bool is_content(const struct gf_view *picture, const struct background *b
     return false;
 }
 
-/* The first of columns x0 .. x1 - 1 in which the row has content; x1 where there is none. */
+/* Returns the first of columns x0 .. x1 - 1 in which the row has content, or x1. */
 static int first_in_row(const struct gf_view *picture, const struct background *background, int y,
                         int x0, int x1)
 {
@@ -82,7 +82,7 @@ static int first_in_row(const struct gf_view *picture, const struct background *
     return x0;
 }
 
-/* The column behind the last one in which the row has content; x0 where there is none. */
+/* Returns the column after the last of columns x0 .. x1 - 1 in which the row has content, or x0. */
 static int end_in_row(const struct gf_view *picture, const struct background *background, int y,
                       int x0, int x1)
 {
@@ -91,8 +91,8 @@ static int end_in_row(const struct gf_view *picture, const struct background *ba
     return x1;
 }
 
-/* Finds the box of the content. A picture without content is kept whole, and so is one without
- * alpha where transparent borders are to be removed. */
+/* Finds the box of the content. A picture without content is kept whole, and so is a picture
+ * without alpha if transparent borders are to be removed. */
 static void find_box(const void *params, const struct gf_view *picture, struct gf_rectangle *box)
 {
     const struct trim *const trim = params;
@@ -117,7 +117,7 @@ static void find_box(const void *params, const struct gf_view *picture, struct g
 
 extern const struct gf_filter gf_crop_filter;
 
-/* Appends the crop filter. It removes nothing until the box is known. */
+/* Appends the crop filter, which removes nothing before the box is known. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_rectangle whole = {.width = extent->width, .height = extent->height};

@@ -76,7 +76,7 @@ static const struct gf_filter along = {
                                 "a warp a row, which carries the nearest pixel either way")}),
 };
 
-/* ---- the smallest distance, from the distances along all columns of a row ---- */
+/* ---- the smallest distance, from the distances along the columns ---- */
 
 static enum gf_status across_shape(const void *params_, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
@@ -86,15 +86,15 @@ static enum gf_status across_shape(const void *params_, struct gf_format in, str
     return GF_OK;
 }
 
-/* How many pixels are computed at a time, and how many columns on each side they consider. */
+/* The number of pixels that are computed together, and of columns on each side that they
+ * consider. */
 enum { BLOCK = 64, REACH = 128 };
 
-/* The parabolas (x - column)^2 + height^2 that are the lowest ones for some x, from left to
- * right. */
+/* The parabolas (x - column)^2 + height^2 that are the lowest for some x, from left to right. */
 struct work {
     int32_t *column, *first; /* first: the first pixel where the parabola is the lowest */
     float *samples;
-    uint32_t *squares; /* squared heights, with REACH squares that never count on each side */
+    uint32_t *squares; /* squared heights, with REACH squares of NEVER on each side */
 };
 
 static size_t carve(struct work *work, void *base, int width)
@@ -119,16 +119,16 @@ static int64_t squared_at(const gf_u16_any *height, int column, int x)
     return (int64_t)(x - column) * (x - column) + (int64_t)height[column] * height[column];
 }
 
-/* The first pixel where the parabola of column b is below that of column a, which is left of b. If
- * the quotient is no integer, its distance from the nearest one is at least 1 / (2 (b - a)), which
- * doubles resolve. */
+/* Returns the first pixel where the parabola of column b is below the parabola of column a; a is
+ * left of b. If the quotient is no integer, it is at least 1 / (2 (b - a)) away from the nearest
+ * integer, which is more than the rounding error of a double. */
 static double crossing(const gf_u16_any *height, int a, int b)
 {
     const int64_t above = squared_at(height, b, 0) - squared_at(height, a, 0);
     return floor((double)above / (double)(2 * (int64_t)(b - a))) + 1;
 }
 
-/* The square of a column that must not count: with any square up to REACH its sum still fits in 32
+/* A squared height that is never the smallest. Its sum with any square up to REACH^2 fits in 32
  * bits. */
 static const uint32_t NEVER = UINT32_MAX - REACH * REACH;
 
@@ -146,8 +146,8 @@ GF_TARGET_CLONES static void fill_squares(const struct work *work, const gf_u16_
         work->squares[x] = NEVER;
 }
 
-/* Lets BLOCK pixels consider columns further and further away, until none of them can be nearer
- * than the nearest that was found. Returns false where that would exceed REACH. */
+/* Lets BLOCK pixels consider columns further and further away until no column can be nearer than
+ * the nearest that was found. Returns false where that would exceed REACH. */
 GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
 {
     enum { STEPS = 4 };
@@ -176,8 +176,8 @@ GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
     return true;
 }
 
-/* Returns false where a pixel's nearest column may be further away than REACH. The last block
- * overlaps the block before it. */
+/* Computes a row in blocks; the last block overlaps the block before it. Returns false where a
+ * pixel's nearest column may be further away than REACH. */
 static bool near_row(const struct work *work, const gf_u16_any *height, int width)
 {
     fill_squares(work, height, width);
@@ -236,7 +236,7 @@ static void across_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* The bytes for the nearest columns of every GF_DISTANCE_STEP-th pixel. */
+/* Returns the bytes for the nearest columns of every GF_DISTANCE_STEP-th pixel. */
 static size_t across_device_scratch(const struct gf_stage *stage, int rows)
 {
     return gf_distance_pitch(stage->in) * sizeof(uint32_t) * (size_t)rows;
@@ -245,7 +245,8 @@ static size_t across_device_scratch(const struct gf_stage *stage, int rows)
 static const struct gf_filter across = {
     .name = "distance-across",
     .kind = GF_GEOMETRY,
-    .cost = {.pixel = 8}, /* measured with large distances; 1 with short ones */
+    .cost = {.pixel = 8}, /* measured where distances are large; where they are short the cost is
+                           * 1 */
     .shape = across_shape,
     .cpu_scratch = across_scratch,
     .cuda_scratch = across_device_scratch,

@@ -1,4 +1,4 @@
-/* What both backends need for distance's last part. */
+/* The part of distance that works along rows: its parameters and arithmetic, for both backends. */
 #ifndef GF_FILTERS_DISTANCE_DISTANCE_H
 #define GF_FILTERS_DISTANCE_DISTANCE_H
 
@@ -9,7 +9,7 @@
 #include "gpufilter/image.h"
 #include "pixel/sample.h"
 
-/* The distance along a column without background, or with none within 65534 pixels. */
+/* The distance to the background along a column, where there is none within 65534 pixels. */
 enum { GF_DISTANCE_NONE = 65535 };
 
 /* The parameters of the part that works along rows. */
@@ -18,8 +18,8 @@ struct gf_distance_across {
     int bits; /* bits of the result */
 };
 
-/* A squared distance, limited to what the result can show. is_none: the picture has no
- * background. */
+/* Returns a squared distance, limited to the largest that the result can show. is_none: the picture
+ * has no background. */
 GF_HOST_DEVICE float gf_distance_squared(uint64_t squared, int is_none)
 {
     const uint64_t most = (uint64_t)GF_DISTANCE_NONE * GF_DISTANCE_NONE;

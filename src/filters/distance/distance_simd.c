@@ -22,10 +22,10 @@ GF_AVX512 GF_INLINE struct lanes lanes_of(void)
     return (struct lanes){_mm512_loadu_si512(number), _mm512_loadu_si512(reversed)};
 }
 
-/* Computes for each of 32 pixels, which are NONE or 0 at first, the distance to the nearest dark
- * pixel before it. That pixel is in the same vector, which is searched in steps of 1, 2, 4, 8 and
- * 16, or further back at the distance `before` from the pixel in front of the vector. Sums saturate
- * at NONE, the largest number. */
+/* Computes the distance to the nearest dark pixel on the left for each of 32 pixels, which are 0 if
+ * they are dark, otherwise NONE. The vector is searched in steps of 1, 2, 4, 8 and 16. Dark pixels
+ * of earlier vectors are at the distance `before` from the pixel in front of this vector. Sums
+ * saturate at NONE, the largest number. */
 GF_AVX512 GF_INLINE __m512i spread(__m512i v, __m512i before, __m512i number)
 {
     const __m512i none = _mm512_set1_epi16(-1);
@@ -43,7 +43,7 @@ GF_AVX512 GF_INLINE __m512i last_of(__m512i v)
     return _mm512_permutexvar_epi16(_mm512_set1_epi16(EACH - 1), v);
 }
 
-/* Which of 32 pixels, or of those that exist, are dark. */
+/* Returns which of 32 pixels that exist are dark. */
 GF_AVX512 GF_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __mmask32 there)
 {
     if (bits == 8)
@@ -65,7 +65,7 @@ GF_AVX512 void gf_distance_along_simd(const unsigned char *row, int bits, int wi
         _mm512_mask_storeu_epi16(to + x, there, found);
         before = last_of(found);
     }
-    /* The same from right to left, with the pixels of each vector reversed. */
+    /* The row is computed from right to left in the same way; each vector's pixels are reversed. */
     before = none;
     for (int x = (width - 1) / EACH * EACH; x >= 0; x -= EACH) {
         const __mmask32 there = (__mmask32)gf_first_bits((uint64_t)(width - x));

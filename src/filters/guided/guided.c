@@ -24,8 +24,8 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The radius in rows: a result is a mean of lines, and each line is computed from means, so that it
- * is twice the window's. */
+/* Returns the rows that a result depends on above and below: twice the window's radius, because a
+ * result is a mean of lines, and each line is computed from means. */
 static int reach(const void *params_)
 {
     return 2 * ((const struct guided *)params_)->radius;
@@ -48,21 +48,19 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- the CPU ---- */
-
-/* Arrays of a row's samples. The arrays with `room` have 2 radius more pixels, half of them before
- * the first, and begin one more pixel before, so that the sample in front of any window can be
- * read. */
+/* Arrays of a row's samples. An array with `room` in its name has 2 radius more pixels, half of
+ * them in front of the row, and one more pixel in front of these, so that the sample before any
+ * window can be read. */
 struct work {
     const struct gf_guided *guided;
     const struct gf_view *in;
-    /* row: in the middle of the columns' sums; -1: none yet. */
+    /* row: the middle row of the columns' sums; -1 where there are no sums yet */
     int channels, samples, row;
     int32_t *column, *column_room, *sum;    /* of samples */
-    double *square, *square_room, *squares; /* of squared samples */
-    int32_t *slope, *base, *base_sum;       /* sums over the rows of lines */
+    double *square, *square_room, *squares; /* sums of squared samples */
+    int32_t *slope, *base, *base_sum;       /* sums of lines over the window's rows */
     int32_t *slope_room, *base_room, *slope_sum;
-    int32_t *line; /* [2 radius + 1][slopes, bases] */
+    int32_t *line; /* a ring of rows of lines: [2 radius + 1][slopes, bases] */
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
@@ -124,8 +122,8 @@ static void add_row(struct work *work, int row, int sign)
                     work->column, work->square);
 }
 
-/* Computes the columns' sums around a row: from those around a neighbouring row by adding and
- * subtracting one row, otherwise from nothing. */
+/* Computes the columns' sums around a row. If the sums of a neighbouring row are there, one row is
+ * added and one subtracted. */
 static void go_to_row(struct work *work, int row)
 {
     const int radius = work->guided->radius;
@@ -144,8 +142,8 @@ static void go_to_row(struct work *work, int row)
     work->row = row;
 }
 
-/* Computes sums along a row, over samples that are `channels` apart. The first windows are added
- * up; each later sum is that of the window before, plus and minus one column. */
+/* Computes the sums of windows along a row, over samples that are `channels` apart. The first sum
+ * is added up; each later sum is the sum before it, plus one column and minus one column. */
 #define GF_GUIDED_SLIDE(name, type) \
     static void name(const struct work *work, const type *column, type *room, type *sum) \
     { \
@@ -193,7 +191,7 @@ GF_TARGET_CLONES static void add_lines(int sign, const int32_t *restrict line, i
     }
 }
 
-/* Computes the lines of a row, which may be outside of the picture; they replace those of the
+/* Computes the lines of a row, which may be outside of the picture. They replace the lines of the
  * oldest row. */
 static void enter_row(struct work *work, int row, bool replaces)
 {
@@ -250,7 +248,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-/* The bytes on the device for the lines of all rows that `rows` rows of the result need: a struct
+/* Returns the device's bytes for the lines of all rows that `rows` result rows need: a struct
  * gf_guided_line for each sample. */
 static size_t device_bytes(const struct gf_stage *stage, int rows)
 {

@@ -7,7 +7,7 @@
 
 #include "base/elementary.h"
 
-/* With these limits, sums of 17-bit numbers over a window stay below 2^31. */
+/* With these limits, window sums of 17-bit numbers stay below 2^31. */
 enum { GF_GUIDED_RADIUS_MAX = 50, GF_GUIDED_BITS = 17 };
 
 /* The constants of guided. */
@@ -16,19 +16,19 @@ struct gf_guided {
     double count;     /* N, the pixels of a window */
     float edge;       /* sigma^2 M^2 N^2 */
     float mean;       /* 1 / N */
-    float step;       /* units of b in a level */
+    float step;       /* 1 / step is the unit of gf_guided_line.base */
     float mean_slope; /* 1 / (N 2^17) */
     float mean_base;  /* 1 / (N step) */
 };
 
-/* The line slope v + base, which represents a v + b: slope is a in units of 2^-17, base is b in
- * units of 1 / step. */
+/* The linear function a v + b of a sample v: slope is a in units of 2^-17, base is b in units of 1
+ * / step. */
 struct gf_guided_line {
     int32_t slope, base;
 };
 
-/* The line of a window with these sums of samples and of squares, which doubles hold exactly. N
- * squares - sum^2 is N^2 times the variance. */
+/* Returns the line of a window from the sums of its samples and of their squares, which doubles
+ * hold exactly. count * squares - sum^2 is count^2 times the variance. */
 GF_HOST_DEVICE struct gf_guided_line gf_guided_line_of(const struct gf_guided *guided, double sum,
                                                        double squares)
 {
@@ -42,7 +42,7 @@ GF_HOST_DEVICE struct gf_guided_line gf_guided_line_of(const struct gf_guided *g
     return line;
 }
 
-/* The result before rounding. slopes, bases: sums over the window. */
+/* Returns the result before rounding. slopes, bases: sums over the window. */
 GF_HOST_DEVICE float gf_guided_of(const struct gf_guided *guided, int32_t slopes, int32_t bases,
                                   float v)
 {

@@ -45,7 +45,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     for (int i = 0; i < 2; i++) {
         const enum gf_status status =
             *names[i] ? gf_icc_load(names[i], false, &found, &detail) : GF_OK;
-        if (status) /* a wrong name is an error of usage, like a filter's */
+        if (status) /* a wrong name is reported as a wrong parameter */
             return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
                            detail.text);
         if (*names[i] && !gf_icc_is_sound(found))
@@ -71,8 +71,8 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return status;
 }
 
-/* The profile of the input: the one that the parameter from= names, if it fits the picture's
- * channels. */
+/* Finds the input's profile. The profile of the parameter from= replaces the picture's own profile
+ * if it fits the picture's channels. */
 static enum gf_status origin(const struct icc *icc, struct gf_format in, struct gf_icc given,
                              struct gf_icc *from, struct gf_error *error)
 {
@@ -163,7 +163,7 @@ const struct gf_filter gf_icc_filter = {
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
-/* ---- conversion to sRGB, if the build has one ---- */
+/* ---- conversion to sRGB ---- */
 
 static const struct icc to_srgb = {.intent = GF_ICC_RELATIVE, .black_point = 1};
 

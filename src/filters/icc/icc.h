@@ -4,8 +4,8 @@
 
 #include "stage/filter.h"
 
-/* `icc=srgb` without parameters (params NULL), as a part of another filter. In a build without
- * Little CMS it changes neither colours nor their profile. */
+/* The filter `icc=srgb` without parameters (params is NULL), as a part of another filter. In a
+ * build without Little CMS it changes nothing. */
 extern const struct gf_filter gf_icc_to_srgb;
 
 #endif

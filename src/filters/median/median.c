@@ -27,15 +27,15 @@ static bool is_small(const struct gf_stage *stage)
     return median_radius(stage->params) <= GF_MEDIAN_NETWORK_MAX;
 }
 
-/* A histogram of the window: a bin for each sample value and, with 16 bits, the sums of 64 bins
- * each. */
+/* A histogram of the window, with a bin for each sample value. With 16 bits, `coarse` has the sums
+ * of 64 bins each. */
 struct window {
     uint16_t *fine, *coarse;
     int median, below; /* the bin where the last search ended; number of samples below that bin */
 };
 
-/* Rows of two windows, one a row below the other, with their borders: row y is in slot (y + radius)
- * mod (2 radius + 2). */
+/* The rows of two windows, one row apart, with their borders. Row y is in slot (y + radius) mod (2
+ * radius + 2). */
 struct work {
     struct gf_format format;
     int radius, border, sides; /* sides: 2 radius + 1 */
@@ -124,8 +124,9 @@ GF_INLINE void count_column(int bits, struct window *window, const unsigned char
     window->below += change * below;
 }
 
-/* Moves to the bin that contains the sample of that rank, skipping whole coarse bins where
- * possible. Most medians are close to the one before (T. S. Huang's algorithm). */
+/* Finds the bin that contains the sample of the rank, from the last bin that was found, skipping
+ * whole coarse bins where possible. Neighbouring medians are mostly close (T. S. Huang's
+ * algorithm). */
 GF_INLINE int find(int bits, struct window *window, int rank)
 {
     const int step = 1 << COARSE_SHIFT, mask = step - 1;
@@ -150,7 +151,7 @@ GF_INLINE int find(int bits, struct window *window, int rank)
     return median;
 }
 
-/* Computes one channel of a row. The histogram is empty before and after. */
+/* Computes one channel of a row. The histogram is empty before and afterwards. */
 GF_INLINE void slide_channel(int bits, struct work *work, const unsigned char *const *rows,
                              unsigned char *out, int channel)
 {
@@ -187,7 +188,7 @@ static void slide_row(struct work *work, int y, unsigned char *out)
     }
 }
 
-/* Computes two rows at a time. If there is only one left, NULL replaces the second. */
+/* Computes two rows at a time. NULL replaces the second row if only one is left. */
 static void medians_by_lists(struct work *work, const struct gf_view *in, const struct gf_view *out)
 {
     const unsigned char *rows[2 * GF_MEDIAN_RADIUS_MAX + 2];
@@ -231,8 +232,6 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
         slide_row(&work, y, gf_view_row(out, y));
     }
 }
-
-/* ---- variants ---- */
 
 static const char *refuses_local(const struct gf_stage *stage)
 {
@@ -287,7 +286,7 @@ const struct gf_filter gf_median_filter = {
     GF_PARAMS(struct gf_median, median_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
-    .cost = {.pixel = -1, /* a line through times measured for the radii 1, 2 and 5 */
+    .cost = {.pixel = -1, /* a straight line through the times measured for the radii 1, 2 and 5 */
              .tap = 0.16,
              .radius_max = GF_MEDIAN_COLUMNS_RADIUS - 1,
              .pixel_beyond = 20},

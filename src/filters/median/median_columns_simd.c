@@ -6,15 +6,16 @@
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-/* Columns of a part of a row, whose histograms stay in the second-level cache. */
+/* The number of a row's columns that are computed together, so that their histograms stay in the
+ * second-level cache. */
 enum { PART = 1024 };
 
-/* A column's histogram has two levels: 16 coarse bins, and for each of them the 16 values in it.
- * The counts are cumulative within a level, so that the first count above a rank shows the bin. */
+/* A column's histogram has two levels: 16 coarse bins, and 16 values in each of them. The counts of
+ * a level are cumulative, so that the first count above a rank shows the bin. */
 enum { BINS = 16, BIN_VALUES = 16, COUNTS = BINS * BIN_VALUES };
 
-/* The columns of a channel's windows in a part of a row. Row y is in line (y + radius) mod (2
- * radius + 2). */
+/* The columns of one channel in a part of a row. Row y is in line (y + radius) mod (2 radius +
+ * 2). */
 struct columns {
     const struct gf_view *in;
     int radius, border, sides; /* sides: 2 radius + 1 */
@@ -85,8 +86,8 @@ static void fill_line(const struct columns *columns, int row)
 
 #define INLINE GF_AVX2 static inline __attribute__((always_inline))
 
-/* The sums over a window's columns: the coarse bins, and for each of them the counts of its values,
- * which are those of an earlier window that ends at column `until`. */
+/* The sums over a window's columns. coarse: counts of the coarse bins. fine: counts of each coarse
+ * bin's values, for an earlier window that ends at column `until`. */
 struct window {
     __m256i coarse, fine[BINS];
     int until[BINS];
@@ -124,16 +125,16 @@ INLINE void count_sample(const struct columns *columns, size_t column, int sampl
     _mm_store_si128((void *)fine, is_there ? _mm_add_epi8(b, in_fine) : _mm_sub_epi8(b, in_fine));
 }
 
-/* The first bin whose count exceeds the limit; the last bin's count always does. */
+/* Returns the first bin whose count exceeds the limit. The last bin's count always exceeds it. */
 INLINE int first_above(__m256i counts, int limit)
 {
     const __m256i above = _mm256_cmpgt_epi16(counts, _mm256_set1_epi16((short)limit));
     return __builtin_ctz((unsigned)_mm256_movemask_epi8(above)) / 2;
 }
 
-/* The counts for the values of a coarse bin in the window that begins at column x: the counts of an
- * earlier window plus and minus the columns between, or the sum of all columns where that is less
- * work. */
+/* Returns the counts of a coarse bin's values in the window that begins at column x. They are the
+ * counts of an earlier window plus and minus the columns between, or the sum of all columns where
+ * that is less work. */
 INLINE __m256i fine_counts(const struct columns *columns, struct window *window, int bin, int x)
 {
     const uint8_t *const fine = columns->fine + bin * BIN_VALUES;
@@ -170,8 +171,8 @@ INLINE int median_at(const struct columns *columns, struct window *window, int x
     return bin * BIN_VALUES + first_above(fine, rank - up_to[bin]);
 }
 
-/* Computes a row. The columns have the histograms of the row above: each column adds a sample of
- * `taken` and subtracts a sample of `dropped` before a window reaches the column. */
+/* Computes a row. Before a window reaches a column, the column's histogram, which is that of the
+ * row above, adds the sample of `taken` and subtracts the sample of `dropped`. */
 GF_AVX2 static void make_row(const struct columns *columns, const uint8_t *taken,
                              const uint8_t *dropped, uint8_t *to)
 {
@@ -191,7 +192,7 @@ GF_AVX2 static void make_row(const struct columns *columns, const uint8_t *taken
     }
 }
 
-/* For the first row, the line to subtract is all zeros, which were added to all columns before. */
+/* The first row subtracts a line of zeros, which were added to all columns before. */
 GF_AVX2 static void make_part(struct columns *columns, const struct gf_view *out, int x0)
 {
     const int radius = columns->radius;

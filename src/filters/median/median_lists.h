@@ -1,11 +1,11 @@
-/* Medians of large windows by merging sorted lists, for one vector type. Define before each
- * inclusion
+/* Medians of large windows by merging sorted lists, for one vector type. Before each inclusion
+ * define
  * - LISTS, how the functions are declared (static, with the target),
  * - LISTS_VECTOR, the type, LISTS_LOAD(from) and LISTS_STORE(to, v), which need no alignment,
  * - LISTS_ZERO and LISTS_ONES, vectors of the least and the largest samples,
  * - LISTS_MIN(a, b) and LISTS_MAX(a, b), of unsigned samples,
  * - LISTS_NAME(name), the name of a function for this type.
- * The file undefines the last three at its end, which differ between samples of 8 and 16 bits. */
+ * The file undefines LISTS_MIN, LISTS_MAX and LISTS_NAME at its end. */
 
 #define LISTS_INLINE LISTS inline __attribute__((always_inline))
 #define LISTS_BYTES ((ptrdiff_t)sizeof(LISTS_VECTOR))
@@ -71,9 +71,9 @@ LISTS void LISTS_NAME(three_steps)(const struct gf_median_chain *chain, const un
     }
 }
 
-/* Does the first steps of a merge, beginning with the step of distance `half`, with `count`
- * elements in registers that are s apart. The results are written to `to`, `pitch_to` apart.
- * Elements before both lists count as 0, elements behind them as the largest sample. */
+/* Does the first steps of a merge, beginning with the step of distance `half`. `count` elements,
+ * which are s apart, are in registers. The results are written to `to`, pitch_to apart. Elements
+ * before both lists count as 0, elements behind them as the largest sample. */
 LISTS_INLINE void LISTS_NAME(first_steps)(const struct gf_median_merge *merge, const int count,
                                           const unsigned char *a, const unsigned char *b,
                                           ptrdiff_t pitch, unsigned char *to, ptrdiff_t pitch_to)
@@ -117,7 +117,7 @@ LISTS_INLINE void LISTS_NAME(begin_merge)(const struct gf_median_merge *merge,
         LISTS_NAME(first_steps)(merge, 2, a, b, pitch, to, pitch_to);
 }
 
-/* Merges `bytes` bytes of two lists of planes, and keeps elements low to high of the result. */
+/* Merges `bytes` bytes of two lists, and keeps elements low to high of the result. */
 LISTS void LISTS_NAME(merge_lists)(const struct gf_median_merge *merge, const unsigned char *a,
                                    const unsigned char *b, ptrdiff_t pitch, size_t bytes,
                                    unsigned char *v, unsigned char *to)
@@ -134,12 +134,13 @@ LISTS void LISTS_NAME(merge_lists)(const struct gf_median_merge *merge, const un
         for (int i = 0; i < merge->chains - 1; i++)
             LISTS_NAME(three_steps)(&merge->chain[i], v, v, LISTS_BYTES);
         LISTS_NAME(three_steps)(&merge->chain[merge->chains - 1], v, result, pitch);
-        if (merge->low == 0) /* no step of a chain changes it */
+        if (merge->low == 0) /* the element is the first of its chain in all steps, which do not
+                              * change it */
             LISTS_STORE(result, LISTS_LOAD(v));
     }
 }
 
-/* Sorts the columns of `count` rows; the result is as many planes. */
+/* Sorts the columns of `count` rows. The result has a plane for each rank. */
 LISTS void LISTS_NAME(sort_columns)(const struct gf_median_lists *lists,
                                     const unsigned char *const *rows, size_t x0)
 {
@@ -155,8 +156,8 @@ LISTS void LISTS_NAME(sort_columns)(const struct gf_median_lists *lists,
     }
 }
 
-/* Merges the sorted columns of a window's width, each of which is a plane set in `columns`. Returns
- * the planes of the result. */
+/* Merges the sorted columns of a window's width. `columns` is the plane of a column's first
+ * element. Returns the planes of the result. */
 LISTS const unsigned char *LISTS_NAME(across)(const struct gf_median_lists *lists,
                                               const struct gf_median_across *of,
                                               const unsigned char *columns)
@@ -174,16 +175,16 @@ LISTS const unsigned char *LISTS_NAME(across)(const struct gf_median_lists *list
         LISTS_NAME(merge_lists)
         (&of->added[k], level + (ptrdiff_t)width * (ptrdiff_t)lists->step, all, lists->pitch,
          lists->bytes, lists->v, of->all);
-        all = of->all; /* in place: all that is overwritten has been read */
+        all = of->all; /* may write in place: all input that this overwrites has been read */
         width += 1 << k;
     }
     return all;
 }
 
-/* Selects the medians from two sorted lists: the core, from which elements that cannot be the
- * median were removed and which has one sample more than the window is wide, and a row. The n-th
- * element of two sorted lists is the smallest of all maxima of element i of one list and element n
- * - i of the other. */
+/* Selects the medians from two sorted lists. The core is the list of the rows that both windows
+ * have, without elements that cannot be the median; it has one sample more than the window is wide.
+ * The other list is a row. The n-th element of two sorted lists is the smallest of all maxima of
+ * element i of one list and element n - i of the other. */
 LISTS void LISTS_NAME(select)(const struct gf_median_lists *lists, const unsigned char *core,
                               const unsigned char *row, unsigned char *to)
 {

@@ -9,14 +9,14 @@
 enum { LEVELS = 5, CHAINS_MAX = 2, SORT_MAX = 63 };
 enum { VECTOR_MAX = 64, WIDE = 512, SLACK = 16 };
 
-/* Three steps of a merge, with distances 4 s, 2 s and s, and the blocks of a chain that matter for
- * the result. */
+/* A chain of elements in three steps of a merge, with distances 4 s, 2 s and s: the first and last
+ * block that influence the result. */
 struct gf_median_chain {
     int s, first, last;
 };
 
-/* The merge of two lists with `half` - `first` and `end` - `half` elements, which are before and
- * behind element `half`, a power of two. Elements low .. high of the result are kept. */
+/* The merge of two lists. The first list is elements first .. half - 1, the second is elements half
+ * .. end - 1; half is a power of two. Elements low .. high of the result are kept. */
 struct gf_median_merge {
     int half, first, end, low, high;
     int at_once; /* elements in registers in the first steps, 2 to 16 */
@@ -25,12 +25,13 @@ struct gf_median_merge {
     struct gf_median_chain chain[CHAINS_MAX];
 };
 
-/* The merges that make one list of as many columns as the window is wide: doubled[k] merges two
- * lists of 2^(k - 1) columns, and added[k] merges one of 2^k columns with what was gathered
- * before. */
+/* The merges that make one list of as many columns as the window is wide. doubled[k] merges two
+ * lists of 2^(k - 1) columns; added[k] merges a list of 2^k columns with the list `all`, which
+ * gathers the others. */
 struct gf_median_across {
     struct gf_median_merge doubled[LEVELS], added[LEVELS];
-    unsigned char *level[2], *all; /* planes for doubled lists, used by turns; for gathered lists */
+    unsigned char *level[2], *all; /* planes of the doubled lists, used in turns; planes of the
+                                    * gathered list */
     int planes;                    /* planes of the longest list */
 };
 
@@ -38,7 +39,7 @@ struct gf_median_lists {
     int sides, step;
     int sort_count;
     uint8_t sort[SORT_MAX][2];
-    size_t bytes, made; /* bytes of a list's plane; bytes of results */
+    size_t bytes, made; /* bytes of a list's plane; bytes of a plane of results */
     ptrdiff_t pitch;    /* bytes between planes */
     unsigned char *columns, *v, *line;
     struct gf_median_across core, row;
@@ -78,9 +79,9 @@ static void fill_sort(struct gf_median_lists *lists)
     }
 }
 
-/* Computes the blocks of a chain that are needed. Blocks before them would only order elements
- * before both lists, or elements that do not influence the result: if the block before is missing,
- * the results of a block are right from element 8 m + 7 on. */
+/* Finds the blocks of a chain that are needed. Earlier blocks would only order elements before both
+ * lists, or elements that do not influence the result. Without the block before it, a block has
+ * right results from element 8 m + 7 on. */
 static struct gf_median_chain chain_of(const struct gf_median_merge *merge, int s)
 {
     const int low = merge->low - 2 * s + 2, high = merge->high + s - 1;
@@ -89,7 +90,7 @@ static struct gf_median_chain chain_of(const struct gf_median_merge *merge, int 
     return (struct gf_median_chain){s, first > 0 ? first / 8 : 0, quotient_up(last - 8, 8)};
 }
 
-/* Of `count` sorted samples of the window, those that can be its median, numbered from 0. */
+/* The sorted samples of a window that can be its median: numbers low to high of `count`. */
 struct kept {
     int count, low, high;
 };
@@ -129,8 +130,8 @@ static int plane_count(const struct gf_median_merge *merge)
     return merge->high - merge->low + 1 + 2 * SLACK;
 }
 
-/* Plans the merges for columns of `height` samples. Returns the number of elements that they need
- * room for. */
+/* Plans the merges for columns of `height` samples. Returns the number of elements for which the
+ * merges need memory. */
 static int plan_across(const struct gf_median_lists *lists, int height,
                        struct gf_median_across *across)
 {
@@ -151,8 +152,8 @@ static int plan_across(const struct gf_median_lists *lists, int height,
     return room;
 }
 
-/* Reserves planes. Elements before the first and behind the last one that is kept are written to
- * extra planes that nothing reads. */
+/* Reserves planes. The elements just before and just behind the kept elements are written to extra
+ * planes, which nothing reads. */
 static void carve_planes(struct gf_carver *carver, const struct gf_median_lists *lists,
                          struct gf_median_across *across)
 {

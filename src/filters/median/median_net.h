@@ -59,8 +59,9 @@ NET NET_TYPE NET_NAME(net_middle)(NET_TYPE a, NET_TYPE b, NET_TYPE c)
     return NET_MAX(NET_MIN(a, b), NET_MIN(NET_MAX(a, b), c));
 }
 
-/* The median of three sorted columns, where rank[i] contains the i-th sample of each column: the
- * median of the largest minimum, the middle medians' median, and the smallest maximum. */
+/* Returns the median of three sorted columns; rank[i] contains the i-th sample of each column. It
+ * is the median of three samples: the largest minimum, the median of the medians, and the smallest
+ * maximum. */
 NET NET_TYPE NET_NAME(net_median3)(NET_TYPE rank[3][3])
 {
     const NET_TYPE low = NET_MAX(NET_MAX(rank[0][0], rank[0][1]), rank[0][2]);
@@ -69,11 +70,11 @@ NET NET_TYPE NET_NAME(net_median3)(NET_TYPE rank[3][3])
                                 high);
 }
 
-/* The median of five sorted columns. The ranks are sorted across the columns, too. Element j of
- * rank i is then not smaller than (i + 1)(j + 1) and not larger than (5 - i)(5 - j) elements, so
- * that only 13 elements can be the median; six elements are surely smaller and six surely larger.
- * The rest is a selection network for the 252 ways in which such a matrix can be divided into ones
- * and zeros; it was found by a search and proved on all of them (0-1 principle). */
+/* Returns the median of five sorted columns. The ranks are sorted across the columns, too. Element
+ * j of rank i is then not smaller than (i + 1)(j + 1) and not larger than (5 - i)(5 - j) elements,
+ * so that only 13 elements can be the median; six elements are surely smaller and six surely
+ * larger. The rest is a selection network for the 252 ways in which such a matrix can be divided
+ * into ones and zeros; it was found by a search and proved on all of them (0-1 principle). */
 NET NET_TYPE NET_NAME(net_median5)(NET_TYPE rank[5][5])
 {
     NET_NAME(net_sort5)(rank[0]);
@@ -137,10 +138,10 @@ NET void NET_NAME(net_merge)(NET_TYPE *v, int half, int first, int end)
     }
 }
 
-/* The median of eleven samples: v[0] to v[5] and w[0] to w[3], both sorted, and z. It is z if z is
- * between the fifth and the sixth of the other ten, and else the nearer of these two. The n-th
- * element of two sorted lists is the smallest of all maxima of element i of one list and element n
- * - i of the other. */
+/* Returns the median of eleven samples: v[0] to v[5] and w[0] to w[3], both sorted, and z. The
+ * median is z if z is between the fifth and the sixth of the other ten samples, otherwise the
+ * nearer of these two. The n-th element of two sorted lists is the smallest of all maxima of
+ * element i of one list and element n - i of the other. */
 NET NET_TYPE NET_NAME(net_median11)(const NET_TYPE v[6], const NET_TYPE w[4], NET_TYPE z)
 {
     NET_TYPE fifth = v[4], sixth = v[5];

@@ -20,7 +20,7 @@
 
 enum { BYTES = 64, AHEAD = 512 };
 
-/* Sorts columns of 64 bytes; the result is 64 bytes for each rank. */
+/* Sorts columns of samples in 64 bytes of each row. The result has 64 bytes for each rank. */
 GF_VBMI GF_INLINE void sort_columns(const int sides, const int bits,
                                     const unsigned char *const *rows, size_t at, __m512i *rank)
 {
@@ -36,8 +36,8 @@ GF_VBMI GF_INLINE void sort_columns(const int sides, const int bits,
         net_sort5_16(rank);
 }
 
-/* The medians of the windows that begin at the first 64 of 128 bytes of sorted columns. Column k of
- * a window is k steps further on. */
+/* Returns the medians of the windows that begin at the first 64 of 128 bytes of sorted columns.
+ * Column k of a window is k steps to the right. */
 GF_VBMI GF_INLINE __m512i median3(const int bits, const __m512i *first, const __m512i *second,
                                   const __m512i *further)
 {
@@ -67,7 +67,8 @@ struct medians {
     __m512i further[GF_MEDIAN_ROWS];
 };
 
-/* Computes the medians of 64 bytes; the next 64 bytes of `rows` complete their windows. */
+/* Computes the medians of 64 bytes. The next 64 bytes of `rows` contain the rest of their
+ * windows. */
 GF_VBMI GF_INLINE __m512i next(struct medians *m, const int sides, const int bits,
                                const unsigned char *const *rows, size_t at)
 {
@@ -91,7 +92,8 @@ GF_VBMI GF_INLINE void median_row(const int sides, const int bits,
             place[i] = (unsigned char)(i + k * step);
         m.further[k] = _mm512_loadu_si512(place);
     }
-    const struct gf_median_rows at = *rows; /* a copy: stores might change *rows */
+    const struct gf_median_rows at = *rows; /* a copy, because the compiler assumes that stores may
+                                             * change *rows */
     size_t i = 0;
     sort_columns(sides, bits, at.end ? at.left : at.right, 0, m.first);
     if (at.end && (uintptr_t)out % BYTES && (uintptr_t)out % (bits / 8) == 0) {
@@ -156,8 +158,8 @@ GF_VBMI GF_INLINE struct triple sort_neighbours(const int bits, const unsigned c
     return (struct triple){v[0], v[1], v[2]};
 }
 
-/* The median of the largest low, the median of the middles, and the smallest high, of a pair of
- * rows that two windows share and of a third row. */
+/* Returns the median of three samples: the largest low, the median of the middles, and the smallest
+ * high, of a pair of rows that two windows share and of a third row. */
 GF_VBMI GF_INLINE __m512i median_of(const int bits, const struct triple pair[2],
                                     const struct triple *third)
 {
@@ -183,14 +185,15 @@ GF_VBMI GF_INLINE void four_medians(const int bits, const unsigned char *const *
 GF_VBMI GF_INLINE void four_rows(const int bits, const struct gf_median_rows *rows,
                                  unsigned char *const *out, size_t size, int step)
 {
-    const struct gf_median_rows at = *rows; /* a copy: stores might change *rows */
+    const struct gf_median_rows at = *rows; /* a copy, because the compiler assumes that stores may
+                                             * change *rows */
     unsigned char *const to[4] = {out[0], out[1], out[2], out[3]};
     const uintptr_t ahead_in = 4 * ((uintptr_t)at.between[3] - (uintptr_t)at.between[2]);
     const uintptr_t ahead_out = 4 * ((uintptr_t)to[1] - (uintptr_t)to[0]);
     __m512i found[4];
     for (size_t i = 0; i < at.end; i += BYTES) {
-        /* Prefetches what the next four rows need, since processors do not recognise this pattern.
-         */
+        /* Prefetches the next four rows, because processors do not recognise this pattern of
+         * accesses. */
         for (int k = 0; k < 4; k++) {
             _mm_prefetch((const char *)((uintptr_t)at.between[k + 2] + ahead_in + i), _MM_HINT_T0);
             __builtin_prefetch((const void *)((uintptr_t)to[k] + ahead_out + i), 1);

@@ -1,4 +1,5 @@
-/* Medians by vector instructions. Networks make those of 3x3 and 5x5 samples (GF_CPU_VBMI). */
+/* Medians by vector instructions. gf_median_simd() uses networks of minima and maxima for windows
+ * of 3x3 and 5x5 samples (GF_CPU_VBMI). */
 #ifndef GF_FILTERS_MEDIAN_MEDIAN_SIMD_H
 #define GF_FILTERS_MEDIAN_MEDIAN_SIMD_H
 
@@ -7,9 +8,10 @@
 #include "base/cpu.h"
 #include "stage/stage.h"
 
-/* The rows of a window, or of four windows one below the other, from `radius` columns left of the
- * first result on. Byte i of row k is left[k][i] below 64, between[k][i - 64] from there to end +
- * 64, a multiple of 64, and right[k][i - end] behind; with an `end` of 0 it is right[k][i]. */
+/* The rows of a window, or of four windows one below the other. Each begins `radius` columns to the
+ * left of the first result. Byte i of row k is left[k][i] for i < 64; between[k][i - 64] for i <
+ * end + 64, a multiple of 64; and right[k][i - end] from there on. If `end` is 0, every byte is
+ * right[k][i]. */
 enum { GF_MEDIAN_ROWS = 6 };
 struct gf_median_rows {
     const unsigned char *left[GF_MEDIAN_ROWS], *between[GF_MEDIAN_ROWS], *right[GF_MEDIAN_ROWS];
@@ -31,14 +33,14 @@ GF_X86_ONLY void gf_median_simd_four(int bits, const struct gf_median_rows *rows
  * so that the time does not grow with the radius. After S. Perreault and P. Hebert, Median
  * Filtering in Constant Time, IEEE Transactions on Image Processing 16(9), 2007. */
 
-/* The radius from which on this is faster than gf_median_lists() with 8 bits. */
+/* The radius from which gf_median_columns() is faster than gf_median_lists() for 8 bits. */
 enum { GF_MEDIAN_COLUMNS_RADIUS = 6 };
 
 /* The bytes of scratch memory that gf_median_columns() needs. */
 size_t gf_median_columns_scratch(struct gf_format format, int radius);
 
-/* Computes medians of (2 radius + 1)^2 samples, with a radius of at most 90, for the rows of `out`;
- * `in` has the rows that they need. Needs GF_CPU_AVX2. */
+/* Computes medians of (2 radius + 1)^2 samples, with a radius of at most 90, for the rows of `out`.
+ * `in` contains all rows of their windows. Needs GF_CPU_AVX2. */
 GF_X86_ONLY void gf_median_columns(const struct gf_view *in, const struct gf_view *out, int radius,
                                    int border, void *scratch);
 
@@ -52,7 +54,8 @@ GF_X86_ONLY void gf_median_columns(const struct gf_view *in, const struct gf_vie
  * merges columns and rows similarly. */
 
 enum {
-    GF_MEDIAN_LISTS_RADIUS = 8,  /* largest radius; with more, the lists exceed the caches */
+    GF_MEDIAN_LISTS_RADIUS = 8,  /* the largest radius; with larger ones the lists exceed the
+                                  * caches */
     GF_MEDIAN_LISTS_BEHIND = 768 /* bytes that are read behind the last sample of a row */
 };
 

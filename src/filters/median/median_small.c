@@ -7,7 +7,8 @@
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-/* How many samples of a row are computed at a time: their planes stay in the first-level cache. */
+/* The number of a row's samples that are computed together, so that their planes stay in the first-
+ * level cache. */
 enum { CHUNK = 1024, SIDES_MAX = 2 * GF_MEDIAN_NETWORK_MAX + 1 };
 enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 
@@ -20,15 +21,15 @@ enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 #define SAMPLE_NAME(name) name##_16
 #include "filters/median/median_small.h"
 
-/* Copies of the ends of rows together with their borders. Row y is in slot (y + radius) mod (2
- * radius + 1). The part of a row between its ends is read in the picture. Vectors of 64 bytes read
- * one sample too many, which must be in the picture or in the slot. */
+/* Copies of both ends of rows together with their borders. Row y is in slot (y + radius) mod (2
+ * radius + 1). The middle of a row is read in the picture. Vectors of 64 bytes read up to one
+ * sample beyond their end, which must be in the picture or in the slot. */
 enum { VECTOR = 64, SHORT = 3 * VECTOR, END = 256, SLOT = END + SHORT + END };
 
 struct work {
     const struct gf_view *in;
     int radius, border, sides;
-    int slot_count;                     /* the rows of FOUR windows */
+    int slot_count;                     /* slots for the rows of FOUR windows */
     size_t row_bytes, pixel_bytes, pad; /* pad: bytes of the border */
     unsigned char *slots, *zeros;
     void *planes;
@@ -72,7 +73,7 @@ static const unsigned char *row_of(const struct work *work, int row)
     return from < 0 ? work->zeros : gf_view_row(work->in, from);
 }
 
-/* Fills pixels of the border, as many as it is wide, from `column` on. */
+/* Fills one side of the border, which begins at `column`. */
 static void fill_border(const struct work *work, const unsigned char *row, int column,
                         unsigned char *to)
 {
@@ -89,7 +90,8 @@ static bool is_short(const struct work *work)
     return work->row_bytes < SHORT;
 }
 
-/* Where the last end of a row begins, so that the vector before it stays within the row. */
+/* Returns the byte at which the copied end of a row begins. The vector before it stays within the
+ * row. */
 static size_t last_end(const struct work *work)
 {
     return (work->row_bytes - VECTOR) / VECTOR * VECTOR;

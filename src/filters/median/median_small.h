@@ -1,6 +1,6 @@
 /* The 3x3 and 5x5 medians of one row, for one sample type. Before each inclusion define SAMPLE, its
- * type in memory that may start anywhere (SAMPLE_ANY), and SAMPLE_NAME(name). Undefined again at
- * the end. */
+ * type in memory SAMPLE_ANY, which needs no alignment, and SAMPLE_NAME(name). The file undefines
+ * them at its end. */
 
 #define NET GF_INLINE
 #define NET_TYPE SAMPLE
@@ -9,9 +9,9 @@
 #define NET_NAME(name) SAMPLE_NAME(name)
 #include "filters/median/median_net.h"
 
-/* Computes a row of medians. rows[i] points to the first sample of the window's row i, with columns
- * `step` samples apart. Each column is sorted once for all windows that contain it, into one plane
- * of `room` samples for each rank. */
+/* Computes a row of medians. rows[i] points to the first sample of the window's row i; columns are
+ * `step` samples apart. Each column is sorted once for all windows that contain it. Each rank of
+ * the columns has a plane of `room` samples. */
 GF_TARGET_CLONES static void SAMPLE_NAME(median3_row)(const SAMPLE_ANY *const *rows,
                                                       SAMPLE *restrict plane, size_t room,
                                                       SAMPLE_ANY *restrict out, size_t count,

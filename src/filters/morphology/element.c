@@ -2,7 +2,8 @@
 
 #include "base/fail.h"
 
-/* A shape is stored as a matrix of one number above 1 and has the element's size. */
+/* The numbers of the shapes. A shape that has the element's size is stored as a matrix with one
+ * number. */
 enum { RECTANGLE = 1, ELLIPSE, CROSS, DIAMOND };
 const char *const gf_element_shapes[] = {"rectangle", "ellipse", "cross", "diamond", NULL};
 const char *const gf_element_matrices[] = {"1", "2", "3", "4"};
@@ -72,7 +73,8 @@ static void add_matrix(struct gf_morphology *morphology, const struct gf_matrix 
     }
 }
 
-/* The columns on each side of the middle in the shape's row dy. The ellipse is OpenCV's. */
+/* Returns the number of columns on each side of the middle in row dy of the shape. The ellipse is
+ * OpenCV's. */
 static int half_width(int shape, int rx, int ry, int dy)
 {
     const int far = dy < 0 ? -dy : dy;

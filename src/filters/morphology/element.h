@@ -1,14 +1,11 @@
-/* Dilation and erosion, which are the largest and the smallest sample under a structuring element,
- * and the operations that consist of both (J. Serra, Image Analysis and Mathematical Morphology,
- * 1982).
- *
- * Erosion takes the smallest of the samples at p + s for all s of the element, dilation the largest
- * of those at p - s, so that an opening never exceeds the picture and a closing is never below it.
- *
- * A rectangle is computed by columns, then by rows. Other elements are divided into chords, which
- * are runs of a row (E. R. Urbach and M. H. F. Wilkinson, Efficient 2-D grayscale morphological
- * transformations with arbitrary flat structuring elements, 2008). The extreme of a chord of n
- * samples is that of two runs of 2^level samples, level = floor(log2 n), one at each end. */
+/* Dilation takes the largest sample under a structuring element, erosion the smallest; other
+ * operations consist of both (J. Serra, Image Analysis and Mathematical Morphology, 1982). Erosion
+ * takes the samples at p + s for all s of the element, dilation those at p - s, so that an opening
+ * never exceeds the picture and a closing is never below it. A rectangle is computed by columns,
+ * then by rows. Other elements are divided into chords, which are runs of a row (E. R. Urbach and
+ * M. H. F. Wilkinson, Efficient 2-D grayscale morphological transformations with arbitrary flat
+ * structuring elements, 2008). The extreme of a chord of n samples is that of two runs of 2^level
+ * samples, level = floor(log2 n), one at each end. */
 #ifndef GF_FILTERS_MORPHOLOGY_ELEMENT_H
 #define GF_FILTERS_MORPHOLOGY_ELEMENT_H
 
@@ -21,14 +18,17 @@ GF_C_BEGIN
 
 enum {
     GF_MORPHOLOGY_RADIUS_MAX = 250,
-    GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1, /* a matrix of 31x31 has at most 31 * 16 */
-    GF_LEVELS_MAX = 9,                                /* since 2^8 <= 501 */
+    GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1, /* a matrix of 31x31 has at most 31 * 16
+                                                       * chords */
+    GF_LEVELS_MAX = 9,                                /* since the longest chord has 501 samples,
+                                                       * and 2^8 <= 501 < 2^9 */
 };
 
 /* The element as the filters' parameters describe it. */
 struct gf_element {
     int rx, ry; /* ry < 0: equals rx */
-    /* Width 0, a number of gf_element_shapes, or 1 for each sample of the element. */
+    /* One of three: width 0; one number of gf_element_shapes; or a matrix with 1 for each sample of
+     * the element. */
     struct gf_matrix shape;
 };
 
@@ -60,7 +60,7 @@ extern const char *const gf_element_matrices[];
 /* A run in the element's row dy that begins at column x; both are relative to the middle. */
 struct gf_chord {
     int16_t dy, x;
-    int16_t last; /* column where the second of its runs of 2^level begins */
+    int16_t last; /* the column where the second of the chord's two runs of 2^level begins */
     int16_t level;
 };
 
@@ -76,7 +76,7 @@ struct gf_morphology {
 /* Checks a matrix: both sides are odd, and it consists of 0 and 1 with at least one 1. */
 enum gf_status gf_element_check(const struct gf_element *element,
                                 struct gf_error *error) GF_CHECKED;
-/* The number of rows that the element reaches above and below. */
+/* Returns the number of rows of the element above its middle, which is also the number below. */
 int gf_element_radius(const struct gf_element *element);
 void gf_morphology_init(struct gf_morphology *morphology, const struct gf_element *element,
                         int border);
@@ -89,7 +89,8 @@ enum gf_morphology_make {
     GF_MORPHOLOGY_BLACKHAT,
     GF_MORPHOLOGY_GRADIENT,
 };
-/* The largest number of rows of the first operation that `rows` rows of the second need. */
+/* Returns the largest number of rows of the first operation that `rows` rows of the second depend
+ * on. */
 static inline int gf_morphology_rows(const struct gf_morphology *morphology,
                                      struct gf_format format, int rows)
 {
@@ -97,7 +98,7 @@ static inline int gf_morphology_rows(const struct gf_morphology *morphology,
     return morphology->border == GF_BORDER_WRAP || most > format.height ? format.height : most;
 }
 
-/* The rows of the first operation that rows y .. y + rows - 1 of the second need. */
+/* Returns the rows of the first operation that rows y .. y + rows - 1 of the second depend on. */
 static inline struct gf_rows gf_morphology_reach(const struct gf_morphology *morphology,
                                                  struct gf_format format, int y, int rows)
 {
@@ -107,24 +108,24 @@ static inline struct gf_rows gf_morphology_reach(const struct gf_morphology *mor
     return (struct gf_rows){first < 0 ? 0 : first, end > format.height ? format.height : end};
 }
 
-/* The bytes of scratch memory that gf_morphology_cpu() needs for `rows` rows of such a picture. */
+/* Returns the bytes of scratch memory that gf_morphology_cpu() needs for `rows` rows. */
 size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format format, int rows);
-/* Computes the rows of `out`; `in` contains the rows that they need. */
+/* Computes the rows of `out`. `in` contains all rows that they depend on. */
 void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
                        const struct gf_view *in, const struct gf_view *out, void *scratch);
 
-/* Rectangles of 3 to 11 rows and columns, and other elements of few samples, on the CPU. rows:
- * those of the input, from ry above the first of `out` on; slots: GF_LEVELS_MAX slots with room for
- * a padded row. */
+/* Dilation and erosion by rectangles of 3 to 11 rows and columns, and by other elements of few
+ * samples, on the CPU. rows: the input's rows, from ry rows above the first row of `out` on; slots:
+ * GF_LEVELS_MAX slots with room for a padded row. */
 bool gf_morphology_is_small(const struct gf_morphology *morphology);
 void gf_morphology_small(const struct gf_morphology *morphology, bool dilates,
                          const unsigned char *const *rows, const struct gf_view *out,
                          unsigned char *const *slots);
 
-/* The device's tables of runs: the columns that a table has on each side of the picture, the bytes
- * of a table's row, and the scratch memory for `rows` rows of the result from `in_rows` rows of the
- * input. */
-/* The number of tables: one for each level from 0 to the highest. */
+/* The device's tables of runs. The functions return the columns that a table has on each side of
+ * the picture, the bytes of a table's row, and the scratch memory for `rows` result rows from
+ * `in_rows` input rows. */
+/* Returns the number of tables: one for each level from 0 to the highest. */
 static inline int gf_morphology_levels(int levels)
 {
     int count = 0;

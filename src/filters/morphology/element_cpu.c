@@ -5,16 +5,16 @@
 #include "filters/morphology/element.h"
 #include "pixel/stencil.h"
 
-/* Bytes of a row in a strip: a chunk of a strip's rows stays in the cache. */
+/* The bytes of a strip's row. A chunk of a strip's rows stays in the cache. */
 enum { STRIP = 1024 };
 
 struct work {
     unsigned char *zeros;
-    unsigned char *chunk; /* the extremes from each row of a chunk to the last */
-    unsigned char *most;  /* extremes of a strip's rows behind the chunk */
+    unsigned char *chunk; /* extremes of the chunk's rows, from each row to the last */
+    unsigned char *most;  /* extremes of the rows behind the chunk */
     unsigned char *row;   /* a row of the picture with its border */
-    /* run[level]: for each pixel of the row the extremes of 2^level pixels, itself and those to its
-     * right */
+    /* run[level]: for each pixel of the row the extreme of 2^level pixels, of which it is the
+     * first */
     unsigned char *run[GF_LEVELS_MAX];
     const unsigned char **rows;         /* rows of the input */
     size_t pixel_bytes, row_bytes, pad; /* pad: bytes of the border on one side */
@@ -46,7 +46,7 @@ size_t gf_morphology_scratch(const struct gf_element *element, struct gf_format 
     return carve(&work, NULL, morphology.rx, morphology.ry, format, rows);
 }
 
-/* Sets `to` to the extremes of a and b, `count` samples; `to` may be a, or begin before a and b. */
+/* Sets to[i] to the extreme of a[i] and b[i]. The memory of `to` may begin at or before a and b. */
 #define EXTREMES(name, type, compare) \
     GF_TARGET_CLONES static void name(const void *a_, const void *b_, void *to_, size_t count) \
     { \
@@ -59,7 +59,7 @@ EXTREMES(least8, uint8_t, <)
 EXTREMES(largest16, gf_u16_any, >)
 EXTREMES(least16, gf_u16_any, <)
 
-/* Sets `to` to the extremes of to, a and b. */
+/* Sets to[i] to the extreme of to[i], a[i] and b[i]. */
 #define EXTREMES_OF_BOTH(name, type, compare) \
     GF_TARGET_CLONES static void name(const void *a_, const void *b_, void *to_, size_t count) \
     { \
@@ -83,7 +83,7 @@ struct operation {
     size_t sample_bytes;
 };
 
-/* Indexed by depth (8 or 16 bits), then by the kind of extreme (least or largest). */
+/* The operations by depth (8 or 16 bits), and by kind of extreme (least or largest). */
 static const struct operation operations[2][2] = {
     {{least8, least_of_both8, 1}, {largest8, largest_of_both8, 1}},
     {{least16, least_of_both16, 2}, {largest16, largest_of_both16, 2}}};
@@ -94,10 +94,9 @@ static void take(const struct operation *operation, const void *a, const void *b
     operation->extreme(a, b, to, bytes / operation->sample_bytes);
 }
 
-/* Computes rows y .. y + count - 1 of a strip from `rows`, which begin ry rows above, by the
- * algorithm of van Herk, and of Gil and Werman. `count` is at most the window's height. The window
- * of each row consists of the last rows of a chunk of `count` rows, and of rows behind the
- * chunk. */
+/* Computes `count` rows of a strip, from row y on, by the algorithm of van Herk, and of Gil and
+ * Werman. `rows` begin ry rows above; `count` is at most the window's height. A row's window
+ * consists of the last rows of a chunk of `count` rows, and of rows behind the chunk. */
 static void columns_chunk(const struct operation *operation, const struct work *work,
                           const unsigned char *const *rows, int window, int count, size_t at,
                           size_t bytes, const struct gf_view *out, int y)
@@ -108,7 +107,7 @@ static void columns_chunk(const struct operation *operation, const struct work *
         take(operation, rows[i] + at, work->chunk + (size_t)(i + 1) * STRIP,
              work->chunk + (size_t)i * STRIP, bytes);
     for (int i = count; i < window + count - 1; i++) {
-        if (count == window && i == count) /* the first row's window is the chunk */
+        if (count == window && i == count) /* the window of the first row is the chunk itself */
             memcpy(gf_view_row(out, y) + at, work->chunk, bytes);
         if (most)
             take(operation, most, rows[i] + at, work->most, bytes);
@@ -134,7 +133,7 @@ static void columns(const struct operation *operation, const struct work *work, 
     }
 }
 
-/* Computes the extreme of each 2^level samples of a padded row from those of half as many
+/* Computes the extremes of 2^level samples of a padded row from the extremes of half as many
  * samples. */
 static void double_runs(const struct operation *operation, const struct work *work,
                         const unsigned char *half, unsigned char *to, int level)
@@ -173,7 +172,7 @@ static void rectangle(const struct gf_morphology *morphology, const struct opera
                   gf_view_row(out, y));
 }
 
-/* Takes the chords of each row of the input into all rows of the result whose element contains
+/* Computes the extremes of each input row's chords for all result rows whose element contains
  * them. */
 static void chords(const struct gf_morphology *morphology, bool dilates,
                    const struct operation *operation, const struct work *work,

@@ -1,6 +1,6 @@
-/* Dilation and erosion by small elements on the CPU, in one pass for each direction. For a
- * rectangle it is the extreme of rows, for two result rows at a time, and then of columns. For
- * other elements it is the extreme of all their samples. */
+/* Dilation and erosion by small elements on the CPU. A rectangle takes the extremes of rows, for
+ * two result rows at a time, and then of columns. Any other element takes the extreme of all its
+ * samples in one pass. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -26,7 +26,7 @@ enum { RADIUS_MOST = 5, WINDOW_MOST = 2 * RADIUS_MOST + 1, SAMPLES_MOST = 2 * WI
             to[i] = most; \
         } \
     }
-/* The same for the row below as well. */
+/* Does the same for two result rows, `to` and `below`. */
 #define EXTREME_OF_TWO(name, window, type, compare) \
     GF_TARGET_CLONES static void name(const unsigned char *const *rows, unsigned char *to_, \
                                       unsigned char *below_, size_t count) \
@@ -58,7 +58,7 @@ EXTREMES(largest8, uint8_t, >)
 EXTREMES(least16, gf_u16_any, <)
 EXTREMES(largest16, gf_u16_any, >)
 
-/* Functions for windows of 3, 5 .. WINDOW_MOST. */
+/* The functions for windows of 3, 5 .. WINDOW_MOST rows. */
 struct extremes {
     void (*of[RADIUS_MOST])(const unsigned char *const *rows, unsigned char *to, size_t count);
     void (*of_two[RADIUS_MOST])(const unsigned char *const *rows, unsigned char *to,
@@ -71,7 +71,7 @@ struct extremes {
             two_##name##_3, two_##name##_5, two_##name##_7, two_##name##_9, two_##name##_11 \
         } \
     }
-/* Indexed by depth (8 or 16 bits), then by the kind of extreme (least or largest). */
+/* The functions by depth (8 or 16 bits), and by kind of extreme (least or largest). */
 static const struct extremes extremes[2][2] = {{BY_WINDOW(least8), BY_WINDOW(largest8)},
                                                {BY_WINDOW(least16), BY_WINDOW(largest16)}};
 
@@ -133,9 +133,9 @@ static void rectangle(const struct padded *of, const struct extremes *by,
     }
 }
 
-/* Computes a row: first the extreme of as many samples of the element as a function takes, then
- * repeatedly of that extreme and further samples. The first sample is repeated where samples are
- * missing. */
+/* Computes a row. The first step takes the extreme of as many of the element's samples as a
+ * function accepts; each further step adds more samples to that extreme. Where too few samples are
+ * left, the first one is repeated. */
 static void element_row(const struct padded *of, const struct extremes *by,
                         const unsigned char *const *samples, int count, unsigned char *to)
 {
@@ -153,7 +153,7 @@ static void element_row(const struct padded *of, const struct extremes *by,
     }
 }
 
-/* Row i of the input is in slot i mod 2 ry + 1. */
+/* Computes a picture's rows by an element. Row i of the input is in slot i mod (2 ry + 1). */
 static void element(const struct padded *of, bool dilates, const struct extremes *by,
                     const unsigned char *const *rows, const struct gf_view *out,
                     unsigned char *const *slots)

@@ -26,7 +26,8 @@ static enum gf_status check(const void *params, struct gf_error *error)
     return gf_element_check(&((const struct morphology *)params)->element, error);
 }
 
-/* The radius for tophat, blackhat and gradient; other filters do the other operations. */
+/* Returns the radius of tophat, blackhat and gradient. The other operations are done by other
+ * filters. */
 static int radius(const void *params)
 {
     const struct morphology *const morphology = params;
@@ -57,7 +58,8 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
     }
 }
 
-/* Divides memory into the rows of the first operation and scratch memory for both. */
+/* Divides scratch memory between the rows of the first operation and both operations' own scratch
+ * memory. */
 static size_t carve(struct gf_carver *carver, const struct morphology *params,
                     struct gf_format format, int rows, unsigned char **first, void **scratch)
 {
@@ -125,8 +127,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-/* The bytes of the first operation's rows at the device's pitch, and of scratch memory for both
- * operations. */
+/* Returns the bytes of the first operation's rows on the device, and of both operations' scratch
+ * memory. */
 static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct morphology *const params = stage->params;

@@ -45,7 +45,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- the CPU: in a tile, each shift is compared for all pixels before the next one ---- */
+/* ---- the CPU compares all pixels of a tile at one shift before the next shift ---- */
 
 enum {
     COLUMNS = 256,
@@ -62,7 +62,8 @@ struct tile {
     uint16_t sample[4][LINES][PITCH];
     uint64_t sum[4][ROWS][COLUMNS];
     uint32_t weights[ROWS][COLUMNS];
-    /* For the current shift: squared differences in the rows of a patch, and their sums. */
+    /* for the current shift: squared differences in each row of a patch, and their sums over the
+     * rows */
     uint32_t difference[SIDE_MAX][COMPARED], column[COMPARED], weight[COLUMNS];
 };
 
@@ -71,7 +72,7 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
     return sizeof(struct tile);
 }
 
-/* x0, y0: position of the tile's first pixel. */
+/* Copies the samples of the tile whose first pixel is at x0, y0, and of its surroundings. */
 static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const struct gf_view *in,
                       int x0, int y0, int columns, int rows)
 {
@@ -94,7 +95,7 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
     memset(tile->weights, 0, sizeof tile->weights);
 }
 
-/* Compares a row with the same row shifted; the differences replace those of the oldest row. */
+/* Compares a row with the same row at a shift. The differences replace those of the oldest row. */
 GF_INLINE void compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
                            const int shorter, const int channels, int count,
                            uint32_t *restrict difference, uint32_t *restrict column)
@@ -122,7 +123,7 @@ GF_INLINE void find_weights(const uint32_t *restrict column, const int side, int
     }
 }
 
-/* Adds the pixels at one shift of dx columns and dy rows. */
+/* Adds the weighted pixels at a shift of dx columns and dy rows. */
 GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, int dx, int dy,
                          int columns, int rows, const int bits, const int channels)
 {

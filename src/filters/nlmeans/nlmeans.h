@@ -7,8 +7,8 @@
 
 #include "base/elementary.h"
 
-/* With these limits the sum of all weights times 255 is below 2^32, and so is every distance: the
- * largest is that of a patch of 7x7 pixels with four samples of 12 bits. */
+/* With these limits, 255 times the sum of all weights is below 2^32, and so is every distance. The
+ * largest distance is that of a patch of 7x7 pixels with four 12-bit samples. */
 enum { GF_NLMEANS_SEARCH_MAX = 10, GF_NLMEANS_PATCH_MAX = 3, GF_NLMEANS_WEIGHT_BITS = 15 };
 
 /* Number of bits that 16-bit samples lose before patches are compared. */
@@ -28,8 +28,8 @@ GF_HOST_DEVICE uint32_t gf_nlmeans_weight(uint32_t distance, float factor)
     return gf_bits_of_float(shifted) & 65535u;
 }
 
-/* The mean. sum: that of weights times samples; weights: their sum, which is positive, since a
- * patch equals itself. */
+/* Returns the mean from the sum of weighted samples and the sum of weights. The latter is positive,
+ * since a patch equals itself. */
 GF_HOST_DEVICE int gf_nlmeans_mean(float sum, float weights)
 {
     return (int)(sum / weights + 0.5f);

@@ -11,21 +11,21 @@ struct gf_normalmap {
     int border;
 };
 
-/* 256 times the luma, without rounding: exact for 8 and 16 bits. */
+/* Returns 256 times the luma, without rounding. It is exact for 8 and 16 bits. */
 GF_HOST_DEVICE int gf_luma601_fine(int r, int g, int b)
 {
     return 77 * r + 150 * g + 29 * b;
 }
 
-/* The squared length of the vector (-strength gx, -strength gy, 1). */
+/* Returns the squared length of the vector (-strength gx, -strength gy, 1). */
 GF_HOST_DEVICE float gf_normal_square(float x, float y)
 {
     return fmaf(x, x, fmaf(y, y, 1.0f));
 }
 
-/* A component n of the normal, -1..1, as a sample; half is M / 2. The rounding errors of n keep the
- * sum within 0..M + 1, so that no clamping is needed. The integer part of gf_normal_rounded() is
- * the sample. */
+/* Converts a component n of the normal, -1..1, to a sample, which is the integer part of
+ * gf_normal_rounded(). `half` is half the largest sample M. The rounding errors of n keep the sum
+ * within 0..M + 1, so that no clamping is needed. */
 GF_HOST_DEVICE float gf_normal_rounded(float n, float half)
 {
     return fmaf(n, half, half + 0.5f);

@@ -110,14 +110,14 @@ static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_fo
     const size_t size = pixel_bytes(in), alpha = (size_t)in.bits / 8;
     for (int x = 0; x < in.width; x++) {
         memcpy(to, from, size);
-        memset(to + size, opaque & 255, alpha); /* all bits are set */
+        memset(to + size, opaque & 255, alpha); /* an opaque pixel's alpha has all bits set */
         from += size;
         to += size + alpha;
     }
 }
 
-/* Copies the input's row for each row of the result: reading a row that has just been written would
- * have to wait. A narrow row is instead doubled by each copy. */
+/* Copies the input's row to each result row. Copying from a row that was just written would wait
+ * for the write. A narrow result row is instead filled by copies that double it. */
 static void repeat_rows(const struct gf_view *in, const struct gf_view *out)
 {
     const size_t width = gf_row_bytes(in->format), whole = gf_row_bytes(out->format);

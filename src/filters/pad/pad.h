@@ -1,4 +1,4 @@
-/* The constants of pad, and its parameters, which resize sets, too. */
+/* The parameters and constants of pad. The filter resize sets the parameters, too. */
 #ifndef GF_FILTERS_PAD_PAD_H
 #define GF_FILTERS_PAD_PAD_H
 
@@ -13,11 +13,11 @@ struct gf_pad_params {
     struct gf_colour colour;
 };
 
-/* The values of colour.word, in the order of gf_pad_words; the last one is for the filter tile and
- * has no word. */
+/* The values of colour.word, in the order of gf_pad_words. GF_PAD_REPEAT has no word; the filter
+ * tile sets it. */
 enum { GF_PAD_COLOUR, GF_PAD_EDGE, GF_PAD_TRANSPARENT, GF_PAD_REPEAT };
 
-/* The words that parameters of colours accept beside "white" or "#ff8800", in the order above. */
+/* The words that the parameter colour accepts beside "white" or "#ff8800". */
 extern const char *const gf_pad_words[];
 
 struct gf_pad {
@@ -25,7 +25,7 @@ struct gf_pad {
     bool edge;          /* the nearest pixel replaces `sample` */
     bool repeat;        /* the picture is repeated; x and y are 0 */
     uint16_t sample[4]; /* a pixel of the padding */
-    int opaque;         /* M: the alpha of the picture's pixels, where only the result has alpha */
+    int opaque;         /* the alpha of the picture's pixels, if only the result has alpha */
 };
 
 #endif

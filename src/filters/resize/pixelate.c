@@ -13,8 +13,8 @@ static const struct gf_param params[] = {
     {0},
 };
 
-/* The resize that computes the means, a pixel for each block. Blocks at the edges may be partly
- * outside of the picture. */
+/* Returns the parameters of a resize that makes a pixel from each block. Blocks at the edges may be
+ * partly outside of the picture. */
 static struct gf_resize_params means(double size, double width, double height)
 {
     return (struct gf_resize_params){

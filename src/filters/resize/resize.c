@@ -11,7 +11,7 @@
 
 enum { SIDE_MAX = 65535 };
 
-/* The order is that of enum gf_resample_kernel and of the enums of resize.h. */
+/* The names are in the order of enum gf_resample_kernel and of the enums of resize.h. */
 static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
 static const char *const lights[] = {"srgb", "linear", NULL};
 const char *const gf_fit_names[] = {"fill", "inside", "cover", "contain", NULL};
@@ -152,7 +152,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
 
 extern const struct gf_filter gf_resize_filter, gf_crop_filter;
 
-/* Cuts a picture whose size the parameter only= does not change. */
+/* Appends the crop of a picture that the parameter only= leaves unscaled. */
 static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
                     struct gf_parts *parts)
 {

@@ -1,4 +1,4 @@
-/* The parameters of resize, which thumbnail sets, too. */
+/* The parameters of resize. The filter thumbnail sets them, too. */
 #ifndef GF_FILTERS_RESIZE_RESIZE_H
 #define GF_FILTERS_RESIZE_RESIZE_H
 
@@ -21,11 +21,11 @@ struct gf_resize_params {
     int kernel, light, fit, only, gravity;
     struct gf_colour colour;
     int load;
-    /* Set where resize is a part of itself, instead of the sizes above. */
+    /* The sizes in pixels. They replace the sizes above where resize is a part of itself. */
     struct gf_resize_size size;
 };
 
-/* The sizes for a picture of width x height pixels. */
+/* Returns the sizes for a picture of width x height pixels. */
 struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
                                         int height);
 /* Appends the padding of fit=contain. */

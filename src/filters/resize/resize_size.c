@@ -1,4 +1,4 @@
-/* The size that resize makes, and its padding. */
+/* Computes the size of resize's result, and its padding. */
 #include "filters/resize/resize.h"
 
 #include "filters/crop/crop.h"
@@ -7,16 +7,16 @@
 
 extern const struct gf_filter gf_pad_filter;
 
-/* Scales `side` by the factor that makes `whole` as long as `length` says. The result is rounded
- * only at the end, so that per cent mean the same for both sides. */
+/* Multiplies `side` by the factor that makes `whole` as long as `length` says. Only the result is
+ * rounded, so that a percentage means the same for both sides. */
 static double scaled(struct gf_length length, int whole, int side)
 {
     const double exact = length.value * side / (length.unit == GF_PERCENT ? 100 : (double)whole);
     return fmax(floor(exact + 0.5), 1);
 }
 
-/* The size that the user asks for, in pixels; a side that is not given follows from the other
- * side. */
+/* Returns the size that the user requests, in pixels. A side that is not given follows from the
+ * other side. */
 static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
                                         int height)
 {

@@ -58,7 +58,7 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in);
 }
 
-/* The weights are constants at each call of these functions. */
+/* Each caller passes constant weights. */
 #define COLUMNS(name, type, sum) \
     GF_INLINE void name##_by(int side, int middle, const type *above, const type *here, \
                              const type *below, sum *restrict smooth, sum *restrict slope, \
@@ -83,8 +83,9 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
 COLUMNS(columns8, uint8_t, int16_t)
 COLUMNS(columns16, gf_u16_any, int32_t)
 
-/* smooth and slope point to the row's first sample; the border begins `channels` samples before it.
- * The sum of squares of 8-bit samples is rounded once, that of 16-bit samples three times. */
+/* Computes a row of magnitudes. smooth and slope point to the row's first sample; the border begins
+ * `channels` samples before it. The sum of squares is rounded once for 8-bit samples, and three
+ * times for 16-bit samples. */
 GF_INLINE void magnitudes8_by(int side, int middle, const int16_t *smooth, const int16_t *slope,
                               ptrdiff_t channels, float scale, unsigned char *restrict out,
                               ptrdiff_t count)

@@ -7,7 +7,7 @@
 
 #include "base/host_device.h"
 
-/* The weights of the three differences whose sum is a gradient: side, middle, side. */
+/* A gradient is the weighted sum of three differences. The weights are side, middle, side. */
 enum gf_gradient { GF_GRADIENT_SOBEL, GF_GRADIENT_SCHARR, GF_GRADIENT_PREWITT };
 
 struct gf_sobel {

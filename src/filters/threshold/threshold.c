@@ -29,9 +29,9 @@ static enum gf_statistic statistic(const void *params_)
     return isnan(threshold->value) ? GF_STATISTIC_LUMA : GF_STATISTIC_NONE;
 }
 
-/* For each split, the variance between the classes v..split and split + 1... The arithmetic is
- * scikit-image's, so that ties have the same result: weights in single precision, summed from both
- * ends. */
+/* The two classes of levels, v..split and split + 1.., and the variance between them for each
+ * split. The arithmetic is scikit-image's, so that ties have the same result: weights in single
+ * precision, summed from both ends. */
 struct classes {
     float *below, *above; /* numbers of pixels */
     double *mean_below, *mean_above;
@@ -109,7 +109,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda,
     gf_threshold_branch_free_cuda;
-/* Implementation of refuses() for the variants that count. */
+/* The function refuses() of the variants that count levels. */
 static const char *only_otsu(const struct gf_stage *stage)
 {
     const struct gf_point_run *const run = stage->params;

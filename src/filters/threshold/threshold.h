@@ -3,7 +3,7 @@
 #define GF_FILTERS_THRESHOLD_THRESHOLD_H
 
 struct gf_threshold {
-    double value; /* NaN: found by Otsu's method */
+    double value; /* the threshold; NaN: Otsu's method finds it */
 };
 
 #endif

@@ -27,8 +27,8 @@ GF_HOST_DEVICE float gf_unsharp_sample(float v, float blurred, float amount, flo
     return fabsf(difference) > limit ? v + amount * difference : v;
 }
 
-/* The sum of the fixed-point Gaussian, with 24 fraction bits, as a float. Only the upper 23 bits
- * are used, which a float holds exactly. */
+/* Returns the blurred sample from its fixed-point sum with 24 fraction bits. The lowest 9 bits are
+ * dropped, so that a float holds the sum exactly. */
 enum { GF_UNSHARP_DROP = 9 };
 GF_HOST_DEVICE float gf_unsharp_blurred(uint32_t sum)
 {

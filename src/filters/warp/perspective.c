@@ -1,4 +1,5 @@
-/* perspective: maps four points of the picture to the corners of the result, or the reverse. */
+/* perspective: maps four points of the picture to the corners of the result, or the corners of the
+ * picture to four points of the result. */
 #include "filters/warp/warp.h"
 
 struct perspective {
@@ -60,7 +61,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     return GF_OK;
 }
 
-/* The map from the unit square to the quadrilateral (Heckbert 1989, 2.2.3). */
+/* Computes the map from the unit square to the quadrilateral (Heckbert 1989, 2.2.3). */
 static void from_square(const float *point, double scale_x, double scale_y, double m[9])
 {
     double x[4], y[4];
@@ -84,7 +85,7 @@ static void from_square(const float *point, double scale_x, double scale_y, doub
     memcpy(m, result, sizeof result);
 }
 
-/* Inverts the matrix, up to a factor. */
+/* Inverts the matrix, except for a constant factor. */
 static void invert(double m[9])
 {
     double r[9];

@@ -22,7 +22,7 @@ static const struct gf_param rotate_params[] = {
     {0},
 };
 
-/* The number of quarter turns, 0..3, or -1 for any other angle. */
+/* Returns the number of quarter turns, 0..3, or -1 for any other angle. */
 static int quarters(const struct rotate *rotate)
 {
     const double turns = rotate->angle / 90;
@@ -40,7 +40,7 @@ static struct gf_orient rotation(const void *params)
     return turn[quarters(params)];
 }
 
-/* The warp that maps the centre of the picture to the centre of the result. */
+/* Returns the warp that maps the centre of the picture to the centre of the result. */
 static struct gf_warp_params warp_of(const struct rotate *rotate, int width, int height)
 {
     const double cosine = gf_sin_pi_double(rotate->angle / 180 + 0.5);

@@ -1,5 +1,5 @@
-/* What the filters that sample at any positions share: the names of their parameters, and the parts
- * that they append. */
+/* What the filters rotate, affine, perspective and lens share: the names of their parameters, and
+ * the parts that they append. */
 #ifndef GF_FILTERS_WARP_WARP_H
 #define GF_FILTERS_WARP_WARP_H
 
@@ -11,7 +11,8 @@
 #include "pixel/point/premultiply.h"
 #include "pixel/warp/warp.h"
 
-/* The type must have members int kernel and struct gf_colour colour. */
+/* Declares the parameters kernel and colour. The type must have the members int kernel and struct
+ * gf_colour colour. */
 #define GF_WARP_PARAMS(type_) \
     GF_PARAM_CHOICE(type_, kernel, GF_WARP_LINEAR, gf_warp_kernel_names, \
                     "what a pixel is interpolated from: 2x2 pixels (linear), 4x4 (cubic), 6x6 " \
@@ -26,8 +27,8 @@
     "picture shrinks, a pixel is the mean of evenly spaced samples, at most 1.25 pixels apart. " \
     "Alpha weights the colour."
 
-/* Appends the warp as a filter of GF_WARP_STAGE(), and sets its members that depend on the
- * picture's size. If the surroundings are transparent, a part that adds alpha precedes it. */
+/* Appends the warp as `filter`, and sets its members that depend on the picture's size. If the
+ * surroundings are transparent, a part that adds alpha precedes it. */
 static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_params *warp,
                                  const struct gf_extent *extent, struct gf_parts *parts)
 {
@@ -37,8 +38,8 @@ static inline void gf_warp_parts(const struct gf_filter *filter, struct gf_warp_
     gf_parts_add(parts, filter, warp, sizeof *warp);
 }
 
-/* A side of the result that has room for `length` pixels, without one more pixel for rounding
- * errors. The warp's shape() refuses a side that is too large. */
+/* Returns the side of a result that has room for `length` pixels. Rounding errors do not add
+ * another pixel. The warp's shape() refuses a side that is too large. */
 static inline int gf_warp_side(double length)
 {
     const double side = ceil(length - 1e-6);
