@@ -55,6 +55,7 @@ enum {
     GF_BAND_ROWS_MAX = 1000000,
     GF_THREADS_MAX = 1024,
     GF_QUALITY_MAX = 100,
+    GF_TIMEOUT_MAX = 1000000,
     GF_PNG_LEVEL_MAX = 9
 };
 
@@ -114,6 +115,8 @@ struct gf_options {
      * by (1 - ink)(1 - black). The file is read once; the string must last as long as the
      * pipeline. */
     const char *cmyk_profile;
+    double timeout_s; /* a picture that takes longer is GF_ERROR_INPUT; 0: no limit. One call of
+                       * a codec's library, or a kernel, is not interrupted */
 };
 
 /* Fills the first `size` bytes of *options with the defaults; members that this library does not

@@ -1,5 +1,6 @@
 /* The CPU backend: a lane is the thread that calls it, memory is host memory, and the work is done
  * when a call returns. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,8 @@
 
 #include "base/fail.h"
 #include "base/pages.h"
+#include "base/time_limit.h"
+#include "chain/stage_cost.h"
 #include "chain/variants.h"
 #include "engine/backend.h"
 #include "pixel/histogram/histogram.h"
@@ -113,12 +116,29 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
     return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
 }
 
+/* How many rows of the result take about part_ns by the filter's declaration, so that a dear filter
+ * can be stopped within a band. */
+static int rows_at_once(const struct gf_stage *stage)
+{
+    const double part_ns = 50e6, ns = gf_stage_ns(stage, NULL, NULL, false);
+    const double rows = part_ns * stage->out.height / (ns > 1 ? ns : 1);
+    return rows < 1 ? 1 : rows > INT_MAX / 2 ? INT_MAX / 2 : (int)rows;
+}
+
 static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage,
                               const void *constants, const struct gf_view *in,
                               const struct gf_view *out, void *scratch, struct gf_error *error)
 {
-    stage->filter->cpu(stage, in, out, scratch);
-    return GF_OK;
+    const int some = gf_time_limit() > 0 ? rows_at_once(stage) : out->rows;
+    enum gf_status status = GF_OK;
+    for (int done = 0; !status && done < out->rows; done += some) {
+        const int y = out->y + done, left = out->rows - done;
+        const struct gf_view part =
+            gf_view_part(out, (struct gf_rows){y, y + (some < left ? some : left)});
+        stage->filter->cpu(stage, in, &part, scratch);
+        status = gf_time_check(error);
+    }
+    return status;
 }
 
 static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/nvtx.h"
 #include "base/pages.h"
+#include "base/time_limit.h"
 #include "codec/common/source.h"
 #include "engine/pass.h"
 
@@ -26,8 +27,10 @@ static enum gf_status decode_rows(struct gf_pass *pass, int rows, unsigned char 
 {
     const double begin_s = gf_now();
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_DECODE));
-    const enum gf_status status = pass->schedule->source->read(pass->schedule->source, rows, dst,
-                                                               pass->bands.in_pitch, error);
+    enum gf_status status = gf_time_check(error);
+    if (!status)
+        status = pass->schedule->source->read(pass->schedule->source, rows, dst,
+                                              pass->bands.in_pitch, error);
     gf_nvtx_pop();
     gf_spans_add(pass->schedule->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
                  gf_row_bytes(pass->segment->in) * (size_t)rows);
@@ -98,6 +101,7 @@ void *gf_reader_main(void *argument)
     struct gf_error error = {0};
     struct gf_rows held = {0, 0};
     enum gf_status status = GF_OK;
+    gf_time_limit_set(pass->time_limit_s);
     for (int b = 0; !status && b < pass->bands.count; b++) {
         if (!wait_for_slot(pass, b))
             return NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/time_limit.h"
 #include "codec/common/source.h"
 #include "engine/schedule_state.h"
 
@@ -72,6 +73,7 @@ static enum gf_status open_pass(struct gf_schedule_state *state, int s, struct g
                              .bands = state->layout.bands[s],
                              .first_on_host =
                                  gf_layout_first_stage_on_host(state->schedule, &state->layout, s),
+                             .time_limit_s = gf_time_limit(),
                              .in_ring = &state->in_ring,
                              .out_ring = &state->out_ring};
     pthread_mutex_init(&pass->lock, NULL);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/time_limit.h"
 #include "engine/pass.h"
 
 struct gf_pool_thread {
@@ -31,6 +32,7 @@ static void compute_bands(struct gf_worker *worker)
 void gf_worker_compute_bands(struct gf_worker *worker, struct gf_pass *pass)
 {
     worker->pass = pass;
+    gf_time_limit_set(pass->time_limit_s);
     worker->lane->backend->calls->lane_enter(worker->lane);
     compute_bands(worker);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/nvtx.h"
+#include "base/time_limit.h"
 #include "engine/pass.h"
 
 /* Whether stages read and write pictures of that placement without a copy. */
@@ -122,7 +123,7 @@ static enum gf_status compute_stages(struct gf_worker *worker, int b, const stru
 {
     const struct gf_pass *const pass = worker->pass;
     const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
-    enum gf_status status = GF_OK;
+    enum gf_status status = gf_time_check(error);
     for (int i = first_stage(pass); !status && i < pass->segment->count; i++) {
         const int index = pass->segment->first + i;
         const struct gf_stage *const stage = &pass->schedule->plan->stage[index];
@@ -136,6 +137,8 @@ static enum gf_status compute_stages(struct gf_worker *worker, int b, const stru
         status = gf_stage_work_run(worker->lane, &work, error);
         gf_nvtx_pop();
         calls->mark(worker->lane, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &work.out));
+        if (!status)
+            status = gf_time_check(error);
         *view = work.out;
     }
     return status;

@@ -1,5 +1,6 @@
 /* The writer: hands finished bands to the sink, in order. */
 #include "base/nvtx.h"
+#include "base/time_limit.h"
 #include "codec/common/source.h"
 #include "engine/pass.h"
 
@@ -10,7 +11,9 @@ enum gf_status gf_writer_write_band(struct gf_pass *pass, int b, struct gf_error
         gf_pass_host_output(pass, b, gf_bands_rows(&pass->bands, pass->segment, b));
     const double begin_s = gf_now();
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_ENCODE));
-    const enum gf_status status = sink->write(sink, view.rows, view.data, view.pitch, error);
+    enum gf_status status = gf_time_check(error);
+    if (!status)
+        status = sink->write(sink, view.rows, view.data, view.pitch, error);
     gf_nvtx_pop();
     gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
                  gf_view_bytes(&view));
@@ -20,7 +23,11 @@ enum gf_status gf_writer_write_band(struct gf_pass *pass, int b, struct gf_error
 enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error)
 {
     const double begin_s = gf_now();
-    const enum gf_status status = pass->schedule->sink->finish(pass->schedule->sink, error);
+    enum gf_status status = gf_time_check(error);
+    if (!status)
+        status = pass->schedule->sink->finish(pass->schedule->sink, error);
+    if (!status) /* one call of an encoder may have taken all the time */
+        status = gf_time_check(error);
     gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
     return status;
 }

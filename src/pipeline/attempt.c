@@ -1,6 +1,7 @@
 /* Brings one picture through a pipeline, in as many attempts as its device needs. */
 #include "pipeline/pipeline_state.h"
 
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -223,6 +224,7 @@ enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_p
     struct gf_error failure = {0};
     pipeline->band_rows = pipeline->options.band_rows;
     pipeline->device_codec_used = pipeline->no_device_codec = false;
+    const double outer = gf_pipeline_begin_time(pipeline);
     enum gf_status status = attempt_once(pipeline, task, &failure);
     if (task->remote_failed) {
         status = gf_pipeline_leave_remote(pipeline, task, &failure);
@@ -236,6 +238,8 @@ enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_p
         if (!status)
             status = attempt_once(pipeline, task, &failure);
     }
+    status = gf_pipeline_tell_time(pipeline, task, status, &failure);
+    gf_time_limit_set(outer);
     if (!status || !error)
         return status;
     *error = failure;

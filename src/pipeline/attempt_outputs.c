@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -108,7 +109,7 @@ static enum gf_status attempt_group(struct gf_several *several, struct gf_group 
     const uint64_t bytes = budget && together ? bytes_of_group(several, group) : 0;
     const bool counts = bytes;
     if (counts)
-        gf_memory_budget_acquire(budget, bytes);
+        gf_pipeline_wait_for_memory(pipeline, bytes);
     pipeline->budget_taken = counts;
     pipeline->stages_done = pipeline->segments_done = 0;
     if (together)
@@ -217,6 +218,7 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
     pipeline->band_rows = pipeline->options.band_rows;
     pipeline->device_codec_used = pipeline->no_device_codec = false;
     pipeline->hold = GF_HOLD_ON_DEVICE;
+    const double outer = gf_pipeline_begin_time(pipeline);
     if (!status)
         status = begin_attempt(several, pipeline, task, &failure);
     while (several && status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
@@ -224,15 +226,19 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
         if (!status)
             status = begin_attempt(several, pipeline, task, &failure);
     }
-    for (int i = 0; status && i < pipeline->outputs; i++) {
-        if (task[i].ended)
+    for (int i = 0; i < pipeline->outputs; i++) {
+        if (status && !task[i].ended) {
+            task[i].status = status;
+            task[i].error = failure;
+        }
+        task[i].status = gf_pipeline_tell_time(pipeline, &task[i], task[i].status, &task[i].error);
+        if (!status || task[i].ended)
             continue;
         task[i].ended = true;
-        task[i].status = status;
-        task[i].error = failure;
         if (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY)
             (void)gf_fail(&task[i].error, status, "%s: %s", gf_input_name(task[i].input),
                           failure.text);
     }
+    gf_time_limit_set(outer);
     free(several);
 }

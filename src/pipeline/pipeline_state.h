@@ -131,6 +131,17 @@ uint64_t gf_pipeline_second_bytes(const struct gf_plan *plan);
 uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);
 /* What options.memory_bytes leaves for bands where the picture takes so many other bytes. */
 uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken);
+/* Begins the time that the picture may take, and returns the thread's limit before it, which
+ * gf_time_limit_set() gives back in the end. */
+double gf_pipeline_begin_time(const struct gf_pipeline *pipeline);
+/* Gives a picture that has failed when its time was up a message that says so. Returns its status.
+ */
+enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task, enum gf_status status,
+                                     struct gf_error *error) GF_CHECKED;
+/* Takes memory from the budget that pipelines share. Waiting for it does not count as the picture's
+ * time. */
+void gf_pipeline_wait_for_memory(const struct gf_pipeline *pipeline, uint64_t bytes);
 /* Lowers the number of lanes until their bands fit into the schedule's memory. Fails where the
  * bands of one lane exceed it by far. */
 enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,

@@ -138,7 +138,7 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
             ? gf_pipeline_whole_bytes(pipeline, plan) + task->codec_bytes + task->image_bytes
             : 0;
     if (bytes)
-        gf_memory_budget_acquire(pipeline->memory_budget, bytes);
+        gf_pipeline_wait_for_memory(pipeline, bytes);
     const enum gf_status status = schedule_on_backend(pipeline, plan, source, sink, task, error);
     if (bytes > 0 && bytes > pipeline->memory_budget->share)
         /* If every pipeline kept its buffers, they would add up to more than the budget. */

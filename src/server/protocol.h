@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 2,
+    GF_SERVER_VERSION = 3,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -81,6 +81,7 @@ struct gf_server_request {
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, lossless,
         warn;
     uint64_t memory_bytes, max_pixels;
+    double timeout_s;
     int64_t in_offset;
     int32_t in_page; /* -1: none */
     int32_t files;   /* that the chain names */

@@ -341,16 +341,15 @@ static void test_table(void **state)
             snprintf(line, sizeof line, "-i a -o b --%s=%s", option->name, option->choices[k].name);
             parsed(line);
         }
-        if (option->type != GF_OPTION_INT && option->type != GF_OPTION_COUNT &&
-            option->type != GF_OPTION_SIZE)
+        if (!gf_option_is_number(option->type))
             continue;
-        assert_memory_equal(limits + strcspn(limits, "."), "..", 2);
+        assert_non_null(strstr(limits, ".."));
         const double tried[] = {option->least, option->greatest, option->least - 1,
                                 option->greatest + 1};
         for (int k = 0; k < 4; k++) {
             struct gf_command command;
             struct gf_error error;
-            snprintf(line, sizeof line, "-i a -o b --%s=%.0f", option->name, tried[k]);
+            snprintf(line, sizeof line, "-i a -o b --%s=%.15g", option->name, tried[k]);
             assert_int_equal(parse(line, &command, &error), k < 2 ? GF_OK : GF_ERROR_USAGE);
         }
     }

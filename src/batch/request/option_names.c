@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char unit[] = "_bytes";
+static const char *const units[] = {"_bytes", "_s"};
 static const char member[] = "options.", look_up[] = "gf_filter_at lists", list[] = "--list shows";
 
 /* Returns the length of the option's name in "options.NAME"; 0 where the text begins with something
@@ -18,6 +18,17 @@ static size_t option_length(const char *text)
     return strchr("=);", name[length]) ? length : 0;
 }
 
+/* Returns the length of the unit with which the option's name ends; 0 where it has none. */
+static size_t unit_length(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t size = strlen(units[i]);
+        if (length > size && !memcmp(name + length - size, units[i], size))
+            return size;
+    }
+    return 0;
+}
+
 void gf_name_options_as_typed(char *text)
 {
     char *to = text;
@@ -29,8 +40,7 @@ void gf_name_options_as_typed(char *text)
             *to++ = '-';
             for (from = name; from < name + length; from++)
                 *to++ = *from == '_' ? '-' : *from;
-            if (length > sizeof unit && !memcmp(from - (sizeof unit - 1), unit, sizeof unit - 1))
-                to -= sizeof unit - 1; /* the option --memory sets memory_bytes */
+            to -= unit_length(name, length); /* the option --memory sets memory_bytes */
         } else if (!strncmp(from, look_up, sizeof look_up - 1)) {
             memcpy(to, list, sizeof list - 1);
             to += sizeof list - 1;

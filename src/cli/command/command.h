@@ -112,6 +112,7 @@ enum gf_option_type {
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
+    GF_OPTION_NUMBER, /* double, least..greatest */
     GF_OPTION_CHOICE, /* int */
     GF_OPTION_DEVICE, /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
 };
@@ -207,6 +208,15 @@ void gf_option_choices(const struct gf_choice *choices, const char *separator, c
                        char *text, size_t size);
 /* Writes a number of the type as a user writes it: "1G". */
 void gf_option_number(double value, enum gf_option_type type, char *text, size_t size);
+static inline bool gf_option_has_suffix(enum gf_option_type type)
+{
+    return type == GF_OPTION_COUNT || type == GF_OPTION_SIZE;
+}
+/* Whether values of the type are numbers, with the option's least and greatest. */
+static inline bool gf_option_is_number(enum gf_option_type type)
+{
+    return type == GF_OPTION_INT || type == GF_OPTION_NUMBER || gf_option_has_suffix(type);
+}
 /* Whether the option's value is the name of a file. */
 static inline bool gf_option_takes_file(const struct gf_option *option)
 {

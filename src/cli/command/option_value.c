@@ -18,8 +18,8 @@ static bool parse_scaled(const char *text, enum gf_option_type type, double *val
     const char *end;
     if (!gf_value_number(text, value, &end))
         return false;
-    if (!*end)
-        return true;
+    if (!*end || type == GF_OPTION_NUMBER)
+        return !*end;
     const char *const suffix = strchr("KMGT", toupper((unsigned char)*end));
     if (!suffix)
         return false;
@@ -34,7 +34,9 @@ static enum gf_status set_number(const struct gf_option *option, const char *tex
     const bool whole = option->type == GF_OPTION_INT;
     if (whole ? !gf_value_whole_number(text, &value) : !parse_scaled(text, option->type, &value))
         return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not a %s", option->name, text,
-                       whole ? "number" : "number with or without a suffix K, M, G");
+                       whole || option->type == GF_OPTION_NUMBER
+                           ? "number"
+                           : "number with or without a suffix K, M, G");
     if (value != floor(value) && whole)
         return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is not a whole number", option->name,
                        text);
@@ -47,6 +49,8 @@ static enum gf_status set_number(const struct gf_option *option, const char *tex
     }
     if (whole)
         *(int *)member = (int)value;
+    else if (option->type == GF_OPTION_NUMBER)
+        *(double *)member = value;
     else
         *(uint64_t *)member = (uint64_t)value;
     return GF_OK;
@@ -232,6 +236,7 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     case GF_OPTION_INT:
     case GF_OPTION_COUNT:
     case GF_OPTION_SIZE:
+    case GF_OPTION_NUMBER:
         return set_number(option, value, member, error);
     }
     return GF_OK;

@@ -121,6 +121,10 @@ static const struct gf_option options[] = {
     {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
      .offset = AT(options.max_pixels),
      .help = "refuse larger inputs and larger results of filters; suffixes k, M, G"},
+    {.name = "timeout", .argument = "SECONDS", .type = GF_OPTION_NUMBER, .least = 0.001, .greatest = GF_TIMEOUT_MAX,
+     .offset = AT(options.timeout_s),
+     .help = "a picture that takes longer fails, and the run goes on with the next; one call of a format's library is not "
+             "interrupted"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),
@@ -266,7 +270,8 @@ void gf_option_number(double value, enum gf_option_type type, char *text, size_t
     const double base = type == GF_OPTION_SIZE ? KI : 1000;
     const char *const suffix[] = {"", type == GF_OPTION_SIZE ? "K" : "k", "M", "G", "T"};
     int step = 0;
-    for (; type != GF_OPTION_INT && step < 4 && value >= base && fmod(value, base) == 0; step++)
+    for (; gf_option_has_suffix(type) && step < 4 && value >= base && fmod(value, base) == 0;
+         step++)
         value /= base;
     snprintf(text, size, "%.15g%s", value, suffix[step]);
 }
@@ -312,13 +317,13 @@ void gf_option_limits(const struct gf_option *option, char *text, size_t size)
             }
         }
     }
-    if (option->type != GF_OPTION_INT && option->type != GF_OPTION_COUNT &&
-        option->type != GF_OPTION_SIZE)
+    if (!gf_option_is_number(option->type))
         return;
     gf_option_number(option->least, option->type, least, sizeof least);
     gf_option_number(option->greatest, option->type, greatest, sizeof greatest);
-    const double number =
-        option->type == GF_OPTION_INT ? *(const int *)member : (double)*(const uint64_t *)member;
+    const double number = option->type == GF_OPTION_INT      ? *(const int *)member
+                          : option->type == GF_OPTION_NUMBER ? *(const double *)member
+                                                             : (double)*(const uint64_t *)member;
     gf_option_number(number, option->type, value, sizeof value);
     const bool automatic = number == 0; /* 0: the run chooses the number */
     snprintf(text, size, "%s..%s%s%s", least, greatest, automatic ? "" : "; default ",

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/time_limit.h"
+
 struct thread {
     struct gf_ordered_work *work;
     int index;
@@ -16,7 +18,8 @@ struct gf_ordered_work {
     struct thread *thread;
     int threads; /* number of threads that were started */
     int slots;
-    bool *done; /* whether an item is done, at index item % slots */
+    double time_limit_s; /* of the thread that opened the work */
+    bool *done;          /* whether an item is done, at index item % slots */
     pthread_mutex_t lock;
     pthread_cond_t submitted_more, done_more;
     int submitted, begun, taken; /* numbers of items in each state */
@@ -46,6 +49,7 @@ static void *thread_main(void *argument)
 {
     const struct thread *const thread = argument;
     struct gf_ordered_work *const work = thread->work;
+    gf_time_limit_set(work->time_limit_s);
     for (int item; (item = next_item(work)) >= 0;)
         mark_done(work, item, work->call(work->context, thread->index, item));
     return NULL;
@@ -64,6 +68,7 @@ enum gf_status gf_ordered_work_open(int threads, int slots, gf_ordered_work_call
     opened->call = call;
     opened->context = context;
     opened->slots = slots;
+    opened->time_limit_s = gf_time_limit();
     opened->done = calloc((size_t)slots, sizeof *opened->done);
     opened->thread = calloc((size_t)threads, sizeof *opened->thread);
     if (!opened->done || !opened->thread) {

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
@@ -207,7 +208,7 @@ static bool draw(struct walk *walk, struct gf_format format, GifByteType *line,
     const struct area area = clipped(desc, format);
     for (int i = 0; i < desc->Height; i++) {
         const int y = row_of(i, desc->Height, desc->Interlace);
-        if (calls.DGifGetLine(walk->gif, line, desc->Width) == GIF_ERROR)
+        if (gf_time_is_up() || calls.DGifGetLine(walk->gif, line, desc->Width) == GIF_ERROR)
             return false;
         if (y < area.height)
             put_line(walk, line, area.width, format.channels,

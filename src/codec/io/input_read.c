@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/time_limit.h"
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 #include "codec/io/transfer.h"
@@ -59,11 +60,28 @@ static ssize_t read_once(struct gf_input *input, void *data, size_t size)
     return got;
 }
 
+/* Waits for a stream's next bytes as long as the picture has time. */
+static enum gf_status wait_in_time(const struct gf_input *input, struct gf_error *error)
+{
+    enum { LOOK_MS = 100 };
+    struct pollfd ready = {.fd = input->fd, .events = POLLIN};
+    if (gf_time_limit() <= 0 || input->regular || input->position < input->spooled)
+        return GF_OK;
+    while (!gf_time_is_up()) {
+        if (poll(&ready, 1, LOOK_MS) > 0)
+            return GF_OK;
+    }
+    return gf_time_check(error);
+}
+
 enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error)
 {
     *got = 0;
     while (!input->at_end) {
+        const enum gf_status status = wait_in_time(input, error);
+        if (status)
+            return status;
         const ssize_t n = read_once(input, data, size);
         if (n > 0) {
             input->position += n;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <jerror.h>
 
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 
 enum {
@@ -136,6 +137,9 @@ static void watch_scans(j_common_ptr jpeg)
     if (source->jpeg.input_scan_number > SCANS_MAX)
         give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: over %d scans",
                                 gf_input_name(source->input), SCANS_MAX));
+    const enum gf_status status = gf_time_check(source->error);
+    if (status)
+        give_up(source, status);
 }
 
 /* ---- libjpeg's input ---- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_sink.h"
@@ -62,6 +63,14 @@ static enum gf_status write_muxed(const struct gf_whole_sink *sink, const WebPDa
     return status;
 }
 
+/* libwebp asks after each row of blocks whether to go on. */
+static int goes_on(int percent, const WebPPicture *picture)
+{
+    (void)percent;
+    (void)picture;
+    return !gf_time_is_up();
+}
+
 static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_metadata *const metadata = &sink->metadata;
@@ -80,6 +89,7 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     picture.height = format.height;
     picture.writer = gf_webp.WebPMemoryWrite;
     picture.custom_ptr = &writer;
+    picture.progress_hook = goes_on;
     const int imported = format.channels == 4
                              ? gf_webp.WebPPictureImportRGBA(&picture, sink->pixels, stride)
                              : gf_webp.WebPPictureImportRGB(&picture, sink->pixels, stride);
@@ -89,7 +99,9 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     if (!imported)
         status = gf_fail_memory(error);
     else if (!gf_webp.WebPEncode(&config, &picture))
-        status = fail(sink, encoding_error(picture.error_code), error);
+        status = picture.error_code == VP8_ENC_ERROR_USER_ABORT
+                     ? gf_time_check(error)
+                     : fail(sink, encoding_error(picture.error_code), error);
     gf_webp.WebPPictureFree(&picture);
     const WebPData data = {writer.mem, writer.size};
     const bool bare = !metadata->icc.size && !metadata->exif.size && !metadata->xmp.size;

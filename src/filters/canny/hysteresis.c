@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/time_limit.h"
 #include "pixel/stencil.h"
 
 struct flood {
@@ -108,6 +109,8 @@ void gf_hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch)
                words * sizeof(uint64_t));
     for (size_t at = 0; at < words * rows; at++) {
         const uint64_t before = load(strong(&flood, at / words, at % words));
+        if (at % words == 0 && gf_time_is_up())
+            return;
         if (!before)
             continue;
         const uint64_t after = fill_runs(before, candidates(&flood, at / words, at % words));

@@ -6,6 +6,7 @@
 #include <png.h>
 
 #include "base/pages.h"
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
 #include "codec/common/opening.h"
@@ -148,10 +149,13 @@ static void read_whole(struct gf_png_source *source)
     const size_t row_bytes = gf_row_bytes(source->base.format);
     const int width = source->base.format.width;
     for (source->pass = 1; source->pass <= GF_PNG_ADAM7_PASSES; source->pass++)
-        for (int y = 0, p = source->pass - 1; y < source->base.format.height; y++)
+        for (int y = 0, p = source->pass - 1; y < source->base.format.height; y++) {
             read_row(source, source->whole + (size_t)y * row_bytes,
                      PNG_ROW_IN_INTERLACE_PASS(y, p) ? PNG_PASS_START_COL(p) : width,
                      PNG_PASS_COL_OFFSET(p));
+            if (gf_time_is_up())
+                png_error(source->png, "its time is up");
+        }
 }
 
 static void finish(struct gf_png_source *source)

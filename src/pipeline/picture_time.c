@@ -1,0 +1,33 @@
+/* The time that a picture may take. */
+#include "base/time_limit.h"
+#include "codec/io/input.h"
+#include "pipeline/pipeline_state.h"
+
+double gf_pipeline_begin_time(const struct gf_pipeline *pipeline)
+{
+    const double outer = gf_time_limit(), seconds = pipeline->options.timeout_s,
+                 own = gf_now() + seconds;
+    if (seconds > 0 && (outer <= 0 || own < outer))
+        gf_time_limit_set(own);
+    return outer;
+}
+
+/* A decoder whose input ends with the time takes the picture for a damaged one. */
+enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task, enum gf_status status,
+                                     struct gf_error *error)
+{
+    if (status != GF_ERROR_INPUT || pipeline->options.timeout_s <= 0 || !gf_time_is_up())
+        return status;
+    return gf_fail(error, GF_ERROR_INPUT, "%s: takes longer than options.timeout_s=%g",
+                   task->input ? gf_input_name(task->input) : "picture",
+                   pipeline->options.timeout_s);
+}
+
+void gf_pipeline_wait_for_memory(const struct gf_pipeline *pipeline, uint64_t bytes)
+{
+    const double limit = gf_time_limit(), begin_s = limit > 0 ? gf_now() : 0;
+    gf_memory_budget_acquire(pipeline->memory_budget, bytes);
+    if (limit > 0)
+        gf_time_limit_set(limit + gf_now() - begin_s);
+}
