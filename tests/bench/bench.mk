@@ -37,6 +37,12 @@ $(BUILD)/bench-nvjpeg: $(BUILD)/tests/bench/peers/nvjpeg.o
 bench-batch: $(PROGRAM) $(BENCH_NVJPEG) ## thousands of JPEGs by every device, codec and peer, single ones by auto: tables and JSON
 	@bash tests/bench/batch.sh $(PROGRAM) $(BENCH_NVJPEG)
 
+$(BUILD)/bench-floor: tests/bench/peers/floor.c
+	$(call say,LD,$@)$(CC) -O2 -pthread -o $@ $<
+
+bench-jobs: $(PROGRAM) $(BUILD)/bench-floor ## small and filtered copies of 16,000 JPEGs by one GPU and by several, beside the files alone: a table and JSON
+	@python3 tests/bench/jobs.py $(PROGRAM) $(BUILD)/bench-floor
+
 bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, and loops of them: a table and JSON
 	@bash tests/bench/serve.sh $(PROGRAM)
 
@@ -96,6 +102,6 @@ endif
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-filters bench-thumbnail bench-gpu bench-limits bench-jpeg bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-limits bench-jpeg bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

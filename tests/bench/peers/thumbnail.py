@@ -1,6 +1,6 @@
 """The peers of `make bench-thumbnail` that Python has: every JPEG of a folder to a thumbnail, as JPEG of quality 75.
 
-Arguments: opencv, pillow, torchvision,cpu or torchvision,cuda; the folder, the one for the results, and the side of the
+Arguments: opencv, pillow, vips, torchvision,cpu or torchvision,cuda; the folder, the one for the results, and the side of the
 square that a thumbnail fits. All but torchvision,cuda run in a process for each processor, each on one thread.
 """
 import multiprocessing
@@ -34,6 +34,12 @@ def pillow(source, target, side):
         picture.save(target, quality=75)
 
 
+def vips(source, target, side):
+    import pyvips
+
+    pyvips.Image.thumbnail(source, side, height=side).jpegsave(target, Q=75)
+
+
 def torchvision_cpu(source, target, side):
     import torch
     from torchvision.io import ImageReadMode, decode_jpeg, read_file, write_jpeg
@@ -65,10 +71,11 @@ def torchvision_cuda(files, side):
 
 def run(job):
     tool, source, target, side = job
-    {"opencv": opencv, "pillow": pillow, "torchvision,cpu": torchvision_cpu}[tool](source, target, side)
+    {"opencv": opencv, "pillow": pillow, "vips": vips, "torchvision,cpu": torchvision_cpu}[tool](source, target, side)
 
 
 if __name__ == "__main__":
+    os.environ["VIPS_CONCURRENCY"] = "1"  # a thread for each process
     tool, folder, results, side = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
     os.makedirs(results, exist_ok=True)
     files = [(os.path.join(folder, name), os.path.join(results, name)) for name in sorted(os.listdir(folder))]
