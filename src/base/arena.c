@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A part of a chunk. All parts together cover it, in the order of their addresses; no two that lie
- * side by side are both free. */
+/* A part of a chunk. The parts cover the chunk, in the order of their addresses. No two adjacent
+ * parts are both free. */
 struct piece {
     struct piece *before, *behind;
     char *data;
@@ -17,7 +17,7 @@ struct gf_arena_chunk {
     char *data;
     size_t size;
     struct piece *first;
-    bool own; /* the chunk holds one piece, which was too large for the usual chunks */
+    bool own; /* the chunk has only one piece, which was too large for the usual chunks */
 };
 
 static size_t rounded(size_t size)
@@ -25,8 +25,6 @@ static size_t rounded(size_t size)
     const size_t whole = size ? size : 1;
     return (whole + GF_ARENA_ALIGNMENT - 1) / GF_ARENA_ALIGNMENT * GF_ARENA_ALIGNMENT;
 }
-
-/* ---- chunks ---- */
 
 static void drop_chunk(struct gf_arena *arena, struct gf_arena_chunk **link)
 {
@@ -71,9 +69,8 @@ static struct piece *add_chunk(struct gf_arena *arena, size_t size, bool own)
     return piece;
 }
 
-/* Allocates a chunk in which the piece fits: one of the usual size; if there is no memory for it,
- * one exactly as large as the piece; and if that fails too, the same again after idle chunks are
- * given back. */
+/* Allocates a chunk for the piece. First it tries the usual size, then the exact size of the piece,
+ * then both again after freeing idle chunks. */
 static struct piece *new_chunk(struct gf_arena *arena, size_t size)
 {
     size_t usual = arena->held > arena->least ? arena->held : arena->least;
@@ -89,9 +86,7 @@ static struct piece *new_chunk(struct gf_arena *arena, size_t size)
     return piece;
 }
 
-/* ---- pieces ---- */
-
-/* The smallest free piece that is large enough. */
+/* Returns the smallest free piece that is large enough. */
 static struct piece *find_free(const struct gf_arena *arena, size_t size)
 {
     struct piece *best = NULL;
@@ -104,8 +99,8 @@ static struct piece *find_free(const struct gf_arena *arena, size_t size)
     return best;
 }
 
-/* Makes a free piece of the bytes at the end that the piece does not need. Where there is no memory
- * to describe that free piece, the piece keeps them. */
+/* Cuts the bytes that the piece does not need off its end, as a free piece. If there is no memory
+ * to describe the free piece, the piece keeps the bytes. */
 static void cut(struct piece *piece, size_t size)
 {
     struct piece *const rest = piece->size > size ? calloc(1, sizeof *rest) : NULL;
@@ -121,7 +116,7 @@ static void cut(struct piece *piece, size_t size)
     piece->size = size;
 }
 
-/* Joins the piece with the one behind it. */
+/* Joins the piece with the next one. */
 static void join(struct piece *piece)
 {
     struct piece *const behind = piece->behind;

@@ -20,7 +20,8 @@ static size_t padded(size_t size)
     return (size + 3) & ~(size_t)3;
 }
 
-/* A segment of notes: each has a header, a name and a description, both padded to 4 bytes. */
+/* Searches a segment of notes. A note has a header, a name and a description; the last two are
+ * padded to 4 bytes. */
 static void search_notes(struct build *build, const char *at, size_t left)
 {
     ElfW(Nhdr) note;
@@ -39,7 +40,7 @@ static void search_notes(struct build *build, const char *at, size_t left)
     }
 }
 
-/* The first object is the program itself. */
+/* Searches the first object of the list, which is the program itself. */
 static int search_program(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;

@@ -1,5 +1,5 @@
-/* C functions that kernels' files, which are C++, call too. A header declares them between
- * GF_C_BEGIN and GF_C_END. */
+/* Linkage of C functions that kernels' files, which are C++, call, too. A header declares them
+ * between GF_C_BEGIN and GF_C_END. */
 #ifndef GF_BASE_C_LINKAGE_H
 #define GF_BASE_C_LINKAGE_H
 

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mounted hierarchy of groups. */
+/* A hierarchy of control groups that is mounted. */
 struct hierarchy {
     bool unified;                            /* version 2 */
-    char inside[PATH_MAX], folder[PATH_MAX]; /* the group that is mounted, and the place */
+    char inside[PATH_MAX], folder[PATH_MAX]; /* the group that is mounted, and the folder where it
+                                              * is mounted */
 };
 
 static FILE *open_below(const char *root, const char *path)
@@ -20,7 +21,7 @@ static FILE *open_below(const char *root, const char *path)
                                                                               : NULL;
 }
 
-/* Whether the word stands in the list, which commas divide. */
+/* Whether the list, whose words are separated by commas, contains the word. */
 static bool lists(const char *list, const char *word)
 {
     const size_t length = strlen(word);
@@ -31,7 +32,7 @@ static bool lists(const char *list, const char *word)
     return false;
 }
 
-/* Finds the process's group in the hierarchy of the controller. A line of the file is
+/* Finds the process's control group in the hierarchy of the controller. A line of the file is
  * "NUMBER:CONTROLLERS:GROUP"; version 2 has the number 0 and no controllers. */
 static bool find_group(const char *root, bool unified, const char *controller, char group[PATH_MAX])
 {
@@ -53,7 +54,8 @@ static bool find_group(const char *root, bool unified, const char *controller, c
     return found;
 }
 
-/* Reads up to two numbers of a file in the folder. "max" is none. */
+/* Reads up to two numbers from a file in the folder, and returns how many. "max" is not a
+ * number. */
 static int read_numbers(const char *folder, const char *name, double number[2])
 {
     char path[PATH_MAX];
@@ -89,7 +91,7 @@ static void take_processors(const char *folder, bool unified, struct gf_cgroup_l
         limits->processors = processors;
 }
 
-/* Goes from the process's group outwards to the one that is mounted. */
+/* Takes the limits of the process's group and of its parents, up to the group that is mounted. */
 static void take_limits(const char *root, const struct hierarchy *hierarchy, const char *controller,
                         struct gf_cgroup_limits *limits)
 {

@@ -9,10 +9,10 @@ struct gf_cgroup_limits {
     double processors;     /* the quota of processor time, in processors; 0: no limit */
 };
 
-/* The least limits of the process's group and of all groups around it, as far as they can be seen.
- * `root` stands before the paths /proc and /sys: "", or the folder of a test. */
+/* Returns the lowest limits of the process's group and of its parents, as far as the process can
+ * see them. `root` precedes the paths /proc and /sys: it is "", or the folder of a test. */
 struct gf_cgroup_limits gf_cgroup_limits_below(const char *root);
-/* The limits of this process, which are read once. */
+/* Returns the limits of this process, which are read once. */
 const struct gf_cgroup_limits *gf_cgroup_limits(void);
 
 #endif

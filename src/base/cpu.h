@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-/* The number of processors that this process may run on, or keep busy by the quota of its control
- * group, which is rounded up. */
+/* Returns the number of processors that this process may use. The quota of its control group,
+ * rounded up, limits it. */
 int gf_cpu_count(void);
 
-/* Functions of hand-written vector code exist on x86-64 only. Elsewhere gf_cpu_has() none of the
- * levels below, and their symbols are weak, so that programs link without them. */
+/* Hand-written vector code exists on x86-64 only. Elsewhere gf_cpu_has() has no level, and the
+ * symbols of vector functions are weak, so that programs link without them. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define GF_X86 1
 #define GF_X86_ONLY
@@ -28,12 +28,13 @@ enum gf_cpu_level {
     GF_CPU_VBMI    /* AVX-512 VBMI: permutations of bytes */
 };
 
-/* Whether filters may choose their code of hand-written vector instructions. Without it their
- * portable C runs, which the compiler vectorizes as it can; the results are the same. The switch is
- * the whole process's: a comparison turns it off around some of its runs. */
+/* Sets whether filters may use hand-written vector instructions. Otherwise they run portable C,
+ * which the compiler vectorizes; the results are the same. The setting applies to the whole
+ * process; a comparison turns it off for some of its runs. */
 void gf_cpu_allow_intrinsics(bool allowed);
 bool gf_cpu_intrinsics_allowed(void);
-/* Whether filters may use hand-written vector code, and this processor has that level. */
+/* Whether filters may use hand-written vector code of this level, and this processor has the
+ * level. */
 bool gf_cpu_has(enum gf_cpu_level level);
 
 #endif

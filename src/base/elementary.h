@@ -1,11 +1,9 @@
-/* Elementary functions that give the same bits on every machine, as the functions of the C library
- * and of the device do not. They are made of additions, multiplications, divisions, square roots
- * and fused multiply-adds, which IEEE 754 rounds in one way only, in a fixed order (both compilers
- * run with contraction off).
- *
- * Functions of single precision work on pixels, on either backend. Functions of double precision
- * make tables on the host; their relative error is below 1e-15, but that of x^y is below 4e-16 (1 +
- * |y log x|). */
+/* Elementary functions that give the same bits on every machine; the functions of the C library and
+ * of the device do not. They consist of additions, multiplications, divisions, square roots and
+ * fused multiply-adds, whose rounding IEEE 754 defines, in a fixed order (both compilers run with
+ * contraction off). Functions of single precision work on pixels, on either backend. Functions of
+ * double precision make tables on the host; their relative error is below 1e-15, but that of x^y is
+ * below 4e-16 (1 + |y log x|). */
 #ifndef GF_BASE_ELEMENTARY_H
 #define GF_BASE_ELEMENTARY_H
 
@@ -29,9 +27,9 @@ GF_HOST_DEVICE uint32_t gf_bits_of_float(float v)
     return bits;
 }
 
-/* Returns `above` where v > limit, else `below`. Both values are computed before the call: the
- * host's compilers do not vectorize loops in which a fused multiply-add may be left out, and the
- * device's compiler would branch. */
+/* Returns `above` if v > limit, otherwise `below`. Both values are computed before the call: host
+ * compilers do not vectorize loops that may leave out a fused multiply-add, and the device's
+ * compiler would branch. */
 GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 {
 #ifdef __CUDA_ARCH__
@@ -46,14 +44,11 @@ GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 #endif
 }
 
-/* ---- single precision ---- */
-
-/* Adding this constant rounds a number to an integer, which then stands in the low bits of the
- * sum. */
+/* Adding this constant rounds a number to an integer, which is in the low bits of the sum. */
 #define GF_ROUNDING_SHIFT 12582912.0f /* 1.5 * 2^23 */
 
-/* 2^x for x <= 127, relative error 3e-6; an x below -126 counts as -126. The polynomial is the one
- * of least relative error for 2^f, |f| <= 1/2, that is 1 at 0. */
+/* Returns 2^x for x <= 127, with a relative error of 3e-6. An x below -126 counts as -126. The
+ * polynomial minimises the relative error of 2^f, |f| <= 1/2, among those that are 1 at 0. */
 GF_HOST_DEVICE float gf_exp2_coarse(float x)
 {
     const float bounded = x > -126.0f ? x : -126.0f;
@@ -66,11 +61,11 @@ GF_HOST_DEVICE float gf_exp2_coarse(float x)
     return gf_float_of_bits(gf_bits_of_float(p) + (gf_bits_of_float(shifted) << 23));
 }
 
-/* The cube root of x from y, near x^(-1/3): h = 1 - x y^3 lies in 0.18..0.32, and a polynomial of
- * least relative error for (1 - h)^(-1/3) corrects y. */
+/* Returns the cube root of x. y is near x^(-1/3): h = 1 - x y^3 is in 0.18..0.32, and a polynomial
+ * of least relative error for (1 - h)^(-1/3) corrects y. */
 GF_HOST_DEVICE float gf_cbrt_from(float x, float y)
 {
-    const float coarse = x * (y * y); /* the cube root, as exact as y is */
+    const float coarse = x * (y * y); /* the cube root, with the relative error of y^2 */
     const float h = fmaf(-coarse, y, 1.0f);
     float p = fmaf(0.50162244f, h, -0.047746453f);
     p = fmaf(p, h, 0.28252754f);
@@ -79,9 +74,9 @@ GF_HOST_DEVICE float gf_cbrt_from(float x, float y)
     return (coarse * p) * p;
 }
 
-/* The cube root of x, 2^-126 <= x < 2^128, relative error 5e-7; the result for 0 is a number below
- * 1e-12. A constant less a third of the number's bits (exponent and mantissa read as one integer)
- * is near x^(-1/3). */
+/* Returns the cube root of x, 2^-126 <= x < 2^128, with a relative error of 5e-7; for 0, a number
+ * below 1e-12. It starts from an estimate of x^(-1/3), whose bits (exponent and mantissa read as
+ * one integer) are a constant minus a third of x's bits. */
 GF_HOST_DEVICE float gf_cbrt(float x)
 {
     const uint32_t bits = gf_bits_of_float(x);
@@ -93,10 +88,10 @@ GF_HOST_DEVICE float gf_cbrt(float x)
     return gf_cbrt_from(x, gf_float_of_bits(0x54900000u - third));
 }
 
-/* x^y for x >= 0 and 0 < y <= 100, relative error 1e-6 for y <= 16 and 5e-6 beyond; numbers below
- * 2^-126 count as 0, or come out as 2^-126. log2 x is an integer k and the logarithm of m,
- * sqrt(1/2) <= m < sqrt(2), by the series in (m - 1) / (m + 1); it is held as a sum of two floats,
- * so that a large y does not enlarge its rounding error. */
+/* Returns x^y for x >= 0 and 0 < y <= 100, with a relative error of 1e-6 for y <= 16 and 5e-6
+ * beyond. Numbers below 2^-126 count as 0, or become 2^-126. log2 x is an integer k plus the
+ * logarithm of m, sqrt(1/2) <= m < sqrt(2), by the series in (m - 1) / (m + 1). The logarithm is a
+ * sum of two floats, so that a large y does not enlarge its rounding error. */
 GF_HOST_DEVICE float gf_pow(float x, float y)
 {
     const uint32_t bits = gf_bits_of_float(x);
@@ -105,7 +100,7 @@ GF_HOST_DEVICE float gf_pow(float x, float y)
     const float s = (m - 1.0f) / (m + 1.0f), square = s * s;
     float series = fmaf(0.43426385f, square, 0.5765842f);
     series = fmaf(series, square, 0.96180076f);
-    /* the difference of 2 / ln 2 and 2.8853900 */
+    /* The constant is 2 / ln 2 minus 2.8853900. */
     const float low = fmaf(series * square, s, s * 1.925963e-8f);
     const float high = s * 2.88539f;
     const float log_m = high + low;
@@ -126,8 +121,6 @@ GF_HOST_DEVICE float gf_pow(float x, float y)
     return gf_select(x, 1.17549435e-38f, power, 0.0f);
 }
 
-/* ---- double precision ---- */
-
 static inline double gf_double_of_bits(uint64_t bits)
 {
     double v;
@@ -135,8 +128,7 @@ static inline double gf_double_of_bits(uint64_t bits)
     return v;
 }
 
-/* Adding this constant rounds a number to an integer, which then stands in the low bits of the
- * sum. */
+/* Adding this constant rounds a number to an integer, which is in the low bits of the sum. */
 #define GF_ROUNDING_SHIFT_DOUBLE 6755399441055744.0 /* 1.5 * 2^52 */
 
 static inline uint64_t gf_bits_of_double(double v)
@@ -146,7 +138,7 @@ static inline uint64_t gf_bits_of_double(double v)
     return bits;
 }
 
-/* e^x; below -708 it is 0, and x is at most 708. e^r, |r| <= ln(2) / 2, by its power series. */
+/* Returns e^x, x <= 708; 0 below -708. e^r, |r| <= ln(2) / 2, is computed by its power series. */
 static inline double gf_exp_double(double x)
 {
     static const double term[15] = {1.0 / 87178291200,
@@ -175,11 +167,11 @@ static inline double gf_exp_double(double x)
     return x < -708 ? 0 : power;
 }
 
-/* The natural logarithm of a normal x > 0: 2 atanh((m - 1) / (m + 1)) by its series, plus the
- * exponent times ln 2. */
+/* Returns the natural logarithm of a normal x > 0: 2 atanh((m - 1) / (m + 1)) by its series, plus
+ * the exponent times ln 2. */
 static inline double gf_log_double(double x)
 {
-    /* The exponent k of x = m 2^k, sqrt(1/2) <= m < sqrt(2), plus 1024. */
+    /* `exponent` is k + 1024, where x = m 2^k and sqrt(1/2) <= m < sqrt(2). */
     const uint64_t bits = gf_bits_of_double(x), from = 0x3fe6a09e667f3bcdu;
     const uint64_t exponent = (bits - from + ((uint64_t)1024 << 52)) >> 52;
     const double k =
@@ -193,13 +185,13 @@ static inline double gf_log_double(double x)
     return k * 0.693147180369123816490 + (k * 1.90821492927058770002e-10 + log_m);
 }
 
-/* x^y for x >= 0, y > 0. */
+/* Returns x^y for x >= 0, y > 0. */
 static inline double gf_pow_double(double x, double y)
 {
     return x < 2.2250738585072014e-308 ? 0 : gf_exp_double(y * gf_log_double(x));
 }
 
-/* sin(pi x), |x| < 2^31, by its power series. */
+/* Returns sin(pi x), |x| < 2^31, by its power series. */
 static inline double gf_sin_pi_double(double x)
 {
     const double k = floor(x + 0.5);

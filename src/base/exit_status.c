@@ -49,8 +49,8 @@ const char *gf_exit_meaning(int exit_status)
     return NULL;
 }
 
-/* Returns the gravity of a fault: of two faults of a run the one with the larger number decides
- * the exit status. */
+/* Returns the gravity of a status. Of two failures of a run, the one with the larger gravity
+ * decides the exit status. */
 static int gravity(enum gf_status status)
 {
     switch (gf_exit_status(status)) {
@@ -63,7 +63,7 @@ static int gravity(enum gf_status status)
     case GF_EXIT_AGAIN:
         return 3;
     }
-    return 4; /* the fault ends the run */
+    return 4; /* the failure ends the run */
 }
 
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b)

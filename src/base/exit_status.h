@@ -1,4 +1,4 @@
-/* The program's exit statuses: what a script may conclude from an outcome. */
+/* The program's exit statuses, which tell a script what to do next. */
 #ifndef GF_BASE_EXIT_STATUS_H
 #define GF_BASE_EXIT_STATUS_H
 
@@ -13,17 +13,17 @@ enum {
     GF_EXIT_USAGE = 2,     /* a wrong command line or chain; nothing was begun */
     GF_EXIT_ELSEWHERE = 3, /* a library or a device is missing, which another machine may have */
     GF_EXIT_INPUTS = 4,    /* all inputs were processed, and some of them are bad */
-    GF_EXIT_AGAIN = 75     /* another try may succeed; EX_TEMPFAIL of sysexits.h */
+    GF_EXIT_AGAIN = 75     /* another try may succeed; the same number as EX_TEMPFAIL of
+                            * sysexits.h */
 };
 
 int gf_exit_status(enum gf_status status);
 
-/* What an exit status means, in a few words; NULL for a number that is no exit status. */
+/* Describes an exit status in a few words. Returns NULL for any other number. */
 const char *gf_exit_meaning(int exit_status);
 
-/* Of two faults of a run, the one that decides its exit status: a fault that another try may mend
- * counts more than something missing on this machine, and that counts more than a bad input. GF_OK
- * is no fault. */
+/* Returns the status, of two, that decides the exit status of a run. Failures that another try may
+ * mend come first, then something missing on this machine, then bad inputs. GF_OK comes last. */
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b);
 
 GF_C_END

@@ -1,5 +1,6 @@
-/* FNV-1a with 64 bits: it names data and finds accidental damage; it does not protect from intent.
- * (G. Fowler, L. C. Noll, K.-P. Vo: http://www.isthe.com/chongo/tech/comp/fnv/) */
+/* The hash function FNV-1a with 64 bits. It identifies data and finds accidental damage; it does
+ * not protect against attacks. (G. Fowler, L. C. Noll, K.-P. Vo:
+ * http://www.isthe.com/chongo/tech/comp/fnv/) */
 #ifndef GF_BASE_HASH_H
 #define GF_BASE_HASH_H
 
@@ -8,7 +9,7 @@
 
 #define GF_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Continues `hash` over the bytes. The first call gets GF_HASH_START. */
+/* Continues `hash` with the bytes. The first call starts with GF_HASH_START. */
 static inline uint64_t gf_hash(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *const byte = (const unsigned char *)data;

@@ -1,6 +1,6 @@
 /* Marks functions that host and device share: one definition, so that both backends compute the
- * same picture (Best Practices Guide, 6.1.2). Both compilers run with contraction off
- * (-ffp-contract=off, -fmad=false): a * b + c rounds twice on either side. */
+ * same picture (Best Practices Guide, 6.1.2). Both compilers run with contraction off (-ffp-
+ * contract=off, -fmad=false), so that a * b + c rounds twice on both. */
 #ifndef GF_BASE_HOST_DEVICE_H
 #define GF_BASE_HOST_DEVICE_H
 

@@ -1,4 +1,4 @@
-/* Pictures in memory. */
+/* Allocates, frees and checks pictures in memory. */
 #include "gpufilter/image.h"
 
 #include "base/argument.h"

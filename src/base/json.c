@@ -33,7 +33,7 @@ static void break_line(const struct gf_json *json)
     fprintf(json->file, "\n%*s", json->indent * json->lines, "");
 }
 
-/* Writes all that stands before a value: the separator and the key. */
+/* Writes what precedes a value: the separator and the key. */
 static void put_key(struct gf_json *json, const char *key)
 {
     if (!json->depth)

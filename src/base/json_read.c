@@ -30,9 +30,7 @@ static bool take(struct reader *reader, char letter)
     return true;
 }
 
-/* ---- strings ---- */
-
-/* The value of four hexadecimal digits; -1 where the text is not four such digits. */
+/* Returns the value of four hexadecimal digits; -1 if the text is not four such digits. */
 static int hex4(const char *text)
 {
     int value = 0;
@@ -65,9 +63,9 @@ static char *put_utf8(char *to, int code)
     return to;
 }
 
-/* Reads the digits behind \u: one letter, a pair of codes that make one letter, or a byte that is
- * not UTF-8. A text with a zero in it cannot be held, and is an error. Returns NULL where the text
- * is damaged. */
+/* Reads the digits after \u: one letter, a pair of codes that make one letter, or a byte that is
+ * not UTF-8. A zero is an error, since a text cannot contain it. Returns NULL if the text is
+ * damaged. */
 static char *read_code(struct reader *reader, char *to)
 {
     int code = hex4(reader->at);
@@ -88,8 +86,8 @@ static char *read_code(struct reader *reader, char *to)
     return to;
 }
 
-/* Removes the escapes from the string behind its opening quote, in place: the result is never
- * longer. Returns NULL where the string is damaged. */
+/* Removes the escapes from the string after its opening quote, in place: the result is never
+ * longer. Returns NULL if the string is damaged. */
 static const char *read_string(struct reader *reader)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -109,12 +107,10 @@ static const char *read_string(struct reader *reader)
         else if (letter != 'u' || !(to = read_code(reader, to)))
             return NULL;
     }
-    *to = '\0'; /* in the place of the closing quote, or before it */
+    *to = '\0'; /* overwrites the closing quote, or a character before it */
     reader->at++;
     return text;
 }
-
-/* ---- values ---- */
 
 static bool read_value(struct reader *reader, struct gf_json_value *value);
 
@@ -183,8 +179,8 @@ static bool read_value(struct reader *reader, struct gf_json_value *value)
     return true;
 }
 
-/* The most values that the text can hold: one for each comma and each opening bracket, and the
- * root. */
+/* Returns the largest number of values that the text can contain: one for each comma and each
+ * opening bracket, and the root. */
 static size_t values_at_most(const char *text, size_t size)
 {
     size_t count = 1;
@@ -236,8 +232,6 @@ void gf_json_tree_free(struct gf_json_tree *tree)
     free(tree->text);
     *tree = (struct gf_json_tree){0};
 }
-
-/* ---- members ---- */
 
 const struct gf_json_value *gf_json_member(const struct gf_json_value *value, const char *key)
 {

@@ -1,5 +1,5 @@
-/* Reads JSON (RFC 8259) into a tree. The text may come from anywhere: its depth and size are
- * bounded, and damage is an error that names the line. */
+/* Reads JSON (RFC 8259) into a tree. The text need not be trusted: its depth and size are limited,
+ * and damage is an error that names the line. */
 #ifndef GF_BASE_JSON_READ_H
 #define GF_BASE_JSON_READ_H
 
@@ -19,12 +19,13 @@ enum gf_json_type {
 
 struct gf_json_value {
     enum gf_json_type type;
-    const char *key; /* the key of a member of an object; else NULL */
+    const char *key; /* the key of a member of an object; otherwise NULL */
     const char
-        /* the text of a string; the escapes \udc80 to \udcff are bytes, as json.h writes them */
+        /* The text of a string. The escapes \udc80 to \udcff become bytes, as json.h writes
+         * them. */
         *text;
     double number; /* the value of a number; 0 or 1 for a bool */
-    /* the first element or member of this value, and the value that follows this value */
+    /* The first element or member of this value, and the value after this value. */
     const struct gf_json_value *first, *next;
 };
 
@@ -41,21 +42,21 @@ enum gf_status gf_json_read(const char *name, int line, const char *text, size_t
                             struct gf_json_tree *tree, struct gf_error *error) GF_CHECKED;
 void gf_json_tree_free(struct gf_json_tree *tree);
 
-/* Returns a member of an object; NULL where the value is no object, or has no such member. `value`
- * may be NULL. */
+/* Returns a member of an object; NULL if the value is no object, or has no such member. `value` may
+ * be NULL. */
 const struct gf_json_value *gf_json_member(const struct gf_json_value *value, const char *key);
-/* Returns the member's number; NaN where the member is missing or no number. */
+/* Returns the member's number; NaN if the member is missing or no number. */
 double gf_json_number_of(const struct gf_json_value *value, const char *key);
-/* Returns the member as a whole number within least..most; `otherwise` where the member is no such
+/* Returns the member as an integer within least .. most; `otherwise` if the member is no such
  * number. */
 int gf_json_int_of(const struct gf_json_value *value, const char *key, int least, int most,
                    int otherwise);
-/* Returns the member's text; "" where the member is missing or no text. */
+/* Returns the member's text; "" if the member is missing or no text. */
 const char *gf_json_text_of(const struct gf_json_value *value, const char *key);
 bool gf_json_bool_of(const struct gf_json_value *value, const char *key);
-/* Returns the first element or member of the object's member `key`; NULL where there is none. Its
- * member `next` leads to the next one. */
+/* Returns the first element or member of the object's member `key`, or NULL. Its `next` is the
+ * following one. */
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key);
-size_t gf_json_count(const struct gf_json_value *first); /* the number of values from `first` on */
+size_t gf_json_count(const struct gf_json_value *first); /* counts the values from `first` on */
 
 #endif

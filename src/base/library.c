@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Opens a file of the library. After a failure library->why names the reason, and the package that
- * brings the file, where it is known. */
+ * contains the file, if it is known. */
 static void *open_file(struct gf_library *library, const char *file)
 {
     char name[64];
@@ -29,7 +29,7 @@ static void *find(void *const *opened, int count, const char *name)
     return address;
 }
 
-/* The libraries stay open until the process ends: what they registered may not be unloadable. */
+/* Loads the library. It stays open until the process ends, because unloading it may be unsafe. */
 static bool load(struct gf_library *library)
 {
     void *opened[GF_LIBRARIES_MAX];

@@ -1,11 +1,10 @@
-/* Shared libraries that are loaded when they are first needed. Linking with all libraries of
- * pictures would make every start take 15 ms more. A format lists the functions that it calls:
- *
- *     #define WEBP_CALLS(CALL) CALL(WebPDecode) CALL(WebPEncode)
- *     struct webp_calls { WEBP_CALLS(GF_LIBRARY_CALL) };
- *     extern struct webp_calls webp;       then it calls webp.WebPDecode(...)
- *     struct gf_library library = GF_LIBRARY(webp, WEBP_CALLS, "libwebp.so.7");
- */
+/* Loads shared libraries when they are first needed. Linking with all libraries of pictures would
+ * make every start take 15 ms more. A format lists the functions that it calls:
+ * #define WEBP_CALLS(CALL) CALL(WebPDecode) CALL(WebPEncode)
+ * struct webp_calls { WEBP_CALLS(GF_LIBRARY_CALL) };
+ * extern struct webp_calls webp;
+ * Then it calls webp.WebPDecode(...), after gf_library_load() of
+ * struct gf_library library = GF_LIBRARY(webp, WEBP_CALLS, "libwebp.so.7"); */
 #ifndef GF_BASE_LIBRARY_H
 #define GF_BASE_LIBRARY_H
 
@@ -23,18 +22,19 @@
 enum { GF_LIBRARIES_MAX = 4 };
 
 struct gf_library {
-    const char *file[GF_LIBRARIES_MAX]; /* the files, each tried in that order:
+    const char *file[GF_LIBRARIES_MAX]; /* The files, in the order in which they are tried.
                                          * "libwebp.so.7=libwebp7" is a file and its package; the
-                                         * package may be left out */
-    const char *const *names;           /* the names of the functions; NULL behind the last */
-    void **calls;                       /* the struct of pointers, which has as many members as
-                                         * there are names */
+                                         * package may be left out. */
+    const char *const *names;           /* the names of the functions; NULL after the last */
+    void **calls;                       /* the struct of pointers to the functions, in the order of
+                                         * their names */
     pthread_mutex_t lock;
     int state; /* 0: not tried yet; 1: loaded; -1: the library is missing */
     char why[200];
 };
 
-/* Initialises a struct gf_library: the struct of pointers, the list of functions, the files. */
+/* Initialises a struct gf_library from the struct of pointers, the list of functions, and the
+ * files. */
 #define GF_LIBRARY(calls_, LIST, ...) \
     { \
         .file = {__VA_ARGS__}, .names = (const char *const[]){LIST(GF_LIBRARY_NAME) NULL}, \
@@ -42,7 +42,7 @@ struct gf_library {
     }
 
 /* Loads the library, unless it is loaded. A failure returns the status `failure`, and its message
- * says what `subject` (a file or a format) needs. Any thread may call it. */
+ * says what `subject` (a file or a format) needs. Any thread may call this function. */
 enum gf_status gf_library_load(struct gf_library *library, const char *subject,
                                enum gf_status failure, struct gf_error *error) GF_CHECKED;
 

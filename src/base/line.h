@@ -1,5 +1,5 @@
-/* Reads texts that other programs wrote: how such a text begins, and its lines, whose input may
- * have no end, as with a device or a pipe. */
+/* Reads texts of other programs: the byte order mark of a text, and its lines. The input may be
+ * endless, such as a device or a pipe. */
 #ifndef GF_BASE_LINE_H
 #define GF_BASE_LINE_H
 
@@ -10,14 +10,14 @@
 
 enum { GF_LINE_MOST = 1 << 20 };
 
-/* Tells how many bytes at the beginning of a text are a byte order mark: 3 or 0. Text in UTF-16
- * returns `failure`, with an error that does not name the file. */
+/* Sets *bytes to the length of the byte order mark at the beginning of a text: 3 or 0. For text in
+ * UTF-16 it returns `failure`, with an error that does not name the file. */
 enum gf_status gf_text_mark(const char *text, size_t size, enum gf_status failure, size_t *bytes,
                             struct gf_error *error) GF_CHECKED;
 
-/* Reads up to and including the byte `end`, or to the end of the file, and puts a zero behind it.
- * `line` has GF_LINE_MOST + 1 bytes. Returns the number of bytes read: 0 at the end of the file or
- * after an error; GF_LINE_MOST where the line is too long. */
+/* Reads up to and including the byte `end`, or to the end of the file, and appends a zero. `line`
+ * has GF_LINE_MOST + 1 bytes. Returns the number of bytes read: 0 at the end of the file or after
+ * an error; GF_LINE_MOST if the line is too long. */
 size_t gf_line_read(FILE *file, int end, char *line);
 
 #endif

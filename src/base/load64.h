@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The lowest byte comes first, on every machine. */
+/* Returns eight bytes as a number. The first byte is the lowest, on every machine. */
 static inline uint64_t gf_load64(const uint8_t *at)
 {
     uint64_t word;

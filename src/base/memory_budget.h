@@ -1,4 +1,4 @@
-/* A budget of bytes that several pipelines share. A caller that asks for more than is left waits;
+/* A budget of bytes that several pipelines share. A caller that requests more than is left waits;
  * callers are served in the order in which they came. While no other caller holds memory, a request
  * of any size is granted, so that one large picture runs as it does without a budget. */
 #ifndef GF_BASE_MEMORY_BUDGET_H
@@ -15,11 +15,11 @@ struct gf_memory_budget {
     uint64_t next_ticket, serving;
 };
 
-/* The bytes of memory that this process may use: the machine's, or fewer where a control group
- * limits the process. */
+/* Returns the bytes of memory that this process may use: those of the machine, or fewer if a
+ * control group limits the process. */
 uint64_t gf_memory_machine_bytes(void);
-/* By default: the most memory that one picture may take, and the most that pictures which are
- * worked on at once share. */
+/* Return the default limits: the most memory for one picture, and the most memory for all pictures
+ * that are in work at the same time. */
 uint64_t gf_memory_picture_bytes(void);
 uint64_t gf_memory_pictures_bytes(void);
 

@@ -1,5 +1,5 @@
-/* Opens files that a chain names for reading: by their path or, where another process has opened
- * them, by the descriptors that the other process has handed over. */
+/* Opens files that a chain names for reading: by path or, if another process has opened them, by
+ * descriptors from that process. */
 #ifndef GF_BASE_NAMED_FILE_H
 #define GF_BASE_NAMED_FILE_H
 
@@ -10,8 +10,7 @@
 
 #include "gpufilter/status.h"
 
-/* The descriptors that another process has opened, and the names that its chain has for the
- * files. */
+/* The descriptors from another process, and the files' names in the chain. */
 struct gf_handed_files {
     int count;
     const char *const *path;
@@ -19,21 +18,22 @@ struct gf_handed_files {
 };
 
 /* From now on the calling thread opens these files and no others; NULL: it opens files by path
- * again. *handed must last until then. */
+ * again. *handed must live until then. */
 void gf_named_files_hand(const struct gf_handed_files *handed);
 
 /* Returns a descriptor of the file, at its beginning, which the caller closes; -1 with errno after
- * a failure. `flags` are for open(), beside O_RDONLY and O_CLOEXEC. */
+ * a failure. `flags` are passed to open() in addition to O_RDONLY and O_CLOEXEC. */
 int gf_named_file_open(const char *path, int flags);
 
-/* Reads an open file from its beginning and puts a zero behind it; the caller frees *bytes.
- * GF_ERROR_READ: the file cannot be read. The status `too_large`: the file has over `most` bytes.
- * The error does not name the file. */
+/* Reads an open file from its beginning and appends a zero byte; the caller frees *bytes. Returns
+ * GF_ERROR_READ if the file cannot be read, or the status too_large if the file has more than
+ * `most` bytes. The error does not name the file. */
 enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status too_large,
                                   unsigned char **bytes, size_t *size,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Identifies a file: two files have different identities, and so has a file after a change. */
+/* Identifies the contents of a file: different files, and a file before and after a change, have
+ * different identities. */
 struct gf_file_identity {
     dev_t device;
     ino_t inode;

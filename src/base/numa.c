@@ -27,7 +27,7 @@ int gf_numa_node(const char *pci_bus_id)
     if (access("/sys/devices/system/node/node1", F_OK))
         return -1;
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%.32s/numa_node", pci_bus_id);
-    /* the driver writes A to F in upper case, the kernel in lower case */
+    /* The driver writes A to F in upper case, the kernel in lower case. */
     for (char *at = path; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     return read_number(path);
@@ -41,7 +41,7 @@ void gf_numa_prefer(void *pages, size_t size, int node)
     if (node < 0 || node >= NODES_MOST || begin >= end)
         return;
     const unsigned long mask = 1ul << node;
-    /* A failure is not reported: the copies are slower then, and the picture is the same. */
+    /* A failure is not reported: copies are then slower, and the picture is the same. */
     (void)syscall(SYS_mbind, begin, end - begin, MPOL_PREFERRED, &mask,
                   (unsigned long)NODES_MOST + 1, MPOL_MF_MOVE);
 }

@@ -1,6 +1,6 @@
-/* NVTX ranges: Nsight shows what a thread is doing under the same names as the rows of the profile.
- * A range costs a few nanoseconds while no tool is attached. Both functions do nothing in a build
- * without the CUDA toolkit's headers. */
+/* NVTX ranges: Nsight shows what a thread does, under the names in the profile. A range takes a few
+ * nanoseconds while no tool is attached. Both functions do nothing in a build without the CUDA
+ * toolkit's headers. */
 #ifndef GF_BASE_NVTX_H
 #define GF_BASE_NVTX_H
 

@@ -12,11 +12,11 @@ void *gf_pages_alloc(size_t size)
     if (pages == MAP_FAILED)
         return NULL;
     if (size >= 2 * (size_t)HUGE_PAGE)
-        (void)madvise(pages, size, MADV_HUGEPAGE); /* if the kernel refuses, only speed is lost */
+        (void)madvise(pages, size, MADV_HUGEPAGE); /* a refusal costs only speed */
     return pages;
 }
 
-/* Linux has had MADV_POPULATE_WRITE since 5.14; an older kernel refuses it and provides pages when
+/* Linux has had MADV_POPULATE_WRITE since 5.14. An older kernel refuses it and provides pages when
  * they are touched. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -35,7 +35,7 @@ static void *populate_part(void *argument)
     return NULL;
 }
 
-enum { PART_LEAST = 8 << 20 }; /* fewer bytes take no longer than a thread's start */
+enum { PART_LEAST = 8 << 20 }; /* smaller parts take less time than starting a thread */
 
 void gf_pages_populate(void *pages, size_t size)
 {

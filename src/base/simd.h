@@ -1,5 +1,5 @@
-/* Hand-written vector code. A file of such code stands between #if GF_X86 and #endif; its functions
- * are declared GF_X86_ONLY, and callers ask gf_cpu_has() for their level first. */
+/* Macros for hand-written vector code. A file of such code is between #if GF_X86 and #endif; its
+ * functions are declared GF_X86_ONLY, and callers call gf_cpu_has() for their level first. */
 #ifndef GF_BASE_SIMD_H
 #define GF_BASE_SIMD_H
 
@@ -11,7 +11,7 @@
 #if GF_X86
 #include <immintrin.h>
 
-/* Functions for processors of a level (enum gf_cpu_level). */
+/* Attributes of functions for processors of a level (enum gf_cpu_level). */
 #define GF_SSSE3 __attribute__((target("ssse3")))
 #define GF_AVX2 __attribute__((target("avx2,fma")))
 /* The targets leave out AVX-512 VL, which processors of these levels have: gcc's code is up to 4 %
@@ -21,7 +21,7 @@
 #define GF_VBMI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni,avx512vbmi")))
 #endif
 
-/* A word whose lowest `count` bits are set; all 64 where `count` is larger. */
+/* Returns a word whose lowest `count` bits are set; all 64 bits if `count` is larger. */
 static inline uint64_t gf_first_bits(uint64_t count)
 {
     return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);

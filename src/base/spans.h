@@ -1,4 +1,5 @@
-/* Spans record what ran, where and when. Any thread may add one; they are read after the run. */
+/* Spans record what ran, where and when. Any thread may add a span. Spans are read after the
+ * run. */
 #ifndef GF_BASE_SPANS_H
 #define GF_BASE_SPANS_H
 
@@ -21,7 +22,7 @@ struct gf_spans {
 struct gf_interval {
     double begin_s, end_s;
 };
-/* The time that the intervals cover together. Sorts the intervals. */
+/* Returns the time that the intervals cover together. Sorts the intervals. */
 double gf_intervals_union(struct gf_interval *interval, size_t count);
 
 double gf_now(void); /* seconds, monotonic */
@@ -30,7 +31,8 @@ void gf_spans_init(struct gf_spans *spans);
 void gf_spans_free(struct gf_spans *spans);
 /* Drops all spans and sets the origin to now. */
 void gf_spans_restart(struct gf_spans *spans, bool on);
-/* begin_s and end_s are times of gf_now. A span is dropped when there is no memory for it. */
+/* Adds a span. begin_s and end_s are times of gf_now(). The span is dropped if there is no memory
+ * for it. */
 void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane,
                   double begin_s, double end_s, size_t bytes);
 

@@ -1,6 +1,6 @@
-/* Records where the start of a device, and a server, spend their time, for --verbose and `make
- * bench-start`: work that is done once, or seldom, notes when it began and when it ended. Any
- * thread may note a time. */
+/* Records the times of the parts of a device's start, and of a server, for --verbose and `make
+ * bench-start`. Work that is done once, or seldom, notes when it began and ended. Any thread may
+ * note a time. */
 #ifndef GF_BASE_START_TIMES_H
 #define GF_BASE_START_TIMES_H
 
@@ -31,8 +31,8 @@ enum gf_start_part {
     GF_START_PARTS = GF_START_SERVER_KINDS + GF_SPAN_KINDS
 };
 
-/* The times of a part that ran `count` times, in seconds from some origin: when its first run began
- * and its last one ended, how long all runs took together, and how long the longest run took. */
+/* The times of a part that ran `count` times, in seconds from some origin: the beginning of its
+ * first run, the end of its last run, the sum of all runs, and the longest run. */
 struct gf_times {
     int64_t count;
     double first_s, last_s, sum_s, most_s;
@@ -42,10 +42,11 @@ void gf_times_add(struct gf_times *times, double begin_s, double end_s);
 void gf_start_origin(void); /* makes this moment the origin of all times */
 /* Notes that the part began at begin_s and has just ended. */
 void gf_start_note(enum gf_start_part part, double begin_s);
-/* Adds the times that another process has noted. The other process's origin is origin_s of this
+/* Adds the times that another process has noted. Their origin is the time origin_s of this
  * process. */
 void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, double origin_s);
-/* Writes a line such as "start: driver: once, from 3.2 to 104.0 ms". False: nothing was noted. */
+/* Writes a line such as "start: driver: once, from 3.2 to 104.0 ms". Returns false if nothing was
+ * noted. */
 bool gf_start_describe(enum gf_start_part part, char *text, size_t size);
 
 GF_C_END

@@ -1,4 +1,4 @@
-/* The names and meanings of outcomes, from the list in gpufilter/status.h. */
+/* The names and descriptions of statuses, from the list in gpufilter/status.h. */
 #include "gpufilter/status.h"
 
 #include <stdarg.h>

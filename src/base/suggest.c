@@ -7,8 +7,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* The Damerau-Levenshtein distance: two swapped neighbours count as one edit. A word over 31
- * letters is far from every other. */
+/* Returns the Damerau-Levenshtein distance: two swapped neighbours count as one edit. A word over
+ * 31 letters is far from every other word. */
 static int edit_distance(const char *a, const char *b)
 {
     enum { LENGTH = 32 };

@@ -1,7 +1,7 @@
-/* Compiles one function for several instruction sets; the loader picks the widest one that the
+/* Compiles one function for several instruction sets; the loader picks the widest that the
  * processor has. The results do not depend on the choice, since contraction is off. Builds with
  * sanitizers have one version only, since sanitizers run before the loader can choose. Only for
- * static functions: gcc exports others from the shared library, whatever their visibility. */
+ * static functions: gcc exports other clones from the shared library, whatever their visibility. */
 #ifndef GF_BASE_TARGET_CLONES_H
 #define GF_BASE_TARGET_CLONES_H
 
@@ -10,7 +10,7 @@
 #define GF_TARGET_CLONES \
     __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 
-/* The instruction set of the clones that run here. */
+/* Returns the instruction set of the clones that run on this processor. */
 static inline const char *gf_cpu_instruction_set(void)
 {
     __builtin_cpu_init();
@@ -26,13 +26,11 @@ static inline const char *gf_cpu_instruction_set(void)
 }
 #endif
 
-/* A function that is inlined wherever it is called, so that arguments that are constant at the call
- * are constants inside it. */
+/* A function that is always inlined, so that constant arguments are constants inside it. */
 #define GF_INLINE static inline __attribute__((always_inline))
 
-/* Runs the statement with the value, a number of bits, of channels or of a pixel's bytes, as a
- * constant named `name`, so that the compiler makes a version of each GF_INLINE function for each
- * value. */
+/* Runs the statement with the value (bits, channels, or bytes of a pixel) as a constant with the
+ * given name. The compiler then makes a version of each GF_INLINE function for each value. */
 #define GF_CASE_(value, name, ...) \
     case value: { \
         enum { name = value }; \

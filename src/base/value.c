@@ -16,7 +16,7 @@ static void make_plain(void)
 
 bool gf_value_number(const char *text, double *value, const char **end)
 {
-    /* strtod also reads hexadecimal numbers, infinities and NaN, which no parameter means. */
+    /* strtod also reads hexadecimal numbers, infinities and NaN, which no parameter accepts. */
     const size_t length = strspn(text, "+-.0123456789eE");
     if (!length || strspn(text, "+-eE") == length)
         return false;

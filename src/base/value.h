@@ -1,12 +1,12 @@
-/* Reads numbers in text, with a decimal point whatever the locale is. */
+/* Reads numbers in text, with a decimal point in every locale. */
 #ifndef GF_BASE_VALUE_H
 #define GF_BASE_VALUE_H
 
 #include <stdbool.h>
 
-/* Reads a finite decimal number at the start of the text; *end is the first byte behind it. */
+/* Reads a finite decimal number at the start of the text. *end becomes the first byte after it. */
 bool gf_value_number(const char *text, double *value, const char **end);
-/* Reads a number from a text that holds nothing else. */
+/* Reads a number from a text that contains nothing else. */
 bool gf_value_whole_number(const char *text, double *value);
 
 #endif

@@ -1,5 +1,5 @@
-/* Parses chains: name=parameters,name2. Blanks around names and values do not count; a value that
- * holds ',' or ':' is quoted or escaped (chain/token.h). */
+/* Parses chains: name=parameters,name2. Blanks around names and values are ignored. A value that
+ * contains ',' or ':' is quoted or escaped (chain/token.h). */
 #include "chain/chain.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ enum gf_status gf_filter_named(const char *name, const char *advice,
                    name, advice);
 }
 
-/* Parses an item. `follows` says that it stands behind the comma of another item. */
+/* Parses an item. `follows` says that a comma precedes it. */
 static enum gf_status parse_item(const char **text, bool follows, struct gf_chain_item *item,
                                  struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* A chain as text, and what it is parsed into. */
+/* A chain of filters, parsed from text. */
 #ifndef GF_CHAIN_CHAIN_H
 #define GF_CHAIN_CHAIN_H
 
@@ -9,7 +9,7 @@ GF_C_BEGIN
 
 struct gf_chain_item {
     const struct gf_filter *filter;
-    void *params;                     /* the parameters, from malloc() */
+    void *params;                     /* the parameters; the item frees them */
     bool is_loaded;                   /* the filter has loaded files, which unload() must release */
     const struct gf_variant *variant; /* chosen by variant=name; NULL: the default */
 };
@@ -18,21 +18,21 @@ struct gf_chain {
     int count;
     bool no_fuse; /* each point filter is a stage of its own and rounds its result */
 };
-/* Finds the filter of that name or alias. The error for an unknown name tells which name was
- * probably meant, or else gives the advice. */
+/* Finds the filter of that name or alias. The error for an unknown name suggests the name that was
+ * probably meant; otherwise it ends with the advice. */
 enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;
-/* The first item, from `first` on, that must find its box in a finished picture; `count` if there
- * is none. */
+/* Returns the index of the first item, from `first` on, whose filter must find a box in a finished
+ * picture; `count` if there is none. */
 int gf_chain_next_box(const struct gf_chain *chain, int first);
 /* Whether a filter of the chain, or a part of one, converts colours (GF_COLOUR). */
 bool gf_chain_converts(const struct gf_chain *chain);
-/* Finds the files that the chain names, in their order: path[0] to path[most - 1] become their
+/* Finds the files that the chain names, in their order. path[0] .. path[most - 1] are set to their
  * names, which belong to the chain. Returns the number of all files. */
 int gf_chain_files(const struct gf_chain *chain, const char **path, int most);
-/* Items begin .. end - 1 as a chain of their own. The items still belong to the chain, so that this
+/* Returns items begin .. end - 1 as a chain. The items still belong to the whole chain, so that the
  * part is not freed. */
 struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end);
 void gf_chain_free(struct gf_chain *chain);

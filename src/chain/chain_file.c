@@ -15,8 +15,8 @@ enum { BYTES_MOST = 1 << 20 };
 
 static const char blanks[] = " \t\r\n\v\f";
 
-/* Returns where the line's comment begins, or the line's end. A comment begins with a '#' behind a
- * blank or a comma: elsewhere '#' belongs to a colour, or to a quoted text. */
+/* Returns where the line's comment begins, or the line's end. A comment begins with a '#' after a
+ * blank or a comma; any other '#' belongs to a colour, or to a quoted text. */
 static char *end_of(char *line)
 {
     char token[GF_TOKEN_MAX];
@@ -29,7 +29,7 @@ static char *end_of(char *line)
     return at ? line + (at - line) : line + strlen(line);
 }
 
-/* Cuts the comment and, at either end, blanks and a comma off the line. */
+/* Removes the comment and, at both ends, blanks and a comma from the line. */
 static char *trim(char *line)
 {
     char *at = end_of(line);
@@ -39,7 +39,7 @@ static char *trim(char *line)
     return line + strspn(line, blanks);
 }
 
-/* Reads the whole file, without a byte order mark; the caller frees *text. */
+/* Reads the whole file, without its byte order mark. The caller frees *text. */
 static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
 {
     *text = malloc(BYTES_MOST + 1);
@@ -63,7 +63,7 @@ static enum gf_status read_text(FILE *file, const char *name, char **text, struc
     return GF_OK;
 }
 
-/* Joins by commas, in place, the lines that are not empty. */
+/* Joins the lines that are not empty by commas, in place. */
 static void join_lines(char *text)
 {
     char *to = text, *rest = text;
@@ -78,7 +78,7 @@ static void join_lines(char *text)
     *to = '\0';
 }
 
-/* Parses the chain here, so that the message about a mistake names the file. */
+/* Parses the chain, so that the message about a mistake names the file. */
 static enum gf_status check(const char *text, const char *name, struct gf_error *error)
 {
     struct gf_chain chain = {0};

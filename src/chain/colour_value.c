@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The named colours of CSS Color Module Level 4, 6.1. Where a colour has two names, the program
- * writes the first: the basic names stand first. */
+/* The named colours of CSS Color Module Level 4, 6.1. The basic names stand first: if a colour has
+ * two names, the program writes the first. */
 static const struct {
     const char *name;
     unsigned number;

@@ -5,20 +5,20 @@
 #include "pixel/point/point.h"
 #include "pixel/point/premultiply.h"
 
-/* Whether the stage is a table that the stencil beside it may apply. */
+/* Whether the stage is a table that an adjacent stencil may apply. */
 static bool is_table(const struct gf_plan *plan, int i)
 {
     return i >= 0 && i < plan->stage_count && !plan->stage[i].variant &&
            gf_point_is_table(&plan->stage[i]);
 }
 
-/* Which tables the kernels of a stage can apply beside their own work. */
+/* Returns which tables the kernels of a stage can apply in addition to their own work. */
 static enum gf_fusing fusing_of(const struct gf_stage *stage)
 {
     const int border = gf_stage_border(stage);
     if (!stage->filter->fuses || stage->variant || stage->in.bits != 8 || gf_has_alpha(stage->in))
         return GF_FUSES_NOTHING;
-    /* A table before the stencil would change the constant of a constant border, too. With a border
+    /* A table before the stencil would also change the value of a constant border. With a border
      * that wraps, each band would need the whole picture after the table. */
     const int usable =
         border == GF_BORDER_CONSTANT || border == GF_BORDER_WRAP ? GF_FUSES_AFTER : GF_FUSES_BOTH;

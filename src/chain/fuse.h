@@ -1,4 +1,4 @@
-/* Fuses stages: the planner's last step before it cuts segments. */
+/* Fuses stages of a plan, which is the planner's last step before it cuts segments. */
 #ifndef GF_CHAIN_FUSE_H
 #define GF_CHAIN_FUSE_H
 
@@ -7,9 +7,9 @@
 
 GF_C_BEGIN
 
-/* Merges a stencil and the tables on either side of it into one stage (pixel/point/fused.h), and
- * a stencil and the conversions of alpha around it. A table between two stencils goes to the first
- * one, which writes fewer samples than the second one reads. */
+/* Merges a stencil and the tables before and after it into one stage (pixel/point/fused.h);
+ * likewise a stencil and the conversions of alpha around it. A table between two stencils goes to
+ * the first one, which writes fewer samples than the second one reads. */
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
 GF_C_END

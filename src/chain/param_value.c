@@ -1,4 +1,4 @@
-/* Reads the value of one parameter from text and checks it against the parameter's declaration. */
+/* Reads the value of a parameter from text and checks it against the parameter's declaration. */
 #include "chain/param_value.h"
 
 #include <stdio.h>
@@ -87,7 +87,7 @@ static enum gf_status set_length(const struct gf_filter *filter, const struct gf
     return GF_OK;
 }
 
-/* Rows are separated by '/' or '|', samples by spaces. */
+/* Reads a matrix. '/' or '|' separates rows, spaces separate numbers. */
 static enum gf_status read_matrix(const struct gf_filter *filter, const struct gf_param *param,
                                   const char *text, struct gf_matrix *matrix,
                                   struct gf_error *error)

@@ -4,11 +4,11 @@
 
 #include "stage/filter.h"
 
-/* Puts the value into its member of params. The error message begins with the filter's name. */
+/* Stores the value in its member of params. The error message begins with the filter's name. */
 enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
                                   const char *text, void *params,
                                   struct gf_error *error) GF_CHECKED;
-/* Puts every parameter's default into params, which are zeroed. */
+/* Stores every parameter's default in params, which must be zero before. */
 void gf_params_set_defaults(const struct gf_filter *filter, void *params);
 
 #endif

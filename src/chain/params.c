@@ -1,5 +1,5 @@
-/* Parses parameters: value:key=value. The first values may come by position; every value behind a
- * named one must be named too, as in FFmpeg. */
+/* Parses parameters: value:key=value. The first values may have no names; every value after a named
+ * value needs a name, as in FFmpeg. */
 #include "chain/params.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "chain/token.h"
 #include "chain/variants.h"
 
-/* What is kept while parameters are read; `given` has a bit for each parameter. */
+/* The state while parameters are read. `given` has a bit for each parameter. */
 struct parser {
     const struct gf_filter *filter;
     void *params;
@@ -68,7 +68,7 @@ static enum gf_status unknown_param(const struct gf_filter *filter, const char *
                    best ? best : names, best ? "'?" : "");
 }
 
-/* The length of the key where the text begins with "key=", else 0. */
+/* Returns the length of the key if the text begins with "key=", otherwise 0. */
 static size_t key_length(const char *text)
 {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -100,7 +100,7 @@ static enum gf_status find_by_position(struct parser *parser, const char *text, 
     return GF_OK;
 }
 
-/* Takes a value with the name before it, if there is one. */
+/* Takes a value. `name` is the name before it, or NULL. */
 static enum gf_status parse_param(struct parser *parser, const char *name, char *value,
                                   struct gf_error *error)
 {

@@ -7,10 +7,10 @@
 
 GF_C_BEGIN
 
-/* Reads the parameters behind a filter's name, "=value:key=value", up to ',' or the end, and moves
- * *text there. Sets *variant where variant=name is among the parameters; `variant` may be NULL for
- * a filter without variants. Labs' parameters are read by this function, too, so it uses only the
- * members name, params, check and variants of the filter. */
+/* Reads the parameters after a filter's name, "=value:key=value", up to ',' or the end, and moves
+ * *text there. Sets *variant if variant=name is among the parameters; `variant` may be NULL for a
+ * filter without variants. It uses only the members name, params, check and variants of the filter,
+ * because it also reads the parameters of labs (microbenchmarks). */
 enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
                                const struct gf_variant **variant,
                                struct gf_error *error) GF_CHECKED;

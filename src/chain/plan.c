@@ -14,13 +14,13 @@
 
 extern const struct gf_filter gf_flatten_filter;
 
-/* An item of the chain, or a filter that the planner adds: the orientation, or a conversion of
+/* An item of the chain, or a filter that the planner adds: for the orientation, or a conversion of
  * alpha. */
 struct item {
     const struct gf_filter *filter;
     const void *params;
     const struct gf_variant *variant;
-    const struct gf_filter *written; /* the filter of the chain that this item is a part of */
+    const struct gf_filter *written; /* the filter of the chain of which this item is a part */
     struct gf_icc icc;               /* the profile of the item's input */
 };
 
@@ -28,18 +28,18 @@ struct builder {
     struct gf_plan *plan;
     struct item *item;
     int count;
-    struct gf_format format; /* the format of the result of all items so far */
+    struct gf_format format; /* the format of the result of the last item */
     struct gf_icc icc;
-    const struct gf_filter *written; /* the filter of the chain whose parts are being added; NULL:
+    const struct gf_filter *written; /* the filter of the chain whose parts are added now; NULL:
                                       * none */
     bool no_fuse;                    /* each point filter is a stage of its own */
-    /* the depth that the colour had before it was premultiplied; 0: the colour is straight */
+    /* The depth of the colour before it was premultiplied; 0: the colour is straight. */
     int straight_bits;
-    bool may_exceed_alpha; /* premultiplied colour may exceed alpha: the last stencil does not limit
-                            * it */
+    bool may_exceed_alpha; /* the last stencil may have made premultiplied colour that exceeds
+                            * alpha */
 };
 
-/* Finds the format of the item's result. The error names the filter as the chain names it. */
+/* Finds the format of the item's result. The error names the filter by its name in the chain. */
 static enum gf_status shape(const struct builder *b, const struct item *item, struct gf_format *out,
                             struct gf_error *error)
 {
@@ -81,9 +81,9 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
-/* Adds a filter that converts colours, unless the colours are already what the filter makes. Tone
- * filters and stencils leave the profile unchanged. A profile that does not fit the picture any
- * more, such as a profile of RGB after grayscale, counts as none. */
+/* Adds a filter that converts colours, unless the input's colours already have the profile of the
+ * result. Tone filters and stencils do not change the profile. A profile that does not fit the
+ * picture any more, such as a profile of RGB after grayscale, counts as none. */
 static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error)
 {
     struct gf_format out;
@@ -93,7 +93,7 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     enum gf_status status = shape(b, &item, &out, error);
     if (!status)
         status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
-    /* the filter itself does not report a picture without a profile either */
+    /* The filter itself also ignores a picture whose colours have no profile. */
     if (!status && b->icc.unsaid)
         return GF_OK;
     const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
@@ -108,9 +108,10 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     return GF_OK;
 }
 
-/* Adds a filter, and before it the conversion of alpha that the filter needs. Stencils work on
- * premultiplied colour; point filters and some others on straight colour; filters of geometry on
- * either. Between two stencils the colour stays premultiplied, in 16 bits, and at most alpha. */
+/* Adds a filter, and before it the conversion of alpha that the filter needs. Stencils need
+ * premultiplied colour; point filters and some others need straight colour; filters of geometry
+ * accept both. Between two stencils the colour stays premultiplied, in 16 bits, and is limited to
+ * alpha. */
 static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
@@ -133,7 +134,8 @@ static enum gf_status add_filter(struct builder *b, struct item item, struct gf_
 
 static enum gf_status add_orientation(struct builder *b, int orientation, struct gf_error *error)
 {
-    /* The transpose, then the mirrors, that undo each orientation of EXIF 2.32, tag 274. */
+    /* For each orientation of EXIF 2.32, tag 274, the symmetry that undoes it: a transpose, then
+     * mirrors. */
     static const struct gf_orient undo[9] = {
         [2] = {.mirror_x = true},
         [3] = {.mirror_x = true, .mirror_y = true},
@@ -149,7 +151,7 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
                           error);
 }
 
-/* Returns the part's variant of the same name as `asked`; NULL where the part has none. */
+/* Returns the part's variant with the same name as `asked`, or NULL. */
 static const struct gf_variant *part_variant(const struct gf_filter *part,
                                              const struct gf_variant *asked)
 {
@@ -161,7 +163,7 @@ static const struct gf_variant *part_variant(const struct gf_filter *part,
     return NULL;
 }
 
-/* The size of the picture that the next filter gets. */
+/* Returns the size of the picture that the next filter gets. */
 static struct gf_extent extent_of(const struct builder *b)
 {
     struct gf_extent extent = gf_extent_of(b->format);
@@ -172,11 +174,11 @@ static struct gf_extent extent_of(const struct builder *b)
 static enum gf_status add_expanded(struct builder *b, struct item item,
                                    const struct gf_extent *extent, struct gf_error *error);
 
-/* Adds the filters that the item's filter stands for. */
+/* Adds the filters that are the parts of the item's filter. */
 static enum gf_status add_parts(struct builder *b, struct item item, const struct gf_extent *extent,
                                 struct gf_error *error)
 {
-    struct gf_parts parts; /* 25 KB, which are not zeroed, to save time */
+    struct gf_parts parts; /* 25 KB are not zeroed, to save time */
     enum gf_status status = GF_OK;
     bool has_variant = !item.variant;
     parts.count = 0;
@@ -259,7 +261,7 @@ static int pictures_of(const struct item *item)
     return item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
 }
 
-/* Whether items first..i read too many second pictures for one stage. */
+/* Whether items first .. i read too many second pictures for one stage. */
 static bool reads_too_much(const struct builder *b, int first, int i)
 {
     int count = 0;
@@ -277,7 +279,7 @@ static bool joins_run(const struct builder *b, int first, int i)
            !statistic_of(item->filter, item->params) && !reads_too_much(b, first, i);
 }
 
-/* Binds the run of point filters that starts at item i as one stage. A filter that wants a
+/* Binds the run of point filters that starts at item i as one stage. A filter that needs a
  * histogram always starts a run. */
 static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage,
                                struct gf_format in, struct gf_error *error)
@@ -350,8 +352,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     free(b.item);
     if (status)
         gf_plan_free(plan);
-    /* The chain was valid when it was parsed: a usage error means here that the chain does not fit
-     * this picture. */
+    /* The chain was valid when it was parsed. A usage error therefore means that the chain does not
+     * fit this picture. */
     if (status == GF_ERROR_USAGE)
         status = GF_ERROR_UNFIT;
     if (status && error)

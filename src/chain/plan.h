@@ -1,10 +1,9 @@
-/* The plan of a chain for pictures of one format: stages, segments, and the rows of each band.
- *
- * A segment is a run of stages that can go band by band. It is cut before a stage that must see the
- * whole picture, and before one that wants a histogram of its input; between two segments the
- * picture lies whole. A band is a range of rows of the segment's result; going backwards through
- * the stages, each adds the rows that it needs, clamped to the picture, so that bands do not depend
- * on each other. */
+/* The plan of a chain for pictures of one format: stages, segments, and the rows of each band. A
+ * segment is a run of stages that can go band by band. A new segment begins at a stage that needs
+ * the whole picture, and at a stage that needs a histogram of its input; between two segments the
+ * picture is whole in memory. A band is a range of rows of the segment's result. Going backwards
+ * through the stages, each stage adds the rows that it needs, clamped to the picture, so that bands
+ * do not depend on each other. */
 #ifndef GF_CHAIN_PLAN_H
 #define GF_CHAIN_PLAN_H
 
@@ -16,7 +15,7 @@ GF_C_BEGIN
 
 struct gf_segment {
     int first, count; /* the stages; with a count of 0 the picture is only read */
-    /* the histogram that the first stage of the next segment needs of this segment's result */
+    /* The histogram of this segment's result that the first stage of the next segment needs. */
     enum gf_statistic statistic;
     struct gf_format in, out;
 };
@@ -29,24 +28,24 @@ struct gf_plan {
     int segment_count;
     struct gf_icc icc; /* the profile of the result */
     bool recoloured;   /* whether a filter has set the profile */
-    bool fuses;        /* whether stencils apply the tables beside them, now or after the plan has
-                        * been cut */
-    void **owned; /* parameters that the planner made, for point runs and conversions of alpha */
+    bool fuses;        /* stencils apply adjacent tables, now or after the plan has been cut */
+    void **owned;      /* parameters that the planner allocated, for runs of point filters and
+                        * conversions of alpha */
     int owned_count;
 };
 
-/* What a plan depends on, beside the chain and the picture's format. */
+/* The input of the planner, besides the chain and the picture's format. */
 struct gf_plan_request {
-    int orientation; /* EXIF's orientation, 1..8, which is undone before the first filter */
-    /* The profile of the picture's colours, which fits its format; empty: sRGB. Its bytes must
-     * outlive the plan. */
+    int orientation; /* EXIF's orientation, 1..8; the plan undoes it before the first filter */
+    /* The profile of the picture's colours, which fits its format. Without data it is sRGB. Its
+     * bytes must outlive the plan. */
     struct gf_icc icc;
-    bool opaque; /* the output's format has no alpha: flatten ends the chain */
-    /* Set where the file was decoded at a fraction of its size: `reduction` is 2, 4 or 8, and the
-     * size is that of the whole picture. */
+    bool opaque; /* the output's format has no alpha: the plan ends with flatten */
+    /* Set if the file was decoded at a fraction of its size: `reduction` is 2, 4 or 8; width and
+     * height are those of the whole picture. */
     int reduction, width, height;
-    bool apart; /* the plan will be cut, and stencils are fused only after the cut */
-    /* the box that was found for the first filter, if it is a filter that needs one */
+    bool apart; /* the plan will be cut, and fuses stencils only after the cut */
+    /* The box that was found for the first filter, if that filter needs one. */
     struct gf_rectangle box;
 };
 
@@ -54,7 +53,7 @@ struct gf_plan_request {
 enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
                                 const struct gf_plan_request *request, struct gf_plan *plan,
                                 struct gf_error *error) GF_CHECKED;
-/* Makes a plan like gf_plan_make_for(), for a result that may have alpha. */
+/* Makes a plan without a profile, for a result that may have alpha. */
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 /* Returns the number by which the picture's sides may be divided when it is decoded for this chain:
@@ -64,23 +63,23 @@ void gf_plan_free(struct gf_plan *plan);
 /* Allocates zeroed parameters for a stage; the plan owns and frees them. */
 void *gf_plan_own(struct gf_plan *plan, size_t size);
 
-/* How many stages the two plans have in common, counted from stages first_a and first_b on: the
- * same filters with the same parameters on the same formats. Both plans must be made with
+/* Returns the number of stages that the two plans have in common, from stages first_a and first_b
+ * on: the same filters with the same parameters on the same formats. Both plans must be made with
  * request.apart, since fused stages are not compared. */
 int gf_plan_common(const struct gf_plan *a, int first_a, const struct gf_plan *b, int first_b);
-/* Moves the constants that the earlier plan `from` has prepared to the same stages of `plan`,
- * unless the constants depend on a histogram or a profile. The pictures of both plans, and what
- * their requests point to, may be freed already. */
+/* Moves the constants that an earlier plan `from` has prepared to the same stages of `plan`, unless
+ * the constants depend on a histogram or a profile. The pictures of both plans, and the data of
+ * their requests, may have been freed. */
 void gf_plan_take_constants(struct gf_plan *plan, struct gf_plan *from);
-/* Makes a plan of stages first .. end - 1 of a plan that was made with request.apart. Its result
- * has the same bits as those stages have in the whole plan. Free the part before the whole plan. */
+/* Makes a plan of stages first .. end - 1 of a plan that was made with request.apart. The stages of
+ * the part have the same bits as in the whole plan. Free the part before the whole plan. */
 enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struct gf_plan *part,
                            struct gf_error *error) GF_CHECKED;
 /* Cuts the plan's stages into segments, as gf_plan_make_for() does. */
 enum gf_status gf_plan_cut_segments(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 
-/* gf_plan_stage_filter() returns filter i of those that the stage runs, in the order of the chain
- * and with the conversions that the planner added; NULL past the last. gf_plan_stage_filters()
+/* gf_plan_stage_filter() returns filter i of the filters that the stage runs, in the order of the
+ * chain, including conversions that the planner added; NULL after the last. gf_plan_stage_filters()
  * returns their number. */
 const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i);
 int gf_plan_stage_filters(const struct gf_stage *stage);
@@ -88,8 +87,8 @@ int gf_plan_stage_filters(const struct gf_stage *stage);
 void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size);
 
 enum { GF_CUTS_MAX = 128 };
-/* The rows of one band at every cut of a segment: cut 0 is the segment's input, cut k the result of
- * its k-th stage. */
+/* Finds the rows of one band at every cut of a segment: cut 0 is the segment's input, cut k the
+ * result of its k-th stage. */
 void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,
                      struct gf_rows *cut /* count + 1 elements */);
 

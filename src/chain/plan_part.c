@@ -1,4 +1,4 @@
-/* Cuts plans into parts, so that stages that several plans have in common are run once. */
+/* Cuts plans into parts, so that stages that several plans have in common run once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "pixel/point/fused.h"
 #include "pixel/point/point.h"
 
-/* Compares parameters as plain bytes, with the gaps between their members. The parameters of a
+/* Compares parameters as plain bytes, including the padding between members. The parameters of a
  * chain are zeroed first. The parameters of a filter's parts may not be zeroed; an equal stage then
  * counts as different and is run again. */
 static bool same_params(const struct gf_filter *filter, const void *a, const void *b)
@@ -78,7 +78,7 @@ enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struc
     part->stage_count = part->stage ? count : 0;
     for (int i = 0; part->stage && i < count; i++) {
         part->stage[i] = plan->stage[first + i];
-        part->stage[i].constants = NULL; /* each plan prepares its own */
+        part->stage[i].constants = NULL; /* the part prepares its own constants */
     }
     enum gf_status status = part->stage ? GF_OK : gf_fail_memory(error);
     if (!status && plan->fuses)

@@ -32,7 +32,8 @@ const struct gf_filter *gf_filter_find(const char *name)
     return NULL;
 }
 
-/* "median, bilateral" for "denoise"; NULL if the word is no filter's synonym. */
+/* Returns the names of the filters that have the word as a synonym, such as "median, bilateral" for
+ * "denoise"; NULL if there is none. */
 static const char *find_synonym(const char *word)
 {
     static _Thread_local char names[100];

@@ -1,4 +1,4 @@
-/* What a plan owns, how its stages are cut into segments, and which rows each band of a segment
+/* Frees a plan, cuts its stages into segments, and finds the rows that each band of a segment
  * needs. */
 #include <stdlib.h>
 

@@ -24,8 +24,8 @@ static double filter_ns(const struct gf_filter *filter, double radius, const str
     return declared_ns(&filter->cost, radius) * times;
 }
 
-/* Fused point filters cost as much as the most expensive of them: most are one look into a
- * table. */
+/* Returns the cost of the most expensive of the fused point filters, since most of them together
+ * are one look-up. */
 static double point_run_ns(const struct gf_point_run *run, const struct scale *scale)
 {
     double most = 0;
@@ -51,11 +51,10 @@ static double fused_ns(const struct gf_fused_run *run, const struct scale *scale
 static double stage_ns(const struct gf_stage *stage, const struct scale *scale)
 {
     const double in = (double)gf_row_bytes(stage->in), out = (double)gf_row_bytes(stage->out);
-    /* Where only the channels change, the format with more channels counts. */
+    /* If only the channels change, the format with more channels counts. */
     const bool same = stage->in.width == stage->out.width && stage->in.height == stage->out.height;
     const bool shrinks = stage->out.height < stage->in.height && stage->filter->cost.row > 0;
-    /* Where a filter shrinks the picture, one of its two directions works on every row of the
-     * input. */
+    /* If a filter shrinks the picture, one of its two passes works on every row of the input. */
     const int rows = shrinks ? stage->in.height : stage->out.height;
     const double pixels = (same && in > out ? in : out) / 3 * (double)rows;
     const int y = stage->out.height / 2;

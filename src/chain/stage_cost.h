@@ -4,17 +4,17 @@
 
 #include "chain/plan.h"
 
-/* Returns the factor by which a filter takes longer than it declares. */
+/* Returns the ratio of a filter's measured time to its declared time. */
 typedef double gf_filter_times(const void *context, const struct gf_filter *filter);
 
-/* Returns the nanoseconds that one thread takes for all pixels of a stage. `times` NULL: each
- * filter takes as long as it declares. look_ups_are_free: where tables are fused with a stencil,
- * only the stencil counts. */
+/* Returns the nanoseconds that one thread takes for all pixels of a stage. If `times` is NULL, each
+ * filter takes the time that it declares. With look_ups_are_free, only the stencil of a fused stage
+ * counts. */
 double gf_stage_ns(const struct gf_stage *stage, gf_filter_times *times, const void *context,
                    bool look_ups_are_free);
 
-/* The number of threads, at most `most`, that are worth their start for pictures in memory: one for
- * each millisecond that the plan's stages cost. */
+/* Returns the number of threads, at most `most`, that save more time than their start takes for
+ * pictures in memory: one for each millisecond that the plan's stages cost. */
 int gf_plan_useful_threads(const struct gf_plan *plan, int most);
 
 #endif

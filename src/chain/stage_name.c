@@ -31,8 +31,8 @@ int gf_plan_stage_filters(const struct gf_stage *stage)
     return count;
 }
 
-/* This function uses strlen(), since each run names its stages: snprintf() would take a third of a
- * tiny picture's time. */
+/* This function uses strlen(), because each run names its stages: snprintf() would take a third of
+ * a tiny picture's time. */
 void gf_plan_stage_name(const struct gf_stage *stage, char *name, size_t size)
 {
     const struct gf_filter *filter;

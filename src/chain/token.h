@@ -6,12 +6,12 @@ enum { GF_TOKEN_MAX = 32768 }; /* in bytes; a matrix of 31x31 numbers fits */
 
 /* Copies the text up to one of the characters of `stops` into `token`, which has room for
  * GF_TOKEN_MAX bytes. A text that begins with ' or " is copied without its quotes, and no character
- * between them stops the copy; quotes elsewhere are ordinary characters. A character behind a
- * backslash does not stop the copy either. Returns where the copy stopped, or NULL where the text
- * is too long or a quote is left open. */
+ * between the quotes stops the copy; quotes elsewhere are ordinary characters. A character after a
+ * backslash does not stop the copy either. Returns where the copy stopped, or NULL if the text is
+ * too long or a quote is not closed. */
 const char *gf_token_next(const char *text, const char *stops, char *token);
 
-/* Cuts the blanks off both ends of the text, in place. */
+/* Removes the blanks at both ends of the text, in place. */
 char *gf_token_trim(char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which CUDA kernels a filter has, and which of them a stage runs. */
+/* Finds the CUDA kernels of a filter, and the kernel that a stage runs. */
 #include "chain/variants.h"
 
 #include "pixel/histogram/histogram.h"

@@ -1,6 +1,6 @@
-/* A backend: the calls by which the scheduler drives a device, whichever it is. A lane is one queue
- * of work: a stream of a CUDA device, or a thread of the CPU backend. One thread at a time uses a
- * lane. The calls on it may return before their work, which is done in order, and wait() waits. */
+/* A backend: the calls by which the scheduler drives a device. A lane is a queue of work: a stream
+ * of a CUDA device, or a thread of the CPU backend. One thread at a time uses a lane. Calls on a
+ * lane may return before their work is done, which happens in order; wait() waits for it. */
 #ifndef GF_ENGINE_BACKEND_H
 #define GF_ENGINE_BACKEND_H
 
@@ -21,7 +21,7 @@ struct gf_lane {
     int index;
 };
 
-/* One run of a stage, as inspect() and time() take it: its kernels from `in` to `out` or, after
+/* One run of a stage, for inspect() and time(): its kernels from `in` to `out` or, after
  * statistic_open(), the counting of `in` for the histogram that the stage needs. */
 struct gf_stage_work {
     const struct gf_stage *stage;
@@ -29,18 +29,18 @@ struct gf_stage_work {
     struct gf_view in, out;
     void *scratch;
     bool counts;
-    /* If not NULL: after statistic_open(), the kernels may count `out` as well; *counted becomes
+    /* If not NULL, after statistic_open(): the kernels may also count `out`. *counted becomes
      * whether they do. */
     bool *counted;
 };
 
-/* A kernel as it is launched. */
+/* A kernel with the resources of its launch. */
 struct gf_kernel_info {
     char name[72];
     int grid[3], block[3];
     int cluster;         /* blocks of a cluster; 1: no clusters */
-    int registers;       /* of a thread */
-    size_t shared_bytes; /* of a block, static and dynamic */
+    int registers;       /* registers of a thread */
+    size_t shared_bytes; /* shared memory of a block, static and dynamic */
     size_t local_bytes;  /* the local memory of a thread: spilled registers and arrays with computed
                           * indices */
     double occupancy;    /* theoretical, 0..1 */
@@ -54,24 +54,25 @@ enum gf_pinning { GF_NOT_PINNED, GF_PINNED, GF_PINNED_BEFORE };
 struct gf_backend_calls {
     /* Stages read and write host memory; upload() and download() are never called. */
     bool unified;
-    /* How large a band should be to keep the device busy, yet fit its cache. */
+    /* The range of a band's bytes: large enough to keep the device busy, small enough for its
+     * cache. */
     size_t band_bytes_least, band_bytes_most;
 
-    /* Waits until the device has started. Every call below but close() comes after it. */
+    /* Waits until the device has started. All other calls but close() come after it. */
     enum gf_status (*ready)(struct gf_backend *, struct gf_error *);
     void (*close)(struct gf_backend *);
-    /* "cuda:0 NVIDIA H200", "cpu, 2 threads" */
+    /* Writes "cuda:0 NVIDIA H200" or "cpu, 2 threads". */
     void (*describe)(struct gf_backend *, char *text, size_t size);
 
-    /* Allocates memory for views, aligned to 256 bytes; NULL where no memory is left. */
+    /* Allocates memory for views, aligned to 256 bytes. Returns NULL if no memory is left. */
     void *(*alloc)(struct gf_backend *, size_t size);
     void (*release)(struct gf_backend *, void *memory, size_t size);
     uint64_t (*free_bytes)(struct gf_backend *);
-    /* Pins host memory: copies from and to it are then faster, and the caller goes on meanwhile.
-     * unpin() gives back only what pin() has pinned. */
+    /* Pins host memory: copies are then faster and asynchronous. unpin() unpins only memory that
+     * pin() has pinned. */
     enum gf_pinning (*pin)(struct gf_backend *, void *data, size_t size);
     void (*unpin)(struct gf_backend *, void *data);
-    /* Whether stages can read and write that host memory without a copy; NULL: never. */
+    /* Whether stages can read and write this host memory without a copy; NULL: never. */
     bool (*reaches)(struct gf_backend *, const struct gf_view *host);
 
     enum gf_status (*lane_open)(struct gf_backend *, int index, struct gf_spans *,
@@ -79,12 +80,12 @@ struct gf_backend_calls {
     void (*lane_close)(struct gf_lane *);
     void (*lane_enter)(struct gf_lane *); /* binds the lane to the calling thread */
 
-    /* Brings the stage's second pictures to where its kernels read them, until close(). load() does
-     * this too; a call of hold() before it makes free_bytes() count their memory as taken. NULL:
-     * the pictures are there already. */
+    /* Makes the stage's second pictures available to its kernels until close(). load() does this,
+     * too; calling hold() first makes free_bytes() count their memory as used. NULL: the pictures
+     * are available already. */
     enum gf_status (*hold)(struct gf_backend *, const struct gf_stage *, struct gf_error *);
-    /* Brings the stage's constants to where its kernels read them, until unload(). `lane` is the
-     * only lane that reads them, and they may be copied in its order; NULL: any lane may read them
+    /* Makes the stage's constants available to its kernels until unload(). If `lane` is not NULL,
+     * only that lane reads them, and they may be copied in its order; NULL: any lane may read them
      * at once. */
     enum gf_status (*load)(struct gf_backend *, struct gf_lane *lane, const struct gf_stage *,
                            const void **constants, struct gf_error *);
@@ -95,53 +96,54 @@ struct gf_backend_calls {
                              struct gf_error *);
     enum gf_status (*download)(struct gf_lane *, const struct gf_view *dst,
                                const struct gf_view *src, struct gf_error *);
-    /* The bytes of scratch memory that run() needs for so many rows of the result. */
+    /* Returns the bytes of scratch memory that run() needs for that many rows of the result. */
     size_t (*scratch)(const struct gf_stage *, int rows);
     enum gf_status (*run)(struct gf_lane *, const struct gf_stage *, const void *constants,
                           const struct gf_view *in, const struct gf_view *out, void *scratch,
                           struct gf_error *);
-    /* Runs the stage as run() does and also counts its result as statistic_add() does, where the
-     * same kernels do both faster; otherwise does nothing. *counted becomes whether it ran. NULL:
-     * it never does. */
+    /* Runs the stage as run() does and counts its result as statistic_add() does, if the same
+     * kernels do both faster; otherwise does nothing. *counted becomes whether it ran. NULL: it
+     * never runs. */
     enum gf_status (*run_counting)(struct gf_lane *, const struct gf_stage *, const void *constants,
                                    const struct gf_view *in, const struct gf_view *out,
                                    void *scratch, bool *counted, struct gf_error *);
-    /* Each lane has a histogram of the rows that it has seen, for the stage that needs it:
-     * statistic_open() empties it, on all lanes in order of their index; statistic_add() counts a
-     * view; statistic_take() waits for its lane and, when the other lanes are done, adds the
-     * histogram to *into. */
+    /* Each lane has a histogram of the rows that it has counted, for the stage that needs it.
+     * statistic_open() clears it, on all lanes in order of their index. statistic_add() counts a
+     * view. statistic_take() waits for its lane and, after all lanes are done, adds the histogram
+     * to *into. */
     enum gf_status (*statistic_open)(struct gf_lane *, const struct gf_stage *, struct gf_error *);
     enum gf_status (*statistic_add)(struct gf_lane *, const struct gf_view *, struct gf_error *);
     enum gf_status (*statistic_take)(struct gf_lane *, struct gf_histogram *into,
                                      struct gf_error *);
     void (*statistic_close)(struct gf_lane *);
 
-    /* Take and return the right to give the device work and to wait for it, for serial runs on many
-     * threads: if more than a few had it at a time, they would wait for the driver's locks longer
-     * than for their kernels. Both NULL: all threads may at once. */
+    /* Acquire and return the right to give the device work and to wait for it, for serial runs on
+     * many threads. If more than a few threads had the right at a time, they would wait for the
+     * driver's locks longer than for their kernels. Both NULL: all threads may use the device at
+     * once. */
     void (*acquire)(struct gf_backend *);
     void (*give_back)(struct gf_backend *);
 
-    /* Ends the span that began with the lane's last mark and begins the next; GF_SPAN_START only
-     * begins one. */
+    /* Ends the span of time that began with the lane's last mark and begins the next span.
+     * GF_SPAN_START only begins one. */
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
 
-    /* Opens the device's coders of JPEG and PNG, which take a part of the backend's budget; NULL:
+    /* Opens the device's coders of JPEG and PNG, which use a part of the backend's budget; NULL:
      * the backend has none. The device need not have started. */
     enum gf_status (*coders)(struct gf_backend *, struct gf_device_coders **, struct gf_error *);
 
-    /* Measures the profile's peaks, in bytes a second. */
+    /* Measures the peak bandwidths for the profile, in bytes per second. */
     void (*measure)(struct gf_backend *, struct gf_profile *);
 
     /* inspect() and time() may be NULL. The lane must be idle. */
-    /* Lists the kernels that the work would launch, without launching them; *count may exceed
+    /* Lists the kernels that the work would launch, without launching them. *count may exceed the
      * capacity. */
     enum gf_status (*inspect)(struct gf_lane *, const struct gf_stage_work *,
                               struct gf_kernel_info *use, int capacity, int *count,
                               struct gf_error *);
-    /* Measures `runs` runs by the device's clock, in seconds; `cold`: each begins with an empty
-     * cache. */
+    /* Measures `runs` runs by the device's clock, in seconds. With `cold`, each run begins with an
+     * empty cache. */
     enum gf_status (*time)(struct gf_lane *, const struct gf_stage_work *, bool cold, int runs,
                            double *seconds, struct gf_error *);
 };
@@ -174,26 +176,26 @@ gf_stage_work_run(struct gf_lane *lane, const struct gf_stage_work *work, struct
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Starts the device in the background, unless it has been started; ready() returns any failure of
- * the start. GF_ERROR_UNAVAILABLE in a build without CUDA. (cuda/backend/backend.cu, or
- * backend_none.c) */
+/* Starts the device in the background, unless it has been started. ready() returns a failure of the
+ * start. The function returns GF_ERROR_UNAVAILABLE in a build without CUDA.
+ * (cuda/backend/backend.cu, or backend_none.c) */
 struct gf_cuda_options {
     int device;
-    uint64_t budget; /* bytes of its memory to use; 0: all that is free */
+    uint64_t budget; /* bytes of its memory to use; 0: all free memory */
     bool pageable;   /* host memory is never pinned */
     bool zero_copy;  /* stages read and write pinned host memory */
 };
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
-/* Starts the device in the background for whoever opens it later. The process may end meanwhile,
+/* Starts the device in the background for a later user. The process may end before the start does,
  * but not by exit() (engine/device_start.h). */
 void gf_backend_cuda_begin(int device);
-/* Whether there is a device node, which only the file system is asked for. */
+/* Whether the file system has a node of a device. No library is loaded. */
 bool gf_backend_cuda_node(const char **why_not);
-/* Whether there is a driver library, too. This loads the library, but does not start it. */
+/* Whether there is also a driver library. This loads the library, but does not start it. */
 bool gf_backend_cuda_likely(const char **why_not);
-/* Whether CUDA has been started in this process, and whether other processes may use its devices
- * meanwhile: *shared is false where one is in an exclusive compute mode. */
+/* Whether CUDA has been started in this process. *shared becomes whether other processes may use
+ * its devices meanwhile: false if a device is in an exclusive compute mode. */
 bool gf_backend_cuda_started(bool *shared);
 
 GF_C_END

@@ -14,8 +14,8 @@
 #include "engine/backend.h"
 #include "pixel/histogram/histogram.h"
 
-/* Many calls have parameters that they do not need, since the memory is the host's, and the work is
- * done at once. */
+/* Calls of this backend leave parameters unused, since memory is the host's and work is done at
+ * once. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct cpu_backend {
@@ -26,7 +26,7 @@ struct cpu_backend {
 struct cpu_lane {
     struct gf_lane base;
     enum gf_statistic statistic;
-    bool extremes; /* are all that is wanted of the histogram */
+    bool extremes; /* only the lowest and the highest level of the histogram are needed */
     struct gf_histogram histogram;
     double mark_s;
 };
@@ -192,15 +192,15 @@ static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
 /* ---- the bandwidth of memory ---- */
 
 struct copying {
-    size_t size;             /* of a thread's copy */
-    pthread_mutex_t begun;   /* held until all threads are there */
-    pthread_barrier_t ready; /* all have their memory */
+    size_t size;             /* bytes of a thread's copy */
+    pthread_mutex_t begun;   /* held until all threads have been created */
+    pthread_barrier_t ready; /* passed when all threads have their memory */
 };
 struct copier {
     struct copying *all;
     pthread_t thread;
-    struct gf_interval time; /* of its second pass */
-    size_t bytes;            /* read and written */
+    struct gf_interval time; /* the interval of the second pass */
+    size_t bytes;            /* bytes read and written */
 };
 
 static void *copy(void *argument)
@@ -217,13 +217,13 @@ static void *copy(void *argument)
     if (pages)
         memcpy(pages + size, pages, size);
     copier->time.end_s = gf_now();
-    /* Reading the copy keeps the compiler from leaving it out. */
+    /* The copy is read here, so that the compiler does not leave it out. */
     copier->bytes = pages && pages[2 * size - 1] ? 2 * size : 0;
     gf_pages_free(pages, 2 * size);
     return NULL;
 }
 
-/* Times memcpy in all of the backend's threads side by side, as stages run, over more than caches
+/* Times memcpy in all of the backend's threads at the same time, over more memory than the caches
  * hold, and counts the bytes read and written. */
 static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
 {

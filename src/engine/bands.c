@@ -6,15 +6,15 @@ size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format)
     return backend->calls->unified ? bytes : (bytes + 15) / 16 * 16;
 }
 
-/* Tapered bands begin with a band of a quarter of the rows and one of a half, and end with a band
- * of the rows that are left and one of a quarter. The bus has nothing to do in one direction until
- * the first band is there, and in the other direction during the last band. */
+/* Tapered bands begin with a band of a quarter of the rows and a band of a half, and end with a
+ * band of the remaining rows and a band of a quarter. The bus is idle in one direction until the
+ * first band is there, and in the other direction during the last band. */
 static int quarter(const struct gf_bands *bands)
 {
     return bands->rows / 4;
 }
 
-/* The row where band b begins; b may be the number of bands. */
+/* Returns the row where band b begins. b may be the number of bands. */
 static int first_row(const struct gf_bands *bands, int height, int b)
 {
     const int q = quarter(bands);
@@ -33,7 +33,7 @@ struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segme
     return (struct gf_rows){first_row(bands, height, b), first_row(bands, height, b + 1)};
 }
 
-/* Whether the bands may taper. A taper costs two bands more and has to be worth it. */
+/* Whether the bands may taper. Tapering makes two more bands and has to be worth it. */
 static bool may_taper(const struct gf_bands *bands, int height, int halo)
 {
     enum { BANDS_LEAST = 8, HALOS_LEAST = 4 };
@@ -45,12 +45,12 @@ static int count_bands(const struct gf_bands *bands, int height)
 {
     if (!bands->tapered)
         return (height + bands->rows - 1) / bands->rows;
-    /* The two first and the two last bands are smaller; the others are whole, and the last band but
-     * one has 1 to bands->rows rows. */
+    /* The first two and the last two bands are smaller. The others have bands->rows rows; the last
+     * band but one has 1 to bands->rows rows. */
     return (height - 4 * quarter(bands) - 1) / bands->rows + 4;
 }
 
-/* Fills in what follows from bands->rows. */
+/* Computes the other members from bands->rows. */
 static void compute_sizes(struct gf_bands *bands, const struct gf_plan *plan,
                           const struct gf_segment *segment, const struct gf_backend *backend,
                           bool tapers, int halo)
@@ -83,7 +83,8 @@ static int clamp(int64_t value, int64_t least, int64_t most)
     return (int)(value < least ? least : value > most ? most : value);
 }
 
-/* How many rows of input a row of the result needs beside its own; 0 where it needs them all. */
+/* Returns the number of input rows that a result row needs in addition to its own; 0 if it needs
+ * all rows. */
 static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segment)
 {
     struct gf_rows cut[GF_CUTS_MAX + 1];
@@ -92,9 +93,9 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
     return halo < segment->in.height - 1 ? halo : 0;
 }
 
-/* The bytes of a row that decide the size of bands. Where the first stage reads the whole picture,
- * only the result counts: a turned picture of 20000x100 would otherwise get bands of a few short
- * rows. */
+/* Returns the bytes of a row that determine the size of bands. If the first stage reads the whole
+ * picture, only the result counts: a turned picture of 20000x100 would otherwise get bands of a few
+ * short rows. */
 static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan,
                          const struct gf_segment *segment)
 {
@@ -102,10 +103,11 @@ static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *pla
     return (int64_t)(whole ? bands->out_pitch : gf_larger(bands->in_pitch, bands->out_pitch));
 }
 
-/* A band is a sixteenth of the picture, within the backend's limits; a twelfth where it is copied
- * both ways, as more bands cost more than they overlap; an eighth where a plan of several segments
- * copies it one way only. Every lane of the CPU gets two bands or more. A band
- * has at least as many rows as its halo, or more would be copied than filtered. */
+/* Chooses the rows of a band. A band is a sixteenth of the picture, within the backend's limits; a
+ * twelfth if it is copied in both directions, since more bands cost more than their overlap gains;
+ * an eighth if a plan of several segments copies it in one direction only. Every lane of the CPU
+ * gets two bands or more. A band has at least as many rows as its halo; otherwise more would be
+ * copied than filtered. */
 static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
                        const struct gf_segment *segment, const struct gf_backend *backend,
                        int lanes, int halo)
@@ -142,7 +144,7 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
     struct gf_bands bands = {.in_pitch = gf_band_pitch(backend, segment->in),
                              .out_pitch = gf_band_pitch(backend, segment->out)};
     const int halo = halo_rows(plan, segment);
-    /* A segment between others moves pictures in one direction, or in none. */
+    /* A segment between other segments copies pictures in one direction, or not at all. */
     const bool tapers = !rows && !backend->calls->unified && plan->segment_count == 1 &&
                         segment->count && !gf_stage_needs_whole(&plan->stage[segment->first]);
     bands.rows = rows ? clamp(rows, 1, segment->out.height)

@@ -55,7 +55,7 @@ void gf_buffer_pool_trim(struct gf_buffer_pool *pool)
     }
 }
 
-/* The smallest free buffer that is large enough, but not far too large. */
+/* Returns the smallest free buffer that is large enough, but not far too large. */
 static struct gf_buffer *find(const struct gf_buffer_pool *pool, bool on_host, size_t size)
 {
     enum { SLACK = 4, SMALL = 1 << 20 };
@@ -69,7 +69,7 @@ static struct gf_buffer *find(const struct gf_buffer_pool *pool, bool on_host, s
     return best;
 }
 
-/* An unused entry of the table, which grows if it has none. */
+/* Returns an unused entry of the table, which grows if it has none. */
 static struct gf_buffer *new_entry(struct gf_buffer_pool *pool)
 {
     for (int i = 0; i < pool->count; i++) {
@@ -103,7 +103,7 @@ static void *take(struct gf_buffer_pool *pool, bool on_host, size_t size)
     struct gf_buffer *buffer = find(pool, on_host, size);
     if (!buffer) {
         void *data = allocate(pool, on_host, size);
-        if (!data) { /* the pool's own free buffers may occupy the memory that is missing */
+        if (!data) { /* the pool's own free buffers may use the memory that is missing */
             gf_buffer_pool_clear(pool);
             data = allocate(pool, on_host, size);
         }

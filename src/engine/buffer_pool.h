@@ -21,27 +21,27 @@ void gf_buffer_pool_open(struct gf_buffer_pool *buffers, struct gf_backend *back
 /* Frees everything. Call it while the backend is still open. */
 void gf_buffer_pool_close(struct gf_buffer_pool *buffers);
 
-/* A buffer of at least `size` bytes with undefined contents, in host memory or in the backend's own
- * memory; NULL where no memory is left. */
+/* Takes a buffer of at least `size` bytes with undefined contents, in host memory or in the
+ * backend's own memory. Returns NULL if no memory is left. */
 void *gf_buffer_pool_take_host(struct gf_buffer_pool *buffers, size_t size);
 void *gf_buffer_pool_take(struct gf_buffer_pool *buffers, size_t size);
 void gf_buffer_pool_return(struct gf_buffer_pool *buffers, const void *data);
-/* Pins a buffer of host memory, once. The backend must be ready. */
+/* Pins a buffer of host memory, unless it is pinned. The backend must be ready. */
 void gf_buffer_pool_pin(struct gf_buffer_pool *buffers, const void *data);
-/* How much memory gf_buffer_pool_take() could hand out. The backend is asked only if the free
- * buffers hold less than `enough`. */
+/* Returns how much memory gf_buffer_pool_take() could give. The backend is asked only if the free
+ * buffers have less than `enough`. */
 uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *buffers, uint64_t enough);
 
-/* The bytes of the backend's own memory that the pool holds. */
+/* Returns the bytes of the backend's own memory that the pool has. */
 uint64_t gf_buffer_pool_held_bytes(const struct gf_buffer_pool *buffers);
 
-/* The lane of that index, which is opened at the first call. */
+/* Returns the lane of that index. The first call opens it. */
 enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *buffers, int index,
                                    struct gf_spans *spans, struct gf_lane **lane,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Called between two pictures: frees the buffers that the last one did not use, so that the pool's
- * size follows the pictures'. */
+/* Frees the buffers that were not used since the last call, so that the pool's size follows that of
+ * the pictures. It is called between two pictures. */
 void gf_buffer_pool_trim(struct gf_buffer_pool *buffers);
 /* Frees all buffers that are not taken. */
 void gf_buffer_pool_clear(struct gf_buffer_pool *buffers);

@@ -1,7 +1,8 @@
 #include "engine/coder_kinds.h"
 
-/* Adapts the coder gf_NAMEr to gf_coder_calls. Its picture's member DONE says whether it was coded.
- * An encoder's result is SIZE bytes at DATA; a decoder's result lies where it was wanted. */
+/* Adapts the coder gf_NAMEr to gf_coder_calls. DONE is the member of its picture that says whether
+ * the picture was coded. An encoder's result is SIZE bytes at DATA; a decoder writes its result to
+ * the memory that the picture names. */
 #define ADAPT(NAME, DONE, DATA, SIZE) \
     static enum gf_status NAME##_create(int device, uint64_t bytes, void **coder, \
                                         struct gf_error *error) \
@@ -60,7 +61,7 @@ static uint64_t png_encode_bytes(const struct gf_coder_picture *picture)
 
 #define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_run, NAME##_bytes
 
-/* PNG may take as much pinned host memory as it may take of the device's memory. */
+/* PNG may use as much pinned host memory as device memory. */
 enum { PNG_GROUP_BYTES = 1 << 30 };
 
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {

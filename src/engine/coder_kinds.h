@@ -1,5 +1,5 @@
-/* The coders that a device may have: for each format that it decodes or encodes, the calls of
- * cuda/jpeg and cuda/png behind one interface. */
+/* The coders of a device: for each format that it decodes or encodes, the calls of cuda/jpeg and
+ * cuda/png behind one interface. */
 #ifndef GF_ENGINE_CODER_KINDS_H
 #define GF_ENGINE_CODER_KINDS_H
 
@@ -22,8 +22,7 @@ enum gf_coder_kind {
 
 enum { GF_CODER_GROUP_MOST = 32 }; /* pictures */
 
-/* A picture for a coder. The headers of the coders say which members are input and which are
- * results. */
+/* A picture for a coder. The coders' headers say which members are input and which are results. */
 struct gf_coder_picture {
     enum gf_coder_kind kind;
     union {
@@ -33,7 +32,7 @@ struct gf_coder_picture {
         struct gf_png_encode_picture png_encode;
     };
     /* Results. */
-    bool done;                 /* decoded, or encoded; false: the CPU must do it */
+    bool done;                 /* the picture was decoded or encoded; false: the CPU must do it */
     const unsigned char *data; /* the encoder's result: the bytes of the file between its headers
                                 * and its end */
     size_t size;
@@ -42,16 +41,17 @@ struct gf_coder_picture {
 
 struct gf_coder_calls {
     bool encodes;
-    uint64_t group_bytes; /* a group takes at most so many bytes, unless it is a single picture */
-    /* Creates a coder, which belongs to the thread that creates it, and takes at most `bytes` of
-     * the device's memory. */
+    uint64_t group_bytes; /* the largest size of a group in bytes, unless it is a single picture */
+    /* Creates a coder that uses at most `bytes` of the device's memory. Only the calling thread may
+     * use it. */
     enum gf_status (*create)(int device, uint64_t bytes, void **coder, struct gf_error *error);
     void (*destroy)(void *coder); /* NULL: nothing */
-    /* Codes a group and returns when it is done. expected: how many pictures are likely to come at
-     * once. */
+    /* Codes a group and returns when it is done. expected: the likely number of pictures that come
+     * at the same time. */
     enum gf_status (*run)(void *coder, int expected, struct gf_coder_picture *const *group,
                           int count, struct gf_error *error);
-    uint64_t (*bytes)(const struct gf_coder_picture *picture); /* of device memory, in a group */
+    uint64_t (*bytes)(const struct gf_coder_picture *picture); /* device memory of a picture in a
+                                                                * group */
 };
 
 extern const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS];

@@ -13,7 +13,7 @@ static void close_coder(struct coding_thread *thread, int kind)
     *coder = (struct coder){.state = NULL};
 }
 
-/* Closes the coders of other kinds until all coders together take no more than `most`. */
+/* Closes the coders of other kinds until all coders together use at most `most` bytes. */
 static void make_room(struct coding_thread *thread, int kind, uint64_t bytes, uint64_t most)
 {
     uint64_t sum = bytes;
@@ -27,15 +27,15 @@ static void make_room(struct coding_thread *thread, int kind, uint64_t bytes, ui
     }
 }
 
-/* The part of the thread's memory that a coder may take: all kinds that the thread has coded share
- * it. */
+/* Returns the part of the thread's memory that a coder may use. All kinds that the thread has coded
+ * share the memory equally. */
 static uint64_t share_of(const struct coding_thread *thread, int kind, uint64_t most)
 {
     return most / (unsigned)__builtin_popcount(thread->prepared | 1U << kind);
 }
 
-/* Creates the coder. Creates it again where the next group needs more memory than it has, or where
- * it may now take much more, since the number of users changes. */
+/* Creates the coder, or creates it again if the next group needs more memory, or if the coder may
+ * now use much more, since the number of users has changed. */
 static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
 {
     struct gf_device_coders *const coders = thread->coders;
@@ -55,9 +55,7 @@ static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
         gf_coder_calls[kind].create(coders->device, bytes, &coder->state, &coder->error);
 }
 
-/* ---- a group ---- */
-
-/* How many pictures are likely to come at once. */
+/* Returns the likely number of pictures that come at the same time. */
 static int expected_pictures(struct gf_device_coders *coders)
 {
     pthread_mutex_lock(&coders->lock);
@@ -66,8 +64,8 @@ static int expected_pictures(struct gf_device_coders *coders)
     return callers < GF_CODER_GROUP_MOST ? callers : GF_CODER_GROUP_MOST;
 }
 
-/* Takes the first picture that waits, and the pictures of its kind behind it, as many as a group
- * may have. The group needs *bytes. */
+/* Takes the first picture that waits, and the following pictures of the same kind, as many as a
+ * group may have. The group needs *bytes. */
 static int take_waiting(struct coding_thread *thread, struct request **group, uint64_t *bytes)
 {
     struct queue *const queue = thread->queue;
@@ -95,8 +93,8 @@ static int take_waiting(struct coding_thread *thread, struct request **group, ui
     return count;
 }
 
-/* Waits for pictures and takes a group of them. Returns 0 where there is no picture, but kinds of
- * coders to prepare, or the end. */
+/* Waits for pictures and takes a group of them. Returns 0 if there are only coders to prepare
+ * (*wanted), or if the threads must end. */
 static int take_group(struct coding_thread *thread, struct request **group, uint64_t *bytes,
                       unsigned *wanted, bool *ended)
 {
@@ -162,7 +160,7 @@ void *gf_coding_thread_main(void *argument)
         if (count) {
             open_coder(thread, (int)group[0]->picture->kind, bytes);
             serve_group(thread, group, count);
-            ended = false; /* more may wait */
+            ended = false; /* more pictures may wait */
             continue;
         }
         for (int kind = 0; kind < GF_CODER_KINDS && !ended; kind++) {

@@ -13,13 +13,13 @@
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    /* By the file's header the source says whether the file has stripes, which several threads of
-     * the CPU can decode before the device is ready. */
+    /* The device decodes only files with stripes, which the source finds in the file's header.
+     * Several threads of the CPU can decode such a file before the device is ready. */
     bool by_stripes;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
                 const struct gf_view *out);
-    /* where the decoded picture ends in the file */
+    /* Returns the position in the file where the decoded picture ends. */
     size_t (*end)(const struct gf_coder_picture *picture);
 };
 
@@ -60,8 +60,8 @@ static size_t end_of_jpeg(const struct gf_coder_picture *picture)
     return picture->jpeg_decode.end;
 }
 
-/* The picture ends where the file ends: gf_png_marked_read() leaves a file with bytes behind IEND
- * to the CPU. */
+/* Returns the end of the file, since gf_png_marked_read() leaves a file with bytes behind IEND to
+ * the CPU. */
 static size_t end_of_png(const struct gf_coder_picture *picture)
 {
     return picture->png_decode.size;
@@ -85,8 +85,6 @@ static bool same(struct gf_format a, struct gf_format b)
     return a.width == b.width && a.height == b.height && a.channels == b.channels &&
            a.bits == b.bits;
 }
-
-/* ---- decoding ---- */
 
 static struct gf_view view_of(const struct gf_image *image)
 {
@@ -115,7 +113,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!decoder || (decoder->by_stripes && !(source && source->for_device_codec)))
         return GF_OK;
     if (decoder->by_stripes && !one_thread && gf_device_starting())
-        return GF_OK; /* the CPU will have decoded the file before the device is ready */
+        return GF_OK; /* the CPU will finish before the device is ready */
     const int64_t size = gf_input_size(input);
     if (size < 0 || rounded((size_t)size) > bytes_most)
         return GF_OK;
@@ -162,22 +160,20 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
     return status;
 }
 
-/* ---- encoding ---- */
-
 static bool encodes_jpeg(struct gf_format format, const struct gf_options *options)
 {
     return format.bits == 8 && (format.channels == 1 || format.channels == 3) &&
            !options->progressive && !options->optimize;
 }
 
-/* A picture that is to have a palette is written by the CPU. */
+/* The CPU writes pictures with a palette. */
 static bool encodes_png(struct gf_format format, const struct gf_options *options)
 {
     return gf_png_encoder_takes(format) && options->png_level == GF_PNG_FAST_LEVEL &&
            !(options->png_palette && format.bits == 8);
 }
 
-/* A file that is being written, in parts while the picture is still encoded. */
+/* A file that is written in parts, while the picture is still being encoded. */
 struct writing {
     struct gf_sink *sink;
     size_t written;
@@ -185,7 +181,7 @@ struct writing {
     struct gf_error error;
 };
 
-/* Called by the thread that encodes, while the thread that writes waits for it. */
+/* Writes a part. The encoding thread calls it, while the thread that owns the sink waits. */
 static void write_part(void *context, const unsigned char *part, size_t size)
 {
     struct writing *const writing = context;
@@ -214,7 +210,7 @@ static void ask_for_png(struct gf_coder_picture *picture, const struct gf_view *
 static const struct encoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    bool lossless; /* files may be as large as their pixels */
+    bool lossless; /* an encoded file may be as large as its pixels */
     bool (*encodes)(struct gf_format format, const struct gf_options *options);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_view *in,
                 const struct gf_options *options, struct writing *writing);

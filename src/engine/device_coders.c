@@ -15,8 +15,6 @@ static struct queue *queue_of(struct gf_device_coders *coders, enum gf_coder_kin
     return &coders->queue[gf_coder_calls[kind].encodes];
 }
 
-/* ---- a caller ---- */
-
 void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kind kind)
 {
     struct queue *const queue = queue_of(coders, kind);
@@ -89,7 +87,7 @@ static bool start_threads(struct gf_device_coders *coders)
         thread->queue = &coders->queue[i % ROLES];
         sem_init(&thread->returned, 0, 0);
         thread->started = !pthread_create(&thread->thread, NULL, gf_coding_thread_main, thread);
-        if (!thread->started && i < ROLES) /* there must be one of each */
+        if (!thread->started && i < ROLES) /* each role must have a thread */
             return false;
     }
     return true;

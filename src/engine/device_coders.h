@@ -1,6 +1,6 @@
 /* The coders of a CUDA device (cuda/jpeg, cuda/png), which all pipelines of the process share. A
- * GPU is fast with many pictures at once and slow with one: the coders' threads take the pictures
- * that wait as a group. A decoder makes the same pixels as the CPU, and an encoder the same
+ * GPU is fast with many pictures at once and slow with one: the coders' threads take all waiting
+ * pictures as a group. A decoder makes the same pixels as the CPU, and an encoder the same
  * bytes. */
 #ifndef GF_ENGINE_DEVICE_CODERS_H
 #define GF_ENGINE_DEVICE_CODERS_H
@@ -13,21 +13,21 @@ GF_C_BEGIN
 
 struct gf_device_coders;
 
-/* Starts the coders' threads, unless they are running. The coders may use all bytes of device
- * memory that their users lend them; where users set no limit (0), a quarter of the device's
- * memory. */
+/* Starts the coders' threads, unless they are running. The coders may use the sum of the device
+ * memory that their users lend (`bytes`); if users set no limit (0), they may use a quarter of the
+ * device's memory. */
 enum gf_status gf_device_coders_open(int device, uint64_t bytes, struct gf_device_coders **coders,
                                      struct gf_error *error) GF_CHECKED;
 void gf_device_coders_close(struct gf_device_coders *coders,
-                            uint64_t bytes); /* those that were lent */
+                            uint64_t bytes); /* the same bytes as for gf_device_coders_open() */
 
-/* Announces pictures of that kind: its coders are created meanwhile. */
+/* Creates the coders of that kind in the background. */
 void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kind kind);
 
-/* Codes the picture, and returns when it is done. Its pixels lie in device memory; the bytes of a
- * file should be pinned. Where picture->done stays false, a decoder leaves the picture to the CPU,
- * or an encoder has too little memory for it. An encoder's result belongs to the coders, which go
- * on with other pictures when the caller has returned it. */
+/* Codes the picture, and returns when it is done. Its pixels are in device memory; the bytes of a
+ * file should be pinned. If picture->done stays false, a decoder leaves the picture to the CPU, or
+ * an encoder has too little memory for it. An encoder's result belongs to the coders, which
+ * continue with other pictures after the caller has returned it. */
 enum gf_status gf_device_coders_run(struct gf_device_coders *coders,
                                     struct gf_coder_picture *picture,
                                     struct gf_error *error) GF_CHECKED;

@@ -9,7 +9,7 @@
 
 static const char reason[] = "this program was built without CUDA";
 
-/* Defines the functions of the coder gf_NAMEr, which cannot be created. */
+/* Defines the functions of the coder gf_NAMEr; creating it fails. */
 #define CODER(NAME) \
     enum gf_status gf_##NAME##r_create(int device, uint64_t memory_most, \
                                        struct gf_##NAME##r **coder, struct gf_error *error) \

@@ -1,4 +1,4 @@
-/* The state that the coding threads and their callers share. */
+/* The state of a device's coders, which the coding threads and their callers share. */
 #ifndef GF_ENGINE_DEVICE_CODERS_STATE_H
 #define GF_ENGINE_DEVICE_CODERS_STATE_H
 
@@ -8,31 +8,31 @@
 #include "base/fail.h"
 #include "engine/device_coders.h"
 
-/* Two threads decode and two encode, so that one copies while the other computes. If groups were
- * larger, all callers would come and go at once, and the device would have one kind of work at a
- * time. */
+/* Two threads decode and two encode, so that one of them copies while the other one computes. With
+ * larger groups all callers would come and go together, and the device would do one kind of work at
+ * a time. */
 enum { ROLES = 2, THREADS = 2 * ROLES };
 
-/* The picture of one caller. */
+/* The picture of one caller, which waits for a coding thread. */
 struct request {
     struct request *next;
     struct gf_coder_picture *picture;
-    uint64_t bytes; /* of the coders' device memory */
+    uint64_t bytes; /* the device memory for coding it */
     enum gf_status status;
     struct gf_error error;
     sem_t answered;
 };
 
-/* The pictures that wait for the decoding threads, or for the encoding ones. */
+/* The pictures that wait for the decoding threads, or for the encoding threads. */
 struct queue {
     struct request *first, **last;
-    unsigned wanted; /* kinds that may come, a bit each */
+    unsigned wanted; /* kinds of coders to create, a bit for each */
     pthread_cond_t filled;
 };
 
 struct coder {
-    void *state;    /* NULL: the coder was not created, or could not be */
-    uint64_t bytes; /* how much device memory the coder may take; 0: creating it was not tried */
+    void *state;    /* NULL: the coder was not created, or creating it failed */
+    uint64_t bytes; /* the device memory that the coder may use; 0: creating it was not tried */
     enum gf_status status;
     struct gf_error error;
 };
@@ -43,17 +43,17 @@ struct coding_thread {
     struct queue *queue;
     bool started, served;
     pthread_t thread;
-    unsigned prepared; /* kinds, a bit each */
+    unsigned prepared; /* kinds that the thread has coded, a bit for each */
     struct coder coder[GF_CODER_KINDS];
-    sem_t returned; /* what it encoded */
+    sem_t returned; /* posted when the caller has returned the thread's encoded result */
 };
 
 struct gf_device_coders {
     int device, users;
-    pthread_mutex_t lock; /* guards what follows */
-    uint64_t lent_bytes;  /* how much device memory users have lent; 0: usual_bytes is the limit */
+    pthread_mutex_t lock; /* guards the members below */
+    uint64_t lent_bytes;  /* the device memory that users have lent; 0: usual_bytes is the limit */
     uint64_t usual_bytes;
-    int callers; /* as many may come at once */
+    int callers; /* the number of callers, which may all come at once */
     bool ended;
     struct queue queue[ROLES];
     struct coding_thread thread[THREADS];
@@ -65,13 +65,13 @@ static inline void gf_semaphore_wait(sem_t *semaphore)
         ;
 }
 
-/* How much device memory a thread may take. The caller holds the lock. */
+/* Returns the device memory that a thread may use. The caller holds the lock. */
 static inline uint64_t gf_bytes_of_thread(const struct gf_device_coders *coders)
 {
     return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;
 }
 
-/* The thread, a struct coding_thread. */
+/* The main function of a coding thread. The argument is its struct coding_thread. */
 void *gf_coding_thread_main(void *argument);
 
 #endif

@@ -13,7 +13,7 @@ struct start {
     struct gf_error error;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below */
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct start start_of[GF_STARTS_MOST];
 static int under_way;
@@ -33,8 +33,8 @@ static void *start_main(void *argument)
     return NULL;
 }
 
-/* Nobody joins the thread: a program that does not need the device after all does not wait for it.
- */
+/* Nobody joins the thread, so that a program that does not need the device after all need not wait
+ * for it. */
 static bool start_thread(struct start *start)
 {
     pthread_attr_t attributes;

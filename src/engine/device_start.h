@@ -1,5 +1,5 @@
-/* The start of a device takes a tenth of a second and more. It is done once for all pipelines of
- * the process, in the background, and may begin before anybody needs the device. */
+/* Starts devices. A start takes a tenth of a second or more. It is done once for all pipelines of
+ * the process, in the background, and may begin before the device is needed. */
 #ifndef GF_ENGINE_DEVICE_START_H
 #define GF_ENGINE_DEVICE_START_H
 
@@ -10,22 +10,22 @@
 
 GF_C_BEGIN
 
-enum { GF_STARTS_MOST = 64 }; /* devices are numbered below that */
+enum { GF_STARTS_MOST = 64 }; /* device numbers are below this number */
 
-/* Starts a device, in a thread of its own. */
+/* Starts a device. It is called in a thread of its own. */
 typedef enum gf_status gf_device_starter(int device, struct gf_error *error);
 
-/* Begins the start, unless it is under way or has succeeded; a start that has failed is tried
+/* Begins the start, unless it is in progress or has succeeded. A start that has failed is tried
  * again. */
 enum gf_status gf_device_start(int device, gf_device_starter *starter,
                                struct gf_error *error) GF_CHECKED;
-/* Waits until the start, which must have begun, has ended, and returns its status. */
+/* Waits until the start has ended, and returns its status. The start must have begun. */
 enum gf_status gf_device_start_wait(int device, struct gf_error *error) GF_CHECKED;
 
-/* Whether any start is under way. The process must not call exit() meanwhile, since exit() would
- * destroy what the start builds; _exit() is safe. */
+/* Whether any start is in progress. The process must then not call exit(), which would destroy what
+ * the start builds; _exit() is safe. */
 bool gf_device_starting(void);
-void gf_device_starts_wait(void); /* until none is */
+void gf_device_starts_wait(void); /* waits until no start is in progress */
 
 GF_C_END
 #endif

@@ -33,8 +33,8 @@ enum gf_status gf_lanes_open(struct gf_schedule_state *state, struct gf_error *e
     return GF_OK;
 }
 
-/* A worker's ring has two slots: one for a band of the first stage's result, one for the stage's
- * scratch memory. */
+/* Allocates a worker's ring with two slots: one for a band of the first stage's result, one for the
+ * stage's scratch memory. */
 enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct gf_error *error)
 {
     const struct gf_pass *const pass = &state->pass;
@@ -52,9 +52,9 @@ enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct 
     return status;
 }
 
-/* Allocates a ring with no more slots than there are bands, because pinning touches every page of
- * it. The ring lies in the lender's memory where that is large enough. `lender` is NULL where there
- * is none. */
+/* Allocates a ring with at most as many slots as there are bands, because pinning touches every
+ * page of it. The ring uses the memory of `lender` if that is large enough. `lender` may be
+ * NULL. */
 static enum gf_status alloc_ring(struct gf_schedule_state *state, struct gf_ring *ring,
                                  size_t slot_bytes, const struct gf_bands *bands,
                                  const struct gf_ring *lender, struct gf_error *error)
@@ -68,7 +68,8 @@ static enum gf_status alloc_ring(struct gf_schedule_state *state, struct gf_ring
     return status;
 }
 
-/* With several segments the reader has ended before the writer begins. */
+/* With several segments the reader has ended before the writer begins, so that their rings can
+ * share memory. */
 enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state, struct gf_error *error)
 {
     const struct gf_schedule *const schedule = state->schedule;

@@ -53,7 +53,7 @@ uint64_t gf_layout_host_bytes(const struct gf_schedule *schedule, const struct g
     const uint64_t lanes = (uint64_t)gf_layout_lanes(schedule, layout);
     const uint64_t in = schedule->source ? first->in_bytes : 0,
                    out = schedule->sink ? last->out_bytes : 0;
-    /* Behind several segments the writer takes the reader's ring if that is large enough. */
+    /* With several segments the writer uses the reader's ring if that is large enough. */
     const bool shared = schedule->plan->segment_count > 1 && out <= in;
     const uint64_t ring = shared ? in : in + out;
     return ring * (lanes + 1) +
@@ -70,16 +70,16 @@ bool gf_layout_first_stage_on_host(const struct gf_schedule *schedule,
            layout->bands[s].in_rows > segment->in.height / 2;
 }
 
-/* The bytes of a segment's whole result. */
+/* Returns the bytes of a segment's whole result. */
 static uint64_t result_bytes(const struct gf_schedule *schedule, int s)
 {
     const struct gf_format format = schedule->plan->segment[s].out;
     return (uint64_t)gf_band_pitch(schedule->backend, format) * (uint64_t)format.height;
 }
 
-/* How much device memory there is for the lanes, which need lanes_bytes, and for the pictures
- * between segments. The driver, which is slow to answer, is asked only if the buffers kept from the
- * last picture do not suffice. */
+/* Returns the device memory for the lanes, which need lanes_bytes, and for the pictures between
+ * segments. The driver, which answers slowly, is asked only if the buffers kept from the last
+ * picture do not suffice. */
 static uint64_t available_bytes(const struct gf_schedule *schedule, uint64_t lanes_bytes)
 {
     uint64_t enough = lanes_bytes;

@@ -23,7 +23,7 @@ bool gf_pass_wait_for_input(struct gf_pass *pass, int b)
     return going;
 }
 
-/* Whether that band can be filtered now. */
+/* Whether the band can be computed now. */
 static bool is_ready(const struct gf_pass *pass, int b)
 {
     const bool streams_in = pass->in.kind == GF_PLACEMENT_STREAM;
@@ -32,8 +32,8 @@ static bool is_ready(const struct gf_pass *pass, int b)
            (!streams_out || pass->written > b - pass->out_ring->count);
 }
 
-/* Because bands are taken in order, the lowest unfinished one always gets what it needs, and the
- * threads cannot wait for each other in a circle. */
+/* Takes the next band. Because bands are taken in order, the lowest unfinished band always gets its
+ * input and its output buffer, and the threads cannot wait for each other in a circle. */
 int gf_pass_take_band(struct gf_pass *pass)
 {
     int b = -1;

@@ -1,6 +1,6 @@
-/* The pass of a segment's bands, and what its threads share: a reader decodes rows into a ring of
- * bands (reader.c), workers filter bands, each on a lane of its own (worker.c, thread_pool.c), and
- * the calling thread hands finished bands to the sink (writer.c). */
+/* The pass of a segment's bands, and the state that its threads share. A reader decodes rows into a
+ * ring of bands (reader.c), workers compute bands, each on a lane of its own (worker.c,
+ * thread_pool.c), and the calling thread gives finished bands to the sink (writer.c). */
 #ifndef GF_ENGINE_PASS_H
 #define GF_ENGINE_PASS_H
 
@@ -9,8 +9,8 @@
 #include "engine/ring.h"
 #include "engine/schedule.h"
 
-/* The lock guards the members below it. Each change wakes only those threads that may wait for it.
- * Of the workers it wakes one, which wakes the next one if there is a band for that worker, too. */
+/* The lock guards the members below it. A change wakes only threads that may wait for it. It wakes
+ * one worker, which wakes the next worker if there is a band for that worker, too. */
 struct gf_pass {
     struct gf_schedule *schedule;
     const struct gf_segment *segment;
@@ -18,17 +18,17 @@ struct gf_pass {
     struct gf_placement in, out;
     struct gf_ring *in_ring, *out_ring;
     const void *constants[GF_CUTS_MAX];
-    bool decode_in_place; /* without stages: rows are decoded to the place of the result */
-    bool pass_through;    /* without stages: the sink reads the input's band */
+    bool decode_in_place; /* without stages: rows are decoded directly into the result */
+    bool pass_through;    /* without stages: the sink reads the input's bands */
     double time_limit_s;  /* see base/time_limit.h */
     bool first_on_host;   /* see gf_layout_first_stage_on_host() */
     pthread_mutex_t lock;
     pthread_cond_t can_read, can_filter, can_write; /* the conditions on which the reader, the
                                                      * workers and the writer wait */
     int ready;                                      /* the number of bands that are decoded */
-    int next;                                       /* the band that the next free worker takes */
-    int written;           /* the number of bands that the sink has taken */
-    bool *done;            /* [band]: its result is there */
+    int next;                                       /* the band that the next idle worker takes */
+    int written;                                    /* the number of bands that the sink has got */
+    bool *done;                                     /* [band]: the band's result is there */
     enum gf_status status; /* the first failure of any thread, which stops all */
     struct gf_error error;
 };
@@ -44,30 +44,29 @@ struct gf_worker {
 
 /* Stops all threads of the segment. The first failure is kept. */
 void gf_pass_fail(struct gf_pass *pass, enum gf_status status, const struct gf_error *error);
-/* Waits until band b is decoded; false if the segment has failed. */
+/* Waits until band b is decoded. Returns false if the segment has failed. */
 bool gf_pass_wait_for_input(struct gf_pass *pass, int b);
 /* Waits until the next band has its input and a buffer for its result, and returns its number; -1
- * when there are no more, or the segment has failed. */
+ * if there are no more bands, or the segment has failed. */
 int gf_pass_take_band(struct gf_pass *pass);
-/* Marks band b as filtered. */
+/* Marks band b as computed. */
 void gf_pass_finish_band(struct gf_pass *pass, int b);
 /* Sets a counter and wakes the threads that wait for it. */
 void gf_pass_publish(struct gf_pass *pass, int *counter, int value);
 
-/* Where the reader puts the input of band b, which begins at first_row. */
+/* Returns the memory for the input of band b, which begins at first_row. */
 unsigned char *gf_pass_input_slot(const struct gf_pass *pass, int b, int first_row);
-/* The input and the result of band b in host memory. */
+/* Return the input and the result of band b in host memory. */
 struct gf_view gf_pass_host_input(const struct gf_pass *pass, int b, struct gf_rows rows);
 struct gf_view gf_pass_host_output(const struct gf_pass *pass, int b, struct gf_rows rows);
 
-/* The main function of a thread; the argument is a struct gf_pass. */
+/* The main function of the reader's thread. The argument is a struct gf_pass. */
 void *gf_reader_main(void *pass);
-/* Decodes the rows of band b. On entry *held are the rows of the previous band in the ring, on
- * return those of this band. */
+/* Decodes the rows of band b. *held are the rows in the ring: of the previous band before the call,
+ * of this band after it. */
 enum gf_status gf_reader_read_band(struct gf_pass *pass, int b, struct gf_rows *held,
                                    struct gf_error *error) GF_CHECKED;
-/* Decodes and drops the rows behind the last band, and lets the source check the end of the file.
- */
+/* Decodes and drops the rows after the last band, and lets the source check the end of the file. */
 enum gf_status gf_reader_end(struct gf_pass *pass, struct gf_rows held,
                              struct gf_error *error) GF_CHECKED;
 
@@ -77,12 +76,12 @@ enum gf_status gf_worker_queue_band(struct gf_worker *worker, int b,
 enum gf_status gf_worker_compute_band(struct gf_worker *worker, int b,
                                       struct gf_error *error) GF_CHECKED;
 
-/* Hands all bands to the sink as they are finished. A failure is stored in the segment. */
+/* Gives all bands to the sink as they are finished. A failure is stored in the segment. */
 void gf_writer_write_bands(struct gf_pass *pass);
 enum gf_status gf_writer_write_band(struct gf_pass *pass, int b, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error) GF_CHECKED;
 
-/* Computes bands of the segment on the calling thread until there are no more. */
+/* Computes bands of the segment on the calling thread until no band is left. */
 void gf_worker_compute_bands(struct gf_worker *worker, struct gf_pass *pass);
 
 #endif

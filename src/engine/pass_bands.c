@@ -1,4 +1,4 @@
-/* Who passes the bands of a segment: the threads of its lanes, or the calling thread. */
+/* Passes the bands of a segment, by the threads of its lanes or by the calling thread. */
 #include "engine/schedule_state.h"
 
 /* Whether each call to the device waits for its turn. */
@@ -31,8 +31,8 @@ static void pass_by_lanes(struct gf_schedule_state *state)
     gf_thread_pool_wait(threads, state->helps || writes);
 }
 
-/* The calling thread takes each band from the decoder through the stages to the encoder while it is
- * still in the cache. A reader's thread may be there all the same, where no further thread could be
+/* The calling thread takes each band from the decoder through the stages to the encoder while the
+ * band is in the cache. There may be a reader's thread nevertheless, if no further thread could be
  * started. */
 static void pass_by_calling_thread(struct gf_schedule_state *state)
 {
@@ -68,15 +68,15 @@ static void pass_by_calling_thread(struct gf_schedule_state *state)
         status = gf_writer_end(pass, &error);
     if (!status)
         return;
-    /* Nobody takes the histogram of this band any more, but the band may still be read. */
+    /* This wait ends the work on the band's memory, because statistic_take() will not be called. */
     (void)!worker->lane->backend->calls->wait(worker->lane, NULL);
     gf_pass_fail(pass, status, &error);
 }
 
-/* Between memory and memory the device needs no host thread between two bands of a lane, since the
- * lane's stream keeps them in order: the calling thread queues the bands, lane by lane, and waits
- * at the end. Threads that wait for each band would leave the bus idle while they wake up, a tenth
- * of the whole time. */
+/* Queues all bands. Between two pictures in memory the lane's stream keeps the bands in order, so
+ * that the device needs no host thread between them: the calling thread queues the bands, lane by
+ * lane, and waits at the end. Threads that wait for each band would leave the bus idle while they
+ * wake up, a tenth of the whole time. */
 static void queue_bands(struct gf_schedule_state *state)
 {
     struct gf_pass *const pass = &state->pass;

@@ -9,7 +9,7 @@
 #include "codec/common/source.h"
 #include "engine/pass.h"
 
-/* Waits until the ring's slot for band b is free; false if the segment has failed. */
+/* Waits until the ring's slot for band b is free. Returns false if the segment has failed. */
 static bool wait_for_slot(struct gf_pass *pass, int b)
 {
     const int before = b - pass->in_ring->count;
@@ -37,8 +37,8 @@ static enum gf_status decode_rows(struct gf_pass *pass, int rows, unsigned char 
     return status;
 }
 
-/* Passes over rows that no band needs, such as the rows above a crop. Rows in which there can be
- * damage are decoded. */
+/* Skips rows that no band needs, such as the rows above a crop. Rows that may be damaged are
+ * decoded. */
 static enum gf_status skip_rows(struct gf_pass *pass, int rows, unsigned char *buffer,
                                 struct gf_error *error)
 {
@@ -78,7 +78,7 @@ enum gf_status gf_reader_read_band(struct gf_pass *pass, int b, struct gf_rows *
     return status;
 }
 
-/* Rows that no band needs are decoded too, so that damage in them is found. */
+/* Rows that no band needs are decoded, too, so that damage in them is found. */
 enum gf_status gf_reader_end(struct gf_pass *pass, struct gf_rows held, struct gf_error *error)
 {
     struct gf_source *const source = pass->schedule->source;

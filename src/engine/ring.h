@@ -1,4 +1,4 @@
-/* A ring of equal slots in host memory: band b uses slot b mod count. */
+/* A ring of equal slots in host memory. Band b uses slot b mod count. */
 #ifndef GF_ENGINE_RING_H
 #define GF_ENGINE_RING_H
 
@@ -19,7 +19,7 @@ struct gf_ring {
 enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,
                              size_t slot_bytes, int count, struct gf_error *error) GF_CHECKED;
 /* Puts a ring into the memory of another ring, which must live longer and must not be used at the
- * same time. False where that memory is too small. */
+ * same time. Returns false if that memory is too small. */
 bool gf_ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
                     int count);
 void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers);

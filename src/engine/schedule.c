@@ -40,8 +40,7 @@ static enum gf_status place_output(struct gf_schedule_state *state, int s, struc
     struct gf_schedule *const schedule = state->schedule;
     const bool last = s + 1 == schedule->plan->segment_count;
     const bool lies_whole = !pass->segment->count && pass->in.kind == GF_PLACEMENT_BACKEND;
-    /* On a device with memory of its own the reader has started already, and is filling the
-     * ring. */
+    /* On a device with its own memory the reader has already started to fill the ring. */
     const bool filters_nothing = !pass->segment->count && schedule->backend->calls->unified;
     if (last && schedule->sink) {
         if (filters_nothing && pass->in.kind == GF_PLACEMENT_STREAM)
@@ -112,7 +111,7 @@ static void close_pass(struct gf_schedule_state *state)
     pass->segment = NULL;
 }
 
-/* In a serial schedule the reader gets no thread: the calling thread reads, too. */
+/* Starts the reader. In a serial schedule it gets no thread: the calling thread reads. */
 static void start_reader(struct gf_schedule_state *state)
 {
     if (!state->schedule->source || state->schedule->serial)
@@ -121,8 +120,8 @@ static void start_reader(struct gf_schedule_state *state)
     state->serial = !state->reading;
 }
 
-/* Where there is neither a source nor a sink, on the CPU, the calling thread would only wait for
- * the others; there it is a worker, too. */
+/* On the CPU, without a source and a sink, the calling thread would only wait for the others; it is
+ * then a worker, too. */
 static void start_threads(struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
@@ -132,7 +131,8 @@ static void start_threads(struct gf_schedule_state *state)
             gf_thread_pool_start(&state->buffers->threads, state->workers - state->helps);
 }
 
-/* Pins the caller's pictures once for the whole schedule: pinning takes as long as a copy. */
+/* Pins the caller's pictures once for the whole schedule, because pinning takes as long as a
+ * copy. */
 static void pin_images(struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
@@ -146,7 +146,7 @@ static void pin_images(struct gf_schedule_state *state)
             gf_placement_image(schedule->backend, schedule->image_out, schedule->out_on_device);
 }
 
-/* Second pictures are loaded before anything else takes the device's memory. */
+/* Loads second pictures before the device's memory is used for anything else. */
 static enum gf_status hold_pictures(const struct gf_schedule *schedule, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -157,8 +157,8 @@ static enum gf_status hold_pictures(const struct gf_schedule *schedule, struct g
     return status;
 }
 
-/* Opens the first segment, and everything that the later segments also use. The reader decodes
- * while the device starts, so everything that needs the device comes after ready(). */
+/* Opens the first segment, and everything that later segments use, too. The reader decodes while
+ * the device starts, so that everything that needs the device comes after ready(). */
 static enum gf_status open_first_segment(struct gf_schedule_state *state, struct gf_error *error)
 {
     struct gf_schedule *const schedule = state->schedule;
@@ -210,7 +210,7 @@ static enum gf_status pass_segment(struct gf_schedule_state *state, int s, struc
     if (status)
         return status;
     gf_pass_bands(state);
-    join_reader(state); /* the reader may still find damage behind the last band */
+    join_reader(state); /* the reader may still find damage after the last band */
     status = state->pass.status;
     if (status && error)
         *error = state->pass.error;
@@ -275,7 +275,7 @@ enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *e
             close_pass(&state);
     }
     if (status && state.pass.segment) {
-        const struct gf_error none = {0}; /* *error has it already */
+        const struct gf_error none = {0}; /* *error is set already */
         gf_pass_fail(&state.pass, status, &none);
         close_pass(&state);
     }

@@ -1,5 +1,5 @@
-/* Takes one picture through one backend: a reader thread fills a ring of input bands, lanes filter
- * them, and the calling thread hands finished bands to the sink in order. */
+/* Takes one picture through one backend: a reader thread fills a ring of input bands, lanes compute
+ * them, and the calling thread gives finished bands to the sink in order. */
 #ifndef GF_ENGINE_SCHEDULE_H
 #define GF_ENGINE_SCHEDULE_H
 
@@ -11,8 +11,8 @@
 #include "engine/backend.h"
 #include "engine/buffer_pool.h"
 
-/* How far a schedule is, in bands of all segments. Other threads may read it, and may cancel the
- * schedule, which then fails before its next band. */
+/* The progress of a schedule, in bands of all segments. Other threads may read it, and may cancel
+ * the schedule, which then fails before its next band. */
 struct gf_schedule_progress {
     atomic_int done, total;
     atomic_bool cancelled;
@@ -22,12 +22,13 @@ struct gf_schedule {
     struct gf_plan *plan;
     struct gf_backend *backend;
     struct gf_buffer_pool
-        *buffers; /* the buffers of that backend; NULL: the schedule makes its own */
+        *buffers; /* the buffers of the backend; NULL: the schedule makes its own */
     const struct gf_options *options;
-    bool memory_is_limit; /* memory_bytes is the user's limit; else it only guides the bands */
+    bool memory_is_limit; /* memory_bytes is the user's limit; otherwise it only guides the size of
+                           * bands */
     struct gf_spans *spans;
     int lanes;
-    int band_rows; /* 0: chosen by the layout */
+    int band_rows; /* 0: the layout chooses it */
     bool serial;   /* the calling thread does everything; other pictures use the other processors */
     /* The picture comes from a codec (source) or from memory (image_in), and goes to a codec (sink)
      * or to memory (image_out). */
@@ -36,12 +37,13 @@ struct gf_schedule {
     struct gf_sink *sink;
     const struct gf_image *image_out;
     bool in_on_device, out_on_device;      /* the images lie in the backend's memory */
-    struct gf_schedule_progress *progress; /* NULL: nobody reads it */
-    int first_band_rows; /* set by gf_schedule_plan(): the rows of a band of the first segment */
+    struct gf_schedule_progress *progress; /* NULL: the progress is not recorded */
+    int first_band_rows; /* the rows of a band of the first segment, which gf_schedule_plan()
+                          * sets */
 };
 
-/* Works the schedule off and returns when the picture is written, or with the first failure after
- * all threads have stopped. */
+/* Runs the schedule. Returns when the picture is written, or with the first failure after all
+ * threads have stopped. */
 enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -11,7 +11,7 @@ struct gf_pool_thread {
     struct gf_pool_thread *next;
     struct gf_thread_pool *pool;
     int index;
-    int submitted; /* when it was started */
+    int submitted; /* number of the first segment that the thread can compute */
     pthread_t thread;
 };
 
@@ -90,7 +90,7 @@ static bool start_one(struct gf_thread_pool *pool)
 
 int gf_thread_pool_start(struct gf_thread_pool *pool, int count)
 {
-    if (pool->process != getpid()) /* the threads of a parent are left alone */
+    if (pool->process != getpid()) /* a forked child leaves its parent's threads alone */
         open_pool(pool);
     while (pool->started < count && start_one(pool))
         continue;
@@ -117,7 +117,7 @@ void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken)
     if (!pool->started)
         return;
     pthread_mutex_lock(&pool->lock);
-    if (all_taken) { /* threads that are still waking up would find no band */
+    if (all_taken) { /* threads that have not begun would find no band */
         pool->pending -= pool->wanted - pool->begun;
         pool->wanted = pool->begun = 0;
     }

@@ -1,6 +1,6 @@
-/* The threads that compute bands beside the calling one. A pipeline keeps them from picture to
- * picture: starting and ending them takes longer than a small picture. One thread uses a pool at a
- * time. */
+/* The threads that compute bands in addition to the calling thread. A pipeline keeps them from
+ * picture to picture: starting and ending them takes longer than a small picture. One thread uses a
+ * pool at a time. */
 #ifndef GF_ENGINE_THREAD_POOL_H
 #define GF_ENGINE_THREAD_POOL_H
 
@@ -16,22 +16,22 @@ struct gf_pool_thread;
 struct gf_thread_pool {
     struct gf_pool_thread *first;
     int started;
-    pid_t process; /* the process that owns the threads: a child that was forked has the pool, but
-                    * not its threads */
+    pid_t process; /* the process that owns the threads; a forked child has the pool, but not the
+                    * threads */
     pthread_mutex_t lock;
     pthread_cond_t submission, end;
     struct gf_pass *pass;     /* submitted last */
-    struct gf_worker *worker; /* one for each of the first `wanted` threads */
+    struct gf_worker *worker; /* an array with a worker for each of the first `wanted` threads */
     int wanted;
     int submitted; /* the number of segments submitted so far */
-    int begun;     /* of the wanted threads */
-    int pending;   /* of them, those that have not finished */
+    int begun;     /* the number of wanted threads that have begun */
+    int pending;   /* the number of threads that have begun and not finished */
     bool stopping;
 };
 
-/* Starts threads until there are `count`. Returns how many of these `count` there are. */
+/* Starts threads until there are `count`. Returns the number of threads, at most `count`. */
 int gf_thread_pool_start(struct gf_thread_pool *pool, int count);
-/* Lets the first `count` threads compute the segment's bands, each with a worker. */
+/* Lets the first `count` threads compute the segment's bands, each with a worker of its own. */
 void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_pass *pass,
                            struct gf_worker *worker, int count);
 /* Waits until the threads are done with the segment. all_taken: no bands are left, or the segment

@@ -1,24 +1,25 @@
-/* One band on one lane: brings its input to the device, runs the stages, brings the result back. */
+/* Computes one band on one lane: copies its input to the device, runs the stages, and copies the
+ * result back. */
 #include <string.h>
 
 #include "base/nvtx.h"
 #include "base/time_limit.h"
 #include "engine/pass.h"
 
-/* Whether stages read and write pictures of that placement without a copy. */
+/* Whether stages access pictures of that placement without a copy. */
 static bool needs_no_copy(const struct gf_pass *pass, enum gf_placement_kind kind)
 {
     return pass->schedule->backend->calls->unified || kind == GF_PLACEMENT_BACKEND;
 }
 
-/* Whether the device's stages read and write that host memory themselves (--transfer=zero-copy). */
+/* Whether the device's stages access this host memory themselves (--transfer=zero-copy). */
 static bool reaches(const struct gf_pass *pass, const struct gf_view *host)
 {
     struct gf_backend *const backend = pass->schedule->backend;
     return backend->calls->reaches && backend->calls->reaches(backend, host);
 }
 
-/* Begins an NVTX range with the name that the stage has in the profile. */
+/* Begins an NVTX range with the stage's name in the profile. */
 static void begin_stage(const struct gf_pass *pass, int index, const char *suffix)
 {
     char name[128];
@@ -27,14 +28,14 @@ static void begin_stage(const struct gf_pass *pass, int index, const char *suffi
     gf_nvtx_push(name);
 }
 
-/* The first stage that the backend runs. */
+/* Returns the first stage that the backend runs. */
 static int first_stage(const struct gf_pass *pass)
 {
     return pass->first_on_host ? 1 : 0;
 }
 
-/* The bytes that the stage reads and writes for these rows. A stage that reads the whole picture is
- * charged the band's share of it. */
+/* Returns the bytes that the stage reads and writes for these rows. For a stage that reads the
+ * whole picture, it counts the band's share of the picture. */
 static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
                           const struct gf_view *out)
 {
@@ -46,7 +47,7 @@ static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
     return read + gf_view_bytes(out);
 }
 
-/* Computes the first stage on the host, from the whole picture to the rows of a band. */
+/* Computes the first stage on the host: reads the whole picture and makes the rows of a band. */
 static struct gf_view compute_on_host(const struct gf_worker *worker, struct gf_rows rows)
 {
     const struct gf_pass *const pass = worker->pass;
@@ -60,8 +61,7 @@ static struct gf_view compute_on_host(const struct gf_worker *worker, struct gf_
     return out;
 }
 
-/* Finds the view that the backend's first stage reads, and copies the rows there if that is
- * necessary. */
+/* Finds the view that the backend's first stage reads. Copies the rows there if necessary. */
 static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct gf_rows *cut,
                                   struct gf_view *view, struct gf_error *error)
 {
@@ -94,8 +94,8 @@ static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct 
     return status;
 }
 
-/* Where the i-th stage of the segment writes. The last stage writes to the result itself where it
- * can. */
+/* Returns the view that the i-th stage of the segment writes. The last stage writes directly to the
+ * result if it can. */
 static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
                                    struct gf_rows rows)
 {
@@ -110,14 +110,14 @@ static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
                         format, rows);
 }
 
-/* Whether the last stage may count the result, of which the next segment wants the histogram. */
+/* Whether the last stage may count the result, because the next segment needs the histogram. */
 static bool may_count(const struct gf_pass *pass, int i)
 {
     return pass->segment->statistic && i + 1 == pass->segment->count &&
            !pass->schedule->options->no_fuse;
 }
 
-/* *counted: whether the result has been counted. */
+/* Runs the stages. *counted becomes whether the result has been counted. */
 static enum gf_status compute_stages(struct gf_worker *worker, int b, const struct gf_rows *cut,
                                      struct gf_view *view, bool *counted, struct gf_error *error)
 {
@@ -171,8 +171,8 @@ static enum gf_status place_result(struct gf_worker *worker, int b, struct gf_ro
     return status;
 }
 
-/* Whether the lane's histogram is all that is wanted: then the wait comes when the histogram is
- * taken, and the memory that the band was read from must last until then. */
+/* Whether only the lane's histogram is needed. The wait then comes when the histogram is taken, and
+ * the memory of the band's input must last until then. */
 static bool histogram_waits(const struct gf_pass *pass)
 {
     return pass->schedule->serial && pass->segment->statistic &&

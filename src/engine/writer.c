@@ -1,4 +1,4 @@
-/* The writer: hands finished bands to the sink, in order. */
+/* The writer: gives finished bands to the sink, in order. */
 #include "base/nvtx.h"
 #include "base/time_limit.h"
 #include "codec/common/source.h"

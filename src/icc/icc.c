@@ -68,8 +68,8 @@ struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
 
 /* ---- profiles in files ---- */
 
-/* The files that were read. They are kept until the process ends, since stages point to their
- * bytes. */
+/* The files that were read. They are kept until the process ends, since stages have pointers to
+ * their bytes. */
 struct loaded {
     struct loaded *next;
     struct gf_file_identity identity;
@@ -127,7 +127,7 @@ static enum gf_status find_open(int fd, const char *name, struct gf_icc *icc,
 
 static enum gf_status find(const char *name, struct gf_icc *icc, struct gf_error *error)
 {
-    /* Opening a pipe without a writer would wait. */
+    /* O_NONBLOCK is set because opening a pipe without a writer would wait. */
     const int fd = gf_named_file_open(name, O_NONBLOCK);
     if (fd < 0)
         return fail_to_read(name, error);

@@ -1,4 +1,4 @@
-/* ICC profiles by name and by file. */
+/* Finds ICC profiles by name and by file. */
 #ifndef GF_ICC_ICC_H
 #define GF_ICC_ICC_H
 
@@ -10,8 +10,8 @@
 
 GF_C_BEGIN
 
-/* The bytes of a profile. With size 0 there is no profile: the colours are sRGB, or no profile can
- * describe them. */
+/* The bytes of a profile. A size of 0 means that there is no profile: the colours are sRGB, or no
+ * profile can describe them. */
 struct gf_icc {
     const unsigned char *data;
     size_t size;
@@ -21,23 +21,24 @@ struct gf_icc {
 /* The names of the profiles that need no file; the list ends with NULL. */
 extern const char *const gf_icc_names[]; /* srgb, display-p3 */
 
-/* The profile of that name, for gray or RGB pictures; size 0 where no profile has the name. */
+/* Returns the profile of that name, for gray or RGB pictures; its size is 0 if no profile has the
+ * name. */
 struct gf_icc gf_icc_named(const char *name, bool gray);
 
-/* Gives the profile of that name, or otherwise the one in that file, which is read once and again
- * only if it has changed. `gray` chooses between the profiles of a name. GF_ERROR_READ where the
- * file cannot be read, GF_ERROR_INPUT where it is no profile of RGB or gray. */
+/* Finds the profile of that name, or otherwise the profile in the file of that name. A file is read
+ * once, and again only if it has changed. `gray` chooses between the profiles of a name. Returns
+ * GF_ERROR_READ if the file cannot be read, GF_ERROR_INPUT if it is no profile of RGB or gray. */
 enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
                            struct gf_error *error) GF_CHECKED;
 
-/* Like gf_icc_load(), for a file with a profile of CMYK. */
+/* Does the same for a file with a profile of CMYK. */
 enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc,
                                 struct gf_error *error) GF_CHECKED;
 
 /* Whether the profile's header states that many colour channels: 1 is gray, 3 is RGB, 4 is CMYK. */
 bool gf_icc_fits(struct gf_icc icc, int channels);
-/* The profile of the same name for that many colour channels; a profile without a name is returned
- * itself. */
+/* Returns the profile of the same name for that many colour channels. A profile without a name is
+ * returned unchanged. */
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 

@@ -14,7 +14,7 @@
 #include "icc/icc_memory.h"
 #include "icc/icc_tables.h"
 
-/* Makes the transform from gray: a table of results. */
+/* Makes a transform from gray, which is a table of results. */
 static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *error)
 {
     const struct gf_icc_wish *const wish = b->wish;
@@ -37,8 +37,6 @@ static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *erro
     }
     return GF_OK;
 }
-
-/* ---- the transform ---- */
 
 static cmsUInt32Number format_of(int channels)
 {
@@ -103,8 +101,8 @@ const char *gf_icc_library_version(void)
     return text;
 }
 
-/* Whether the profile's intent is valid: Little CMS 2.14 uses it as an index into a table of four,
- * without a check. */
+/* Whether the profile's rendering intent is valid. Little CMS 2.14 uses it as an index into a table
+ * of four, without a check. */
 static bool is_sound(cmsHPROFILE profile)
 {
     const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
@@ -116,8 +114,8 @@ static bool is_sound(cmsHPROFILE profile)
              cmsIsIntentSupported(profile, intent, LCMS_USED_AS_INPUT)));
 }
 
-/* Whether Little CMS can make a conversion: a profile can have all its tags with useless
- * contents. */
+/* Whether Little CMS can make a conversion from the profile. A profile can have all its tags with
+ * useless contents. */
 static bool converts(cmsContext context, cmsHPROFILE profile)
 {
     const int channels = (int)cmsChannelsOf(cmsGetColorSpace(profile));

@@ -1,12 +1,12 @@
-/* Conversions between ICC profiles, by Little CMS (liblcms2). A build without that library has
- * none. */
+/* Makes conversions between ICC profiles, by Little CMS (liblcms2). A build without that library
+ * has none. */
 #ifndef GF_ICC_ICC_BUILD_H
 #define GF_ICC_ICC_BUILD_H
 
 #include "icc/icc.h"
 #include "icc/icc_transform.h"
 
-enum gf_icc_intent { /* the numbers are those of ICC.1 */
+enum gf_icc_intent { /* the numbers of the rendering intents are those of ICC.1 */
                      GF_ICC_PERCEPTUAL,
                      GF_ICC_RELATIVE,
                      GF_ICC_SATURATION,
@@ -14,27 +14,27 @@ enum gf_icc_intent { /* the numbers are those of ICC.1 */
 };
 
 struct gf_icc_wish {
-    struct gf_icc from, to; /* neither is empty */
+    struct gf_icc from, to; /* both profiles have data */
     int inputs, outputs;    /* colour channels; the profiles fit them */
     int bits;               /* 8 or 16 */
     int intent;             /* enum gf_icc_intent */
-    bool black_point;       /* compensates for the black points */
+    bool black_point;       /* black point compensation */
 };
 
-/* Whether this build has Little CMS, and the library's version as text, "" without it. */
+/* Tell whether this build has Little CMS, and the library's version as text ("" without it). */
 bool gf_icc_available(void);
 const char *gf_icc_library_version(void);
 /* Whether Little CMS can read the profile and convert from it. */
 bool gf_icc_is_sound(struct gf_icc icc);
 
-/* Makes the transform, transform->bytes of memory from malloc. The last transforms are kept, so
- * that a batch makes each of them once. GF_ERROR_UNAVAILABLE without Little CMS, GF_ERROR_INPUT
- * where the library cannot use the profiles. */
+/* Makes the transform, which is transform->bytes of memory from malloc(). The last transforms are
+ * kept, so that a batch makes each of them once. Returns GF_ERROR_UNAVAILABLE without Little CMS,
+ * GF_ERROR_INPUT if the library cannot use the profiles. */
 enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                             struct gf_error *error) GF_CHECKED;
 
-/* Converts one row on the CPU. Pixels have in_channels and out_channels samples; alpha is copied
- * where both have it. */
+/* Converts one row on the CPU. Pixels have in_channels and out_channels samples; alpha is copied if
+ * both have it. */
 void gf_icc_convert(const struct gf_icc_transform *transform, const void *in, int in_channels,
                     void *out, int out_channels, int width);
 

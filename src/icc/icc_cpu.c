@@ -1,4 +1,4 @@
-/* Conversions of colours on the CPU. */
+/* Converts colours between ICC profiles on the CPU. */
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -21,8 +21,6 @@ static void copy_alpha(const void *in, int in_channels, void *out, int out_chann
     }
 }
 
-/* ---- gray ---- */
-
 static void convert_levels(const struct gf_icc_transform *t, const void *in, int in_channels,
                            void *out, int out_channels, int width)
 {
@@ -42,8 +40,8 @@ static void convert_levels(const struct gf_icc_transform *t, const void *in, int
 
 /* ---- curves, matrix, curves ---- */
 
-/* The products of the first curves with the matrix are read from tables, for four channels at a
- * time. */
+/* A vector of four channels. Tables contain the products of the first curves with the matrix, for
+ * four channels at a time. */
 typedef float quad __attribute__((vector_size(16)));
 typedef int32_t quad_of_int __attribute__((vector_size(16)));
 
@@ -54,7 +52,7 @@ static inline quad load(const float *from)
     return v;
 }
 
-/* gf_icc_within() and gf_icc_encode_index_8() for four channels at a time. */
+/* Computes gf_icc_within() and gf_icc_encode_index_8() for four channels at a time. */
 static inline __attribute__((always_inline)) quad_of_int encode_index_8(quad light)
 {
     const quad zero = {0}, one = {1, 1, 1, 1},
@@ -119,7 +117,7 @@ GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, co
 
 /* ---- a table of all colours (the grid) ---- */
 
-/* The results at a node, or between nodes, for all channels at a time, equal to those of
+/* A vector of sums for all channels at a node or between nodes, equal to those of
  * gf_icc_interpolated() and gf_icc_mixed(). */
 typedef uint32_t quad_of_sums __attribute__((vector_size(16)));
 typedef uint16_t quad_of_samples __attribute__((vector_size(8)));
@@ -149,7 +147,8 @@ place_of(const struct gf_icc_transform *t, const void *in, int index, int channe
     return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
 }
 
-/* Stores a pixel of the result, which is 0..65535 or, if curves follow, linear light. */
+/* Stores a pixel of the result. `v` is the result in 0..65535 or, if curves follow, linear
+ * light. */
 static inline __attribute__((always_inline)) void store_8(const struct gf_icc_transform *t,
                                                           quad_of_sums v, unsigned char *out)
 {
@@ -161,7 +160,7 @@ static inline __attribute__((always_inline)) void store_8(const struct gf_icc_tr
     }
     const unsigned char *const encode = gf_icc_block(t, t->encode_at);
     const unsigned step = t->encode_step;
-    /* The same as gf_icc_node_light(). */
+    /* This is gf_icc_node_light() for four channels. */
     const quad light = __builtin_convertvector((quad_of_int)v, quad) * (1.5f / 65535.0f) - 0.25f;
     const quad_of_int at = encode_index_8(light);
     for (int c = 0; c < t->outputs; c++)
@@ -178,7 +177,8 @@ static inline __attribute__((always_inline)) void store_16(const struct gf_icc_t
     }
 }
 
-/* Converts a row by the grid. first: 1 for CMYK, whose first channel is the fourth axis, else 0. */
+/* Converts a row by the grid. `first` is 1 for CMYK, whose first channel is the fourth axis,
+ * otherwise 0. */
 static inline __attribute__((always_inline)) void grid_row(const struct gf_icc_transform *t,
                                                            const void *in, int in_channels,
                                                            void *out, int out_channels, int width,
@@ -231,7 +231,7 @@ void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_cha
         convert_matrix(t, in, in_channels, out, out_channels, width);
     else
         convert_grid(t, in, in_channels, out, out_channels, width);
-    const bool done = t->kind == GF_ICC_MATRIX; /* the matrix has copied alpha already */
+    const bool done = t->kind == GF_ICC_MATRIX; /* a MATRIX has copied alpha already */
     if (!done && in_channels > t->inputs && out_channels > t->outputs)
         copy_alpha(in, in_channels, out, out_channels, width, t->bits);
 }

@@ -6,15 +6,16 @@
 
 #include "base/fail.h"
 
-enum { ROW = 256 }; /* nodes that are computed at a time */
+enum { ROW = 256 }; /* nodes that are computed together */
 
 /* ---- the profile's own table ---- */
 
-/* The curves before a profile's own table, which most such profiles have. The axes of the grid are
- * chosen so that these curves are straight lines along them, with nodes where the profile has its
- * own. Interpolation between the nodes then gives the profile's values. */
+/* The curves that precede the table in most profiles with a table. The axes of the grid are chosen
+ * so that these curves are straight lines along them, with nodes at the nodes of the profile's
+ * table. Interpolation between nodes then gives the profile's values. */
 struct front {
-    cmsToneCurve *curve[4];   /* the profile's, from samples to the axis; NULL: a straight line */
+    cmsToneCurve *curve[4];   /* the profile's curves, from samples to the axis; NULL: a straight
+                               * line */
     cmsToneCurve *inverse[4]; /* from the axis to samples */
     int points;               /* nodes of the profile's table along an axis; 0: unknown */
 };
@@ -63,7 +64,8 @@ static void close_front(struct front *front)
     }
 }
 
-/* The number of nodes: as many as GF_ICC_GRID_* allow, with the profile's own nodes among them. */
+/* Returns the number of nodes: as many as GF_ICC_GRID_* allow, including the nodes of the profile's
+ * table. */
 static int grid_of(const struct front *front, int inputs)
 {
     const int most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB, cells = front->points - 1;
@@ -91,9 +93,7 @@ static void fill_places(struct gf_icc_transform *t, const struct front *front)
     }
 }
 
-/* ---- the nodes ---- */
-
-/* The colour at a node, 0..65535 for each channel. */
+/* Computes the colour at a node, 0..65535 for each channel. */
 static void node_colour(const struct gf_icc_transform *t, const struct front *front, size_t node,
                         uint16_t *sample)
 {
@@ -127,13 +127,13 @@ static void fill_nodes(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* Fills nodes with light; the transform `linear` computes it from floats. */
+/* Fills nodes with light, which the transform `linear` computes in floats. */
 static void fill_light(const struct gf_icc_making *b, const struct front *front,
                        cmsHTRANSFORM linear, uint16_t *node)
 {
     const struct gf_icc_transform *const t = b->transform;
     const size_t nodes = node_count(t), inputs = (size_t)t->inputs;
-    const float full = inputs == 4 ? 100 : 1; /* Little CMS measures inks in per cent */
+    const float full = inputs == 4 ? 100 : 1; /* Little CMS measures ink in per cent */
     uint16_t colour[4];
     float sample[ROW * 4], result[ROW * 3];
     for (size_t first = 0; first < nodes; first += ROW) {
@@ -150,8 +150,8 @@ static void fill_light(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* Opens the target profile with its curves replaced by straight lines, so that a conversion to it
- * results in light. */
+/* Opens the target profile with straight lines instead of its curves, so that a conversion to it
+ * results in linear light. */
 static cmsHPROFILE open_linear(const struct gf_icc_making *b)
 {
     static const cmsTagSignature copied[] = {cmsSigRedColorantTag, cmsSigGreenColorantTag,
@@ -202,8 +202,8 @@ static struct gf_icc_transform grid_head(const struct gf_icc_making *b, const st
     return head;
 }
 
-/* Makes a table of light, followed by the target's curves, if the target has curves. *made: whether
- * the table is accurate. */
+/* Makes a table of light, followed by the target's curves, if the target has curves. *made becomes
+ * whether the table is accurate. */
 static enum gf_status make_light(struct gf_icc_making *b, const struct front *front,
                                  cmsHTRANSFORM linear, const struct gf_icc_shaper *to, bool *made,
                                  struct gf_error *error)

@@ -17,13 +17,11 @@ const struct gf_icc_space gf_icc_display_p3 = {.name = "Display P3",
                                                .blue = {0.150, 0.060},
                                                .curve = GF_ICC_SRGB};
 
-/* ---- colour ---- */
-
 typedef double matrix[3][3];
 
 static const matrix bradford = {
     {0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}};
-/* The numbers in the header. */
+/* The white point D50, with the numbers of an ICC header. */
 static const double d50[3] = {0xf6d6 / 65536.0, 1, 0xd32d / 65536.0};
 
 static void multiply(const matrix a, const matrix b, matrix product)
@@ -69,7 +67,7 @@ static bool xyz_of(const double xy[2], double xyz[3])
     return true;
 }
 
-/* The matrix that adapts from the given white to D50. */
+/* Computes the matrix that adapts from the white to D50. Returns false if there is none. */
 static bool adapt(const double white[3], matrix adaptation)
 {
     matrix back, scaled;
@@ -88,7 +86,8 @@ static bool adapt(const double white[3], matrix adaptation)
     return true;
 }
 
-/* The columns are the XYZ of the primaries, adapted to D50; their sum is the white D50. */
+/* Computes the XYZ of the primaries, adapted to D50, as the columns of a matrix. Their sum is the
+ * white D50. */
 static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, matrix primaries)
 {
     const double *const corner[3] = {space->red, space->green, space->blue};
@@ -97,7 +96,7 @@ static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, 
     if (!xyz_of(space->white, white) || !adapt(white, adaptation))
         return false;
     for (int j = 0; j < 3; j++) {
-        /* y of a primary may be 0, so that only its direction is used. */
+        /* The y of a primary may be 0, so that only the direction of its XYZ is used. */
         xyz[0] = corner[j][0];
         xyz[1] = corner[j][1];
         xyz[2] = 1 - xyz[0] - xyz[1];
@@ -153,7 +152,7 @@ static void append_fixed(struct writer *w, double value) /* writes an s15Fixed16
     append(w, (uint32_t)(int32_t)floor(value * 65536 + 0.5), 4);
 }
 
-/* Lists the bytes from `begin` on as the data of the tag. Several tags may share data. */
+/* Lists the bytes from `begin` on as the data of a tag. Several tags may share data. */
 static void enter(struct writer *w, const char *name, const unsigned char *begin)
 {
     unsigned char *const entry = w->base + HEADER + 4 + TAG_ENTRY * w->tags++;
@@ -195,7 +194,8 @@ static void write_xyz(struct writer *w, const char *tag, const double xyz[3])
     enter(w, tag, begin);
 }
 
-/* Writes the curve: parametricCurveType 3 is (a x + b)^g where x >= d, else c x; type 0 is x^g. */
+/* Writes the curve. Type 3 of parametricCurveType is (a x + b)^g where x >= d, otherwise c x; type
+ * 0 is x^g. */
 static const unsigned char *write_curve(struct writer *w, const struct gf_icc_space *space)
 {
     static const double srgb[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
@@ -210,7 +210,7 @@ static const unsigned char *write_curve(struct writer *w, const struct gf_icc_sp
     return begin;
 }
 
-/* Rounds the columns such that their sum is exactly the white, so that gray stays gray. */
+/* Rounds the columns so that their sum is exactly the white, and gray stays gray. */
 static void write_primaries(struct writer *w, const matrix primaries)
 {
     static const char *const tags[] = {"rXYZ", "bXYZ", "gXYZ"};

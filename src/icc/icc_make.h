@@ -27,7 +27,7 @@ enum { GF_ICC_NAME_MOST = 60, GF_ICC_MADE_MOST = 1024 };
 extern const struct gf_icc_space gf_icc_srgb, gf_icc_display_p3;
 
 /* Writes a profile of ICC version 4.2 and returns its size, at most GF_ICC_MADE_MOST bytes. With
- * `gray` it is a gray profile with the same white and curve. Returns 0 where the chromaticities
+ * `gray` it is a gray profile with the same white and curve. Returns 0 if the chromaticities
  * describe no colour space, or the gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by
  * Bradford's matrix, annex E) */
 size_t gf_icc_make(const struct gf_icc_space *space, bool gray, unsigned char *profile);

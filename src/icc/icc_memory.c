@@ -1,6 +1,6 @@
-/* Memory for Little CMS, which does not check all of its allocations and crashes where it gets no
+/* Memory for Little CMS, which does not check all of its allocations: it crashes if it gets no
  * memory for a mutex or a matrix. Each use of Little CMS therefore has a reserve for allocations
- * that malloc() refuses; if the reserve was used, the whole use fails at its end. */
+ * that malloc() refuses. If the reserve was used, the whole use fails at its end. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_memory.h"
 
@@ -12,15 +12,15 @@
 
 #include "base/fail.h"
 
-/* The thread's reserve, between gf_icc_memory_begin() and _end(). Its pages cost nothing until they
- * are used. */
+/* The thread's reserve, between gf_icc_memory_begin() and gf_icc_memory_end(). Its pages use no
+ * memory until they are written. */
 static _Thread_local struct {
     unsigned char *data;
     size_t size, used;
     bool touched;
 } reserve;
 
-/* The head of each block of the reserve. */
+/* The header of a block in the reserve. */
 union head {
     size_t size;
     max_align_t aligned;

@@ -1,4 +1,5 @@
-/* Memory for Little CMS while one thread uses it. Only builds with Little CMS have this file. */
+/* Manages the memory for Little CMS while one thread uses it. Only builds with Little CMS have this
+ * file. */
 #ifndef GF_ICC_ICC_MEMORY_H
 #define GF_ICC_ICC_MEMORY_H
 
@@ -8,11 +9,11 @@
 #include "gpufilter/status.h"
 
 /* Begins a use of Little CMS. The thread must open everything in this context, and close it before
- * gf_icc_memory_end(). profiles: the size in bytes of the profiles that will be read. */
+ * gf_icc_memory_end(). `profiles` is the size in bytes of the profiles that will be read. */
 enum gf_status gf_icc_memory_begin(size_t profiles, cmsContext *context,
                                    struct gf_error *error) GF_CHECKED;
-/* Ends the use. Returns GF_ERROR_MEMORY where memory ran out since gf_icc_memory_begin(), else the
- * status. */
+/* Ends the use. Returns GF_ERROR_MEMORY if memory ran out since gf_icc_memory_begin(), otherwise
+ * the status. */
 enum gf_status gf_icc_memory_end(cmsContext context, enum gf_status status,
                                  struct gf_error *error) GF_CHECKED;
 

@@ -1,4 +1,5 @@
-/* Makes transforms of curves, a matrix and curves, as most profiles of screens and cameras need. */
+/* Makes transforms that consist of curves, a matrix and curves, as for most profiles of screens and
+ * cameras. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_tables.h"
 
@@ -69,7 +70,7 @@ static void fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *fro
     }
 }
 
-/* The light at table index i plus `part`, a fraction of a step. */
+/* Returns the light at table index i plus `part`, a fraction of a step. */
 static double light_at(int i, double part, int mantissa_bits)
 {
     const int steps = 1 << mantissa_bits, octave = i >> mantissa_bits;
@@ -90,8 +91,7 @@ static void fill_curve(void *table, const cmsToneCurve *curve, int bits)
     }
 }
 
-/* Whether the three curves are the same function, since most profiles name one curve three
- * times. */
+/* Whether the three curves are the same function, as in most profiles. */
 static bool same_curves(cmsToneCurve *const curve[3])
 {
     for (int i = 0; i <= 4096; i++) {

@@ -1,4 +1,4 @@
-/* What all tables that are made from two profiles need. */
+/* Functions that all tables need that are made from two profiles. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_tables.h"
 

@@ -1,5 +1,5 @@
-/* What the files share that make tables from two profiles. Only builds with Little CMS contain
- * these files. */
+/* Shared declarations of the files that make tables from two profiles. Only builds with Little CMS
+ * contain these files. */
 #ifndef GF_ICC_ICC_TABLES_H
 #define GF_ICC_ICC_TABLES_H
 
@@ -11,14 +11,14 @@ struct gf_icc_making {
     const struct gf_icc_wish *wish;
     cmsContext context;
     cmsHPROFILE from, to;
-    cmsHTRANSFORM exact; /* by Little CMS itself, on 16-bit samples */
+    cmsHTRANSFORM exact; /* the conversion by Little CMS itself, on 16-bit samples */
     cmsUInt32Number flags;
     struct gf_icc_transform *transform;
 };
 
 /* Reserves bytes at the end of the block and returns their offset. */
 unsigned gf_icc_reserve(size_t *end, size_t size);
-/* Allocates a block of `size` bytes, all zero, and copies the head into it. */
+/* Allocates a block of `size` bytes, all zero, and copies the head to its beginning. */
 enum gf_status gf_icc_allocate(struct gf_icc_making *b, size_t size,
                                const struct gf_icc_transform *head,
                                struct gf_error *error) GF_CHECKED;
@@ -26,23 +26,24 @@ static inline void *gf_icc_inside(struct gf_icc_transform *transform, unsigned o
 {
     return (char *)transform + offset;
 }
-/* A sample of 16 bits, narrowed to `bits` bits. */
+/* Converts a 16-bit sample to `bits` bits. */
 static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
 {
     return bits == 8 ? gf_icc_narrow(sample16) : sample16;
 }
 /* Whether the tables give the same colours as Little CMS, within that many 8-bit levels. They do
- * not where a profile needs more steps than the tables have. */
+ * not if a profile needs more steps than the tables have. */
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels);
 
 /* ---- profiles of curves and a matrix (icc_shaper.c) ---- */
 
 struct gf_icc_shaper {
     cmsToneCurve *curve[3]; /* from samples to light */
-    double matrix[3][3];    /* to XYZ relative to D50; the columns are the primaries */
+    double matrix[3][3];    /* converts to XYZ relative to D50; the columns are the primaries */
 };
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper);
-/* The first function reserves room for the curves from light to samples, the second fills it. */
+/* gf_icc_reserve_encode() reserves memory for the curves from light to samples;
+ * gf_icc_fill_encode() fills it. */
 void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
                            size_t *end);
 enum gf_status gf_icc_fill_encode(struct gf_icc_making *b, const struct gf_icc_shaper *to,
@@ -53,7 +54,8 @@ static inline double gf_icc_clamp(double v)
     return v > 0 ? v < 1 ? v : 1 : 0;
 }
 
-/* Each function makes a transform. *made is false where the profiles do not fit its kind. */
+/* Each function makes a transform of one kind. *made becomes false if the profiles do not fit that
+ * kind. */
 enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
                                   struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,

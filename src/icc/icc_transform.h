@@ -1,5 +1,5 @@
-/* A conversion of colours as numbers that both backends evaluate to the same bits. icc_build.h
- * makes it from two profiles. */
+/* A conversion of colours as tables and numbers, which both backends evaluate to the same bits.
+ * icc_build.h makes it from two profiles. */
 #ifndef GF_ICC_ICC_TRANSFORM_H
 #define GF_ICC_ICC_TRANSFORM_H
 
@@ -19,41 +19,41 @@ enum {
     /* A curve from light to samples is a table. Its index consists of the exponent and the upper
      * bits of the mantissa of light + 2^-16, so that steps are small for dark colours, and a light
      * of 0 has an index, too. */
-    GF_ICC_ENCODE_BITS_8 = 10, /* of the mantissa: the table contains 8-bit results */
-    GF_ICC_ENCODE_BITS_16 = 7, /* 16-bit results are interpolated linearly */
+    GF_ICC_ENCODE_BITS_8 = 10, /* bits of the mantissa; the table contains 8-bit results */
+    GF_ICC_ENCODE_BITS_16 = 7, /* bits of the mantissa; 16-bit results are interpolated linearly */
     GF_ICC_ENCODE_OCTAVES = 16,
     GF_ICC_ENCODE_SIZE_8 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_8) + 16,
     GF_ICC_ENCODE_SIZE_16 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_16) + 4,
     GF_ICC_PART = 32768,  /* the distance between two nodes */
-    GF_ICC_NODE = 4,      /* uint16_t numbers of a node: the results, then zeros */
+    GF_ICC_NODE = 4,      /* a node has four uint16_t: the results, then zeros */
     GF_ICC_GRID_RGB = 49, /* the most nodes along an axis, for RGB */
     GF_ICC_GRID_CMYK = 21,
-    GF_ICC_STEP_BITS = 12 /* bits of the step between nodes, at most 49 x 49 */
+    GF_ICC_STEP_BITS = 12 /* bits of an index step to the next node, at most 49 x 49 */
 };
 #define GF_ICC_DARK 1.52587890625e-05f /* 2^-16 */
 #define GF_ICC_DARK_BITS 0x37800000u
 
-/* A transform. Tables follow at byte offsets from the struct's start, each a multiple of 16. */
+/* A transform. Its tables follow at byte offsets from the struct's start, each a multiple of 16. */
 struct gf_icc_transform {
     int kind;
     int inputs, outputs; /* colour channels; inputs: 1, 3 or 4; outputs: 1 or 3 */
-    int bits;            /* of the samples, 8 or 16 */
-    unsigned bytes;      /* of the struct with all tables */
-    /* For LEVELS: uint16_t [outputs][M + 1]. */
+    int bits;            /* bits of the samples, 8 or 16 */
+    unsigned bytes;      /* bytes of the struct and all tables */
+    /* For LEVELS: the table uint16_t [outputs][M + 1], where M is the largest sample. */
     unsigned level_at;
     /* For MATRIX: float [M + 1] at decode_at + c decode_step, then bytes [ENCODE_SIZE_8] or floats
-     * [ENCODE_SIZE_16] at encode_at + c encode_step; a step is 0 where all channels share one
-     * table. For 8 bits also float [3][256][4] at product_at: column c of the matrix times the
-     * decoded sample. */
+     * [ENCODE_SIZE_16] at encode_at + c encode_step. A step is 0 if all channels share one table.
+     * For 8 bits also float [3][256][4] at product_at: column c of the matrix times the decoded
+     * sample. */
     unsigned decode_at, decode_step, encode_at, encode_step, product_at;
     float matrix[3][3]; /* from decoded samples to linear light of the result */
     /* For GRID: uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. If encode_at is
-     * not 0 the nodes contain light, -1/4..5/4, and the curves at encode_at convert it to samples,
+     * not 0, the nodes contain light, -1/4..5/4, and the curves at encode_at convert it to samples,
      * so that light outside of the result's gamut is clipped at each pixel. For 8 bits also struct
      * gf_icc_place [inputs][256] at place_at. */
     int grid;
     unsigned node_at, place_at;
-    /* 16 bits: uint16_t [inputs][65536], positions of samples on the axes; 0: no table. */
+    /* For 16 bits: uint16_t [inputs][65536], the positions of samples on the axes; 0: no table. */
     unsigned curve_at;
 };
 
@@ -62,14 +62,12 @@ static inline const void *gf_icc_block(const struct gf_icc_transform *transform,
     return (const char *)transform + offset;
 }
 
-/* ---- MATRIX ---- */
-
 GF_HOST_DEVICE float gf_icc_within(float light)
 {
     return light > 0.0f ? (light < 1.0f ? light : 1.0f) : 0.0f;
 }
 
-/* The light of one channel, 0..1: the sum of three products. */
+/* Returns the light of one channel, 0..1, as the sum of three products. */
 GF_HOST_DEVICE float gf_icc_light(float r, float g, float b)
 {
     return gf_icc_within((r + g) + b);
@@ -91,10 +89,8 @@ GF_HOST_DEVICE uint32_t gf_icc_encode_16(const float *table, float light)
     return (uint32_t)(int32_t)((low + (high - low) * part) + 0.5f);
 }
 
-/* ---- GRID ---- */
-
-/* The position of a sample on an axis: the node below it, and the distance from that node in 1 /
- * GF_ICC_PART. */
+/* The position of a sample on an axis: the node below it, and the distance from that node in units
+ * of 1 / GF_ICC_PART. */
 struct gf_icc_place {
     uint32_t node, part;
 };
@@ -123,8 +119,9 @@ struct gf_icc_corners {
 GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, struct gf_icc_place y,
                                                        struct gf_icc_place z, uint32_t grid)
 {
-    /* A part and the step along its axis are packed into one number, so that sorting the parts also
-     * sorts the steps. The order of equal parts does not matter, since one weight is then 0. */
+    /* A part and the index step along its axis are packed into one number, so that sorting the
+     * parts also sorts the steps. The order of equal parts does not matter, since one weight is
+     * then 0. */
     const uint32_t sx = grid * grid, sy = grid, sz = 1;
     const uint32_t px = x.part << GF_ICC_STEP_BITS | sx, py = y.part << GF_ICC_STEP_BITS | sy,
                    pz = z.part << GF_ICC_STEP_BITS | sz;
@@ -140,7 +137,7 @@ GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, st
     return corners;
 }
 
-/* One channel of the result, 0..65535; `node` points to that channel of node 0. */
+/* Returns one channel of the result, 0..65535. `node` points to that channel of node 0. */
 GF_HOST_DEVICE uint32_t gf_icc_interpolated(const struct gf_icc_corners *corners,
                                             const uint16_t *node)
 {
@@ -150,7 +147,7 @@ GF_HOST_DEVICE uint32_t gf_icc_interpolated(const struct gf_icc_corners *corners
     return sum / (uint32_t)GF_ICC_PART;
 }
 
-/* The light that 0..65535 in a node stands for, clipped to 0..1. */
+/* Converts a number in a node, 0..65535, to light, clipped to 0..1. */
 GF_HOST_DEVICE float gf_icc_node_light(uint32_t v)
 {
     return gf_icc_within((float)(int32_t)v * (1.5f / 65535.0f) - 0.25f);
@@ -163,7 +160,7 @@ GF_HOST_DEVICE uint32_t gf_icc_mixed(uint32_t low, uint32_t high, uint32_t part)
            (uint32_t)GF_ICC_PART;
 }
 
-/* round(v / 257), exact for 0..65535. */
+/* Returns round(v / 257), exactly for 0..65535. */
 GF_HOST_DEVICE uint32_t gf_icc_narrow(uint32_t v)
 {
     return (v * 65281u + 8388608u) >> 24;

@@ -6,8 +6,8 @@
 
 enum gf_border { GF_BORDER_EDGE, GF_BORDER_REFLECT, GF_BORDER_WRAP, GF_BORDER_CONSTANT };
 
-/* The index in 0..n-1 that stands for index i, or -1 where the border's constant (0) does.
- * Reflect does not repeat the edge sample: -1 is 1, and for n = 1 always 0. */
+/* Returns the index in 0..n-1 whose sample replaces index i, or -1 if 0 replaces it (a constant
+ * border). Reflection does not repeat the edge sample: -1 becomes 1, and for n = 1 always 0. */
 GF_HOST_DEVICE int gf_border_index(int i, int n, int border)
 {
     if (i >= 0 && i < n)

@@ -1,10 +1,11 @@
-/* Where something smaller lies on something larger: at a side, in a corner, in the middle. */
+/* The position of a smaller rectangle on a larger one: at a side, in a corner, or in the middle. */
 #ifndef GF_STAGE_GRAVITY_H
 #define GF_STAGE_GRAVITY_H
 
 #include <math.h>
 
-/* In the order of gf_gravity_names; the last name is another spelling of the first. */
+/* The positions in the order of gf_gravity_names, whose last name is another spelling of the
+ * first. */
 enum gf_gravity {
     GF_GRAVITY_CENTRE,
     GF_GRAVITY_NORTH,
@@ -18,7 +19,8 @@ enum gf_gravity {
     GF_GRAVITY_CENTER
 };
 
-/* The offset where `room` columns, or rows, are left over; rounded down. */
+/* Returns the offset of the smaller rectangle if `room` columns (or rows) are left over, rounded
+ * down. */
 static inline int gf_gravity_x(int gravity, double room)
 {
     static const signed char part[] = {1, 1, 2, 2, 2, 1, 0, 0, 0, 1}; /* halves */

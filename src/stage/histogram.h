@@ -1,4 +1,4 @@
-/* The histograms that a stage may ask for of its input. */
+/* The histograms of its input that a stage may need. */
 #ifndef GF_STAGE_HISTOGRAM_H
 #define GF_STAGE_HISTOGRAM_H
 
@@ -9,34 +9,36 @@
 
 GF_C_BEGIN
 
-/* What is counted. Pixels of zero alpha never are. */
+/* What is counted. Pixels with zero alpha are not counted. */
 enum gf_statistic {
     GF_STATISTIC_NONE,
-    GF_STATISTIC_CHANNELS,  /* each colour channel by itself */
+    GF_STATISTIC_CHANNELS,  /* each colour channel in a histogram of its own */
     GF_STATISTIC_LUMA,      /* gf_luma601(), or the gray channel */
-    GF_STATISTIC_JOINT,     /* all colour channels in one */
+    GF_STATISTIC_JOINT,     /* all colour channels in one histogram */
     GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; a gray sample counts as a gray RGB pixel */
     GF_STATISTIC_KINDS,
-    /* The luma of each tile of a grid by itself, as LUMA; gf_statistic_of_tiles() says of which. */
+    /* The luma of each tile of a grid in a histogram of its own. gf_statistic_of_tiles() adds the
+     * size of the grid. */
     GF_STATISTIC_TILES = GF_STATISTIC_KINDS,
     GF_STATISTIC_MOST = 0xffffff
 };
 enum { GF_TILES_MAX = 16 }; /* a side */
 
-/* The statistic of columns * rows tiles. */
+/* Returns the statistic of columns * rows tiles. */
 static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)
 {
     return (enum gf_statistic)(GF_STATISTIC_TILES | columns << 8 | rows << 16);
 }
 
-/* The kind of the statistic, without the size of a grid. */
+/* Returns the kind of the statistic, without the size of a grid. */
 static inline enum gf_statistic gf_statistic_kind(enum gf_statistic statistic)
 {
     return (enum gf_statistic)(statistic & 255);
 }
 
-/* A picture in tiles of one size. Where a side is no multiple of the number of tiles, both are
- * drawn out, to the next one, by reflecting the picture at its edge, as by OpenCV's createCLAHE. */
+/* A picture in tiles of one size. If one side is no multiple of the number of tiles, both sides are
+ * extended to the next multiple by reflecting the picture at its edge, as in OpenCV's
+ * createCLAHE. */
 struct gf_tiles {
     int columns, rows;
     int width, height; /* of a tile, in pixels */
@@ -54,8 +56,8 @@ static inline struct gf_tiles gf_tiles_of(enum gf_statistic statistic, struct gf
 }
 
 struct gf_histogram {
-    int channels;    /* colour channels for CHANNELS, tiles for TILES, else 1 */
-    int bins;        /* M + 1 */
+    int channels;    /* 1, the number of colour channels for CHANNELS, or of tiles for TILES */
+    int bins;        /* M + 1, where M is the largest sample */
     uint64_t *count; /* [channels][bins] */
 };
 

@@ -1,4 +1,4 @@
-/* Filters that one filter stands for. */
+/* The parts of a filter, which are filters that do its work. */
 #ifndef GF_STAGE_PARTS_H
 #define GF_STAGE_PARTS_H
 
@@ -15,11 +15,12 @@ enum { GF_PARTS_MAX = 6, GF_PART_BYTES = 4096 }; /* parameters may hold a matrix
 struct gf_part {
     const struct gf_filter *filter;
     size_t size;
-    double params[GF_PART_BYTES / sizeof(double)]; /* the filter's own struct, aligned */
+    double params[GF_PART_BYTES / sizeof(double)]; /* the part's parameters, aligned for any
+                                                    * struct */
 };
 
-/* In the order in which they run. A part that is itself made of parts is replaced by them, unless
- * it is the filter that appended it. */
+/* The parts in the order in which they run. Parts of a part replace it, unless it is the filter
+ * that appended it. */
 struct gf_parts {
     int count;
     struct gf_part part[GF_PARTS_MAX];
@@ -36,16 +37,17 @@ static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *
         memcpy(part->params, params, size);
 }
 
-/* A rectangle of a picture; with a width of 0: it is not known. */
+/* A rectangle of a picture. A width of 0 means that the rectangle is not known. */
 struct gf_rectangle {
     int x, y, width, height;
 };
 
-/* The picture that a filter gets. Where a file was decoded at a fraction of its size, the input is
- * that much smaller than the picture, whose sides need not be multiples of the fraction's. */
+/* The picture that a filter gets. If a file was decoded at a fraction of its size, the input is
+ * smaller than the picture by that fraction; the picture's sides need not be multiples of
+ * `reduction`. */
 struct gf_extent {
     int width, height;       /* the size of the whole picture, to which sizes in parameters refer */
-    int reduction;           /* 1, 2, 4 or 8 */
+    int reduction;           /* the divisor of both sides: 1, 2, 4 or 8 */
     struct gf_rectangle box; /* the box that find_box() found in the picture */
     int bits;                /* bits of a sample, before a stencil premultiplies it */
 };

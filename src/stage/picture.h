@@ -15,8 +15,9 @@ enum { GF_STAGE_PICTURES_MAX = 8 };
 
 struct gf_picture {
     struct gf_image image;
-    uint64_t id; /* a number that no other picture of this process has */
-    char *notes; /* warnings of its reader that nobody has taken yet, as lines; NULL: none */
+    uint64_t id; /* a number that identifies the picture in this process */
+    char *notes; /* lines of warnings from the picture's reader that have not been reported; NULL:
+                  * none */
 };
 
 static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
@@ -24,10 +25,10 @@ static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
     return (uint64_t)picture->image.pitch * (uint64_t)picture->image.format.height;
 }
 
-/* Reads a picture file, upright as its EXIF orientation says, `scale` times as large, 8 or 16 bits
- * as the file has. The descriptor stays the caller's; `name` is for messages. The caller frees the
- * image by gf_image_free(), and *notes: lines of warnings, or NULL. (src/pipeline/read_picture.c,
- * since codecs are below filters) */
+/* Reads a picture file, turned upright by its EXIF orientation and scaled by `scale`, with the
+ * file's 8 or 16 bits. The caller keeps the descriptor; `name` is for messages. The caller frees
+ * the image by gf_image_free(), and *notes: lines of warnings, or NULL.
+ * (src/pipeline/read_picture.c defines it, since codecs are in a layer below filters) */
 enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
                                struct gf_image *image, char **notes,
                                struct gf_error *error) GF_CHECKED;

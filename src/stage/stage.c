@@ -1,5 +1,4 @@
-/* Binds a filter to a format, and answers questions about the stage from the filter's declaration.
- */
+/* Binds a filter to a format, and evaluates the filter's declaration for the stage. */
 #include "stage/stage.h"
 
 #include <stdlib.h>

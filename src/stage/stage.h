@@ -10,19 +10,19 @@ GF_C_BEGIN
 
 struct gf_stage {
     const struct gf_filter *filter;
-    const void *params;               /* the filter's own struct */
-    const struct gf_variant *variant; /* the variant asked for; NULL: the default */
-    const struct gf_filter *written; /* the filter of the chain, which messages name; may be NULL */
+    const void *params;               /* in a struct of the filter */
+    const struct gf_variant *variant; /* the variant that the user chose; NULL: the default */
+    const struct gf_filter *written;  /* the filter of the chain that messages name; may be NULL */
     struct gf_format in, out;
-    struct gf_icc icc; /* GF_COLOUR: of the input, which it fits; the bytes outlive the stage */
-    const struct gf_histogram *histogram; /* of the stage's input, where it asked for one */
-    /* What prepare() computes once for both backends: taps, tables. The block holds no pointers,
-     * since the CUDA backend copies it to the device. The stage frees it. */
+    struct gf_icc icc; /* GF_COLOUR: the input's profile; its bytes outlive the stage */
+    const struct gf_histogram *histogram; /* the histogram of the stage's input, if it needs one */
+    /* The block that prepare() computes once for both backends, such as taps and tables. It has no
+     * pointers, since the CUDA backend copies it to the device. The stage frees it. */
     void *constants;
     size_t constants_size;
 };
 
-/* Binds a filter to the format of its input, and asks its shape() for that of the result. */
+/* Binds a filter to the format of its input, and lets its shape() set the format of the result. */
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
                              const void *params, struct gf_format in,
                              struct gf_error *error) GF_CHECKED;
@@ -32,16 +32,18 @@ void gf_stage_release(struct gf_stage *stage); /* frees constants */
 enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Answers from the filter's declaration (stage/filter.h) for this stage. */
+/* These functions evaluate the filter's declaration (stage/filter.h) for this stage. */
 void gf_stage_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
 bool gf_stage_needs_whole(const struct gf_stage *stage);
-/* Lists the second pictures that the stage reads, in the order in which a launch has them; returns
- * how many. */
+/* Lists the second pictures that the stage reads, in the order of launch->pictures. Returns their
+ * number. */
 int gf_stage_pictures(const struct gf_stage *stage,
                       const struct gf_picture *list[GF_STAGE_PICTURES_MAX]);
-int gf_stage_radius(const struct gf_stage *stage); /* 0 where the filter declares none */
-int gf_stage_border(const struct gf_stage *stage); /* enum gf_border; EDGE where it has none */
-enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* of its input */
+int gf_stage_radius(const struct gf_stage *stage); /* 0 if the filter declares none */
+int gf_stage_border(const struct gf_stage *stage); /* enum gf_border; EDGE if the filter has no
+                                                    * border */
+enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* the statistic of the stage's
+                                                                     * input */
 
 GF_C_END
 #endif

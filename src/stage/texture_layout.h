@@ -1,12 +1,12 @@
-/* How a picture must lie in device memory to be read as a texture. A view that does not lie so is
+/* The layout of a picture in device memory that textures require. A view with another layout is
  * copied to scratch memory first. */
 #ifndef GF_STAGE_TEXTURE_LAYOUT_H
 #define GF_STAGE_TEXTURE_LAYOUT_H
 
 #include "gpufilter/image.h"
 
-/* Bytes, and texels of one axis: the narrowest limits of all devices from compute capability 5.0
- * on. */
+/* The alignments in bytes and the largest sides in texels: the narrowest limits of all devices from
+ * compute capability 5.0 on. */
 enum {
     GF_TEXTURE_ALIGNMENT = 512,
     GF_TEXTURE_PITCH_ALIGNMENT = 32,

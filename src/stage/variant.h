@@ -1,4 +1,4 @@
-/* The CUDA kernels of a filter: how they are launched, and which variants of them there are. */
+/* The CUDA kernels of a filter: their launchers, and the list of variants. */
 #ifndef GF_STAGE_VARIANT_H
 #define GF_STAGE_VARIANT_H
 
@@ -13,51 +13,56 @@ GF_C_BEGIN
 
 struct gf_stage;
 
-/* One launch on one band. The launcher computes the grid, launches on the stream it is given and
- * returns the launch status (cudaError_t): no allocation, no synchronisation. Kernels neither read
- * nor write beyond the rows' own bytes. */
+/* One launch for one band. The launcher computes the grid, launches on the stream that it gets and
+ * returns the launch status (cudaError_t). It neither allocates nor synchronises. Kernels access
+ * only the rows' own bytes. */
 struct gf_launch {
     const struct gf_stage *stage;
     struct gf_view in, out; /* device memory; `in` holds at least the input rows of `out` */
     void *scratch; /* cuda_scratch() bytes of device memory, 256-byte aligned, not cleared */
     const void *constants; /* stage->constants on the device, 256-byte aligned */
     void *stream;          /* cudaStream_t */
-    /* For the filter's cuda_fused alone: tables on the device, 256 bytes that begin on a multiple
-     * of 16, which each sample that is read goes through before anything else, and each result
-     * before it is written; NULL: none. */
+    /* For cuda_fused alone: tables on the device, 256 bytes each, 16-byte aligned. Each sample that
+     * is read goes through `before` first, and each result through `after` before it is written;
+     * NULL: no table. */
     const void *before, *after;
-    const struct gf_view *pictures; /* gf_stage_pictures(), whole, in device memory */
-    /* For the filter's cuda_counting alone: where the result is counted, as by a gf_counter. */
+    const struct gf_view *pictures; /* the pictures of gf_stage_pictures(), whole, in device
+                                     * memory */
+    /* For cuda_counting alone: the counters of the result, as for a gf_counter. */
     enum gf_statistic statistic;
     unsigned long long *count;
 };
 typedef int gf_launcher(const struct gf_launch *launch);
 
-/* Adds the view's pixels to count[channels][bins], 64-bit counters in device memory; `tables` is
- * gf_lightness_tables on the device for LIGHTNESS, else NULL. The rules of launchers hold. */
+/* Adds the view's pixels to count[channels][bins], 64-bit counters in device memory. `tables` is
+ * gf_lightness_tables() on the device for LIGHTNESS, otherwise NULL. The rules for launchers
+ * apply. */
 typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic,
                        unsigned long long *count, const void *tables, void *stream);
 
-/* A variant of a filter's kernels, chosen by `variant=name`. The default makes the CPU's picture,
- * and so do all others but those that show what an intrinsic or a library's function does to it. A
- * build without CUDA has the same table without the functions, so that it takes the same chains. */
+/* A variant of a filter's kernels, which the user chooses by `variant=name`. Variants make the same
+ * picture as the CPU, except those that demonstrate the effect of an intrinsic or a library
+ * function. A build without CUDA has the same table without the functions, so that it accepts the
+ * same chains. */
 struct gf_variant {
     const char *name;    /* "tiled" */
-    const char *summary; /* the technique, and the section of the guide that shows it */
-    gf_launcher *launch; /* NULL: the default's */
-    gf_counter *count;   /* of a filter that wants a statistic; NULL: the default's */
+    const char *summary; /* the technique, and the section of the CUDA guides that explains it */
+    gf_launcher *launch; /* NULL: the launcher of the default */
+    gf_counter *count;   /* the counter of a filter with a statistic; NULL: the counter of the
+                          * default */
     bool count_extremes; /* count marks only the lowest and the highest level of the picture */
     int tolerance; /* the largest difference of its 8-bit samples from the CPU's; 0: the samples are
                       the same */
     int tolerance_16; /* the largest difference of its 16-bit samples */
     int architecture; /* the lowest compute capability that it runs on, 90 for 9.0; 0: any */
-    /* Says why it cannot run this stage ("takes 8 bits only"), or NULL where it can. The function
-     * itself is NULL where it runs every stage. */
+    /* Returns the reason why the variant cannot run this stage ("takes 8 bits only"), or NULL. The
+     * pointer itself is NULL if the variant runs every stage. */
     const char *(*refuses)(const struct gf_stage *stage);
     size_t (*scratch)(const struct gf_stage *stage, int rows); /* NULL: the filter's cuda_scratch */
 };
 
-/* The largest difference of samples of that depth; `variant` NULL stands for the default. */
+/* Returns the largest difference of samples with that many bits. `variant` may be NULL, for the
+ * default. */
 static inline int gf_variant_tolerance(const struct gf_variant *variant, int bits)
 {
     return !variant ? 0 : bits == 8 ? variant->tolerance : variant->tolerance_16;
@@ -70,8 +75,8 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
 #endif
 #define GF_VARIANT(name_, launcher_, summary_) \
     .name = name_, .launch = GF_LAUNCHER(launcher_), .summary = summary_
-/* The same of a variant beside the default, and of a way of counting: what people study. In a build
- * without the study a list ends at the first of them. */
+/* GF_STUDIED declares a variant that is not the default, and GF_COUNTER a way of counting, for the
+ * study of kernels. A build without the study ends the list at the first of them. */
 #ifdef GF_WITH_STUDY
 #define GF_STUDIED GF_VARIANT
 #define GF_COUNTER(name_, counter_, summary_) \
@@ -80,8 +85,8 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
 #define GF_STUDIED(...) .name = NULL
 #define GF_COUNTER(...) .name = NULL
 #endif
-/* A list of variants, first the default:
- * GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}, {GF_STUDIED(...), .refuses = ...}) */
+/* A list of variants; the first is the default: GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")},
+ * {GF_STUDIED(...), .refuses = ...}) */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
 
 GF_C_END

@@ -14,8 +14,8 @@ struct gf_rows {
     int first, end;
 };
 
-/* Rows y .. y + rows - 1 of a picture; `format` is the picture's, its height too. Row r lies at
- * data + (r - y) * pitch. In device memory data and pitch are multiples of 16. */
+/* Rows y .. y + rows - 1 of a picture. `format` is that of the whole picture, including its height.
+ * Row r is at data + (r - y) * pitch. In device memory data and pitch are multiples of 16. */
 struct gf_view {
     unsigned char *data;
     size_t pitch;
@@ -43,7 +43,7 @@ static inline struct gf_view gf_view_part(const struct gf_view *whole, struct gf
     return gf_view_make(gf_view_row(whole, rows.first), whole->pitch, whole->format, rows);
 }
 
-/* All rows of the picture. */
+/* Returns a view of all rows of the picture. */
 static inline struct gf_view gf_image_view(const struct gf_image *image)
 {
     return gf_view_make(image->data, image->pitch, image->format,

@@ -1,5 +1,5 @@
-/* Draws texts. The program keeps the pictures of all texts, with the font's file, so that all
- * chains of a batch share them. */
+/* Draws texts. The pictures of all texts are kept, with the font's file, so that all chains of a
+ * batch share them. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -26,15 +26,13 @@ static void write_style(const struct gf_text_style *s, char *how)
              s->outline, s->face, s->align, s->padding, s->colour, s->edge, s->background);
 }
 
-/* Returns the text behind the style. */
+/* Reads the style, and returns the text after it. */
 static const char *read_style(const char *how, struct gf_text_style *s)
 {
     sscanf(how, "%lf %lf %lf %d %d %d %d %d %d", &s->size, &s->spacing, &s->outline, &s->face,
            &s->align, &s->padding, &s->colour, &s->edge, &s->background);
     return strchr(how, '\n') + 1;
 }
-
-/* ---- drawing ---- */
 
 static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes, size_t size,
                                 const struct gf_text_style *style, FT_Face *face,

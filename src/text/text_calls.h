@@ -1,4 +1,4 @@
-/* The functions of FreeType (2.10 or later) and HarfBuzz (2.7 or later) that this folder calls. */
+/* The functions of FreeType (2.10 or later) and HarfBuzz (2.7 or later) that the program calls. */
 #ifndef GF_TEXT_TEXT_CALLS_H
 #define GF_TEXT_TEXT_CALLS_H
 

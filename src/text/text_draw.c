@@ -6,17 +6,18 @@
 
 #include "base/fail.h"
 
-/* A picture that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels; y
- * counts upwards from the first baseline, x from the left of the widest line. */
+/* A picture that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels. y
+ * counts upwards from the first baseline, x to the right from the left end of the widest line. */
 struct drawing {
     FT_Face face;
     FT_Stroker stroker; /* NULL: no outline */
     const struct gf_text_lines *lines;
     const struct gf_text_style *style;
     int64_t pitch, widest;
-    int left, top, width, height; /* the size of the picture and the height of its top above the
-                                     baseline, in pixels */
-    unsigned char *fill, *edge;   /* coverage, width x height */
+    int left, top, width, height; /* the picture's left end, its top above the baseline, and its
+                                   * size, in pixels */
+    unsigned char *fill, *edge;   /* coverage of the letters, and of their outline, width x
+                                   * height */
 };
 
 static int64_t down(int64_t v)
@@ -29,7 +30,7 @@ static int64_t up(int64_t v)
     return -down(-v);
 }
 
-/* Splits the place of a glyph into whole pixels and the remainder, by which the outline is
+/* Splits the position of a glyph into whole pixels and a fraction, by which the outline is
  * moved. */
 static void place(const struct drawing *d, const struct gf_text_glyph *glyph, FT_Vector *part,
                   int64_t *x, int64_t *y)
@@ -64,7 +65,7 @@ static enum gf_status load_glyph(const struct drawing *d, unsigned index, FT_Gly
     return failure ? damaged(failure, error) : GF_OK;
 }
 
-/* Widens the picture so that it holds the glyphs. */
+/* Enlarges the picture so that it contains the glyphs. */
 static enum gf_status measure(struct drawing *d, struct gf_error *error)
 {
     const int64_t beyond = llround(ceil(d->style->outline)) + d->style->padding;
@@ -102,7 +103,7 @@ static enum gf_status measure(struct drawing *d, struct gf_error *error)
     return GF_OK;
 }
 
-/* Adds a glyph to the coverage. Where two glyphs overlap, their coverages a and b give 1 - (1 - a)
+/* Adds a glyph to the coverage. If two glyphs overlap, their coverages a and b become 1 - (1 - a)
  * (1 - b). */
 static void cover(const struct drawing *d, unsigned char *coverage, const FT_BitmapGlyph glyph,
                   int64_t x, int64_t y)
@@ -123,7 +124,7 @@ static void cover(const struct drawing *d, unsigned char *coverage, const FT_Bit
     }
 }
 
-/* Draws the glyph itself, or, with an outline, the area within and around the glyph. */
+/* Draws the glyph or, with `outline`, the area within and around the glyph. */
 static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_glyph *at,
                                  bool outline, struct gf_error *error)
 {
@@ -164,7 +165,8 @@ static bool is_gray(int colour)
            ((colour >> 16 & 255) == (colour >> 8 & 255) && (colour >> 8 & 255) == (colour & 255));
 }
 
-/* Composites a layer over the premultiplied colour in pixel[0..2] with the alpha in pixel[3]. */
+/* Composites the colour, with the alpha `part`, over the premultiplied colour in pixel[0..2] with
+ * the alpha in pixel[3]. */
 static void lay(double *pixel, int colour, double part)
 {
     for (int c = 0; c < 4; c++) {
@@ -189,7 +191,7 @@ static void colour_pixels(const struct drawing *d, const struct gf_image *image)
             if (d->fill[at])
                 lay(pixel, style->colour, d->fill[at] / 255.0);
             for (int c = 0; pixel[3] == 0 && c < 3;
-                 c++) /* transparent pixels have the colour, too */
+                 c++) /* transparent pixels have the text's colour, too */
                 pixel[c] = style->colour >> (16 - 8 * c) & 255;
             const double alpha = pixel[3] > 0 ? pixel[3] / 255 : 1;
             for (int c = 0; c < channels - 1; c++)

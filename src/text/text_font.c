@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 
-/* The letters from U+0020 to U+007E, 12 in a block; the two rows at the bottom of a block lie below
- * the baseline. */
+/* The letters from U+0020 to U+007E, 12 in a block. The two bottom rows of a block are below the
+ * baseline. */
 enum { FIRST = 32, LETTERS = 95, BLOCK = 12, COLUMNS = 5, ROWS = 9, BELOW = 2 };
 static const char *const squares[] = {
     "..... ..#.. .#.#. .#.#. ..#.. ##... .##.. ..#.. ...#. .#... ..... .....",
@@ -98,7 +98,7 @@ enum {
     ADVANCE = 6 * SQUARE,
     CONTOURS_MAX = ROWS * (COLUMNS + 1) / 2,
     GLYPH_MAX = 12 + CONTOURS_MAX * (2 + 4 * 5),
-    GLYPHS = 1 + LETTERS, /* the first glyph stands for a missing letter */
+    GLYPHS = 1 + LETTERS, /* the first glyph replaces missing letters */
     TABLES = 7,
     HEADER = 12 + 16 * TABLES,
     FONT_MAX = HEADER + GLYPHS * (GLYPH_MAX + 16) + 512,
@@ -119,13 +119,13 @@ static unsigned char *put32(unsigned char *at, unsigned value)
 
 static bool is_set(int letter, int row, int column)
 {
-    if (letter < 0) /* the glyph for a missing letter is a box */
+    if (letter < 0) /* a box is drawn for a missing letter */
         return row < ROWS - BELOW &&
                (row == 0 || row == ROWS - BELOW - 1 || column == 0 || column == COLUMNS - 1);
     return squares[letter / BLOCK * ROWS + row][letter % BLOCK * (COLUMNS + 1) + column] == '#';
 }
 
-/* A bar is the contour of neighbouring squares in a row: its left, right and bottom, in units. */
+/* A bar is the contour of adjacent squares in a row: its left, right and bottom, in font units. */
 struct bar {
     int left, right, bottom;
 };
@@ -162,7 +162,7 @@ static unsigned char *put_glyph(unsigned char *at, int letter)
         at = put16(at, 4 * i + 3);
     at = put16(at, 0); /* no instructions */
     for (int i = 0; i < 4 * bars; i++)
-        *at++ = 1; /* points on the curve; coordinates are steps of 16 bits */
+        *at++ = 1; /* points on the curve, whose coordinates are 16-bit differences */
     for (int i = 0, x = 0; i < bars; x = bar[i++].right) {
         at = put16(at, bar[i].left - x);
         at = put16(at, 0);
@@ -181,7 +181,7 @@ static unsigned char *put_glyph(unsigned char *at, int letter)
 static unsigned char *put_cmap(unsigned char *at)
 {
     static const int words[] = {
-        0, 1,  3, 1, 0, 12, /* one table, of Unicode */
+        0, 1,  3, 1, 0, 12, /* one table, for Unicode */
         4, 32, 0, 4, 4, 1,  0, FIRST + LETTERS - 1, 0xffff, 0, FIRST, 0xffff, 1 - FIRST, 1, 0, 0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         at = put16(at, words[i]);
@@ -233,7 +233,7 @@ static unsigned char *put_hmtx(unsigned char *at)
     return at;
 }
 
-/* Writes an entry of the directory, for a table that ends before *at; *at is then rounded up to 4
+/* Writes an entry of the directory for a table that ends before *at. *at is then rounded up to 4
  * bytes. */
 static void put_entry(unsigned char *font, int index, const char *tag, const unsigned char *start,
                       unsigned char **at)
@@ -261,7 +261,7 @@ enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size, struct gf_
         return gf_fail_memory(error);
     put16(put32(font, 0x10000), TABLES);
     unsigned char *at = font + HEADER, *start;
-    /* The directory is sorted by name: the tables glyf and loca lie between these tables. */
+    /* The directory is sorted by name; the tables glyf and loca come between these tables. */
     static const int place[PLAIN] = {0, 2, 3, 4, 6};
     for (int i = 0; i < PLAIN; i++) {
         start = at;

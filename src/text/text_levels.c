@@ -44,9 +44,9 @@ static bool is_mark(uint32_t code)
     }
 }
 
-/* Gives each letter its kind and script. A combining mark takes those of the letter that it stands
- * on. A sign that all scripts share takes the script of the letter before it, or, at the start of a
- * line, the script of the first letter. */
+/* Sets the kind and script of each letter. A combining mark takes those of the letter before it. A
+ * sign that all scripts share takes the script of the letter before it or, at the start of a line,
+ * the script of the first letter. */
 static void classify(struct gf_text_letter *letter, int count)
 {
     hb_script_t script = HB_SCRIPT_COMMON;
@@ -68,8 +68,8 @@ static void classify(struct gf_text_letter *letter, int count)
     }
 }
 
-/* Rules W4, W5, W7: separators and terminators in and beside numbers become part of the number, and
- * a number behind left-to-right letters takes their direction. */
+/* Applies rules W4, W5, W7: separators and terminators in and beside numbers become part of the
+ * number, and a number after left-to-right letters takes their direction. */
 static void join_numbers(struct gf_text_letter *letter, int count, enum kind base)
 {
     for (int i = 1; i + 1 < count; i++) {
@@ -93,8 +93,8 @@ static void join_numbers(struct gf_text_letter *letter, int count, enum kind bas
     }
 }
 
-/* Rules N1, N2: neutral characters between two characters of one direction take that direction;
- * other neutral characters take the direction of the line. */
+/* Applies rules N1, N2: neutral characters between two characters of one direction take that
+ * direction; other neutral characters take the direction of the line. */
 static void resolve_neutrals(struct gf_text_letter *letter, int count, enum kind base)
 {
     enum kind before = base;

@@ -8,14 +8,14 @@
 #include "base/fail.h"
 #include "base/printable.h"
 
-/* What is kept while a text is shaped, beside its lines. */
+/* The state while a text is shaped, besides its lines. */
 struct shaping {
     hb_font_t *font;
     hb_buffer_t *buffer;
     struct gf_text_letter *letter;
     uint32_t *code;
     struct gf_text_lines *lines;
-    int room; /* the number of glyphs that lines->glyph has room for */
+    int room; /* the capacity of lines->glyph */
 };
 
 /* Reads the code points up to the end of the line; *bytes becomes the length of the line in bytes.
@@ -71,7 +71,7 @@ static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_erro
     return GF_OK;
 }
 
-/* Shapes a run: letters of one level and script. */
+/* Shapes a run of letters with one level and script. */
 static enum gf_status shape_run(struct shaping *s, int start, int end, struct gf_error *error)
 {
     s->buffer = gf_text.hb_buffer_create();
@@ -94,8 +94,8 @@ struct run {
     int start, end, level;
 };
 
-/* Rule L2: from the highest level down to 1, neighbouring runs of that level or above are put in
- * reverse order. */
+/* Applies rule L2: from the highest level down to 1, adjacent runs of that level or above are
+ * reversed. */
 static void reorder(struct run *run, int runs)
 {
     for (int level = 2; level > 0; level--) {

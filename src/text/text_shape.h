@@ -1,6 +1,6 @@
-/* Shapes text: turns UTF-8 into glyphs and their places. Directions follow a part of the Unicode
- * Bidirectional Algorithm (UAX #9); HarfBuzz shapes the letters of each run. Only builds with the
- * libraries include this code. */
+/* Shapes text: converts UTF-8 to glyphs and their positions. Directions follow a part of the
+ * Unicode Bidirectional Algorithm (UAX #9); HarfBuzz shapes the letters of each run. Only builds
+ * with the libraries include this code. */
 #ifndef GF_TEXT_TEXT_SHAPE_H
 #define GF_TEXT_TEXT_SHAPE_H
 
@@ -12,7 +12,7 @@
 
 struct gf_text_glyph {
     unsigned index; /* the glyph's index in the font */
-    /* the glyph's origin, from the line's start and baseline, in 1/64 pixel, y upwards */
+    /* The glyph's origin, from the line's start and baseline, in 1/64 pixel, y upwards. */
     int64_t x, y;
     int line;
 };
@@ -30,17 +30,16 @@ struct gf_text_letter {
     unsigned char kind, level;
 };
 
-/* Sets script and level of the letters of a line from their code points. */
+/* Sets the script and level of the letters of a line from their code points. */
 void gf_text_set_levels(struct gf_text_letter *letter, int count);
 
 /* Shapes UTF-8 for a face whose size is set. The caller frees the lines by gf_text_lines_free(),
- * also after a failure. */
+ * even after a failure. */
 enum gf_status gf_text_shape(FT_Face face, const char *text, struct gf_text_lines *lines,
                              struct gf_error *error) GF_CHECKED;
 void gf_text_lines_free(struct gf_text_lines *lines);
 
-/* Draws the lines with a face whose size is set. The caller frees the image by gf_image_free().
- * (text_draw.c) */
+/* Draws the lines with a face whose size is set. The caller frees the image by gf_image_free(). */
 enum gf_status gf_text_draw(FT_Library library, FT_Face face, const struct gf_text_lines *lines,
                             const struct gf_text_style *style, struct gf_image *image,
                             struct gf_error *error) GF_CHECKED;
