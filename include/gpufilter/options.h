@@ -74,7 +74,8 @@ struct gf_options {
                             * is coded by the thread that needs it */
     uint64_t memory_bytes; /* limit of host memory for buffers, codecs, second pictures and whole
                             * pictures; one that takes more is GF_ERROR_INPUT. 0: three quarters of
-                            * the machine's or the control group's memory */
+                            * the machine's or the control group's memory, and for a decoder 1 GiB
+                            * or 16 KiB for each byte of the file */
     uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
     uint64_t max_pixels;             /* a larger input, or a larger result of a filter, is
                                       * GF_ERROR_INPUT; 1 or more */

@@ -80,6 +80,8 @@ enum gf_status gf_read_picture(const char *path, const struct gf_options *option
     if (!status)
         status = gf_source_open(input, options, &source, error);
     if (!status)
+        status = gf_memory_check_proportion(source, input, options, error);
+    if (!status)
         status = check_memory(path, options, source, compared, error);
     if (!status)
         status = read_rows(source, picture, error);

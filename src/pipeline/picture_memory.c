@@ -97,6 +97,8 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
     task->codec_bytes = in.bytes + out.bytes;
     task->second_bytes = second.bytes;
     enum gf_status status = check_bytes(pipeline, name, second, error);
+    if (!status && source)
+        status = gf_memory_check_proportion(source, task->input, &pipeline->options, error);
     if (!status)
         status = check_bytes(pipeline, name, in, error);
     if (!status)

@@ -27,6 +27,26 @@ else
     skip "no GIF in this build"
 fi
 
+begin "a canvas out of proportion to its file is refused unless --memory allows it"
+printf 'GIF89a\060\165\060\165\200\0\0\0\0\0\377\377\377!\371\4\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;' >bomb.gif
+if has GIF; then
+    message=': it is decoded as a whole: that takes 3434 MiB of memory, over the 1024 MiB that a file of 43 bytes may take (to allow more: --memory)$'
+    run 4 gpufilter -q -i bomb.gif -o o.png --device=cpu
+    stderr_like "bomb.gif$message"
+    run 4 gpufilter -q -i - -o o.png --device=cpu <bomb.gif
+    stderr_like "stdin$message"
+    run 4 gpufilter --compare bomb.gif bomb.gif
+    stderr_like "bomb.gif$message"
+    run 2 gpufilter -i small.pgm -o o.png --device=cpu overlay=bomb.gif
+    stderr_like "overlay: bomb.gif$message"
+    run 4 gpufilter -q -i bomb.gif -o o.png --device=cpu --memory=2G
+    grep -q "over the 2048 MiB of --memory$" stderr || problem "it says: $(cat stderr)"
+    run 0 gpufilter -q -i bomb.gif -o o.png --device=cpu --memory=4G crop=10:10
+    run 0 gpufilter -q -i over.gif -o o.png --device=cpu crop=10:10
+else
+    skip "no GIF in this build"
+fi
+
 begin "--compare keeps to --memory"
 run 4 gpufilter --compare large.pgm large.pgm --memory=64M
 stderr_like 'large.pgm: it is compared as a whole: that takes 160 MiB of memory, over the 64 MiB of --memory$'

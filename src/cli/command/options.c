@@ -70,7 +70,7 @@ static const struct gf_option options[] = {
 #include "codec/formats.def"
              "known by content. FILE[2] is the third picture of a file, - is standard input. Also a folder, a quoted "
              "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
-             "Or one archive: FILE.tar, compressed or not; tar:- is standard input. CMYK becomes RGB"},
+             "Or one archive: FILE.tar, compressed or not; tar:- is standard input"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,
      .offset = AT(output),
      .help = "the picture to write, in the format of its extension; it appears complete or not at all. - is standard "
@@ -107,14 +107,14 @@ static const struct gf_option options[] = {
      .help = "convert the colours after the chain: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
     {.name = "cmyk-profile", .argument = "FILE", .type = GF_OPTION_FILE,
      .offset = AT(options.cmyk_profile),
-     .help = "the ICC profile of CMYK pictures that carry none, such as the press's; without it "
-             "the pictures become RGB by (1 - ink)(1 - black), with a warning"},
+     .help = "the ICC profile of CMYK pictures that carry none; without it they become RGB by "
+             "(1 - ink)(1 - black), with a warning"},
     {.name = "strip", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
      .help = "leave out the metadata: ICC, EXIF, XMP, IPTC, texts and density"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
-     .help = "do not apply the orientation that EXIF, TIFF, AVIF or JPEG XL states, but keep it; "
-             "libheif always turns a HEIC upright"},
+     .help = "keep the orientation that EXIF, TIFF, AVIF or JPEG XL states, instead of applying it; "
+             "a HEIC is always turned upright"},
     {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.allow_truncated),
      .help = "read what is there of a truncated PNG or JPEG"},
@@ -123,8 +123,7 @@ static const struct gf_option options[] = {
      .help = "refuse larger inputs and larger results of filters; suffixes k, M, G"},
     {.name = "timeout", .argument = "SECONDS", .type = GF_OPTION_NUMBER, .least = 0.001, .greatest = GF_TIMEOUT_MAX,
      .offset = AT(options.timeout_s),
-     .help = "a picture that takes longer fails, and the run goes on with the next; one call of a format's library is not "
-             "interrupted"},
+     .help = "a picture that takes longer fails by name"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),
@@ -174,7 +173,7 @@ static const struct gf_option options[] = {
      .help = "CPU threads for filters, PNG and JPEG; 0: one for each processor"},
     {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.memory_bytes),
-     .help = "limit of host memory; a picture that needs more is refused; by default three quarters of the memory there is; suffixes K, M, G"},
+     .help = "limit of host memory; a picture that needs more is refused; by default three quarters of the memory there is, and for a decoder 1 GiB or 16 KiB for each byte of the file; suffixes K, M, G"},
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
      .help = "limit of device memory; by default what is free"},
@@ -182,7 +181,7 @@ static const struct gf_option options[] = {
      .help = "where JPEGs, and PNGs of level 1, are decoded and encoded, with the same result; auto: on the GPU, where a GPU runs and can do it"},
     {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
      .offset = AT(options.host_memory),
-     .help = "host memory for copies to a GPU; pageable shows what copies cost from memory that is not pinned"},
+     .help = "host memory for copies to a GPU; pageable shows what copies cost without pinning"},
     {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
      .help = "how data get to a GPU; zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
     {.name = "no-fuse", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_fuse),

@@ -69,6 +69,27 @@ enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes
                             : "of options.memory_bytes");
 }
 
+enum gf_status gf_memory_check_proportion(const struct gf_source *source,
+                                          const struct gf_input *input,
+                                          const struct gf_options *options, struct gf_error *error)
+{
+    /* Any file may take FREE_BYTES. Photographs take less than a hundredth of BYTES_A_BYTE for each
+     * byte of their files, drawings and scans of empty pages less than a tenth. */
+    const uint64_t FREE_BYTES = (uint64_t)1 << 30, BYTES_A_BYTE = 1 << 14;
+    const uint64_t mib = (uint64_t)1 << 20, bytes = source->memory.bytes;
+    const int64_t known = gf_input_size(input);
+    const uint64_t file = source->file_bytes ? source->file_bytes : known > 0 ? (uint64_t)known : 0;
+    const uint64_t most = file > FREE_BYTES / BYTES_A_BYTE ? file * BYTES_A_BYTE : FREE_BYTES;
+    if (options->memory_bytes || !file || bytes <= most)
+        return GF_OK;
+    return gf_fail(
+        error, GF_ERROR_INPUT,
+        "%s: %s: that takes %llu MiB of memory, over the %llu MiB that a file of %llu bytes may "
+        "take (to allow more: options.memory_bytes)",
+        gf_input_name(input), source->memory.why, (unsigned long long)((bytes + mib - 1) / mib),
+        (unsigned long long)(most / mib), (unsigned long long)file);
+}
+
 const char *gf_truncated_hint(const struct gf_options *options)
 {
     return options->allow_truncated ? "" : " (to keep what there is: options.allow_truncated)";

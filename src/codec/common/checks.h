@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
 #include "gpufilter/pipeline.h"
 
 /* Passes one line to options->warn, if the caller set it. */
@@ -30,6 +32,14 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
 enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes, uint64_t limit,
                                const struct gf_options *options, bool shared,
                                struct gf_error *error) GF_CHECKED;
+
+/* GF_ERROR_INPUT where options->memory_bytes sets no limit, and reading the picture takes over 1
+ * GiB and over 16 KiB for each byte of its file: a file of 90 bytes can declare a canvas of 900
+ * megapixels. */
+enum gf_status gf_memory_check_proportion(const struct gf_source *source,
+                                          const struct gf_input *input,
+                                          const struct gf_options *options,
+                                          struct gf_error *error) GF_CHECKED;
 
 /* The end of an error message about damage, which suggests options->allow_truncated; "" where that
  * option is set already. */

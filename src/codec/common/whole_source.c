@@ -105,6 +105,7 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
         return status;
     base->format = (struct gf_format){(int)width, (int)height, channels, bits};
     const double pixels = (double)width * (double)height;
+    base->file_bytes = source->file.size;
     base->memory = (struct gf_codec_memory){
         source->file.size + (uint64_t)(pixels * (channels * bits / 8 + library_bytes)),
         "it is decoded as a whole"};
