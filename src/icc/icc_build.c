@@ -190,40 +190,33 @@ static struct verdict {
 static int verdict_next;
 static pthread_mutex_t judging = PTHREAD_MUTEX_INITIALIZER; /* guards the verdicts */
 
-static bool recall(struct gf_icc icc, bool *sound)
-{
-    pthread_mutex_lock(&judging);
-    int i = 0;
-    while (i < VERDICTS && !(verdicts[i].icc.data && gf_icc_same(verdicts[i].icc, icc)))
-        i++;
-    if (i < VERDICTS)
-        *sound = verdicts[i].sound;
-    pthread_mutex_unlock(&judging);
-    return i < VERDICTS;
-}
-
 static void keep_verdict(struct gf_icc icc, bool sound)
 {
     unsigned char *const copy = icc.size <= VERDICT_BYTES_MOST ? malloc(icc.size) : NULL;
     if (!copy)
         return;
     memcpy(copy, icc.data, icc.size);
-    pthread_mutex_lock(&judging);
     struct verdict *const verdict = &verdicts[verdict_next++ % VERDICTS];
     free((void *)verdict->icc.data);
     *verdict = (struct verdict){{.data = copy, .size = icc.size}, sound};
-    pthread_mutex_unlock(&judging);
 }
 
-/* If memory runs out, the profile counts as sound; its conversion will then fail. */
+/* If memory runs out, the profile counts as sound; its conversion will then fail. Threads that have
+ * the same new profile wait for one verdict. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
-    bool sound;
-    if (recall(icc, &sound))
-        return sound;
-    if (judge(icc, &sound))
-        return true;
-    keep_verdict(icc, sound);
+    bool sound = true;
+    pthread_mutex_lock(&judging);
+    int i = 0;
+    while (i < VERDICTS && !(verdicts[i].icc.data && gf_icc_same(verdicts[i].icc, icc)))
+        i++;
+    if (i < VERDICTS)
+        sound = verdicts[i].sound;
+    else if (judge(icc, &sound))
+        sound = true;
+    else
+        keep_verdict(icc, sound);
+    pthread_mutex_unlock(&judging);
     return sound;
 }
 
