@@ -1,9 +1,8 @@
-/* Copies boxes, a number of bytes in each of a number of rows, between a picture and shared memory
- * by the copy engine that compute capability 9.0 has in each multiprocessor (tensor maps; CUDA 12).
- * One thread starts a copy. Bytes outside the picture are read as 0 and not written.
- *
- * A thread that waits for the boxes of a bar gives the parity of the bar's round: 0, 1, 0, ... The
- * bar's owner starts a round with box_expect(). */
+/* Copies boxes between a picture and shared memory by the copy engine that compute capability 9.0
+ * has in each multiprocessor (tensor maps; CUDA 12). A box is a number of bytes in each of a number
+ * of rows. One thread starts a copy. Bytes outside the picture are read as 0 and not written. A bar
+ * counts rounds. A thread that waits for the boxes of a bar passes the parity of the bar's round:
+ * 0, 1, 0, ... The owner of the bar starts a round with box_expect(). */
 #ifndef GF_CUDA_COMMON_BOXES_CUH
 #define GF_CUDA_COMMON_BOXES_CUH
 
@@ -30,7 +29,7 @@ static __device__ __forceinline__ unsigned shared_address(const void *p)
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* Prepares a bar. All threads must meet after it, before the first of them waits. */
+/* Prepares a bar. All threads must synchronise after it, before any of them waits. */
 static __device__ __forceinline__ void box_bar_init(box_bar *bar)
 {
 #if GF_HAS_BOXES
@@ -102,8 +101,8 @@ static __device__ __forceinline__ void box_fence()
 #endif
 }
 
-/* Makes the map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of at most 256
- * rows. */
+/* Makes the tensor map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of at
+ * most 256 rows. */
 static inline cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch,
                                      size_t bytes, int rows, int box_bytes, int box_rows)
 {

@@ -1,8 +1,7 @@
-/* A box of an 8-bit picture in shared memory: its pixels outside the picture are filled in by the
- * border's rule, and its bytes are brought into the order in which mma takes operands.
- *
- * A Shape says how many CHANNELS (1 or 3) and ROWS (a multiple of 8) a box has. A row has BOX_BYTES
- * with SKIPPED pixels first, then PIXELS (a multiple of 4) that become operands. A Shape also gives
+/* Boxes of 8-bit pictures in shared memory, as operands of mma. Pixels outside the picture are set
+ * by the border's rule, and the bytes are brought into the order of mma's operands. A type Shape
+ * defines the CHANNELS (1 or 3) and ROWS (a multiple of 8) of a box. A row has BOX_BYTES with
+ * SKIPPED pixels first, then PIXELS (a multiple of 4) that become operands. A Shape also defines
  * the block's WARPS, how many pixels AROUND itself a result needs, and the order of the
  * operands. */
 #ifndef GF_CUDA_COMMON_BYTE_OPERANDS_CUH
@@ -11,15 +10,15 @@
 #include "cuda/common/sample_table.cuh"
 #include "cuda/common/stencil.cuh"
 
-/* Where a box is in the picture. Its results need rows low to high; other rows of the box have
- * undefined contents. */
+/* The position of a box in the picture. Its results need rows low to high; other rows of the box
+ * have undefined contents. */
 struct box_place {
     int left, top, low, high;
 };
 
 /* Whether a box has pixels outside the picture that were neither copied with it nor listed (see
- * list_box_rows). The zeros of a constant border are copied with it, unless the rows end within 16
- * bytes. */
+ * list_box_rows()). The zeros of a constant border are copied with it, unless the rows end within
+ * 16 bytes. */
 template <class Shape>
 static __device__ __forceinline__ bool needs_border(const struct view_pair &p,
                                                     const struct box_place &box)
@@ -39,8 +38,8 @@ static __device__ __forceinline__ bool needs_list(const struct view_pair &p, int
            (top < 0 || top + Shape::ROWS > p.height);
 }
 
-/* Lists, for each row of a box, the row of the same box that the border's rule puts in its place,
- * if the border is the edge or its reflection. A row that no result needs stays itself. */
+/* Lists, for each row of a box, the row of the same box that replaces it, if the border is the edge
+ * or its reflection. A row that no result needs replaces itself. */
 template <class Shape>
 static __device__ __forceinline__ void
 list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned char *list)
@@ -54,8 +53,8 @@ list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned c
     }
 }
 
-/* Fills the columns outside of the picture that results need, for the rows inside it. in_rows: the
- * rows of the view. */
+/* Sets the columns outside of the picture that results need, in the rows inside it. in_rows: the
+ * number of rows of the view. */
 template <class Shape>
 static __device__ __forceinline__ void fill_columns(const struct view_pair &p, int in_rows,
                                                     const struct box_place &box, unsigned char *raw)
@@ -85,8 +84,8 @@ static __device__ __forceinline__ void fill_columns(const struct view_pair &p, i
     }
 }
 
-/* Fills rows outside of the picture where the border wraps around: the rows with the same contents
- * are far away, outside of the box. */
+/* Sets rows outside of the picture if the border wraps around: the rows with the same contents are
+ * outside of the box. */
 template <class Shape>
 static __device__ __forceinline__ void fill_rows(const struct view_pair &p,
                                                  const struct box_place &box, unsigned char *raw)
@@ -110,7 +109,7 @@ static __device__ __forceinline__ void fill_rows(const struct view_pair &p,
     }
 }
 
-/* Transposes 4 x 4 bytes: t[c] holds byte c of the four words. */
+/* Transposes 4 x 4 bytes: t[c] becomes byte c of each of the four words. */
 static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsigned t[4])
 {
     const unsigned a = __byte_perm(r[0], r[1], 0x5140), b = __byte_perm(r[2], r[3], 0x5140);
@@ -121,10 +120,10 @@ static __device__ __forceinline__ void transpose_bytes(const unsigned r[4], unsi
     t[3] = __byte_perm(c, d, 0x7632);
 }
 
-/* Splits the channels of a box and makes words with four rows of a column. With OCTETS two such
- * words, of eight rows, are neighbours, and the words of the next eight rows are OCTET words
- * further; otherwise the word of the next four rows is QUARTET words further. A work item is four
- * pixels of eight rows. If there is a table, samples are looked up first. */
+/* Separates the channels of a box and makes words with four rows of a column. With OCTETS two such
+ * words, of eight rows, are adjacent, and the words of the next eight rows are OCTET words further;
+ * otherwise the word of the next four rows is QUARTET words further. A work item is four pixels of
+ * eight rows. If there is a table, samples are looked up first. */
 template <class Shape, class Table>
 static __device__ __forceinline__ void turn_box(const unsigned char *raw, const unsigned char *list,
                                                 const Table &table, unsigned *operands)

@@ -1,18 +1,15 @@
-/* Stencils of 8-bit pictures whose warps multiply matrices of bytes, strip by strip.
- *
- * The picture is cut into strips of 16 rows for each warp, and strips into steps of 16 pixels. All
- * steps are numbered from strip to strip; a block takes its share of them and goes along each strip
- * in chunks of some steps. The results of a step may need the columns of LEAD steps before it:
- * therefore the block begins a strip LEAD steps early.
- *
- * A Shape (see also byte_operands.cuh) has the THREADS of a block, the STEPS of a chunk, the GROUP
- * of steps that are written together, with GROUP_BYTES in a row, LEAD and OUT_ROWS; a chunk's box
- * begins BEFORE pixels to the left of its first step. A State is what a warp keeps in registers
- * from chunk to chunk: begin(tables) sets it, chunk(args, walk, operands, samples, stage) makes a
- * chunk's results. fill(args, tables) makes the tables that all warps of the block read. With
- * ORIGINAL the stage holds the picture's own samples before the results. Fuse says which tables of
- * samples there are; the State looks its results up in them. The kernel's arguments are the members
- * of struct strip_args and further ones of its own. */
+/* Stencils of 8-bit pictures whose warps multiply matrices of bytes, in strips. The picture is
+ * divided into strips of 16 rows for each warp, and strips into steps of 16 pixels. All steps are
+ * numbered from strip to strip; a block processes its share of them, along each strip in chunks of
+ * some steps. The results of a step may need the columns of LEAD steps before it, so that the block
+ * begins a strip LEAD steps early. A Shape (see also byte_operands.cuh) has the THREADS of a block,
+ * the STEPS of a chunk, the GROUP of steps that are written together, with GROUP_BYTES in a row,
+ * LEAD and OUT_ROWS; a chunk's box begins BEFORE pixels to the left of its first step. A State is
+ * what a warp keeps in registers from chunk to chunk: begin(tables) sets it, chunk(args, walk,
+ * operands, samples, stage) computes a chunk's results. fill(args, tables) fills the tables that
+ * all warps of the block read. With ORIGINAL the stage holds the picture's own samples before the
+ * results. Fuse defines which tables of samples there are; the State looks its results up in them.
+ * The kernel's arguments are the members of struct strip_args and others of its own. */
 #ifndef GF_CUDA_COMMON_BYTE_STRIPS_CUH
 #define GF_CUDA_COMMON_BYTE_STRIPS_CUH
 
@@ -25,20 +22,21 @@ enum {
     STRIPS_LISTED = 4, /* chunks whose rows are listed: the current one and two more */
 };
 
-/* Tensor maps for chunks of the input, and for groups of the input and of the output. */
+/* The tensor maps for chunks of the input, and for groups of the input and of the output. */
 struct strip_maps {
     box_map chunk, original, result;
 };
 
 struct strip_args {
     struct view_pair p;
-    int reach, above;         /* rows above a result that it needs, and that are in the box */
+    int reach, above;         /* rows above a result: those that it needs, and those in the box */
     int in_rows;              /* rows of the view */
-    int across, share, steps; /* numbers of steps: of a strip, of a block, of all strips */
-    int start;                /* steps that the start of a strip counts as */
+    int across, share, steps; /* numbers of steps: of a strip, of a block's share, of all strips */
+    int start;                /* the number of steps that take as long as the start of a strip */
 };
 
-/* The first step behind `counted` steps, where each start of a strip counts as args.start steps. */
+/* Returns the first step after `counted` steps, where each start of a strip counts as args.start
+ * steps. */
 static __device__ __forceinline__ int step_after(const struct strip_args &args, int counted)
 {
     const int strip = counted / (args.across + args.start);
@@ -46,9 +44,9 @@ static __device__ __forceinline__ int step_after(const struct strip_args &args, 
     return min(strip * args.across + max(into, 0), args.steps);
 }
 
-/* A chunk of a block's share. */
+/* The current chunk of a block's share. */
 struct strip_walk {
-    /* The strip's first step; the end of the block's share; among all steps. */
+    /* `at` is the strip's first step, and `end` the end of the block's share, among all steps. */
     int at, end;
     int strip, first, count; /* the block works on steps first .. first + count - 1 of the strip */
     int chunk, chunks;
@@ -65,7 +63,7 @@ static __device__ __forceinline__ void open_strip(const struct strip_args &args,
     walk.chunks = (walk.count + Shape::LEAD + Shape::STEPS - 1) / Shape::STEPS;
 }
 
-/* Goes to the next chunk. False where there is none. */
+/* Goes to the next chunk. Returns false if there is none. */
 template <class Shape>
 static __device__ __forceinline__ bool advance(const struct strip_args &args,
                                                struct strip_walk &walk)
@@ -100,8 +98,8 @@ fetch_chunk(const struct strip_args &args, const struct strip_maps &maps,
     box_load(raw, &maps.chunk, box.left * Shape::CHANNELS, box.top - args.p.in_y, bar);
 }
 
-/* Calls function(x, y, place) for the groups of a chunk's results that belong to the block: x and y
- * are the group's byte and row in the output, `place` is its address in the stage. */
+/* Calls function(x, y, place) for the block's groups of a chunk's results. x and y are the group's
+ * byte and row in the output, `place` is its address in the stage. */
 template <class Shape, class Function>
 static __device__ __forceinline__ void
 for_groups(const struct strip_args &args, const struct strip_walk &walk, const Function &function)
@@ -114,7 +112,7 @@ for_groups(const struct strip_args &args, const struct strip_walk &walk, const F
     }
 }
 
-/* Starts to copy the picture's own samples to the places of a chunk's results. */
+/* Starts to copy the picture's own samples to the places of a chunk's results in the stage. */
 template <class Shape>
 static __device__ __forceinline__ void
 fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
@@ -128,7 +126,7 @@ fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
     });
 }
 
-/* Whether the group ends behind the row. The copy engine writes whole pieces of 16 bytes, and must
+/* Whether the group ends beyond the row. The copy engine writes whole pieces of 16 bytes, and must
  * not write such a group. */
 template <class Shape>
 static __device__ __forceinline__ bool is_tail(const struct strip_args &args, int x)
@@ -170,7 +168,7 @@ static __device__ __forceinline__ void store_tails(const struct strip_args &args
     });
 }
 
-/* Where in the stage the results of a step are. The groups follow each other. */
+/* Returns the address of a step's results in the stage. The groups follow each other. */
 template <class Shape>
 static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage, int step, int row)
 {
@@ -178,8 +176,8 @@ static __device__ __forceinline__ unsigned char *result_at(unsigned char *stage,
            step % Shape::GROUP * (STEP_SIDE * Shape::CHANNELS);
 }
 
-/* The block's shared memory. Each array exists twice, for the current and the next chunk; there are
- * three stages where these are filled with the picture's samples first. */
+/* The block's shared memory. Each array exists twice, for the current and the next chunk. There are
+ * three stages if the picture's samples are copied to them first. */
 template <class Shape, class State> struct strip_shared {
     static constexpr int STAGES = State::ORIGINAL ? 3 : 2;
     unsigned char raw[2][Shape::ROWS * Shape::BOX_BYTES];
@@ -240,7 +238,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
     at.at = step_after(args, blockIdx.x * args.share);
     at.end = step_after(args, (blockIdx.x + 1) * args.share);
     if (at.at >= at.end)
-        return; /* the share has only the start of a strip */
+        return; /* the share contains only the start of a strip */
     open_strip<Shape>(args, at);
     struct strip_walk next = at;
     bool more = advance<Shape>(args, next);
@@ -332,7 +330,7 @@ static cudaError_t map_views(const struct gf_launch *launch, struct strip_maps *
     return status;
 }
 
-/* Sets the arguments that follow from the shape, and launches kernel(maps, args) so that each
+/* Sets the arguments that depend on the shape, and launches kernel(maps, args) so that each
  * multiprocessor holds `each` blocks. */
 template <class Shape, class State, class Args>
 static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_maps, Args), int each,
@@ -355,7 +353,7 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     args.across = ceil_div(args.p.width, STEP_SIDE * GROUP) * GROUP;
     const int strips = ceil_div(args.p.rows, Shape::OUT_ROWS);
     args.steps = args.across * strips;
-    /* A block that comes to another strip also computes the columns before its steps; it gets fewer
+    /* A block that reaches another strip also computes the columns before its steps. It gets fewer
      * steps, so that all blocks take equally long. */
     args.start = ceil_div(Shape::LEAD, Shape::STEPS) * Shape::STEPS;
     const int counted = strips * (args.across + args.start);
@@ -364,10 +362,11 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
                         (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
-/* Whether this method is faster, as measured on compute capability 9.0. Other devices multiply
- * bytes more slowly, have less shared memory, or were not measured (data sheets: 8.0 has no copy
- * engine for boxes; 8.6, 8.9 and 12.0 have 99 KB for a block; 10.3 has a small part of the rate of
- * 10.0). Code for an older architecture, which the driver compiles from PTX, lacks this kernel. */
+/* Whether the kernels of this file are faster than others, as measured on compute capability 9.0.
+ * Other devices multiply bytes more slowly, have less shared memory, or were not measured (data
+ * sheets: 8.0 has no copy engine for boxes; 8.6, 8.9 and 12.0 have 99 KB for a block; 10.3 has a
+ * small part of the rate of 10.0). Code for an older architecture, which the driver compiles from
+ * PTX, lacks the kernel. */
 static inline bool strips_are_faster(const void *kernel)
 {
     int device = 0, major = 0, minor = 0;

@@ -4,8 +4,6 @@
 #include "base/spans.h"
 #include "base/start_times.h"
 
-/* ---- life ---- */
-
 enum gf_status coder_open(struct coder *coder, int device, uint64_t memory_most, int marks,
                           struct gf_error *error)
 {
@@ -42,8 +40,6 @@ cudaError_t coder_wait(const struct coder *coder)
     return code == cudaSuccess ? cudaEventSynchronize(coder->ended) : code;
 }
 
-/* ---- times ---- */
-
 cudaError_t coder_mark(const struct coder *coder, int i, cudaStream_t stream)
 {
     return coder->times ? cudaEventRecord(coder->mark[i], stream) : cudaSuccess;
@@ -66,11 +62,9 @@ enum gf_status coder_add_times(const struct coder *coder, struct gf_error *error
     return GF_OK;
 }
 
-/* ---- memory ---- */
-
 uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64_t most)
 {
-    const uint64_t beyond = 1u << 30; /* the most bytes for pictures that are only expected */
+    const uint64_t beyond = 1u << 30; /* the limit of memory for expected pictures */
     if (count < 1 || coder->expected <= count)
         return bytes;
     uint64_t more = bytes / (uint64_t)count * (uint64_t)(coder->expected - count);

@@ -1,5 +1,5 @@
-/* What decoders and encoders of pictures have in common: a stream, memory that grows, and times. A
- * coder begins with a struct coder; a coder of zeros is not open. */
+/* Shared parts of decoders and encoders of pictures: a stream, memory that grows, and times. A
+ * coder begins with a struct coder. A coder of zeros is not open. */
 #ifndef GF_CUDA_COMMON_CODER_CUH
 #define GF_CUDA_COMMON_CODER_CUH
 
@@ -16,26 +16,27 @@ enum { CODER_MARKS_MOST = 7 };
 struct coder {
     int device;
     uint64_t memory_most;
-    int expected; /* pictures that will come together */
+    int expected; /* the number of pictures that will come together */
     cudaStream_t stream;
-    cudaEvent_t ended; /* waiting for it lets other threads have the processor */
+    cudaEvent_t ended; /* waiting for this event does not keep the processor busy */
     int marks;
     cudaEvent_t mark[CODER_MARKS_MOST];
-    float *times;          /* marks - 1 times, from each mark to the next; NULL: not measured */
-    unsigned char *memory; /* on the device */
+    float *times;          /* marks - 1 times, each from a mark to the next; NULL: times are not
+                            * measured */
+    unsigned char *memory; /* device memory */
     unsigned char *pinned; /* pinned host memory from the driver, for copies */
     uint64_t memory_bytes, pinned_bytes;
 };
 
-/* marks: number of points in time of a run. coder_close() also accepts a coder whose opening
- * failed. */
+/* marks: the number of points in time that a run marks. coder_close() also accepts a coder whose
+ * opening failed. */
 enum gf_status coder_open(struct coder *coder, int device, uint64_t memory_most, int marks,
                           struct gf_error *error);
 void coder_close(struct coder *coder);
 
-/* Defines the functions of coder.h except run(). prepare(coder, error) makes the members of this
- * kind of coder beside the struct coder, and clear(coder) frees them. struct gf_NAME_steps has a
- * float for each step, which lasts from one mark to the next. */
+/* Defines the functions of coder.h except run(). prepare(coder, error) creates the members of this
+ * kind of coder other than the struct coder, and clear(coder) frees them. struct gf_NAME_steps has
+ * a float for each step, which lasts from one mark to the next. */
 #define DEFINE_CODER(NAME, prepare, clear) \
     extern "C" enum gf_status gf_##NAME##r_create( \
         int device, uint64_t memory_most, struct gf_##NAME##r **coder, struct gf_error *error) \
@@ -75,20 +76,20 @@ void coder_close(struct coder *coder);
 /* Waits until all launched work has ended. */
 cudaError_t coder_wait(const struct coder *coder);
 
-/* Marks the place in the stream where a step ends, if times are measured. coder_add_times() adds
+/* Marks the point in the stream where a step ends, if times are measured. coder_add_times() adds
  * the steps' milliseconds to the times. */
 cudaError_t coder_mark(const struct coder *coder, int i, cudaStream_t stream);
 void coder_begin_times(const struct coder *coder);
 enum gf_status coder_add_times(const struct coder *coder, struct gf_error *error);
 
-/* The bytes to allocate for the expected pictures where `count` pictures need `bytes`: at least
- * `bytes`, and otherwise at most `most`. Memory that grew picture by picture would wait for the
- * device each time. */
+/* Returns the bytes to allocate for the expected pictures if `count` pictures need `bytes`: at
+ * least `bytes`, and otherwise at most `most`. Memory that grew picture by picture would wait for
+ * the device each time. */
 uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64_t most);
 
-/* Each of these functions makes room for at least `bytes` bytes, whose contents are lost, and for
- * the expected pictures, if `count` pictures need `bytes`. spare: additional bytes if the memory
- * has to grow. */
+/* Each of these functions makes sure that there is memory for at least `bytes` bytes, whose
+ * contents are lost, and for the expected pictures, if `count` pictures need `bytes`. spare:
+ * additional bytes if the memory has to grow. */
 enum gf_status coder_reserve(struct coder *coder, uint64_t bytes, int count,
                              struct gf_error *error);
 enum gf_status coder_reserve_pinned(struct coder *coder, uint64_t bytes, uint64_t spare, int count,
@@ -101,7 +102,7 @@ static inline uint64_t aligned(uint64_t size)
     return (size + CODER_ALIGNMENT - 1) / CODER_ALIGNMENT * CODER_ALIGNMENT;
 }
 
-/* Memory that is divided piece by piece. */
+/* Memory that is divided into pieces. */
 struct arena {
     unsigned char *memory; /* NULL: the pieces are only counted */
     uint64_t used;

@@ -1,18 +1,12 @@
-/* What decoders and encoders of pictures on a CUDA device have in common.
- *
- * GF_CODER(NAME) declares the functions of struct gf_NAMEr, which codes pictures of the type struct
- * gf_NAME_picture. A coder belongs to one thread, has a stream of its own, and takes at most
- * memory_most bytes of device memory, and less than 2 MB for tables.
- *
- * expect() announces that about so many pictures will come at once. When memory has to grow, it
- * then grows to what so many pictures need, if they are like those of the present group, up to a
- * limit.
- *
- * run() codes the pictures of a group and returns when they are done. All work that writes what is
- * coded must have ended before the call. The work is bounded, whatever a file holds.
- *
- * measure(): from now on each run fills *steps with the milliseconds of its steps by the device's
- * clock, for which it records a few events more; NULL ends that. */
+/* The interface of decoders and encoders of pictures on a CUDA device. GF_CODER(NAME) declares the
+ * functions of struct gf_NAMEr, which codes pictures of the type struct gf_NAME_picture. A coder
+ * belongs to one thread, has a stream of its own, and uses at most memory_most bytes of device
+ * memory, and less than 2 MB for tables. expect() announces the number of pictures that will come
+ * at once. Memory that has to grow then grows for so many pictures like those of the present group,
+ * up to a limit. run() codes the pictures of a group and returns when they are done. All work that
+ * writes its input must have ended before the call. The work is bounded, whatever a file contains.
+ * After measure() each run fills *steps with the milliseconds of its steps by the device's clock,
+ * for which it records a few events more; NULL ends measuring. */
 #ifndef GF_CUDA_COMMON_CODER_H
 #define GF_CUDA_COMMON_CODER_H
 

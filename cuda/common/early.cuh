@@ -1,12 +1,10 @@
 /* Kernels that start before the previous kernel of their stream has ended (programmatic dependent
- * launch, from compute capability 9.0 on). Their blocks take the places of blocks that have ended,
- * prepare data that depend on no picture, such as tables in shared memory, and wait. On an H200
- * this hides 1 to 4 microseconds a launch.
- *
- * A kernel that launch_early() launches calls early_next(), so that the next one may start, and in
- * every thread early_wait() before the first access to a picture, to counters or to anything else
- * that a kernel writes. Data that were copied to the device before the launch may be read earlier:
- * only the ends of kernels are not waited for. */
+ * launch, from compute capability 9.0 on). Their blocks replace blocks that have ended, prepare
+ * data that depend on no picture, such as tables in shared memory, and wait. On an H200 this hides
+ * 1 to 4 microseconds a launch. A kernel that launch_early() launches calls early_next(), so that
+ * the next kernel may start, and in every thread early_wait() before the first access to a picture,
+ * to counters or to anything else that a kernel writes. Data that were copied to the device before
+ * the launch may be read earlier, because early_wait() waits only for kernels. */
 #ifndef GF_CUDA_COMMON_EARLY_CUH
 #define GF_CUDA_COMMON_EARLY_CUH
 
@@ -26,7 +24,7 @@ static __device__ __forceinline__ void early_next(void)
 #endif
 }
 
-/* Waits until the kernels before have ended, so that their results are visible. */
+/* Waits until the previous kernels have ended, so that their results are visible. */
 static __device__ __forceinline__ void early_wait(void)
 {
 #if GF_HAS_EARLY
@@ -34,7 +32,7 @@ static __device__ __forceinline__ void early_wait(void)
 #endif
 }
 
-/* Launches the kernel, on devices that can do so before the last one has ended. */
+/* Launches the kernel, on devices that can do so before the previous kernel has ended. */
 template <class... Parameters, class... Arguments>
 static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads,
                                 size_t shared_bytes, cudaStream_t stream,

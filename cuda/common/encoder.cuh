@@ -1,5 +1,5 @@
-/* What encoders of pictures have in common: they encode the pictures of a group in rounds, as many
- * at a time as memory allows, and the results follow each other in pinned memory. */
+/* Shared parts of encoders of pictures. They encode the pictures of a group in rounds, as many at a
+ * time as memory allows. The results follow each other in pinned memory. */
 #ifndef GF_CUDA_COMMON_ENCODER_CUH
 #define GF_CUDA_COMMON_ENCODER_CUH
 
@@ -8,25 +8,25 @@
 #include "cuda/common/coder.cuh"
 #include "cuda/common/pinned.cuh"
 
-/* ENCODER_PICTURES_MOST: the most pictures of a round, limited by a grid's size. */
+/* The most pictures of a round, limited by a grid's size. */
 enum { ENCODER_PICTURES_MOST = 4096 };
 
 enum part_state { WAITING, CHOSEN, ENDED };
 
-/* A picture of the group. An encoder's own struct part begins with it. */
+/* A picture of the group. An encoder's own struct for a picture begins with it. */
 struct encoder_part {
     enum part_state state;
-    uint64_t offset, size; /* place of the result on the host; size 0: none */
+    uint64_t offset, size; /* the position and size of the result on the host; size 0: none */
 };
 
 template <class Part> struct encoder : coder {
     struct pinned_memory coded; /* results */
     uint64_t coded_used;
-    /* Sized for the largest group: */
+    /* The next members have room for the largest group. */
     int capacity;
-    int *indices; /* numbers of the round's pictures in the group */
+    int *indices; /* the indices in the group of the round's pictures */
     Part *parts;
-    int placed; /* number of the round's pictures that were chosen */
+    int placed; /* the number of pictures that were chosen for the round */
 };
 
 template <class Part>
@@ -54,9 +54,9 @@ template <class Part> static void clear_encoder(struct encoder<Part> *encoder)
     gf_cuda_pinned_free(&encoder->coded);
 }
 
-/* Chooses waiting pictures while memory suffices, and marks those that would never fit. `fixed` is
- * the number of bytes for a round without pictures, bytes_of(part) that for a picture. Returns the
- * bytes of a round with the chosen pictures; 0 where no picture is left. */
+/* Chooses waiting pictures while memory suffices, and marks those that would never fit. A round
+ * needs `fixed` bytes and bytes_of(part) bytes for each picture. Returns the bytes of the round; 0
+ * if no picture is left. */
 template <class Part, class Bytes>
 static uint64_t choose_pictures(struct encoder<Part> *encoder, int count, uint64_t fixed,
                                 const Bytes &bytes_of)
@@ -79,7 +79,8 @@ static uint64_t choose_pictures(struct encoder<Part> *encoder, int count, uint64
     return encoder->placed ? bytes : 0;
 }
 
-/* Makes room for `size` bytes of results in all, and keeps the results that are there. */
+/* Makes sure that there is memory for `size` bytes of results in all, and keeps the existing
+ * results. */
 template <class Part>
 static enum gf_status reserve_coded(struct encoder<Part> *encoder, uint64_t size,
                                     struct gf_error *error)

@@ -1,14 +1,14 @@
-/* How launches divide their work: the number of blocks, and how a thread finds its part. */
+/* Divides the work of launches: the number of blocks, and the part of a thread. */
 #ifndef GF_CUDA_COMMON_LAUNCH_CUH
 #define GF_CUDA_COMMON_LAUNCH_CUH
 
 #include <cuda_runtime.h>
 
-/* VECTOR: bytes of the widest access of a thread; rows begin at multiples of it. */
+/* VECTOR is the bytes of the widest access of a thread. Rows begin at multiples of it. */
 enum { VECTOR = 16, WARP = 32 };
 
-/* The most rows of blocks in a grid, for kernels whose blocks continue with the rows that are a
- * grid further down. */
+/* The most rows of blocks in a grid. Blocks of such a grid continue with the rows that are a grid
+ * further down. */
 enum { GRID_ROWS_MAX = 32768 };
 
 static __host__ __device__ __forceinline__ int ceil_div(int a, int b)
@@ -16,14 +16,14 @@ static __host__ __device__ __forceinline__ int ceil_div(int a, int b)
     return (a + b - 1) / b;
 }
 
-/* The number of tiles that cover width * rows. Their blocks are numbered along x alone, since a
- * grid allows 65,535 blocks in y. */
+/* Returns the number of tiles that cover width * rows. Their blocks are numbered along x alone,
+ * since a grid allows 65,535 blocks in y. */
 static inline int tile_blocks(int width, int rows, int tile_width, int tile_rows)
 {
     return ceil_div(width, tile_width) * ceil_div(rows, tile_rows);
 }
 
-/* The first column and row of the block's tile. */
+/* The first column and row of a block's tile. */
 struct tile_origin {
     int x, row;
 };
@@ -32,7 +32,7 @@ static __device__ __forceinline__ struct tile_origin block_tile(int width, int t
                                                                 int tile_rows)
 {
     const int across = (width + tile_width - 1) / tile_width;
-    const int down = blockIdx.x / across; /* unsigned, which is the shorter division */
+    const int down = blockIdx.x / across; /* unsigned numbers have a faster division */
     const int x = (blockIdx.x - down * across) * tile_width;
     return {x, down * tile_rows};
 }
@@ -42,7 +42,8 @@ static inline unsigned blocks_for(unsigned items, unsigned items_a_block)
     return (items + items_a_block - 1) / items_a_block;
 }
 
-/* The number of whole items of `size` bytes in a row; *tail is the number of bytes behind them. */
+/* Returns the number of whole items of `size` bytes in a row. *tail becomes the number of bytes
+ * after them. */
 static inline unsigned whole_items(size_t row_bytes, size_t size, unsigned *tail)
 {
     *tail = (unsigned)(row_bytes % size);
@@ -60,7 +61,7 @@ static __device__ __forceinline__ void unpack(float4 v, float to[4])
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-/* An item of work (a vector, a tile) as its row and its index in that row. */
+/* The position of an item of work (a vector, a tile): its row and its index in that row. */
 struct position {
     unsigned row, column;
 };
@@ -76,8 +77,8 @@ static __device__ __forceinline__ struct position position_of(unsigned item, uns
     return at;
 }
 
-/* The number of blocks that all multiprocessors together hold at a time, or `needed` if that is
- * less; for kernels whose blocks process one item after another. */
+/* Returns the number of blocks that all multiprocessors together hold at a time, or `needed` if
+ * that is less; for kernels whose blocks process one item after another. */
 static inline cudaError_t resident_blocks(const void *kernel, int threads, size_t shared_bytes,
                                           unsigned needed, unsigned *blocks)
 {
@@ -115,7 +116,7 @@ static inline cudaError_t items_for_rounds(const void *kernel, int threads, int 
     return status;
 }
 
-/* The number of bytes of shared memory that a block may have. */
+/* Finds the number of bytes of shared memory that a block may have. */
 static inline cudaError_t shared_most(int *bytes)
 {
     int device = 0;
@@ -157,7 +158,8 @@ static int for_samples(const Picture &picture, const Function &function)
     });
 }
 
-/* The bytes of a pixel of 1 to 4 samples of 8 or 16 bits. */
+/* Calls function(n) with the bytes of a pixel, which has 1 to 4 samples of 8 or 16 bits, as a
+ * compile-time constant. */
 template <class Function> static int for_pixel_bytes(int bytes, const Function &function)
 {
     switch (bytes) {

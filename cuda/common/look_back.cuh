@@ -1,6 +1,6 @@
 /* Prefix sums over the chunks of a picture within one launch (decoupled look-back). A chunk
- * publishes its own number first, adds up what the chunks before it have published, and then
- * publishes the sum. It waits only for chunks before it, which the device has started earlier. */
+ * publishes its own number first, adds the numbers of earlier chunks, and then publishes the sum.
+ * It waits only for earlier chunks, which the device has started earlier. */
 #ifndef GF_CUDA_COMMON_LOOK_BACK_CUH
 #define GF_CUDA_COMMON_LOOK_BACK_CUH
 
@@ -11,7 +11,7 @@
 static constexpr uint64_t TOLD_OWN = (uint64_t)1 << 62, TOLD_SUM = (uint64_t)2 << 62,
                           TOLD_VALUE = TOLD_OWN - 1;
 
-/* Publishes a value as one word, so that no other memory has to be written before. */
+/* Publishes a value as one word, so that no other memory has to be written first. */
 static __device__ __forceinline__ void tell(uint64_t *place, uint64_t value)
 {
     *(volatile uint64_t *)place = value;
@@ -30,8 +30,9 @@ static __device__ __forceinline__ uint64_t wait_for(const uint64_t *place)
     return value;
 }
 
-/* Returns the sum of the `before` chunks whose words are before `place`, STRIDE words apart. All
- * lanes of a warp call this; each lane reads one chunk at a time, the nearest first. */
+/* Returns the sum of the numbers of the `before` chunks before `place`, whose words are STRIDE
+ * words apart. All lanes of a warp call this; each lane reads one chunk at a time, the nearest
+ * first. */
 template <int STRIDE>
 static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsigned before)
 {
@@ -43,7 +44,7 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
         do {
             value = back <= before ? heard(place - (size_t)STRIDE * back) : TOLD_SUM;
             sums = __ballot_sync(~0u, (value & TOLD_SUM) != 0);
-            /* The lanes up to the first one whose chunk knows its sum. */
+            /* `needed` selects the lanes up to the first one whose chunk knows its sum. */
             needed = sums ? sums ^ (sums - 1) : ~0u;
         } while (needed & ~__ballot_sync(~0u, value != 0));
         own += needed >> lane & 1 && !(value & TOLD_SUM) ? (unsigned)value : 0;
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void tell_own(uint64_t *place, unsigned before
         tell(place, TOLD_OWN | own);
 }
 
-/* Returns the sum of the chunks before; lane 0 publishes the sum that includes the chunk's own
+/* Returns the sum of the earlier chunks. Lane 0 publishes the sum that includes the chunk's own
  * number. */
 template <int STRIDE>
 static __device__ __forceinline__ uint64_t sum_before(uint64_t *place, unsigned before,

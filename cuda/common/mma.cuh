@@ -1,11 +1,10 @@
-/* Products of matrices of bytes on the tensor cores. Code for architectures below 8.0 has none:
- * callers of these functions refuse to run there.
- *
- * mma_k32() adds A (16 x 32, unsigned) times B (32 x 8, unsigned) to D (16 x 8); mma_k16() does the
- * same with 16 instead of 32. Each word of A and B holds four neighbouring k. Lane 4 g + t holds
- * these words of A: rows g and g + 8 from k = 4 t on, then the same rows from k = 4 t + 16 on. It
- * holds of B column g from k = 4 t on, then from k = 4 t + 16 on; of D rows g and g + 8 (from
- * d[2]), columns 2 t and 2 t + 1 (PTX ISA, "Matrix Fragments for mma.m16n8k32"). */
+/* Products of matrices of bytes on the tensor cores. Architectures below 8.0 have none: callers of
+ * these functions refuse to run there. mma_k32() adds A (16 x 32, unsigned) times B (32 x 8,
+ * unsigned) to D (16 x 8); mma_k16() does the same with 16 instead of 32. Each word of A and B
+ * holds four neighbouring k. Lane 4 g + t holds these words of A: rows g and g + 8 from k = 4 t on,
+ * then the same rows from k = 4 t + 16 on. Of B it holds column g from k = 4 t on, then from k = 4
+ * t + 16 on; of D rows g and g + 8 (from d[2]), columns 2 t and 2 t + 1 (PTX ISA, "Matrix Fragments
+ * for mma.m16n8k32"). */
 #ifndef GF_CUDA_COMMON_MMA_CUH
 #define GF_CUDA_COMMON_MMA_CUH
 
@@ -37,7 +36,7 @@ static __device__ __forceinline__ void mma_k16(unsigned d[4], const unsigned a[2
 #endif
 }
 
-/* Like mma_k32(), with signed bytes in A. */
+/* Does the same as mma_k32() with signed bytes in A. */
 static __device__ __forceinline__ void mma_signed_k32(unsigned d[4], const unsigned a[4],
                                                       unsigned b0, unsigned b1)
 {

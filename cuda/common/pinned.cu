@@ -4,10 +4,10 @@
 #include "base/spans.h"
 #include "base/start_times.h"
 
-/* From this size on the memory consists of huge pages, which several threads allocate. */
+/* Memory of at least this size consists of huge pages, which several threads allocate. */
 static const size_t REGISTERED_LEAST = (size_t)4 << 20;
 
-/* Allocates and registers pages. False where the system cannot do that. */
+/* Allocates and registers pages. Returns false if the system cannot do that. */
 static bool register_pages(size_t size, struct pinned_memory *memory)
 {
     int device = 0, same_address = 0;

@@ -1,6 +1,6 @@
-/* A tile of the picture and its halo as floats in shared memory. Each row holds a plane for each
- * channel, so that the neighbours of a sample are adjacent. A thread makes a run of eight pixels of
- * one channel. */
+/* A tile of the picture and its halo as floats in shared memory. Each row has a plane for each
+ * channel, so that neighbouring samples of a channel are adjacent. A thread computes a run of eight
+ * pixels of one channel. */
 #ifndef GF_CUDA_COMMON_PLANES_CUH
 #define GF_CUDA_COMMON_PLANES_CUH
 
@@ -13,11 +13,11 @@ struct planes_shape {
     int width,
         height; /* size of the tile in pixels; width is a multiple of 8, width * channels of 16 */
     int reach_x, reach_y;
-    int plane; /* floats between two channels */
+    int plane; /* floats from one channel to the next */
 };
 
-/* The largest tile that fits into 48 KB of shared memory together with its result and `more` bytes
- * behind it. */
+/* Returns the largest tile that fits in 48 KB of shared memory together with its result and `more`
+ * bytes after it. */
 static inline struct planes_shape shape_of_planes(const struct view_pair &p, int bits,
                                                   int kernel_width, int kernel_height,
                                                   size_t *bytes, size_t more = 0)
@@ -44,7 +44,7 @@ static inline int planes_blocks(const struct view_pair &p, const struct planes_s
     return tile_blocks(p.width, p.rows, shape.width, shape.height);
 }
 
-/* The first pixel and row of the block's tile, in the picture, and its rows. */
+/* The first pixel and row of the block's tile in the picture, and the tile's number of rows. */
 struct planes_tile {
     int x0, y0, lines;
 };
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void load_planes(const struct view_pair &p,
     }
 }
 
-/* A run of eight pixels of a channel in the tile. */
+/* The position of a run of eight pixels of a channel in the tile. */
 struct planes_item {
     int row, channel, first; /* first: pixel of the tile */
 };

@@ -4,7 +4,7 @@
 
 constexpr int THREADS = 256;
 
-/* Reads and writes aligned vectors of 16 bytes. */
+/* Copies rows by aligned vectors of 16 bytes. */
 static __global__ void __launch_bounds__(THREADS)
     copy_rows_kernel(struct gf_row_copy copy, unsigned int vectors, unsigned int total)
 {

@@ -1,5 +1,5 @@
-/* Copies a part of each row, as crop and the vertical flip do. They move bytes of any meaning, and
- * the rows of a flip come in reverse order, so that struct view_pair does not suit them. */
+/* Copies a part of each row, for crop and the vertical flip. The bytes may have any meaning, and
+ * the rows of a flip are in reverse order, so that struct view_pair does not fit. */
 #ifndef GF_CUDA_COMMON_ROW_COPY_CUH
 #define GF_CUDA_COMMON_ROW_COPY_CUH
 
@@ -7,7 +7,7 @@
 
 #include "cuda/common/launch.cuh"
 
-/* The 16 bytes that begin `shift` bytes behind the start of a, and continue in b. */
+/* Returns the 16 bytes that begin `shift` bytes after the start of a, and continue in b. */
 static __device__ __forceinline__ uint4 funnel(uint4 a, uint4 b, int shift)
 {
     unsigned w[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
@@ -26,9 +26,9 @@ static __device__ __forceinline__ uint4 funnel(uint4 a, uint4 b, int shift)
                       __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-/* Sets *v to the 16 bytes from byte `from` of a row on, if the aligned vectors that hold them are
- * within the row's `bytes`. Bytes that lie across two vectors are put together in registers; the
- * neighbouring thread reads the second vector too, so that it comes from the cache. */
+/* Sets *v to the 16 bytes from byte `from` of a row on, if the aligned vectors that contain them
+ * are within the row's `bytes`. Bytes from two vectors are combined in registers; the neighbouring
+ * thread reads the second vector, too, so that it comes from the cache. */
 static __device__ __forceinline__ bool vector_from(const unsigned char *row, size_t from,
                                                    size_t bytes, uint4 *v)
 {
@@ -41,10 +41,11 @@ static __device__ __forceinline__ bool vector_from(const unsigned char *row, siz
     return true;
 }
 
-/* Describes a copy: row i of the result is row_bytes bytes of source row i, from `skipped` on.
- * Source rows have in_bytes bytes. */
+/* A copy: row i of the result is row_bytes bytes of source row i, from byte `skipped` on. Source
+ * rows have in_bytes bytes. */
 struct gf_row_copy {
-    const unsigned char *in; /* source row of result row 0; address and steps are multiples of 16 */
+    const unsigned char *in; /* the source row of result row 0; address and steps are multiples of
+                              * 16 */
     ptrdiff_t in_step;       /* negative: rows are in reverse order */
     unsigned char *out;
     size_t out_pitch;

@@ -1,11 +1,9 @@
-/* Tables of 8-bit samples in shared memory.
- *
- * Each lane of a warp has a byte of each entry: entry v of a lane lies at 32 v + lane, an address
- * that one dp4a makes for each of four samples. Lanes 4 n to 4 n + 3, whose bytes share a word,
- * share a bank as well. They wait for each other where their samples differ by a multiple of 4,
- * which neighbours rarely do. A copy for each lane in its own bank, four entries a word, would
- * never wait, but it takes 4 to 5 instructions for a sample instead of 3, and the kernels have none
- * to spare: on an H200 sobel between two tables took 0.143 ms for 8K RGB8 with such copies and
+/* Tables of 8-bit samples in shared memory. Each lane of a warp has a byte of each entry: entry v
+ * of a lane is at 32 v + lane, an address that one dp4a computes for each of four samples. Lanes 4
+ * n to 4 n + 3, whose bytes share a word, also share a bank. They wait for each other if their
+ * samples differ by a multiple of 4, which neighbours rarely do. With a copy for each lane in its
+ * own bank, four entries a word, no lane would wait, but a sample would take 4 to 5 instructions
+ * instead of 3: on an H200 sobel between two tables took 0.143 ms for 8K RGB8 with such copies and
  * takes 0.119. */
 #ifndef GF_CUDA_COMMON_SAMPLE_TABLE_CUH
 #define GF_CUDA_COMMON_SAMPLE_TABLE_CUH
@@ -13,8 +11,8 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 
-/* Which tables a stencil's kernel applies (struct gf_launch). It is a template parameter, so that
- * the kernel without tables is not changed by them. */
+/* The tables that a stencil's kernel applies (struct gf_launch). They are a template parameter, so
+ * that the kernel without tables does not change. */
 template <bool BEFORE_, bool AFTER_> struct fuse {
     static constexpr bool BEFORE = BEFORE_, AFTER = AFTER_;
 };
@@ -48,7 +46,8 @@ static __device__ __forceinline__ void fill_table(struct sample_table<false> &,
 {
 }
 
-/* Fills the tables. All threads call it, and must meet before the first look-up. */
+/* Fills the tables. All threads call this function, and must synchronise before the first look-
+ * up. */
 template <class Fuse>
 static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
                                                    struct sample_tables<Fuse> &tables)
@@ -96,7 +95,7 @@ static __device__ __forceinline__ uint4 look_up(const struct sample_table<ON> &t
                       look_up(table, v.w));
 }
 
-/* Calls function(fuse<..>()) for the launch's tables. There must be at least one. */
+/* Calls function(fuse<..>()) for the launch's tables. The launch must have a table. */
 template <class Function>
 static int for_fuse(const struct gf_launch *launch, const Function &function)
 {

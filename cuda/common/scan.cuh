@@ -4,7 +4,7 @@
 
 #include "cuda/common/launch.cuh"
 
-/* The sum of the values of all lanes of the warp. */
+/* Returns the sum of the values of all lanes of the warp. */
 template <class T> static __device__ __forceinline__ T warp_sum(T value)
 {
 #pragma unroll
@@ -13,7 +13,7 @@ template <class T> static __device__ __forceinline__ T warp_sum(T value)
     return value;
 }
 
-/* The sum of the values of the warp's lanes up to this one. */
+/* Returns the sum of the values of the warp's lanes up to this one. */
 template <class T> static __device__ __forceinline__ T warp_inclusive_sum(T value)
 {
     const int lane = threadIdx.x & (WARP - 1);
@@ -25,8 +25,8 @@ template <class T> static __device__ __forceinline__ T warp_inclusive_sum(T valu
     return value;
 }
 
-/* Returns the sum of the values of all threads before this one; *total is the sum of all. All
- * THREADS threads call this, with WARP values of shared memory for this purpose. */
+/* Returns the sum of the values of all threads before this one. *total becomes the sum of all
+ * values. All THREADS threads call this function; `warps` is WARP values of shared memory. */
 template <int THREADS, class T>
 static __device__ __forceinline__ T block_exclusive_sum(T value, T *warps, T *total)
 {

@@ -1,13 +1,13 @@
-/* Square roots: an estimate by the instruction for reciprocal square roots, and roots rounded as
- * IEEE 754 asks, by a correction of that estimate or by the compiler (Best Practices Guide 11.1.3).
+/* Square roots: estimates by the instruction for reciprocal square roots, and roots rounded as IEEE
+ * 754 requires, by a correction of that estimate or by the compiler (Best Practices Guide 11.1.3).
  * Arguments are normal numbers. */
 #ifndef GF_CUDA_COMMON_SQUARE_ROOT_CUH
 #define GF_CUDA_COMMON_SQUARE_ROOT_CUH
 
 #include "cuda/common/stencil.cuh"
 
-/* A root with a relative error of at most 2^-22. The root of 0 is NaN, which clamping to 0..1 makes
- * 0. */
+/* Computes a root with a relative error of at most 2^-22. The root of 0 is NaN, which clamping to
+ * 0..1 makes 0. */
 struct estimated_root {
     static constexpr bool EXACT = false;
     static __device__ __forceinline__ float root(float v)
@@ -16,10 +16,10 @@ struct estimated_root {
     }
 };
 
-/* A root rounded as IEEE 754 demands. s = v r is the root with an error, which fmaf(-s, s, v)
- * shows; half of r is the factor from that error to the correction. The estimate of a reciprocal is
- * corrected in the same way. Both were compared with __fsqrt_rn and __frcp_rn for every mantissa of
- * two binades. */
+/* Computes a root rounded as IEEE 754 requires. s = v r is the root with an error, which fmaf(-s,
+ * s, v) shows; half of r is the factor from that error to the correction. The estimate of a
+ * reciprocal is corrected in the same way. Both were compared with __fsqrt_rn and __frcp_rn for
+ * every mantissa of two binades. */
 struct corrected_root {
     static constexpr bool EXACT = true;
     static __device__ __forceinline__ float correct(float v, float r)
@@ -32,7 +32,7 @@ struct corrected_root {
         const float positive = fmaxf(v, 1e-30f);
         return correct(positive, rsqrt_normal(positive));
     }
-    /* 1 / sqrt(v), both rounded. */
+    /* Returns 1 / sqrt(v). The root and the reciprocal are both rounded. */
     static __device__ __forceinline__ float reciprocal(float v)
     {
         const float s = correct(v, rsqrt_normal(v));

@@ -1,10 +1,8 @@
-/* What stencil kernels share. A block makes a tile of the output: it reads rows and columns beyond
- * the picture by the border's rule, collects its results in shared memory and writes them 16 bytes
- * at a time.
- *
- * Kernels take all parameters by value, coefficients included. These lie in a bank of constant
- * memory that belongs to that one launch, so that launches on several streams cannot disturb each
- * other. One launch may pass 4 KB. */
+/* Shared functions of stencil kernels. A block computes a tile of the output: it reads rows and
+ * columns beyond the picture by the border's rule, collects its results in shared memory and writes
+ * them 16 bytes at a time. Kernels get all parameters by value, including coefficients. These are
+ * in a bank of constant memory that belongs to that one launch, so that launches on several streams
+ * cannot disturb each other. One launch may pass 4 KB. */
 #ifndef GF_CUDA_COMMON_STENCIL_CUH
 #define GF_CUDA_COMMON_STENCIL_CUH
 
@@ -14,23 +12,23 @@
 #include "cuda/common/view_pair.cuh"
 #include "stage/border.h"
 
-/* How many rows (or pairs of rows), 1 to 8, fit into the 48 KB of shared memory that a block may
- * have on every device. */
+/* Returns how many rows (or pairs of rows), 1 to 8, fit in the 48 KB of shared memory that a block
+ * may have on every device. */
 static inline int rows_that_fit(size_t bytes_each)
 {
     const size_t fit = 48 * 1024 / bytes_each;
     return fit < 1 ? 1 : fit > 8 ? 8 : (int)fit;
 }
 
-/* sample / channels for 0 <= sample < 16384, without a division. */
+/* Returns sample / channels for 0 <= sample < 16384, without a division. */
 static __device__ __forceinline__ int pixel_of(const struct view_pair &p, int sample)
 {
     return (int)((unsigned)sample * p.per_channel >> 16);
 }
 
 /* Fills the block's table with the offsets of rows first .. first + count - 1 in the input, by the
- * border's rule. A row of zeros has offset 0, and row_is_zero() recognises it. Rows outside
- * low..high are not in the view; the nearest row takes their place, and no result made from it is
+ * border's rule. A row of zeros has offset 0, and row_is_zero() recognises it. Rows outside low ..
+ * high are not in the view; the nearest row replaces them, and no result that depends on them is
  * kept. */
 static __device__ __forceinline__ void list_rows(const struct view_pair &p, long long *offset,
                                                  int count, int first, int low, int high)
@@ -46,9 +44,9 @@ static __device__ __forceinline__ bool row_is_zero(const struct view_pair &p, in
     return p.border == GF_BORDER_CONSTANT && (row < 0 || row >= p.height);
 }
 
-/* Converts integers below 2^23 to float with an addition: the last bits of the float 2^23 + v are
- * v. Conversion instructions run at an eighth of the rate of additions (Best Practices
- * Guide, 11.1.1). */
+/* Converts an integer below 2^23 to float with an addition: the last bits of the float 2^23 + v are
+ * v. Conversion instructions run at an eighth of the rate of additions (Best Practices Guide,
+ * 11.1.1). */
 static __device__ __forceinline__ float float_of(unsigned v)
 {
     return __uint_as_float(0x4B000000u | v) - 8388608.0f;
@@ -64,14 +62,14 @@ static __device__ __forceinline__ float float_of_high(unsigned pair)
     return __uint_as_float(__byte_perm(pair, 0x4B00u, 0x5432)) - 8388608.0f;
 }
 
-/* gf_round_flat(), with the result in the lower 16 bits; the upper bits are those of 2^23. */
+/* Returns gf_round_flat() in the lower 16 bits; the upper bits are those of the float 2^23. */
 static __device__ __forceinline__ unsigned round_bits(float v, float max)
 {
     return __float_as_uint(__fadd_rz(fminf(fmaxf(v, 0.0f), max) + 0.5f, 8388608.0f));
 }
 
-/* 1/sqrt(v) for arguments that are not denormal; rsqrtf() would spend instructions on denormal
- * ones. */
+/* Returns 1/sqrt(v) for an argument that is not denormal; rsqrtf() would spend instructions on
+ * denormal arguments. */
 static __device__ __forceinline__ float rsqrt_normal(float v)
 {
     float result;
@@ -79,7 +77,7 @@ static __device__ __forceinline__ float rsqrt_normal(float v)
     return result;
 }
 
-/* 1/v with an error of a few units of the last place, which differs from GPU to GPU. */
+/* Returns 1/v with an error of a few units of the last place, which differs between GPUs. */
 static __device__ __forceinline__ float reciprocal_near(float v)
 {
     float result;
@@ -87,7 +85,8 @@ static __device__ __forceinline__ float reciprocal_near(float v)
     return result;
 }
 
-/* Samples at .. at + 3 of 8 bits, where `at` is a multiple of 4; zeros past the end of the row. */
+/* Returns samples at .. at + 3 of 8 bits, where `at` is a multiple of 4. Samples beyond the end of
+ * the row are zero. */
 static __device__ __forceinline__ unsigned load_bytes(const unsigned char *row, long long at,
                                                       long long samples)
 {

@@ -1,9 +1,8 @@
 /* Stencils of a small reach that keep their samples in registers. A lane owns 16 bytes of a row, a
- * warp 512, and both move down a strip of rows. Lanes get the words beside their own from
- * neighbouring lanes by shuffles; the first and the last lane load the words beside the warp's. The
- * loads of the next row overlap with the work on this one.
- *
- * A step works on words -BESIDE .. 3 + BESIDE of a row, counted from the lane's own. */
+ * warp 512, and both move down a strip of rows. A lane gets the words next to its own from
+ * neighbouring lanes by shuffles; the first and the last lane load the words next to the warp's.
+ * The loads of the next row overlap with the work on the current row. A step works on words -BESIDE
+ * .. 3 + BESIDE of a row, counted from the lane's own words. */
 #ifndef GF_CUDA_COMMON_STRIP_CUH
 #define GF_CUDA_COMMON_STRIP_CUH
 
@@ -15,14 +14,14 @@
 
 enum {
     STRIP_LANES = 32,
-    STRIP_WARPS = 4, /* one above the other */
+    STRIP_WARPS = 4, /* warps of a block, one above the other */
     STRIP_THREADS = STRIP_LANES * STRIP_WARPS,
     STRIP_CHUNK = 16, /* bytes of a lane */
     STRIP_BYTES = STRIP_CHUNK * STRIP_LANES,
 };
 
 /* Tables in shared memory: the offset of each row (-1: a row of zeros) and, if the block's columns
- * reach an end of the row, the sample that the border's rule gives for each column (-1: zero). */
+ * reach an end of the row, the sample that the border uses for each column (-1: zero). */
 template <class Sample, int BESIDE, int ROWS> struct strip_tables {
     long long row[ROWS];
     int from[(STRIP_BYTES + 8 * BESIDE) / sizeof(Sample)];
@@ -30,12 +29,13 @@ template <class Sample, int BESIDE, int ROWS> struct strip_tables {
 
 struct strip {
     const unsigned char *in;     /* the lane's own bytes of the view's first row */
-    const unsigned char *beside; /* the words beside the warp's that its outer lanes load */
-    unsigned char *out;          /* the lane's own bytes of the row to store next */
-    const long long *row;        /* offset of the strip's topmost row */
+    const unsigned char *beside; /* the words next to the warp's words, which its outer lanes
+                                  * load */
+    unsigned char *out;          /* the lane's own bytes of the row that is stored next */
+    const long long *row;        /* offset of the strip's first row */
     const int *from;             /* entry of the lane's own first sample */
     int lane, lines;
-    int rest;   /* bytes from the lane's own first one to the end of the row */
+    int rest;   /* bytes from the lane's own first byte to the end of the row */
     bool plain; /* the row continues beyond the warp's words on both sides */
 };
 
@@ -51,7 +51,7 @@ static inline int strip_blocks(const struct view_pair &p, int sample_bytes, int 
 }
 
 /* Fills the tables for strips of `rows` rows and returns the thread's strip. The stencil reads
- * `above` rows above and below it, of which the view has `reach`. */
+ * `above` rows above and below the strip; the view has `reach` of them. */
 template <class Sample, int BESIDE, int ROWS>
 static __device__ __forceinline__ struct strip
 find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> &tables, int rows,
@@ -91,7 +91,7 @@ find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> 
     return strip;
 }
 
-/* Gathers a word of samples by the table `from` of struct strip_tables. */
+/* Returns a word of samples, which the table `from` of struct strip_tables lists. */
 template <class Sample>
 static __device__ __noinline__ unsigned gather_word(const unsigned char *row, const int *from)
 {
@@ -105,7 +105,7 @@ static __device__ __noinline__ unsigned gather_word(const unsigned char *row, co
     return word;
 }
 
-/* Gathers a row whose end lies within the warp's bytes. */
+/* Gathers a row that ends within the warp's bytes. */
 template <class Sample, int BESIDE>
 static __device__ __forceinline__ void gather_row(const struct view_pair &p,
                                                   const struct strip &strip, long long offset,
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     }
 }
 
-/* Looks up the samples that were loaded, before they are joined. */
+/* Looks up the samples that were loaded, before lanes exchange them. */
 template <class Fuse, int BESIDE>
 static __device__ __forceinline__ void map_row(const struct strip &strip,
                                                const struct sample_tables<Fuse> &tables,
@@ -195,7 +195,7 @@ static __device__ __noinline__ void store_rest(unsigned char *to, int rest, uint
     }
 }
 
-/* Stores the next row, whose samples are looked up first. */
+/* Stores the next row. Its samples are looked up first. */
 template <class Fuse>
 static __device__ __forceinline__ void store_row(const struct view_pair &p, struct strip &strip,
                                                  const struct sample_tables<Fuse> &tables,
@@ -209,16 +209,17 @@ static __device__ __forceinline__ void store_row(const struct view_pair &p, stru
     strip.out += p.out_pitch;
 }
 
-/* Bytes 0 and 2 of a word, or 1 and 3, as two numbers of half precision without any conversion: the
- * bits of v are the bits of the denormal number v * 2^-24. Denormal halves are multiples of 2^-24,
- * so that sums and differences up to 2047 are exact, and one instruction computes two. */
+/* Returns bytes 0 and 2 of a word, or 1 and 3, as two numbers of half precision without a
+ * conversion: the bits of v are the bits of the denormal number v * 2^-24. Denormal halves are
+ * multiples of 2^-24, so that sums and differences up to 2047 are exact, and one instruction
+ * computes two. */
 static __device__ __forceinline__ __half2 tiny_halves(unsigned word, int odd)
 {
     const unsigned pair = __byte_perm(word, 0, odd ? 0x4341 : 0x4240);
     return *(const __half2 *)&pair;
 }
 
-/* The upper half of one pair and the lower half of the next. */
+/* Returns the upper half of one pair and the lower half of the next pair. */
 static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
 {
     const unsigned pair =

@@ -1,4 +1,4 @@
-/* The arguments that every kernel needs: the views that a launch reads and writes. */
+/* The views that a launch reads and writes, as arguments of kernels. */
 #ifndef GF_CUDA_COMMON_VIEW_PAIR_CUH
 #define GF_CUDA_COMMON_VIEW_PAIR_CUH
 
@@ -6,19 +6,20 @@
 
 #include "stage/stage.h"
 
-/* The input and output view of a launch. Row y of the input lies at in + (y - in_y) * in_pitch, and
+/* The input and output view of a launch. Row y of the input is at in + (y - in_y) * in_pitch, and
  * row y of the output at out + (y - out_y) * out_pitch. A kernel writes `rows` rows from out_y on.
- * Kernels take it by value, alone or as the member `p` of their own arguments. */
+ * Kernels get it by value, alone or as the member `p` of their own arguments. */
 struct view_pair {
     const unsigned char *in;
-    unsigned char *out; /* NULL where the kernel only reads */
+    unsigned char *out; /* NULL if the kernel only reads */
     size_t in_pitch, out_pitch;
     int in_y, out_y, rows;
-    int width, height, channels; /* of the whole input picture; below 2^31 samples in a row */
+    int width, height, channels; /* the size of the whole input picture; a row has fewer than 2^31
+                                  * samples */
     int border;                  /* enum gf_border, for stencils */
     unsigned per_channel;        /* 65536 / channels + 1: see pixel_of() in stencil.cuh */
     int bits;
-    const unsigned *before, *after; /* tables of struct gf_launch */
+    const unsigned *before, *after; /* the tables of struct gf_launch */
 };
 
 static inline struct view_pair view_pair_of(const struct gf_launch *launch, int border)
@@ -42,7 +43,7 @@ static inline struct view_pair view_pair_of(const struct gf_launch *launch, int 
     return p;
 }
 
-/* The same pair with `in` at row in_y, which need not be in the view. */
+/* Returns the views of a launch with `in` at row in_y, which need not be in the view. */
 static inline struct view_pair view_pair_from(const struct gf_launch *launch, int in_y)
 {
     struct view_pair p = view_pair_of(launch, 0);
@@ -51,13 +52,13 @@ static inline struct view_pair view_pair_from(const struct gf_launch *launch, in
     return p;
 }
 
-/* For point filters: `in` and `out` begin with the same row. */
+/* Returns the views of a point filter's launch: `in` and `out` begin with the same row. */
 static inline struct view_pair aligned_views(const struct gf_launch *launch)
 {
     return view_pair_from(launch, launch->out.y);
 }
 
-/* For kernels that only read, such as those that count pixels. */
+/* Returns a view for kernels that only read, such as those that count pixels. */
 static inline struct view_pair input_view(const struct gf_view *view)
 {
     struct gf_launch launch = {};
@@ -68,8 +69,8 @@ static inline struct view_pair input_view(const struct gf_view *view)
     return p;
 }
 
-/* Calls launch(part) for parts of aligned views of `most` rows or fewer, until a launch fails. For
- * kernels whose indices cannot hold all rows at once. */
+/* Calls launch(part) for parts of aligned views with at most `most` rows each, until a launch
+ * fails. It is for kernels whose indices cannot hold all rows at once. */
 template <class Launch>
 static int for_parts_of_rows(const struct view_pair &whole, unsigned most, const Launch &launch)
 {
@@ -86,10 +87,10 @@ static int for_parts_of_rows(const struct view_pair &whole, unsigned most, const
     return status;
 }
 
-/* At most this many pixels go into one long row, so that indices of vectors fit in 32 bits. */
+/* The most pixels of a joined row, so that indices of vectors fit in 32 bits. */
 enum { LONG_ROW_MAX = 1 << 30 };
 
-/* Aligned views whose rows lie one behind the other without gaps become a single long row. */
+/* Joins aligned views to a single long row if their rows follow each other without gaps. */
 static inline struct view_pair join_rows(struct view_pair p, size_t in_bytes, size_t out_bytes)
 {
     const long long pixels = (long long)p.width * p.rows;

@@ -1,22 +1,17 @@
-/* The walk of a stencil of small reach down the rows of a picture, written once for all filters. A
- * filter adds a struct of arithmetic, its stencil, and a line that launches it:
- *
- *     return walk_strips<my_stencil<CHANNELS>>(p, constants, stream);
- *
- * The walk hands the stencil the rows of a strip (strip.cuh) from above to below, with the border
- * on either side and after the look-up tables before the stencil. Each row is loaded while the one
- * before it is worked on. The stencil's results pass the tables behind it and are stored.
- *
- * A stencil inherits from walk_stencil and redefines the constants that differ. It is made from its
- * `constants`, a parameter of the kernel, keeps what it needs of the rows above in members, which
- * are registers, and has two functions:
- *
- *     void take(const unsigned (&word)[4 + 2 * BESIDE], int phase);  takes the next row
- *     void make(int phase, unsigned (&out)[4]);                      makes the next row of results
- *
+/* The walk of a stencil of small reach down the rows of a picture, for all filters. A filter adds a
+ * struct of arithmetic, its stencil, and a line that launches it:
+ * return walk_strips<my_stencil<CHANNELS>>(p, constants, stream);
+ * The walk passes the rows of a strip (strip.cuh) to the stencil from above to below, with the
+ * border on either side and after the look-up tables before the stencil. Each row is loaded during
+ * the work on the row before it. The stencil's results go through the tables after it and are
+ * stored. A stencil inherits from walk_stencil and redefines the constants that differ. It is made
+ * from its `constants`, a parameter of the kernel, keeps what it needs of the rows above in
+ * members, which are registers, and has two functions:
+ * void take(const unsigned (&word)[4 + 2 * BESIDE], int phase); takes the next row
+ * void make(int phase, unsigned (&out)[4]); computes the next row of results
  * word[BESIDE] is the lane's own first word. The phase is the number of the row of results modulo
- * PERIOD; it is negative in take() for the rows that come before the first result. It is a constant
- * where it is used, since the loop over the phases is unrolled, and may choose a register. */
+ * PERIOD; it is negative in take() for the rows before the first result. It is a constant where it
+ * is used, since the loop over the phases is unrolled, and may choose a register. */
 #ifndef GF_CUDA_COMMON_WALK_CUH
 #define GF_CUDA_COMMON_WALK_CUH
 
@@ -25,16 +20,16 @@
 
 template <class Sample> struct walk_stencil {
     typedef Sample sample;
-    static constexpr int REACH = 1;     /* rows above and below */
+    static constexpr int REACH = 1;     /* rows above and below a result that it needs */
     static constexpr int BESIDE = 1;    /* words on either side of the lane's own four */
-    static constexpr int ROWS = 16;     /* of a strip */
-    static constexpr int STEP = 1;      /* rows that are taken before as many are made */
+    static constexpr int ROWS = 16;     /* rows of a strip */
+    static constexpr int STEP = 1;      /* rows that are taken, and then computed, in a step */
     static constexpr int PERIOD = 1;    /* phases, a multiple of STEP */
     static constexpr int UNROLL = 1;    /* periods */
     static constexpr int BEFORE = 2;    /* rows that are taken before the first step */
-    static constexpr int BLOCKS = 0;    /* that the registers are to hold; 0: no matter */
+    static constexpr int BLOCKS = 0;    /* blocks that the registers must hold; 0: any number */
     static constexpr bool EARLY = true; /* the launch is early: see early.cuh */
-    /* The stencil has go_down(walk) in place of take() and make(). */
+    /* The stencil has go_down(walk) instead of take() and make(). */
     static constexpr bool OWN_LOOP = false;
     /* The view has constants.reach rows above and below, which may be fewer than REACH. */
     static constexpr bool PADDED = false;
@@ -63,7 +58,7 @@ template <class Stencil, class Fuse> struct row_walk {
         fetch_row<typename Stencil::sample>(p, strip, Stencil::STEP > 1 ? min(i, last) : i,
                                             &next[slot]);
     }
-    /* Takes the row out of the slot, which row `following` fills if there is more. */
+    /* Takes the row out of the slot. If `more` is set, row `following` is loaded into the slot. */
     __device__ __forceinline__ void take(int slot, bool more, int following, row &word)
     {
         map_row<Fuse>(strip, samples, &next[slot]);

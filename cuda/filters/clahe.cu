@@ -1,5 +1,5 @@
-/* clahe on a device. Pictures of 8 bits are changed by tables in shared memory; tables for 16 bits
- * are too large for shared memory and stay in global memory. */
+/* clahe on a device. Pictures of 8 bits use tables in shared memory. Tables for 16 bits are too
+ * large for shared memory and stay in global memory. */
 #include "filters/clahe/clahe.h"
 
 #include "cuda/common/early.cuh"
@@ -48,8 +48,8 @@ static __device__ __forceinline__ void change_pixel(unsigned char *v, const unsi
         v[c] = (unsigned char)limited(v[c] + to - luma, 255);
 }
 
-/* The block's rows that lie in one row of cells are processed together; the cells' tables are
- * loaded first. */
+/* Changes the rows of a block. The rows that are in one row of cells are processed together; the
+ * cells' tables are loaded first. */
 template <int COUNT>
 static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const struct clahe_args args)
 {
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const stru
     }
 }
 
-/* The table's value for a level in the tile before or behind a place. */
+/* Returns a level's value in the table of the tile that is one of the four around a place. */
 static __device__ __forceinline__ float level_at(const struct clahe_args &args, int x, int y,
                                                  int level)
 {

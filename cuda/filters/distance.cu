@@ -5,14 +5,14 @@
 #include "cuda/common/stencil.cuh"
 #include "pixel/sample.h"
 
-/* ---- the nearest background pixel of the same row: each warp makes a row ---- */
+/* ---- the nearest background pixel of the same row: each warp computes a row ---- */
 
 constexpr int ALONG_WARPS = 4, ALONG_THREADS = ALONG_WARPS * WARP;
 constexpr int EACH = 16;         /* pixels of a lane */
 constexpr int NOWHERE = 1 << 30; /* a column further away than all others */
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
-/* Bit i of the result is set if pixel x + i of the row is background. */
+/* Returns a mask: bit i is set if pixel x + i of the row is background. */
 template <class Sample, int CHANNELS>
 static __device__ __forceinline__ unsigned dark_pixels(const unsigned char *row, int x, int width)
 {
@@ -43,8 +43,8 @@ static __device__ __forceinline__ unsigned near_or_none(int far)
     return (unsigned)min(far, (int)GF_DISTANCE_NONE);
 }
 
-/* Two passes: the first finds the nearest background pixel to the right, from the end of the row
- * on; the second one finds the nearest to the left. */
+/* Computes rows in two passes. The first finds the nearest background pixel to the right, starting
+ * at the row's end; the second finds the nearest to the left. */
 template <class Sample, int CHANNELS>
 __global__ void __launch_bounds__(ALONG_THREADS) along_kernel(const struct view_pair p)
 {
@@ -138,21 +138,21 @@ extern "C" int gf_distance_along_cuda(const struct gf_launch *launch)
     });
 }
 
-/* ---- the nearest background pixel across the columns: each block makes a row ---- */
+/* ---- the nearest background pixel across the columns: each block computes a row ---- */
 
-/* The column of the nearest background pixel never decreases from pixel to pixel along a row, if
- * the first of equally near columns counts. The nearest columns of two pixels therefore bound the
- * nearest columns of the pixels between them. Every 4096th pixel looks at the whole row, then every
- * 512th, 64th, 8th and each pixel looks only at the columns between its bounds. On each level all
- * pixels together look at seven rows of columns at most, whatever the picture, and at fewer where
- * background is near most pixels. */
+/* Along a row, the column of the nearest background pixel never decreases, if the first of equally
+ * near columns counts. The nearest columns of two pixels therefore bound the nearest columns of the
+ * pixels between them. Every 4096th pixel searches the whole row; then every 512th, 64th, 8th and
+ * each pixel searches only the columns between its bounds. On each level all pixels together search
+ * at most seven rows of columns, whatever the picture, and fewer if background is near most
+ * pixels. */
 constexpr int ACROSS_THREADS = 256, ACROSS_WARPS = ACROSS_THREADS / WARP;
 constexpr int FIRST_STEP = 4096, LEVEL = 8; /* each step is 1 / LEVEL of the step before */
-constexpr int ALONE_MAX = 64;               /* the most columns that a lane looks at alone */
+constexpr int ALONE_MAX = 64;               /* the most columns that a lane searches alone */
 
 struct across_args {
     struct view_pair p;
-    /* the nearest column of each GF_DISTANCE_STEP-th pixel, in rows of `pitch` */
+    /* The nearest column of each GF_DISTANCE_STEP-th pixel, in rows of `pitch` words. */
     unsigned *nearest;
     size_t pitch;
     float scale;
@@ -172,7 +172,7 @@ static __device__ __forceinline__ Square squared_to(const unsigned short *row, i
                                       : (Square)dx * (Square)dx + (Square)height * height;
 }
 
-/* Finds the nearest column of one pixel by all lanes of the warp. */
+/* Finds the nearest column of one pixel with all lanes of the warp. */
 template <class Square>
 static __device__ __forceinline__ candidate<Square> find_together(const unsigned short *row, int x,
                                                                   int low, int high)
@@ -195,7 +195,7 @@ static __device__ __forceinline__ candidate<Square> find_together(const unsigned
 }
 
 /* Finds the nearest column of a pixel for each lane. All lanes of the warp take part; a lane with
- * high < low looks for nothing. */
+ * high < low finds nothing. */
 template <class Square>
 static __device__ __forceinline__ candidate<Square> find_each(const unsigned short *row, int x,
                                                               int low, int high)
@@ -221,9 +221,9 @@ static __device__ __forceinline__ candidate<Square> find_each(const unsigned sho
     return best;
 }
 
-/* Sets low and high to the nearest columns of the two pixels around x that are `step` apart; with
+/* Sets low and high to the nearest columns of the two pixels that are `step` apart around x; with
  * step 0, to the ends of the row. Columns further away than the background in the pixel's own
- * column are left out. */
+ * column are excluded. */
 static __device__ __forceinline__ void bounds(const unsigned short *row, const unsigned *nearest,
                                               int width, int x, int step, int *low, int *high)
 {

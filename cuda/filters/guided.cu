@@ -1,9 +1,9 @@
-/* guided on a device: one kernel finds the line (struct gf_guided_line) of every sample, another
- * one takes the means of the lines. In both a block moves down a strip with a thread for each
+/* guided on a device. One kernel finds the line (struct gf_guided_line) of every sample, another
+ * one computes the means of the lines. In both, a block moves down a strip with a thread for each
  * column, which keeps the sum of the 2 radius + 1 samples of its column. The sum of a window is the
  * difference of two prefix sums of the column sums over the block, so that the time does not depend
- * on the radius. All sums are of integers: every order gives the same bits. The kernels do not use
- * walk.cuh, since their windows may be wider than a strip. */
+ * on the radius. All sums are of integers, so that every order gives the same bits. The kernels do
+ * not use walk.cuh, since their windows may be wider than a strip. */
 #include "filters/guided/guided.h"
 
 #include "cuda/common/launch.cuh"
@@ -20,12 +20,12 @@ struct guided_args {
     struct gf_guided_line *line; /* [channels][rows + 2 radius][width] */
 };
 
-/* Where a block works: it makes columns first..first + THREADS - 2 radius - 1. A thread's column x
- * may lie beyond the picture; `from` is the column of the picture that replaces x, or -1 where
- * zeros replace it. */
+/* The place of a block and a thread. The block computes columns first .. first + THREADS - 2 radius
+ * - 1. A thread's column x may be beyond the picture; `from` is the column of the picture that
+ * replaces x, or -1 if zeros replace it. */
 struct place {
     int x, from, channel, top, end;
-    bool makes; /* the thread makes a result in its column */
+    bool makes; /* the thread computes a result in its column */
 };
 
 static __device__ __forceinline__ struct place place_of(const struct guided_args &args, int rows)
@@ -43,8 +43,8 @@ static __device__ __forceinline__ struct place place_of(const struct guided_args
     return place;
 }
 
-/* Shared memory of window_sums(). The sums of warps come first: they are read as vectors, and no
- * vector then contains a number that another warp writes at that time. */
+/* The shared memory of window_sums(). The sums of warps come first: they are read as vectors, and
+ * no vector may contain a number that another warp writes at that time. */
 template <class A, class B> struct prefixes {
     A first_warp[WARPS];
     B second_warp[WARPS];
@@ -62,9 +62,8 @@ template <class T> static __device__ __forceinline__ T warp_prefix(T v, int lane
     return v;
 }
 
-/* Replaces *a and *b by the sums of *a and of *b over the 2 radius + 1 threads around this one;
- * the sums are valid in threads whose place.makes is set. All threads of the block call the
- * function. */
+/* Replaces *a and *b by their sums over the 2 radius + 1 threads around this one. The sums are
+ * valid in threads whose place.makes is set. All threads of the block call the function. */
 template <class A, class B>
 static __device__ __forceinline__ void window_sums(struct prefixes<A, B> *s, int radius, bool makes,
                                                    A *a, B *b)
@@ -94,7 +93,8 @@ static __device__ __forceinline__ void window_sums(struct prefixes<A, B> *s, int
     }
 }
 
-/* The sums down a thread's column of the picture, around row `row`. */
+/* The sums of samples and of their squares in a thread's column, over the window's rows around
+ * `row`. */
 template <class Sample, class Square> struct column {
     unsigned sum;
     Square squares;

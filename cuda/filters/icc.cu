@@ -5,7 +5,7 @@
 #include "stage/stage.h"
 
 constexpr int THREADS = 256;
-/* pixels of a thread at a time; with three channels, too, they fill whole words */
+/* A thread processes four pixels at a time, which are whole words even with three channels. */
 constexpr int GROUP = 4;
 constexpr unsigned ITEMS_MOST = 1u << 30; /* the most items of a launch */
 
@@ -80,7 +80,8 @@ static __device__ void shape_bytes(const struct icc_args &args, const struct sha
     }
 }
 
-/* With ONE the channels of the result share a curve, which then fits in shared memory. */
+/* Converts by curves, a matrix and curves. With ONE the channels of the result share a curve, which
+ * then fits in shared memory. */
 template <int CHANNELS, bool ONE>
 static __global__ void __launch_bounds__(THREADS) icc_shaper_kernel(struct icc_args args)
 {
@@ -173,7 +174,7 @@ static __device__ __forceinline__ void convert_grid(const struct icc_args &args,
 {
     const uint32_t grid = (uint32_t)args.t.grid;
     const uint16_t *node = (const uint16_t *)(args.block + args.t.node_at);
-    /* in CMYK the first channel is the fourth axis of the table */
+    /* In CMYK the first channel is the fourth axis of the table. */
     const int first = args.t.inputs - 3;
     const struct gf_icc_corners corners = gf_icc_corners_of(
         place_of(args, in[first], first), place_of(args, in[first + 1], first + 1),
@@ -232,8 +233,6 @@ static __global__ void __launch_bounds__(THREADS) icc_pixel_kernel(struct icc_ar
             out[args.t.outputs] = in[args.t.inputs];
     }
 }
-
-/* ---- launchers ---- */
 
 template <class Kernel>
 static int launch_items(Kernel kernel, const struct icc_args &args, unsigned items,

@@ -1,8 +1,8 @@
-/* nlmeans on a device. A warp makes rows of up to 58 pixels. A lane has two neighbouring columns
+/* nlmeans on a device. A warp computes rows of up to 58 pixels. A lane has two neighbouring columns
  * and keeps their sums in registers through all shifts of the search window. For each shift the
- * lane adds up the squared differences down its columns, and gets the neighbouring lanes'
- * differences by shuffles to make the sums over patches. As on the CPU, all numbers are integers
- * but the weights. */
+ * lane adds the squared differences of its columns, and gets the neighbouring lanes' differences by
+ * shuffles for the sums over patches. As on the CPU, all numbers except the weights are
+ * integers. */
 #include "filters/nlmeans/nlmeans.h"
 
 #include "cuda/common/launch.cuh"
@@ -21,8 +21,8 @@ struct nlmeans_args {
 template <int COUNT> struct pixels8 {
     typedef unsigned pixel;
     static constexpr int rows = 8; /* rows of a thread */
-    /* the tile is stored twice, the second copy from the tile's second column on, so that any
-     * two neighbouring columns are one aligned access in one of the copies */
+    /* The tile is stored twice. The second copy begins with the tile's second column, so that any
+     * two neighbouring columns are one aligned access in one of the copies. */
     static constexpr bool twice = true;
     unsigned sum[4], weights;
 
@@ -113,13 +113,13 @@ template <int COUNT> struct pixels16 {
     }
 };
 
-/* The number of columns in which a warp makes results: PATCH columns at either side of the warp
+/* The number of columns in which a warp computes results. PATCH columns on each side of the warp
  * lack neighbours. */
 template <int PATCH> static constexpr int MADE = COLUMNS - 2 * PATCH;
 
 static __host__ __device__ __forceinline__ int tile_pitch(int search)
 {
-    return COLUMNS + 2 * search + 2; /* an even number */
+    return COLUMNS + 2 * search + 2; /* rounded up to an even number */
 }
 
 template <class Pixels, int PATCH>
@@ -149,7 +149,8 @@ static __device__ __forceinline__ void fill_tile(const struct nlmeans_args &args
     }
 }
 
-/* Two pixels side by side from column `at` on, which is even but for a shift of dx. */
+/* Loads two adjacent pixels from column `at` on. `at` is even without the shift dx, and `copy` is
+ * the copy in which the access is aligned. */
 template <class Pixels>
 static __device__ __forceinline__ void load_two(const typename Pixels::pixel *row, int copy, int at,
                                                 typename Pixels::pixel to[2])

@@ -14,7 +14,8 @@ struct pad_rows {
     unsigned char *out; /* row y of the result */
     size_t out_pitch, out_bytes;
     int y;
-    /* the number of items (a thread's work) in a row of the result, and in all rows */
+    /* the number of items, each of which a thread processes, in a row of the result, and in all
+     * rows */
     unsigned items, total;
     struct gf_pad pad;
 };
@@ -24,7 +25,7 @@ static __device__ __forceinline__ int clamped(int value, int most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-/* Returns the row of the picture that row y of the result shows; *inside becomes whether row y lies
+/* Returns the row of the picture that row y of the result shows. *inside becomes whether row y is
  * in the picture. For a row of the padding the pointer is valid only if the padding repeats the
  * picture or its edge. */
 static __device__ __forceinline__ const unsigned char *row_of(const struct pad_rows &rows, int y,
@@ -37,13 +38,13 @@ static __device__ __forceinline__ const unsigned char *row_of(const struct pad_r
     return rows.in + (ptrdiff_t)(shown - rows.in_y) * (ptrdiff_t)rows.in_pitch;
 }
 
-/* ---- as many channels as the picture has: whole bytes are copied ---- */
+/* ---- without a change of channels: bytes are copied ---- */
 
 struct pad_bytes {
     struct pad_rows rows;
     int before, pixel; /* bytes of the padding on the left; bytes of a pixel */
-    /* Vectors filled with the padding's colour. Pixels of 3 and of 6 bytes lie the same way in
-     * every third vector, other pixels in every vector. */
+    /* Vectors filled with the padding's colour. For pixels of 3 and 6 bytes every third vector of a
+     * row is equal, for other pixels every vector. */
     uint4 colour[3];
 };
 
@@ -53,8 +54,8 @@ static __device__ __forceinline__ uint4 colour_at(const struct pad_bytes &args, 
     return phase == 0 ? args.colour[0] : phase == 1 ? args.colour[1] : args.colour[2];
 }
 
-/* Returns byte `at` of a row of the result that shows the picture, once or repeatedly, or its edge;
- * `colour` is the byte of the padding's colour at that place. */
+/* Returns byte `at` of a result row. The byte is from the picture, from a repetition or the edge of
+ * the picture, or `colour`, the padding's colour at that place. */
 static __device__ __forceinline__ unsigned char
 byte_of(const struct pad_bytes &args, const unsigned char *row, int at, unsigned char colour)
 {
@@ -67,7 +68,7 @@ byte_of(const struct pad_bytes &args, const unsigned char *row, int at, unsigned
     return args.rows.pad.edge ? row[edge] : colour;
 }
 
-/* Each thread makes a vector. */
+/* Each thread computes a vector of the result. */
 static __global__ void __launch_bounds__(THREADS)
     pad_bytes_kernel(const __grid_constant__ struct pad_bytes args)
 {
@@ -120,7 +121,7 @@ static int launch_bytes(struct pad_rows rows, struct gf_format format, cudaStrea
     return cudaGetLastError();
 }
 
-/* ---- alpha is added to the picture's channels ---- */
+/* ---- with alpha added to the picture's channels ---- */
 
 /* Returns sample c of the result's pixel x. */
 template <typename SAMPLE, int IN>
@@ -133,7 +134,7 @@ static __device__ __forceinline__ unsigned sample_of(const struct pad_rows &rows
     return c < IN ? row[(size_t)at * IN + c] : (unsigned)rows.pad.opaque;
 }
 
-/* Each thread makes a word of 4 bytes. Rows begin at multiples of 16 bytes, so that words are
+/* Each thread computes a word of 4 bytes. Rows begin at multiples of 16 bytes, so that words are
  * aligned; the last word of a row may extend beyond the row. */
 template <typename SAMPLE, int IN>
 static __global__ void __launch_bounds__(THREADS)

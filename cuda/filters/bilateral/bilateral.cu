@@ -2,14 +2,13 @@
 
 extern "C" int gf_bilateral_near_cuda(const struct gf_launch *launch);
 
-/* A block makes a tile of the output. It reads the tile and `radius` pixels around it as floats
- * into shared memory, in strips of as many rows as fit at a time, so that every radius works. The
- * lanes of a warp lie along a row. The channels of a pixel are adjacent in the tile, since the
- * pixel's weight needs all of them; cuda/common/planes.cuh would give each channel a plane of its
- * own. */
+/* A block computes a tile of the output. It reads the tile and `radius` pixels around it as floats
+ * into shared memory, in strips of as many rows as fit, so that every radius works. The lanes of a
+ * warp are pixels of a row. The channels of a pixel are adjacent in the tile, since its weight
+ * needs all of them; cuda/common/planes.cuh would store each channel in a plane. */
 constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_THREADS_Y = 8;
-/* each thread makes two pixels, one below the other */
+/* Each thread computes two pixels, one below the other. */
 constexpr int TILE_ROWS = 2 * TILE_THREADS_Y;
 constexpr int THREADS = TILE_COLUMNS * TILE_THREADS_Y;
 constexpr int STRIP_FLOATS = 8192;
@@ -31,8 +30,7 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
         space[i] = args.space[i];
     for (int start = blockIdx.y * TILE_ROWS; start < p.rows; start += GRID_ROWS_MAX * TILE_ROWS) {
         const int y0 = p.out_y + start, y = y0 + 2 * ty, end = p.out_y + p.rows;
-        /* The last row of the input view, which ends `radius` rows below the last row of the
-         * result. */
+        /* The last row of the input view is `radius` rows below the last row of the result. */
         const int last = min(y0 + TILE_ROWS, end) - 1 + radius;
         pixel_type centre[2] = {};
         struct sums<CHANNELS> total[2] = {
@@ -81,8 +79,7 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
     }
 }
 
-/* The largest radius whose loops along a row are unrolled, with a tile that holds the whole
- * window. */
+/* The largest radius with unrolled loops along a row and a tile that holds the whole window. */
 enum { SMALL_RADIUS_MAX = 6 };
 
 /* Adds the taps of one row of the window to the sums of the pixels (the first, the second or both)
@@ -124,11 +121,11 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
         space[threadIdx.x] = args.space[threadIdx.x];
     for (int start = blockIdx.y * TILE_ROWS; start < p.rows; start += GRID_ROWS_MAX * TILE_ROWS) {
         const int y0 = p.out_y + start, y = y0 + 2 * ty, end = p.out_y + p.rows;
-        /* Rows of the tile to load. The input view ends RADIUS rows below the last row of the
-         * result, so the last tile must not be loaded whole. */
+        /* The tile's rows that are loaded. The input view ends RADIUS rows below the last row of
+         * the result, so that the last tile must not be loaded whole. */
         const int lines = min((int)TILE_ROWS, end - y0) + 2 * RADIUS;
         __syncthreads();
-        /* The second pixel of the last pair may lie below the rows of the result: then one row of
+        /* The second pixel of the last pair may be below the rows of the result: then one row of
          * its window is not loaded, and its result is not written. */
         for (int i = threadIdx.x; i < lines * COLUMNS; i += THREADS)
             tile[i] = load_pixel<CHANNELS>(p, x0 - RADIUS + i % COLUMNS, y0 - RADIUS + i / COLUMNS);

@@ -1,4 +1,4 @@
-/* What the kernels of bilateral share: pixels as floats, and the sums of a window. */
+/* Shared parts of the bilateral kernels: pixels as floats, and the sums of a window. */
 #ifndef GF_CUDA_FILTERS_BILATERAL_BILATERAL_CUH
 #define GF_CUDA_FILTERS_BILATERAL_BILATERAL_CUH
 
@@ -25,8 +25,8 @@ template <int CHANNELS> struct __align__(CHANNELS == 3 ? 16 : 4 * CHANNELS) colo
     float v[CHANNELS == 3 ? 4 : CHANNELS];
 };
 
-/* The power of two as the CPU computes it, by ordinary arithmetic: the GPU's instruction for powers
- * of two differs from one kind of GPU to the next. */
+/* Computes a power of two as the CPU does, by ordinary arithmetic, because the GPU's instruction
+ * for powers of two differs between kinds of GPU. */
 struct power_of_two {
     __device__ __forceinline__ float operator()(float x) const
     {
@@ -34,7 +34,7 @@ struct power_of_two {
     }
 };
 
-/* A pixel of the picture. */
+/* Returns a pixel of the picture. */
 template <int CHANNELS>
 static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct view_pair &p,
                                                                     int column, int row) {
@@ -49,7 +49,7 @@ static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct
     return pixel;
 }
 
-/* Loads a pixel of the picture as extended by its border. */
+/* Returns a pixel of the picture extended by its border. */
 template <int CHANNELS>
 static __device__ __forceinline__ struct colours<CHANNELS> load_pixel(const struct view_pair &p,
                                                                       int x, int y) {
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void store_pixel(const struct view_pair &p, in
     }
 }
 
-/* The sum of the weights, and the sums of weight times difference from the centre. Sums of
+/* The sum of the weights, and the sums of weights times differences from the centre. Sums of
  * differences have smaller rounding errors than sums of samples. */
 template <int CHANNELS> struct sums {
     float weight, colour[CHANNELS];

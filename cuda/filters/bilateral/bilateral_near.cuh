@@ -1,19 +1,17 @@
-/* bilateral of small radii for pictures of 8 bits of one or three channels. It makes sums that are
- * near the CPU's, and makes the CPU's own sums only for the few pixels where the near sum does not
- * tell which sample the result rounds to.
- *
- * gf_bilateral_margin() bounds the difference between the means of the two ways of adding. A mean
- * that is known within this margin rounds to the CPU's sample unless a number halfway between two
- * samples lies within the margin. The near sums may therefore use the GPU's power of two, whose
- * last bits differ from one kind of GPU to the next, and integers for distances; about one pixel in
- * 200 is computed again. */
+/* bilateral with a small radius for 8-bit pictures of one or three channels. It computes sums that
+ * are near the CPU's, and the CPU's own sums only for the few pixels whose near sum does not
+ * determine the rounded sample. gf_bilateral_margin() bounds the difference between the means of
+ * both sums. A mean that is known within this margin rounds to the CPU's sample unless a number
+ * halfway between two samples is within the margin. The near sums may therefore use the GPU's power
+ * of two, whose last bits differ between kinds of GPU, and integers for distances; about one pixel
+ * in 200 is computed again. */
 #ifndef GF_CUDA_FILTERS_BILATERAL_BILATERAL_NEAR_CUH
 #define GF_CUDA_FILTERS_BILATERAL_BILATERAL_NEAR_CUH
 
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/bilateral/bilateral.cuh"
 
-/* A thread makes NEAR_RUN pixels of a column, and a block a tile. */
+/* A thread computes NEAR_RUN pixels of a column, and a block computes a tile. */
 enum {
     NEAR_COLUMNS = 32,
     NEAR_RUN = 4,
@@ -49,8 +47,8 @@ static __device__ __forceinline__ colours<CHANNELS> near_pixel(const unsigned ch
     return pixel;
 }
 
-/* Loads the tile and RADIUS pixels around it. Rows below those that the results need are copies of
- * the last needed row. */
+/* Loads the tile and RADIUS pixels around it. Rows below the rows that the results need are copies
+ * of the last needed row. */
 template <int CHANNELS, int RADIUS>
 static __device__ __forceinline__ void load_near(const struct view_pair &p, int x0, int y0,
                                                  int lines, struct colours<CHANNELS> *tile)
@@ -70,7 +68,7 @@ static __device__ __forceinline__ void load_near(const struct view_pair &p, int 
     }
 }
 
-/* The squared distance of two colours, exactly. */
+/* Returns the squared distance of two colours, exactly. */
 static __device__ __forceinline__ float near_distance(const struct colours<3> &a,
                                                       const struct colours<3> &b)
 {
@@ -92,7 +90,7 @@ static __device__ __forceinline__ float power_near(float x)
     return result;
 }
 
-/* Sums of weights, and of weights times samples. */
+/* The sum of weights, and the sums of weights times samples. */
 template <int CHANNELS> struct near_sums {
     float weight, colour[CHANNELS];
 
@@ -114,7 +112,7 @@ template <int CHANNELS> struct near_sums {
 };
 
 /* Adds row `line` of the windows, counted from the top of the first pixel's window, to pixels FROM
- * to TO, whose windows contain that row. row: the thread's own column. */
+ * to TO, whose windows contain it. `row` is the thread's own column of that row. */
 template <int CHANNELS, int RADIUS, int FROM, int TO>
 static __device__ __forceinline__ void
 add_near_row(const struct near_args &args, const struct colours<CHANNELS> *row, int line,
@@ -164,8 +162,8 @@ add_last_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
     }
 }
 
-/* Rounds the means to the samples of a pixel. False: one of the samples may differ from the
- * CPU's. */
+/* Rounds the means to the samples of a pixel. Returns false if one of the samples may differ from
+ * the CPU's. */
 template <int CHANNELS>
 static __device__ __forceinline__ bool round_near(const struct near_sums<CHANNELS> &sums,
                                                   float margin, unsigned sample[CHANNELS])
@@ -183,14 +181,14 @@ static __device__ __forceinline__ bool round_near(const struct near_sums<CHANNEL
     return certain;
 }
 
-/* The pixels of the block's tile to be computed again, as row * NEAR_COLUMNS + column. */
+/* The pixels of the block's tile that must be computed again, as row * NEAR_COLUMNS + column. */
 struct near_list {
     int count;
     unsigned short pixel[NEAR_ROWS * NEAR_COLUMNS];
 };
 
-/* Computes the listed pixels as the CPU does. A lane adds up a row of a window, in the CPU's order,
- * and the first lane of a window adds up the rows' sums. */
+/* Computes the listed pixels as the CPU does. A lane adds a row of a window in the CPU's order, and
+ * the first lane of a window adds the rows' sums. */
 template <int CHANNELS, int RADIUS>
 static __device__ __forceinline__ void
 finish_exactly(const struct near_args &args, const struct colours<CHANNELS> *tile,

@@ -1,5 +1,5 @@
 /* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh and
- * boxblur_prefix.cuh do not take: the first kernel goes down the columns into scratch memory, the
+ * boxblur_prefix.cuh do not accept. The first kernel adds down the columns into scratch memory, the
  * second one along the rows in shared memory. The time grows little with the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur/boxblur_prefix.cuh"
@@ -91,11 +91,11 @@ struct rows_args {
     struct view_pair p;
     const unsigned char *sums;
     size_t sums_pitch;
-    int radius, lines; /* `lines` is the number of rows that a block makes */
+    int radius, lines; /* `lines` is the number of rows that a block computes */
     struct gf_box_mean mean;
 };
 
-/* The column sums of one row of the tile in shared memory: a plane for each channel, with room for
+/* The layout of one row of column sums in shared memory: a plane for each channel, with room for
  * the window on either side. */
 struct box_shape {
     int width;  /* pixels of the tile */
@@ -149,14 +149,15 @@ static __device__ __forceinline__ int mean_of(const struct gf_box_mean &mean,
     return gf_box_mean16(&mean, sum);
 }
 
-/* Makes RUN pixels of one channel. The first window is the sum of whole runs and of the columns
- * left over; each next window is made by sliding the one before. */
+/* Computes RUN pixels of one channel. The first window is the sum of whole runs and of the
+ * remaining columns; each later window is the window before it, moved by a column. */
 template <class Window, class Sample>
 static __device__ __forceinline__ void slide(const struct rows_args &args, const unsigned *plane,
                                              const unsigned *blocks, int run, Sample *to)
 {
     const int window = 2 * args.radius + 1, whole = window / RUN;
-    /* the start is a multiple of RUN, so that padded(i) is right for i counted from the start */
+    /* The start is a multiple of RUN, so that padded(i) is right for an i counted from the
+     * start. */
     plane += padded(run * RUN);
     Window sum = 0;
     for (int i = 0; i < whole; i++)
@@ -220,8 +221,8 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
     columns.sums = (unsigned char *)launch->scratch;
     columns.sums_pitch = gf_box_device_pitch(launch->in.format, box->radius);
     columns.radius = box->radius;
-    /* A strip begins with 2 * radius loads for its first window, so strips are longer for larger
-     * radii. */
+    /* A strip begins with 2 * radius loads for its first window, so that strips are longer for
+     * larger radii. */
     columns.strip = box->radius <= 16 ? 32 : box->radius <= 64 ? 64 : 256;
     const long long fours = ((long long)p.width * p.channels + 3) / 4;
     const int tall = (int)((fours + THREADS - 1) / THREADS) * ceil_div(p.rows, columns.strip);

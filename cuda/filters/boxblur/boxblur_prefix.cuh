@@ -1,8 +1,8 @@
-/* Box blur of 8-bit pictures without alpha, radius 8 to GF_BOX_PREFIX_MAX, in one kernel. A block
- * moves down a strip of the picture; at each step each of its warps makes one row. All threads of
- * the block keep sums of columns in registers, two of 16 bits in a word, and leave one row of these
- * sums to each warp. The warp makes prefix sums of its row in shared memory: the sum of a window is
- * the difference of two prefix sums. */
+/* Box blur of 8-bit pictures without alpha, with a radius of 8 to GF_BOX_PREFIX_MAX, in one kernel.
+ * A block moves down a strip of the picture; at each step each of its warps computes one row. All
+ * threads of the block keep sums of columns in registers, two of 16 bits in a word, and pass one
+ * row of these sums to each warp. The warp computes the prefix sums of its row in shared memory:
+ * the sum of a window is the difference of two prefix sums. */
 #ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_PREFIX_CUH
 #define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_PREFIX_CUH
 
@@ -11,14 +11,14 @@
 enum {
     PREFIX_WARPS = 6,
     PREFIX_THREADS = PREFIX_WARPS * WARP,
-    /* samples of a row of the tile, with those that windows reach */
+    /* The samples of a tile's row, including the samples that only windows reach. */
     PREFIX_TILE = PREFIX_THREADS * STRIP_CHUNK,
-    /* chunks of a lane in a row: 96 samples, whole pixels of 1 or 3 channels */
+    /* The chunks of a row that a lane processes: 96 samples, whole pixels of 1 or 3 channels. */
     PREFIX_CHUNKS = PREFIX_WARPS,
     PREFIX_PLANE = PREFIX_TILE / 4,
     PREFIX_AHEAD = 10, /* rows of a strip's first windows that are loaded at once */
     PREFIX_BLOCKS = 2, /* blocks that a multiprocessor's registers hold without spilling */
-    /* Places for the chunks of a row of column sums. A place is left free behind the chunks of each
+    /* The slots for the chunks of a row of column sums. An empty slot follows the chunks of each
      * lane, so that lanes read 7 chunks apart and access different banks. */
     PREFIX_SLOTS = 7 * WARP,
     PREFIX_LINES = 1024 /* the tallest strip */
@@ -28,16 +28,16 @@ struct prefix_args {
     struct view_pair p;
     int radius;
     int lines;     /* rows of a strip */
-    int samples;   /* samples of a row that a block makes, a multiple of 16 */
+    int samples;   /* samples of a row that a block computes, a multiple of 16 */
     unsigned half; /* n / 2, where n is the number of pixels of a window */
     unsigned
         multiplier; /* 2^40 / n, rounded up: byte 1 of the upper half of a product is the mean */
 };
 
-/* The part of the picture that a block makes, and where its tile lies in the picture. */
+/* The part of the picture that a block computes, and the position of its tile in the picture. */
 struct prefix_tile {
     int left;  /* the tile's first sample in the row; may lie beyond the row */
-    int first; /* the first sample that the block makes */
+    int first; /* the first sample that the block computes */
     int line, lines;
 };
 
@@ -54,9 +54,9 @@ find_prefix_tile(const struct prefix_args &args, int channels)
     return tile;
 }
 
-/* Lists the input rows from radius + 1 rows above the strip on, counted from the first row of the
- * view. -1 stands for a row of zeros: rows beyond a zero border, the topmost row, and the rows that
- * are loaded ahead beyond the strip. */
+/* Lists the input rows, counted from the first row of the view, starting radius + 1 rows above the
+ * strip. -1 means a row of zeros: rows beyond a zero border, the first row of the list, and rows
+ * that are loaded ahead beyond the strip. */
 static __device__ __forceinline__ void list_prefix_rows(const struct prefix_args &args,
                                                         const struct prefix_tile &tile, int *rows)
 {
@@ -68,8 +68,8 @@ static __device__ __forceinline__ void list_prefix_rows(const struct prefix_args
     }
 }
 
-/* Loads a chunk that is not wholly inside the row. Samples beyond the row are zero where
- * copy_columns() fills in the column later. */
+/* Loads a chunk that is not entirely inside the row. Samples beyond the row are zero where
+ * copy_columns() sets the column later. */
 template <int CHANNELS>
 static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
                                                   const unsigned char *row, int at)
@@ -79,7 +79,7 @@ static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
     for (int i = 0; i < STRIP_CHUNK; i++) {
         int from = at + i;
         if (from < 0 || from >= p.width * CHANNELS) {
-            /* Whole rows are added so that no index is negative. */
+            /* Adding whole rows makes the index positive. */
             const int row_samples = p.width * CHANNELS;
             from =
                 p.border == GF_BORDER_WRAP ? (from % row_samples + row_samples) % row_samples : -1;
@@ -114,8 +114,8 @@ static __device__ __forceinline__ void load_chunks(const struct view_pair &p, co
     }
 }
 
-/* The place of a chunk's column sums in a row of sums. Word w of chunk i has the sums of the
- * chunk's samples 4 w and 4 w + 2; word w of the chunk PREFIX_SLOTS behind has those of samples 4 w
+/* Returns the slot of a chunk in a row of column sums. Word w of chunk i has the sums of the
+ * chunk's samples 4 w and 4 w + 2; word w of the chunk PREFIX_SLOTS later has those of samples 4 w
  * + 1 and 4 w + 3. */
 static __device__ __forceinline__ int prefix_slot(int chunk)
 {
@@ -128,7 +128,7 @@ static __device__ __forceinline__ unsigned short *column_sum(unsigned *row, int 
     return (unsigned short *)((uint4 *)row + slot) + sample % STRIP_CHUNK / 4 * 2 + sample / 2 % 2;
 }
 
-/* Fills in the sums of columns beyond the row, which equal those of columns in it. */
+/* Sets the sums of columns beyond the row, which equal sums of columns in the row. */
 template <int CHANNELS>
 static __device__ __forceinline__ void copy_columns(const struct prefix_args &args,
                                                     const struct prefix_tile &tile, unsigned *sums)
@@ -159,7 +159,7 @@ static __device__ __forceinline__ unsigned add_column(const unsigned word[2][4],
     return __dp2a_lo(word[j % 2][j / 4], j / 2 % 2 ? 0x0100u : 0x0001u, sum);
 }
 
-/* Replaces the sums of columns by their prefix sums, by one warp; each channel has its own prefix
+/* Replaces the sums of columns by their prefix sums, with one warp. Each channel has its own prefix
  * sums. Prefix i is in word i / 4 of plane i % 4. */
 template <int CHANNELS>
 static __device__ __forceinline__ void make_prefixes(unsigned *row, int lane)
@@ -201,7 +201,7 @@ static __device__ __forceinline__ void make_prefixes(unsigned *row, int lane)
     __syncwarp();
 }
 
-/* Makes the means of four windows from prefix sums; high and low are the words of the windows'
+/* Computes the means of four windows from prefix sums. high and low are the words of the windows'
  * ends. */
 static __device__ __forceinline__ unsigned mean_of_four(const struct prefix_args &args,
                                                         const unsigned *const high[4],
@@ -214,7 +214,7 @@ static __device__ __forceinline__ unsigned mean_of_four(const struct prefix_args
     return __byte_perm(__byte_perm(v[0], v[1], 0x0051), __byte_perm(v[2], v[3], 0x0051), 0x5410);
 }
 
-/* Makes a row of the tile from its prefix sums, by one warp. */
+/* Computes a row of the tile from its prefix sums, with one warp. */
 template <int CHANNELS>
 static __device__ __forceinline__ void make_means(const struct prefix_args &args,
                                                   const struct prefix_tile &tile,
@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
             to[0] = make_uint4(sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
             to[PREFIX_SLOTS] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
         }
-        /* These loads are under way while the rows are made. */
+        /* These loads overlap with the work on the rows. */
         const int *const next = rows + base + PREFIX_WARPS;
         load_chunks<CHANNELS, PREFIX_WARPS>(p, next, at, inside, needed, leave);
         load_chunks<CHANNELS, PREFIX_WARPS>(p, next + window, at, inside, needed, enter);
@@ -305,8 +305,8 @@ static int prefix_table_bytes(int lines, int radius)
     return (lines + 2 * radius + 1 + 2 * PREFIX_WARPS) * (int)sizeof(int);
 }
 
-/* Chooses the height of a strip so that one wave of blocks covers the band, since each strip has to
- * make its first column sums anew. */
+/* Chooses the height of a strip so that one wave of blocks covers the band, because each strip
+ * computes its first column sums anew. */
 template <int CHANNELS>
 static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box *box)
 {

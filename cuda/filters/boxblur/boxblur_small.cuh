@@ -1,9 +1,9 @@
-/* Box blur of 8-bit pictures without alpha, radius up to GF_BOX_SMALL_MAX, in one kernel. A lane
- * owns 16 bytes of a row and moves down a strip of rows; it keeps the sums of its columns in
+/* Box blur of 8-bit pictures without alpha, with a radius up to GF_BOX_SMALL_MAX, in one kernel. A
+ * lane owns 16 bytes of a row and moves down a strip of rows. It keeps the sums of its columns in
  * registers, two of 16 bits in a word. The sums of neighbouring columns come from other lanes by
- * shuffles. The outermost lanes of a warp store nothing: they only make sums for the other lanes.
- * The kernel does not use walk.cuh: its windows reach beyond the neighbouring lanes, and it loads
- * each row twice, once to add it and once to subtract it. */
+ * shuffles. The outermost lanes of a warp store nothing: they only compute sums for the other
+ * lanes. The kernel does not use walk.cuh: its windows reach beyond the neighbouring lanes, and it
+ * loads each row twice, once to add it and once to subtract it. */
 #ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 #define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
 
@@ -21,17 +21,17 @@ struct small_args {
 
 template <int RADIUS, int CHANNELS> struct small_shape {
     static constexpr int HALO = RADIUS * CHANNELS;
-    /* words that windows reach on either side of the lane's own */
+    /* The words that windows reach on either side of the lane's own words. */
     static constexpr int WORDS = (HALO + 3) / 4;
-    /* lanes on either side to which these words belong */
+    /* The number of lanes on either side that own these words. */
     static constexpr int LANES = (WORDS + 3) / 4;
     static constexpr int BYTES =
-        (STRIP_LANES - 2 * LANES) * STRIP_CHUNK; /* bytes of a row that a warp makes */
+        (STRIP_LANES - 2 * LANES) * STRIP_CHUNK; /* bytes of a row that a warp computes */
     static constexpr int ROWS = SMALL_ROWS * STRIP_WARPS + 2 * RADIUS;
 };
 
 /* Tables in shared memory: the offset of each row (-1: a row of zeros) and, if the block's columns
- * reach beyond the row, the sample that the border's rule gives for each column (-1: zero). */
+ * reach beyond the row, the sample that the border uses for each column (-1: zero). */
 template <int ROWS> struct small_tables {
     long long row[ROWS];
     int from[STRIP_LANES * STRIP_CHUNK];
@@ -65,7 +65,7 @@ static __device__ __forceinline__ uint4 fetch_chunk(const struct small_strip &st
                         : gather_bytes(strip.in + offset, strip.from);
 }
 
-/* Adds bytes 0 and 2 of each word to the word's first sum, and bytes 1 and 3 to the second one. No
+/* Adds bytes 0 and 2 of each word to the word's first sum, and bytes 1 and 3 to its second sum. No
  * sum exceeds 15 * 255. */
 template <bool ADD>
 static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned sum[4][2])
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned 
     }
 }
 
-/* Joins the lane's column sums with those of the lanes beside it. All lanes of the warp take
+/* Joins the lane's column sums with those of its neighbouring lanes. All lanes of the warp take
  * part. */
 template <class Shape>
 static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
@@ -100,7 +100,8 @@ static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
     }
 }
 
-/* Returns the sums of samples i and i + 2 in one word, counted from the first word of `all`. */
+/* Returns the sums of samples i and i + 2 in one word. Samples are counted from the first word of
+ * `all`. */
 static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int i)
 {
     const unsigned *const word = all[i / 4];
@@ -108,7 +109,7 @@ static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int
                      : __byte_perm(word[i % 4 - 2], all[i / 4 + 1][i % 4 - 2], 0x5432);
 }
 
-/* Returns (sum + n / 2) / n for the four samples of a word, as byte 3 of the product with 2^24 / n
+/* Returns (sum + n / 2) / n for the four samples of a word, as byte 3 of the product with 2^24 / n,
  * rounded up. For n up to 225 and sums up to 255 n the product is below 2^32, and rounding the
  * factor up adds less than 2^24 / n to the product. */
 static __device__ __forceinline__ unsigned mean_word(const struct small_args &args, unsigned even,
@@ -156,7 +157,7 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
         tables.row[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
     }
     if (left < 0 || left + STRIP_LANES * STRIP_CHUNK > row_bytes) {
-        /* in pixels; no column lies further left of the row */
+        /* A number of pixels. No column is further to the left of the row than this. */
         constexpr int BACK = 2 * STRIP_CHUNK;
         for (int i = threadIdx.x; i < STRIP_LANES * STRIP_CHUNK; i += STRIP_THREADS) {
             const int pixel = (left + i + BACK * CHANNELS) / CHANNELS - BACK;

@@ -1,5 +1,5 @@
-/* canny: finds thin edges as planes of bits, and turns bits into samples. Between these two steps
- * canny_link.cu links the edges by hysteresis. */
+/* canny on a device: finds thin edges as planes of bits, and converts bits to samples. Between
+ * these two steps canny_link.cu links the edges by hysteresis. */
 #include "filters/canny/edges.h"
 
 #include "cuda/common/stencil.cuh"
@@ -7,12 +7,12 @@
 
 /* ---- thin edges: a thread for each column goes down the rows ---- */
 
-/* A block's threads make the gradients of COLUMNS columns; its last warp makes those of one more
- * column on either side. Each of its warps then makes a word of 32 pixels. The kernel does not use
- * walk.cuh: its results are bits, and neighbours exchange the squares of gradients as numbers of up
- * to 64 bits. */
+/* The first COLUMNS threads of a block compute the gradients of COLUMNS columns; the last warp
+ * computes those of one more column on either side. Each of the other warps then packs the results
+ * of 32 pixels into a word. The kernel does not use walk.cuh: its results are bits, and neighbours
+ * exchange squared gradients of up to 64 bits. */
 constexpr int COLUMNS = 256, THIN_THREADS = COLUMNS + WARP, THIN_ROWS = 32;
-/* rows of the ring: a warp may be a row ahead of warps that still read three rows */
+/* The rows of the ring. A warp may be a row ahead of warps that still read three rows. */
 constexpr int RING = 4;
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
@@ -38,8 +38,8 @@ static __device__ __forceinline__ int direction_of(long long dx, long long dy)
     return gf_edge_direction_wide(dx, dy);
 }
 
-/* The terms that a row adds to the gradients of this row and of the rows above and below it, for
- * each channel: left + 2 here + right, and right - left. */
+/* The terms of a row for the gradients of this row and of the rows above and below it, for each
+ * channel: left + 2 here + right, and right - left. */
 template <int COLOURS> struct across {
     int smooth[COLOURS], slope[COLOURS];
 };
@@ -54,7 +54,7 @@ static __device__ __forceinline__ int colour_at(const Sample *row, int x, int ch
                                                   __ldg(row + x * CHANNELS + CHANNELS - 1), MAX);
 }
 
-/* Loads row y, or the nearest row in the picture, at column x, which lies in the picture. */
+/* Loads row y, or the nearest row of the picture, at column x, which is in the picture. */
 template <class Sample, int CHANNELS, int COLOURS>
 static __device__ __forceinline__ across<COLOURS> load_row(const struct view_pair &p, int x, int y)
 {
@@ -74,7 +74,7 @@ static __device__ __forceinline__ across<COLOURS> load_row(const struct view_pai
     return result;
 }
 
-/* The square of the largest gradient of the channels, and its direction. */
+/* Returns the square of the largest gradient of the channels, and its direction. */
 template <class Square, int COLOURS>
 static __device__ __forceinline__ Square gradient(const across<COLOURS> &above,
                                                   const across<COLOURS> &here,
@@ -95,7 +95,7 @@ static __device__ __forceinline__ Square gradient(const across<COLOURS> &above,
     return most;
 }
 
-/* The three rows of squares about a pixel, in shared memory. */
+/* The three rows of squared gradients around a pixel, in shared memory. */
 template <class Square> struct rows_about {
     const Square *above, *here, *below;
 };
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(THIN_THREADS)
     const struct view_pair &p = args.p;
     const int thread = (int)threadIdx.x, lane = thread % WARP;
     const struct tile_origin tile = block_tile(args.words * WARP, COLUMNS, THIN_ROWS);
-    /* The ring has the tile's columns from its column 1 on. */
+    /* The tile's columns begin at column 1 of the ring. */
     const int column = thread < COLUMNS ? thread + 1 : lane ? COLUMNS + 1 : 0;
     const int x = tile.x + column - 1, word = x / WARP;
     const bool writes = thread < COLUMNS && word < args.words;
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(THIN_THREADS)
         here = load_row<Sample, CHANNELS, COLOURS>(p, x, first - 2);
         below = load_row<Sample, CHANNELS, COLOURS>(p, x, first - 1);
     }
-    Square before = 0; /* the square of the row above */
+    Square before = 0; /* the squared gradient of the row above */
     int way_before = 0;
 #pragma unroll 1
     for (int y = first - 1; y <= end; y++) {
@@ -181,7 +181,7 @@ extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
     });
 }
 
-/* ---- bits as samples: each thread makes 16 bytes of a row ---- */
+/* ---- bits as samples: each thread computes 16 bytes of a row ---- */
 
 constexpr int DRAW_THREADS = 256;
 
@@ -192,13 +192,13 @@ struct draw_args {
     int y, rows, width, words, chunks; /* `chunks` counts the chunks of 16 bytes in a row */
 };
 
-/* Turns the lowest four bits into bytes of 0 or 255. */
+/* Converts the lowest four bits to bytes of 0 or 255. */
 static __device__ __forceinline__ unsigned bytes_of(unsigned bits)
 {
     return ((bits & 15) * 0x00204081u & 0x01010101u) * 255u;
 }
 
-/* Turns the lowest two bits into 16-bit samples of 0 or 65535. */
+/* Converts the lowest two bits to 16-bit samples of 0 or 65535. */
 static __device__ __forceinline__ unsigned pair_of(unsigned bits)
 {
     return ((bits & 1) | (bits & 2) << 15) * 65535u;

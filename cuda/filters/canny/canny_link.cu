@@ -1,23 +1,21 @@
-/* canny's hysteresis. Weak pixels beside strong pixels of the same tile become strong at once, in
- * registers. Runs of pixels that are still weak are then joined into trees, together with the
- * strong pixels beside them, in a fixed number of launches, whatever the edges' shapes.
- *
- * J. Jaiganesh, M. Burtscher: A High-Performance Connected Components Implementation for GPUs,
- * 2018: a root is attached to another tree by compare-and-swap, and paths are halved while they are
- * followed. */
+/* canny's hysteresis on a device. Weak pixels next to strong pixels of the same tile become strong
+ * first, in registers. Runs of pixels that are still weak are then joined to trees, together with
+ * the strong pixels next to them, in a fixed number of launches for every picture. J. Jaiganesh, M.
+ * Burtscher: A High-Performance Connected Components Implementation for GPUs, 2018: a root is
+ * attached to another tree by compare-and-swap, and paths are halved while they are followed. */
 #include "cuda/common/launch.cuh"
 #include "filters/canny/hysteresis.h"
 #include "stage/stage.h"
 
 constexpr int FLOOD_WARPS = 8, FLOOD_THREADS = FLOOD_WARPS * WARP;
 constexpr int STRIP_THREADS = 256;
-constexpr int RUNS_MAX = 16; /* the most runs of a word */
+constexpr int RUNS_MAX = 16; /* the most runs of pixels in a word */
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
 /* Strip s has rows 2s and 2s + 1. Pixels in neighbouring columns of a strip are always
  * connected. */
 struct link_args {
-    /* rows of bits of weak or strong pixels, then rows of bits of strong pixels */
+    /* Rows of bits of weak or strong pixels, and behind them rows of bits of strong pixels. */
     const unsigned char *in;
     size_t pitch;
     unsigned *strong; /* the result: [height][words] */
@@ -31,7 +29,7 @@ static __device__ __forceinline__ unsigned weak_or_strong(const struct link_args
     return __ldg((const unsigned *)(args.in + (size_t)row * args.pitch) + word);
 }
 
-/* Words beyond the picture have no pixels. */
+/* Whether there is such a word. Words beyond the picture have no pixels. */
 static __device__ __forceinline__ bool is_word(const struct link_args &args, int row, int word)
 {
     return row >= 0 && row < args.height && word >= 0 && word < args.words;
@@ -76,8 +74,8 @@ static __device__ __forceinline__ unsigned node_of(const struct link_args &args,
            (unsigned)start / 2;
 }
 
-/* Returns the runs of `among` that contain a bit of `seeds`, all of whose bits are in `among`.
- * Adding `seeds` to `among` carries to the end of each such run. */
+/* Returns the runs of `among` that contain a bit of `seeds`. All bits of `seeds` are also in
+ * `among`. Adding `seeds` to `among` carries to the end of each such run. */
 static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned among)
 {
     const unsigned up = (among & ~(among + seeds)) | seeds;
@@ -121,8 +119,6 @@ __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_
     }
 }
 
-/* ---- trees ---- */
-
 static __device__ __forceinline__ unsigned root_of(unsigned *parent, unsigned node)
 {
     unsigned next = __ldcg(parent + node);
@@ -130,7 +126,8 @@ static __device__ __forceinline__ unsigned root_of(unsigned *parent, unsigned no
         const unsigned after = __ldcg(parent + next);
         if (after == next)
             return next;
-        parent[node] = after; /* any ancestor is right, whichever thread writes last */
+        parent[node] = after; /* all threads write an ancestor, so that their order does not
+                               * matter */
         node = after;
         next = __ldcg(parent + node);
     }
@@ -165,15 +162,15 @@ static __device__ __forceinline__ struct place place_of(const struct link_args &
     return {(int)strip, (int)(item - strip * (unsigned)args.words)};
 }
 
-/* A word of a row with the nearest bit of each neighbouring word: bit 0 is the last bit of the word
- * before. */
+/* Returns a word of a row with the nearest bit of each neighbouring word. Bit 0 is the last bit of
+ * the word before. */
 static __device__ __forceinline__ unsigned long long widened(unsigned before, unsigned word,
                                                              unsigned after)
 {
     return before >> 31 | (unsigned long long)word << 1 | (unsigned long long)(after & 1) << 33;
 }
 
-/* The pixels of a word that have a strong pixel around them. */
+/* Returns the pixels of a word that have a strong pixel next to them. */
 static __device__ __forceinline__ unsigned strong_about(const struct link_args &args, int row,
                                                         int word)
 {
@@ -203,8 +200,8 @@ static __device__ __forceinline__ void unite_above(const struct link_args &args,
         for (int side = 0; side < 3; side++) {
             const int other = x + side - 1; /* columns -1 and 32 lie in the neighbouring words */
             if (!(above >> (x + side) & 1) || (side && above >> (x + side - 1) & 1))
-                /* no run is above, or the pixel above is in the same run as the pixel to its
-                 * left */
+                /* No run is above, or the pixel above is in the same run as the pixel to its
+                 * left. */
                 continue;
             const int word = other < 0 ? at.word - 1 : other < WARP ? at.word : at.word + 1;
             const unsigned runs = weak_at(args, row - 1, word) | weak_at(args, row, word);

@@ -50,7 +50,7 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
             for (int i = 0; i < PLANES_RUN; i++)
                 v[i] = v[i + 4];
         }
-        /* 1 or 3 columns are left: the width is odd */
+        /* 1 or 3 columns remain, because the width is odd. */
         unpack(*(const float4 *)(line + base + 8), v + 8);
 #pragma unroll
         for (int u = 0; u < 3; u++) {
@@ -63,14 +63,14 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
     }
 }
 
-/* The doubtful samples of a block's tile, by their places in `staging`. Where the list is full, a
+/* The doubtful samples of a block's tile, as indices in `staging`. If the list is full, a doubtful
  * sample is computed again at once. */
 struct convolve_doubts {
     int count;
     unsigned short at[254];
 };
 
-/* Computes as the CPU does the sample whose window begins at `line` in the planes. */
+/* Computes, as the CPU does, the sample whose window begins at `line` in the planes. */
 static __device__ __forceinline__ unsigned sample_again(const struct convolve_args &args,
                                                         const float *line, int row_pitch)
 {

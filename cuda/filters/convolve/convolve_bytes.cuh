@@ -1,4 +1,4 @@
-/* Convolution of 8-bit pictures with matrices up to 5x5 of whole numbers that fit a signed byte, by
+/* Convolution of 8-bit pictures with matrices up to 5x5 of integers that fit in a signed byte, by
  * dot products of four bytes. A word has the samples of four rows in one column. A column of the
  * matrix, moved down by 0 to 3 rows, is two words, so that a sample takes two dot products for each
  * column of the matrix and no conversion. Sums are exact. The kernel does not use walk.cuh, which
@@ -18,7 +18,7 @@ enum {
     BYTES_BLOCKS = 4, /* blocks that a multiprocessor's registers must hold */
 };
 
-/* The last step: sum times scale, plus shift, is the result divided by 255. */
+/* Factors of the last step: sum times scale plus shift is the result divided by 255. */
 struct bytes_end {
     float scale, shift;
 };
@@ -32,15 +32,15 @@ struct bytes_args {
     int weight[BYTES_FOUR][BYTES_SIDE_MAX][2];
 };
 
-/* Returns sum + a . b, where a has unsigned bytes and b signed ones. */
+/* Returns sum + a . b, where the bytes of a are unsigned and those of b signed. */
 static __device__ __forceinline__ int dot_bytes(unsigned a, int b, int sum)
 {
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(sum));
     return sum;
 }
 
-/* Sums stay below 2^22 and begin at this constant, the bits of the float 1.5 2^23; a finished sum
- * then has the bits of the float 1.5 2^23 + sum. */
+/* The value at which sums begin: the bits of the float 1.5 2^23. Sums stay below 2^22, so that a
+ * finished sum has the bits of the float 1.5 2^23 + sum. */
 constexpr int BYTES_START = 0x4B400000;
 
 /* Returns the result in byte 1. bytes_fit() has checked that it equals the CPU's result for every
@@ -52,7 +52,7 @@ static __device__ __forceinline__ unsigned finish_bytes(const struct bytes_end &
     return __float_as_uint(__fmaf_rz(part, 255.0f, 32768.5f));
 }
 
-/* Turns the lane's words of four rows into words of one column each. */
+/* Transposes the lane's words of four rows to words of one column each. */
 template <class Fuse, int BESIDE>
 static __device__ __forceinline__ void
 turn_rows(const struct strip &strip, const struct sample_tables<Fuse> &samples,
@@ -71,8 +71,8 @@ turn_rows(const struct strip &strip, const struct sample_tables<Fuse> &samples,
     }
 }
 
-/* Makes row j of the four output rows. `first` is the column of the lane's first sample, less the
- * halo. */
+/* Computes row j of the four output rows. `first` is the column of the lane's first sample, less
+ * the halo. */
 template <int REACH, int CHANNELS>
 static __device__ __forceinline__ void sum_row(const struct bytes_args &args, int j,
                                                const unsigned *upper, const unsigned *lower,
@@ -149,18 +149,16 @@ __global__ void __launch_bounds__(STRIP_THREADS, BYTES_BLOCKS)
     }
 }
 
-/* ---- host ---- */
-
-/* Returns what finish_bytes() makes of a sum, on the host. */
+/* Returns the result of finish_bytes() for a sum, on the host. */
 static inline int finished_bytes(const struct bytes_args &args, int sum)
 {
     const float part = fmaf((float)sum, args.end.scale, args.end.shift);
     return (int)((double)(part > 0 ? part < 1 ? part : 1 : 0) * 255 + 0.5);
 }
 
-/* Whether the last steps of the CPU and of finish_bytes() give the same result for every sum: both
- * results only rise, or only fall, and change from n - 1 to n between the same two sums. The
- * weights were multiplied by `whole` to become whole numbers. */
+/* Whether the CPU and finish_bytes() give the same result for every sum: both results only rise, or
+ * only fall, and change from n - 1 to n between the same two sums. The weights were multiplied by
+ * `whole` to make them integers. */
 static inline bool bytes_agree(const struct gf_convolve *convolve, const struct bytes_args &args,
                                int whole)
 {
@@ -169,7 +167,7 @@ static inline bool bytes_agree(const struct gf_convolve *convolve, const struct 
         const double edge = floor((n - 0.5 - (double)bias) * (double)divisor * whole);
         int least = 255, most = 0;
         if (!(fabs(edge) < 4e6))
-            continue; /* no sum lies there */
+            continue; /* no sum is there */
         for (int sum = (int)edge - 1; sum <= (int)edge + 2; sum++) {
             const float v = gf_convolve_finish((float)sum / (float)whole, divisor, bias);
             const int right = (int)(fminf(fmaxf(v, 0.0f), 255.0f) + 0.5f);
@@ -184,7 +182,7 @@ static inline bool bytes_agree(const struct gf_convolve *convolve, const struct 
     return true;
 }
 
-/* Fills in the arguments. False: these kernels do not take the matrix. */
+/* Sets the arguments. Returns false if these kernels do not accept the matrix. */
 static inline bool bytes_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
                              struct bytes_args *args)
 {

@@ -1,12 +1,12 @@
-/* The step from the sum of products to the result, for convolve's kernels of any size. */
+/* Computes the result from the sum of products, for convolve's kernels of any size. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_FINISH_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_FINISH_CUH
 
 #include "cuda/common/stencil.cuh"
 #include "filters/convolve/convolve.h"
 
-/* Returns the result in units of the sample, not rounded. `centre` is the pixel's alpha if it has
- * one. */
+/* Returns the result in units of the sample, not rounded. `centre` is the pixel's alpha, if `alpha`
+ * is set. */
 template <class Args>
 static __device__ __forceinline__ float finish(const Args &args, float sum, bool alpha,
                                                const float *centre)

@@ -1,9 +1,8 @@
-/* convolve on tensor cores, for pictures of 8 bits without alpha and weights that a shift makes
- * whole numbers: sums are then exact integers, and below 2^24 they are exact in float, too.
- * convolve_mma_near.cuh describes how near results are made of other weights.
- *
- * Column i of the kernel is a banded matrix W_i of 16 x 16 blocks; mma computes sum[y][x] +=
- * W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are split into two signed bytes. */
+/* convolve on tensor cores, for 8-bit pictures without alpha and weights that a shift makes
+ * integers: sums are then exact integers, and those below 2^24 are exact in float, too. For other
+ * weights, see convolve_mma_near.cuh. Column i of the kernel is a banded matrix W_i of 16 x 16
+ * blocks; mma computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are
+ * split into two signed bytes. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
 
@@ -13,8 +12,8 @@
 #include "cuda/filters/convolve/convolve_mma_near.cuh"
 #include "filters/convolve/convolve.h"
 
-/* How sums become results: END_EXACT does what the CPU does; END_QUICK takes the shorter step that
- * bytes_fit() allows; END_NEAR is for near sums, whose doubtful results are computed again. */
+/* How sums become results. END_EXACT does what the CPU does. END_QUICK takes the shorter step that
+ * bytes_fit() allows. END_NEAR is for near sums, whose doubtful results are computed again. */
 enum convolve_end { END_EXACT, END_QUICK, END_NEAR };
 
 /* With SMALL a matrix has up to 5 columns and 17 rows, and its weights stay in registers; otherwise
@@ -47,14 +46,14 @@ struct convolve_mma_args : strip_args {
     short weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Returns a digit of a weight; digits are balanced, -128..127. */
+/* Returns a digit of a weight. Digits are signed bytes, -128..127. */
 static __device__ __forceinline__ unsigned digit_of(int weight, int digit)
 {
     const int low = (int)(signed char)weight;
     return (unsigned)(digit ? low : (weight - low) / 256) & 255;
 }
 
-/* Returns four weights of W_i's row m from column k on. */
+/* Returns four weights of row m of W_i, from column k on. */
 static __device__ __forceinline__ unsigned weights_of(const convolve_mma_args &args, int column,
                                                       int digit, int m, int k)
 {
@@ -104,10 +103,9 @@ static __device__ __forceinline__ void list_matrices(const convolve_mma_args &ar
     }
 }
 
-/* Returns the result for an exact sum of weights and samples. Where the reciprocal is not 0, two
- * steps of refinement make the correctly rounded quotient (Markstein 1990: from the rounded
- * reciprocal of a divisor whose bits are not all ones, and within a range where nothing
- * overflows). */
+/* Returns the result for an exact sum of weights and samples. If the reciprocal is not 0, two steps
+ * of refinement give the correctly rounded quotient (Markstein 1990: from the rounded reciprocal of
+ * a divisor whose bits are not all ones, and within a range where nothing overflows). */
 static __device__ __forceinline__ unsigned finish_sum(const convolve_mma_args &args, int sum)
 {
     const float value = (float)sum * args.scale;
@@ -124,7 +122,7 @@ static __device__ __forceinline__ unsigned finish_sum(const convolve_mma_args &a
 }
 
 /* A lane's samples: columns of eight rows for two neighbouring pixels (see turn_box()), and of the
- * 16 rows behind four such octets. `operands` points to the lane's words in the first octet. */
+ * 16 rows after four such octets. `operands` points to the lane's words in the first octet. */
 struct convolve_columns {
     unsigned pair[2][2], last[2];
 };
@@ -155,8 +153,8 @@ static __device__ __forceinline__ void add_column(unsigned sum[4],
         mma_signed_k16(sum, matrix.last, columns.last[which]);
 }
 
-/* A warp's work on a step. sum[channel][tile][digit] belongs to the pixels 2 x + tile of the
- * step. */
+/* The state of a warp's work on a step. sum[channel][tile][digit] belongs to the pixels 2 x + tile
+ * of the step. */
 template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
     static constexpr bool QUICK = END == END_QUICK, NEAR = END == END_NEAR;
     static_assert(!QUICK || Shape::DIGITS == 1, "the weights of bytes_fit()");
@@ -249,7 +247,7 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
             }
         }
     }
-    /* Returns the result in byte 0 with END_EXACT, else in byte 1. */
+    /* Returns the result in byte 0 with END_EXACT, otherwise in byte 1. */
     static __device__ __forceinline__ unsigned
     finish_one(const convolve_mma_args &args, const unsigned (&sum)[Shape::DIGITS][4], int e)
     {

@@ -1,5 +1,5 @@
-/* Launches convolve_mma.cuh: chooses a shape for each matrix, and tells where that shape is faster
- * than other kernels. */
+/* Launches convolve_mma.cuh. It chooses a shape for each matrix, and decides whether that shape is
+ * faster than other kernels. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
 
@@ -47,10 +47,10 @@ static convolve_mma_args convolve_mma_args_of(const struct gf_launch *launch,
     return args;
 }
 
-/* Fills in the arguments for near sums. Returns the number of digits of the weights; 0: these
- * kernels do not take the matrix, or other kernels are faster. On an H200, for 8K RGB8: 5x5
- * decimals take 0.125 ms with weights of one digit, 0.137 with two digits, and 0.235 and 0.220 with
- * sums in float; 3x3 decimals take 0.151, and 0.114 in float. */
+/* Sets the arguments for near sums. Returns the number of digits of the weights; 0 if these kernels
+ * do not accept the matrix, or other kernels are faster. On an H200, for 8K RGB8: 5x5 decimals take
+ * 0.125 ms with weights of one digit, 0.137 with two digits, and 0.235 and 0.220 with sums in
+ * float; 3x3 decimals take 0.151, and 0.114 in float. */
 static int convolve_near_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
                              convolve_mma_args *args)
 {
@@ -72,7 +72,8 @@ static int convolve_near_fit(const struct gf_launch *launch, const struct gf_con
     return 0;
 }
 
-/* Launches a matrix that convolve_near_fit() takes, with its number of digits and its arguments. */
+/* Launches the kernel for a matrix that convolve_near_fit() accepts, with its number of digits and
+ * its arguments. */
 template <class Fuse>
 static int launch_convolve_near(const struct gf_launch *launch, int digits, convolve_mma_args &args)
 {
@@ -87,7 +88,7 @@ static int launch_convolve_near(const struct gf_launch *launch, int digits, conv
                        : launch_convolve_shape<rgb_2, 1, END_NEAR, Fuse>(launch, args);
 }
 
-/* Launches a matrix that bytes_fit() takes. */
+/* Launches the kernel for a matrix that bytes_fit() accepts. */
 template <class Fuse>
 static int launch_convolve_quick(const struct gf_launch *launch, const struct gf_convolve *convolve,
                                  const struct bytes_args &bytes)
@@ -113,8 +114,8 @@ static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_c
                    : launch_convolve_digits<false, 2>(launch, args);
 }
 
-/* The quick last step is faster for matrices that bytes_fit() takes, except 3 x 3, where half of
- * the products would be with zeros. */
+/* Whether the quick last step is faster: for matrices that bytes_fit() accepts, except 3 x 3, where
+ * half of the products would be with zeros. */
 static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
 {
     return (convolve->width > 3 || convolve->height > 3) &&
@@ -122,7 +123,7 @@ static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
                const void *)convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_QUICK>);
 }
 
-/* Returns the number of digits of the weights if these kernels are faster for their sums, else
+/* Returns the number of digits of the weights if these kernels are faster for near sums, otherwise
  * 0. */
 static int convolve_near_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve, convolve_mma_args *args)
@@ -131,8 +132,8 @@ static int convolve_near_is_faster(const struct gf_launch *launch,
     return strips_are_faster((const void *)kernel) ? convolve_near_fit(launch, convolve, args) : 0;
 }
 
-/* Matrices with few weights are faster in kernels that add in registers, unless these kernels can
- * use the quick last step. */
+/* Whether these kernels are faster. For matrices with few weights, kernels that add in registers
+ * are faster, unless the quick last step can be used. */
 static bool convolve_mma_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve)
 {

@@ -15,12 +15,12 @@ enum { NEAR_SIDE = 5 }; /* the side of the largest matrix; smaller ones are padd
  * would take too long. */
 static const double DIGIT_DOUBT_MAX = 2.0 / 256;
 
-/* The places of doubtful results that a warp computes again at the same time. */
+/* The places of the doubtful results that a warp computes again together. */
 struct near_doubts {
     unsigned short at[2 * WARP];
 };
 
-/* The number of words that note_doubts() needs for `words` words of results. */
+/* Returns the number of words that note_doubts() needs for `words` words of results. */
 static constexpr __host__ __device__ int DOUBT_WORDS(int words)
 {
     return (words + 7) / 8;
@@ -38,17 +38,17 @@ static __device__ __forceinline__ unsigned finish_near(const struct gf_convolve_
     return __float_as_uint(__fmaf_rz(v, 255.0f, 32768.5f));
 }
 
-/* Notes the doubtful results of word w: byte i of `fractions` is 0xFF where result i is doubtful,
- * and then bit 8 i + w % 8 of doubt[w / 8] is set. Rarely the bit of the result above a doubtful
- * one is set, too. */
+/* Notes the doubtful results of word w. If byte i of `fractions` is 0xFF, result i is doubtful, and
+ * bit 8 i + w % 8 of doubt[w / 8] is set. Rarely the bit of the result above a doubtful result is
+ * set, too. */
 static __device__ __forceinline__ void note_doubts(unsigned *doubt, int w, unsigned fractions)
 {
     const unsigned found = (0xFEFEFEFEu - fractions) & fractions & 0x80808080u;
     doubt[w / 8] |= found >> (7 - w % 8);
 }
 
-/* Computes again the result that bit number `bit` of the doubts of `lane` stands for. Weights of 0
- * add nothing. */
+/* Computes the result again that bit number `bit` of `lane`'s doubts marks. Weights of 0 add
+ * nothing. */
 template <class Shape, class Args, class Fuse>
 static __device__ __forceinline__ void make_again(const Args &args, const unsigned *operands,
                                                   const struct sample_tables<Fuse> &samples,
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void make_again(const Args &args, const unsign
     const int step = w / CHANNELS / 2, t = lane % 4;
     const int row = threadIdx.x / WARP * STEP_SIDE + w / CHANNELS % 2 * 8 + lane / 4;
     const int column = step * STEP_SIDE + 4 * t + sample / CHANNELS + Shape::BASE;
-    const unsigned char *const bytes = /* turn_box() tells the order of the operands */
+    const unsigned char *const bytes = /* turn_box() defines the order of the operands */
         (const unsigned char *)(operands + 2 * (sample % CHANNELS * Shape::PIXELS + column));
     float sum = 0.0f;
 #pragma unroll

@@ -56,8 +56,8 @@ add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * 
 
 /* Returns sum / divisor, correctly rounded (Markstein): if the inverse is rounded to nearest and a
  * quotient is wrong by at most one unit in the last place, one step gives the nearest float. The
- * first step brings the quotient that near. small_fits() excludes divisors whose significand is all
- * ones. */
+ * first step makes the quotient that accurate. small_fits() excludes divisors whose significand is
+ * all ones. */
 static __device__ __forceinline__ float quotient(float sum, float divisor, float inverse)
 {
     float result = sum * inverse;
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void finish_row(const struct small_args &args,
     }
 }
 
-/* Finishes near sums. A byte of `doubt` is not 0 where the two rounded ends differ. */
+/* Finishes near sums. A byte of `doubt` is not 0 if the two rounded ends differ. */
 static __device__ __forceinline__ void finish_near(const struct gf_convolve_near &args,
                                                    const float sum[STRIP_CHUNK], unsigned out[4],
                                                    unsigned doubt[4])
@@ -105,13 +105,13 @@ static __device__ __forceinline__ void finish_near(const struct gf_convolve_near
     }
 }
 
-/* The doubtful samples of a warp's strip, as line * STRIP_BYTES + byte. They wait until there is
- * one for every lane. */
+/* The doubtful samples of a warp's strip, as line * STRIP_BYTES + byte. They wait until every lane
+ * has one. */
 struct small_doubts {
     unsigned short at[2 * STRIP_LANES];
 };
 
-/* Computes a sample as the CPU does, before tables are applied; `at` is its place in the row, and
+/* Computes a sample as the CPU does, before tables are applied. `at` is its place in the row, and
  * `line` its row in the strip. */
 template <int REACH, int CHANNELS, class Walk>
 static __device__ __forceinline__ unsigned sample_again(const struct small_args &args,
@@ -136,8 +136,8 @@ static __device__ __forceinline__ unsigned sample_again(const struct small_args 
     return round_bits(finish_sum(args, sum), 255.0f) & 255;
 }
 
-/* Lists the doubtful samples of a line, and computes listed samples again as soon as there is one
- * for every lane, and all of them after the last line. strip.out points behind the line. */
+/* Lists the doubtful samples of a line. It computes listed samples again as soon as every lane has
+ * one, and all of them after the last line. strip.out points after the line. */
 template <int REACH, int CHANNELS, class Walk>
 static __device__ __forceinline__ void
 settle_doubts(const struct small_args &args, const Walk &walk, int line, const unsigned doubt[4],
@@ -176,8 +176,8 @@ settle_doubts(const struct small_args &args, const Walk &walk, int line, const u
     } while (__any_sync(0xFFFFFFFFu, mine != 0) || (last && *count));
 }
 
-/* The stencil has a loop of its own, so that the first rows, which are multiplied by few rows of
- * the matrix, pass through the same code as the others. */
+/* The stencil has a loop of its own, so that the first rows, which few rows of the matrix multiply,
+ * use the same code as the others. */
 template <int REACH_, int CHANNELS, convolve_way WAY>
 struct convolve_small : walk_stencil<unsigned char> {
     static constexpr int REACH = REACH_, SIDE = 2 * REACH + 1, HALO = REACH * CHANNELS;
@@ -195,7 +195,7 @@ struct convolve_small : walk_stencil<unsigned char> {
         __shared__ struct small_doubts doubts[STRIP_WARPS];
         const int lines = walk.lines();
         int doubtful = 0;
-        /* sum[j] belongs to the output row whose next row of weights is j + 1 */
+        /* sum[j] belongs to the output row whose next row of weights is j + 1. */
         float sum[SIDE][STRIP_CHUNK];
         walk.load(0, 0);
 #pragma unroll 1
@@ -227,7 +227,7 @@ struct convolve_small : walk_stencil<unsigned char> {
     }
 };
 
-/* Whether these kernels take the picture and the matrix: 8 bits, no alpha, a small matrix, and no
+/* Whether these kernels accept the picture and the matrix: 8 bits, no alpha, a small matrix, and no
  * number so large or so small that scaling by 2^24 or a step of quotient() would leave the range of
  * float. */
 static inline bool small_fits(const struct gf_convolve *convolve, struct gf_format format)
@@ -239,7 +239,7 @@ static inline bool small_fits(const struct gf_convolve *convolve, struct gf_form
            gf_convolve_is_normal(convolve);
 }
 
-/* Whether all sums are whole numbers below 2^24, whatever the picture. */
+/* Whether all sums are integers below 2^24 for every picture. */
 static inline bool small_is_exact(const struct gf_convolve *convolve)
 {
     double sum = 0;

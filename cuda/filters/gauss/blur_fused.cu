@@ -1,10 +1,11 @@
-/* blur on tensor cores, radius up to GF_GAUSS_FUSED_MAX, fused with tables of samples; and blur of
- * RGBA8 whose colour is premultiplied on the way in and divided by alpha on the way out. */
+/* blur on tensor cores with a radius up to GF_GAUSS_FUSED_MAX, fused with tables of samples; and
+ * blur of RGBA8, whose colour is premultiplied while it is read and divided by alpha before it is
+ * written. */
 #include "cuda/filters/gauss/blur.cuh"
 #include "cuda/filters/gauss/gauss_mma.cuh"
 #include "cuda/filters/gauss/gauss_strip16.cuh"
 
-/* With two tables one block of 8 warps is faster than two of 4. */
+/* With two tables one block of 8 warps is faster than two blocks of 4. */
 typedef mma_shape<2, 3, true, 4, 2, 8> mma_rgb_tables;
 
 extern "C" int gf_blur_fused_cuda(const struct gf_launch *launch)

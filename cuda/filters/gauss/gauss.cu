@@ -1,23 +1,23 @@
 /* The vertical pass of the Gaussian into scratch memory, for radii above those of the fused
- * kernels. Each depth has a kernel of its own, since bytes are added up by input rows, four at a
- * time, and floats by taps, in the order that gauss.h states. Both kernels place their blocks by
- * find_columns(). */
+ * kernels. Each depth has a kernel of its own: bytes are added by input rows, four at a time, and
+ * floats by taps, in the order of gauss.h. Both kernels place their blocks by find_columns(). */
 #include "cuda/filters/gauss/gauss.cuh"
 
 enum {
     LANES = 32,
-    ROWS8 = 8, /* rows that a thread makes of each of its four columns */
+    ROWS8 = 8, /* rows that a thread computes of each of its four columns */
     ROWS16 = 4,
-    FRONT = 8, /* zero taps before the first one, as many as ROWS8 */
+    FRONT = 8, /* zero taps before the first tap, ROWS8 of them */
     BLOCK_ROWS8 = GAUSS_THREADS / LANES * ROWS8,
     BLOCK_ROWS16 = GAUSS_THREADS / LANES * ROWS16,
 };
 
-/* A block makes a strip of 4 * LANES samples. Each of its warps makes some rows of the strip, and
- * each thread four samples of each of these rows. */
+/* The position of a block and a thread. A block computes a strip of 4 * LANES samples. Each of its
+ * warps computes some rows of the strip, and each thread four samples of each of these rows. */
 struct columns_position {
     int line, lines; /* the block's rows, counted from the first of the band */
-    int y, top;      /* the picture's row of `line`; the warp's first row, counted from `line` */
+    int y, top;      /* the number of `line` in the picture; the warp's first row, counted from
+                      * `line` */
     long long at;    /* the thread's first sample */
 };
 
@@ -41,7 +41,7 @@ struct columns8_args {
     unsigned char *mid;
     size_t mid_pitch;
     int radius, drop;
-    /* Tap t, counted from the topmost one, is in the 16 bits at index FRONT + t. */
+    /* Tap t, counted from the topmost tap, is in the 16 bits at index FRONT + t. */
     unsigned tap[(FRONT + 2 * GF_GAUSS_RADIUS_MAX + 1 + FRONT + 8) / 2];
 };
 
@@ -50,8 +50,8 @@ struct columns8_args {
 static __device__ __forceinline__ void add_rows(const struct columns8_args &args, int two,
                                                 const unsigned column[4], unsigned sum[4][ROWS8])
 {
-    /* even[3 + m] has taps 2 (two + m) and the tap after it; odd[3 + m] has tap 2 (two + m) and
-     * the tap before it */
+    /* even[3 + m] has tap 2 (two + m) and the next tap; odd[3 + m] has tap 2 (two + m) and the tap
+     * before it. */
     unsigned even[5], odd[5];
     unsigned before = args.tap[FRONT / 2 + two - 4];
 #pragma unroll
@@ -152,9 +152,9 @@ static __device__ __forceinline__ void load_four(const unsigned char *start, boo
     v[3] = float_of_high(four.y);
 }
 
-/* A thread makes four rows of four columns. Each step to the next tap k needs one new row above and
- * one below, since the other rows are used again: input row j, counted from the topmost output row,
- * is element j % 4 of `above` or `below`. */
+/* A thread computes four rows of four columns. Each step to the next tap k needs one new row above
+ * and one below, because the other rows are used again: input row j, counted from the topmost
+ * output row, is element j % 4 of `above` or `below`. */
 __global__ void __launch_bounds__(GAUSS_THREADS)
     blur_columns16_kernel(const struct columns16_args args)
 {

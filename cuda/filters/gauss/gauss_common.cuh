@@ -1,14 +1,11 @@
-/* What the kernels of the Gaussian share. A type Finish says what is done with the blurred samples:
- * blur rounds them, unsharp compares them with the picture.
- *
- * For 8 bits, sample8(sum, original) makes the sample from a sum with 24 fraction bits, which began
- * at START. If ORIGINAL is set, `original` is the picture's own sample. BYTE is the byte of the
- * result that holds the sample. four(sum, originals) makes a word of four samples.
- *
- * For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits. sample16_near() does the
- * same for a `blurred` that is less than half a level outside 0..65535, as sums of few taps are.
- *
- * BLOCKS is the number of blocks that a multiprocessor's registers must hold for radii up to 6. */
+/* Shared parts of the Gaussian's kernels. A type Finish defines how blurred samples are finished:
+ * blur rounds them, unsharp compares them with the picture. For 8 bits, sample8(sum, original)
+ * computes the sample from a sum with 24 fraction bits, which began at START. If ORIGINAL is set,
+ * `original` is the picture's own sample. BYTE is the byte of the result that holds the sample.
+ * four(sum, originals) computes a word of four samples. For 16 bits, sample16(blurred, in) has the
+ * sample in its lower 16 bits. sample16_near() does the same for a `blurred` that is less than half
+ * a level outside 0..65535, as sums of few taps are. BLOCKS is the number of blocks that a
+ * multiprocessor's registers must hold for radii up to 6. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
 
@@ -21,7 +18,7 @@ enum {
     TILE_SAMPLES =
         768, /* samples of a row of a tile: whole pixels and 16-byte chunks for 1 to 4 channels */
     TILE_ROWS = 16,
-    RUN = 8, /* pixels of a row that a thread makes */
+    RUN = 8, /* pixels of a row that a thread computes */
 };
 
 /* Packs byte BYTE of four results into a word. */

@@ -1,4 +1,4 @@
-/* The Gaussian of 8-bit pictures of one or three channels on tensor cores, radius up to
+/* The Gaussian of 8-bit pictures of one or three channels on tensor cores, with a radius up to
  * GF_GAUSS_TENSOR_MAX: both passes in one kernel. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CUH
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void finish_channel(const Finish &finish,
     }
 }
 
-/* What a warp keeps in registers from chunk to chunk where there are few blocks of taps. */
+/* The state that a warp keeps in registers from chunk to chunk if there are few blocks of taps. */
 template <class Shape, class Args, class Fuse_> struct mma_few {
     typedef typename Args::Finish Finish;
     typedef Fuse_ Fuse;
@@ -91,7 +91,7 @@ template <class Shape, class Args, class Fuse_> struct mma_few {
     }
 };
 
-/* What a warp keeps in registers from chunk to chunk where there are many blocks of taps. */
+/* The state that a warp keeps in registers from chunk to chunk if there are many blocks of taps. */
 template <class Shape, class Args, class Fuse_> struct mma_many {
     typedef typename Args::Finish Finish;
     typedef Fuse_ Fuse;
@@ -160,8 +160,8 @@ static int launch_mma_shape(const struct gf_launch *launch, mma_args<Finish> &ar
         launch, blur_mma_kernel<Shape, Finish, EACH, Fuse>, EACH, args);
 }
 
-/* Makes the arguments. Taps whose sum is not 2^17 are doubled, which moves the bits of the sums up
- * by one. The pass along columns leaves GF_GAUSS_FRACTION fraction bits, in bits 16 and up, and
+/* Computes the arguments. Taps whose sum is not 2^17 are doubled, which moves the bits of the sums
+ * up by one. The pass along columns leaves GF_GAUSS_FRACTION fraction bits, in bits 16 and up, and
  * doubles its results if the final sums would otherwise not have 24 fraction bits. */
 template <class Finish>
 static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct gf_gauss *gauss,
@@ -184,8 +184,8 @@ static mma_args<Finish> mma_args_of(const struct gf_launch *launch, const struct
 
 typedef mma_shape<2, 1, true, 8, 2, 6> mma_gray_few;
 typedef mma_shape<3, 1, true, 4, 2, 8> mma_gray_some;
-/* Where one warp has all channels, it writes whole words, and groups of 2 steps are written 96
- * bytes of a row at once. On an H200 these shapes were the fastest of 12 and of 13. */
+/* If one warp has all channels, it writes whole words, and groups of 2 steps are written 96 bytes
+ * of a row at once. On an H200 these shapes were the fastest of 12 and of 13. */
 typedef mma_shape<2, 3, true, 4, 2, 4> mma_rgb_few;
 typedef mma_shape<3, 3, true, 4, 2, 8> mma_rgb_some;
 

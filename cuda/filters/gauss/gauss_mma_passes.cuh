@@ -15,7 +15,7 @@
 #include "cuda/common/mma.cuh"
 #include "cuda/filters/gauss/gauss_mma_shape.cuh"
 
-/* Four weights of W's row m from column k on: their high bytes and their low bytes. The taps are
+/* Four weights of row m of W from column k on: their high bytes and their low bytes. The taps are
  * volatile so that the compiler keeps every copy of a weight in the register where mma needs it,
  * instead of moving an existing copy. */
 struct mma_weights {
@@ -34,7 +34,8 @@ static __device__ __forceinline__ struct mma_weights weights_at(const volatile u
     return weights;
 }
 
-/* The taps in shared memory in the order that weights_at() reads, with zeros on either side. */
+/* The taps in shared memory in the order in which weights_at() reads them, with zeros on either
+ * side. */
 template <class Shape> struct mma_taps {
     static constexpr int COUNT = STEP_SIDE * (Shape::BLOCKS + 2);
     unsigned short tap[COUNT];
@@ -77,8 +78,8 @@ struct mma_columns {
     unsigned high[2][4], low[2][4];
 };
 
-/* Adds octets of rows; `operands` points to the lane's words in the first octet of the warp's rows.
- * A last single block of 16 rows is two octets, and each lane takes half of one. */
+/* Adds octets of rows. `operands` points to the lane's words in the first octet of the warp's rows.
+ * If a single block of 16 rows is left, it is two octets, and each lane takes half of one. */
 template <class Shape>
 static __device__ __forceinline__ void add_octets(const mma_matrix<Shape> &matrix,
                                                   const unsigned *operands, struct mma_columns &sum)
@@ -104,7 +105,7 @@ static __device__ __forceinline__ void add_octets(const mma_matrix<Shape> &matri
     }
 }
 
-/* Adds quartets of rows; `operands` points to the lane's words in the first four rows of the
+/* Adds quartets of rows. `operands` points to the lane's words in the first four rows of the
  * warp. */
 template <class Shape>
 static __device__ __forceinline__ void
@@ -122,13 +123,13 @@ add_quartets(const mma_matrix<Shape> &matrix, const unsigned *operands, struct m
     }
 }
 
-/* The intermediate results that lane 4 g + t (mma.cuh) has of a block of 16 columns: rows g and
- * g + 8, columns 4 t .. 4 t + 3. */
+/* The intermediate results that lane 4 g + t (mma.cuh) has of a block of 16 columns: rows g and g +
+ * 8, columns 4 t .. 4 t + 3. */
 struct mma_mid {
     unsigned high[2], low[2];
 };
 
-/* The pass along columns. */
+/* Blurs a block of columns and packs the intermediate results. */
 template <class Shape, class Args>
 static __device__ __forceinline__ struct mma_mid
 blur_block(const Args &args, const mma_matrix<Shape> &matrix, const unsigned *operands)
@@ -156,9 +157,8 @@ blur_block(const Args &args, const mma_matrix<Shape> &matrix, const unsigned *op
     return mid;
 }
 
-/* Adds the four products of bytes. product(sum, w, mid) adds one of them, where w and mid tell
- * whether the high bytes of W and of mid are multiplied. Three sums side by side make short
- * chains. */
+/* Adds the four products of bytes. product(sum, w, mid) adds one product; w and mid tell whether
+ * the high bytes of W and of mid are multiplied. Three sums in parallel make short chains. */
 template <class Finish, class Product>
 static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Product &product)
 {
@@ -179,8 +179,8 @@ static __device__ __forceinline__ void add_bytes(unsigned sum[2][4], const Produ
 
 /* The pass along rows for few blocks. W^T is the second operand and is stored twice, for even and
  * for odd steps, so that pairs of the ring's blocks, which are in neighbouring registers, are
- * multiplied by pairs of W's blocks. sum[tile][e] belongs to row g, or g + 8 from e = 2 on, and to
- * pixel 4 t + e % 2 * 2 + tile. */
+ * multiplied by pairs of W's blocks. sum[tile][e] belongs to row g (g + 8 for e >= 2) and to pixel
+ * 4 t + e % 2 * 2 + tile. */
 template <class Shape> struct mma_ring {
     static constexpr int SLOTS =
         (Shape::BLOCKS + 1) / 2 * 2 * (Shape::BLOCKS == 2 && Shape::STEPS % 4 == 0 ? 2 : 1);
@@ -189,7 +189,7 @@ template <class Shape> struct mma_ring {
 
 template <class Shape> struct mma_ring_weights {
     static constexpr int SLOTS = mma_ring<Shape>::SLOTS;
-    /* indices: the parity of the step, the tile, the slot */
+    /* The indices are the parity of the step, the tile, and the slot. */
     unsigned high[2][2][SLOTS], low[2][2][SLOTS];
 };
 
@@ -260,7 +260,7 @@ static __device__ __forceinline__ void blur_ring(const mma_ring<Shape> &ring,
 
 /* The pass along rows for many blocks. W is the first operand, as in the pass along columns, and
  * the intermediate results are a window that is moved after each chunk. sum[tile][e] belongs to
- * pixel g, or g + 8 from e = 2 on, and to row 8 tile + 2 t + e % 2. */
+ * pixel g (g + 8 for e >= 2) and to row 8 tile + 2 t + e % 2. */
 template <class Shape> struct mma_window {
     static constexpr int PAIRS = (Shape::BLOCKS + Shape::STEPS) / 2;
     unsigned high[PAIRS][2][2], low[PAIRS][2][2]; /* the second index is the tile */
@@ -288,8 +288,8 @@ template <class Shape> static __device__ __forceinline__ void move_window(mma_wi
     }
 }
 
-/* At even steps pairs of W's blocks are multiplied by pairs of the window's blocks. At odd steps
- * single blocks are multiplied, since moving registers would take longer. */
+/* Multiplies the window's blocks. At even steps pairs of W's blocks are multiplied by pairs of the
+ * window's blocks; at odd steps single blocks are, because moving registers would take longer. */
 template <class Shape>
 static __device__ __forceinline__ void multiply_window(unsigned sum[4], int step, int tile,
                                                        const unsigned (*matrix)[4], int first,

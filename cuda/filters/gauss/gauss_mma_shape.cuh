@@ -1,14 +1,14 @@
-/* The shape of the tensor-core Gaussian's work. */
+/* The division of the tensor-core Gaussian's work among blocks, warps and steps. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
 
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/filters/gauss/gauss_common.cuh"
 
-/* The template's parameters: BLOCKS is the number of blocks of 16 taps, so that 8 (BLOCKS - 1) is
- * the largest radius. With TOGETHER a warp makes all channels of its rows; otherwise each channel
- * has a warp. STEPS is the number of steps of a chunk, which is even. GROUP is the number of steps
- * that are written together; a chunk and a warp's share have whole numbers of groups. */
+/* The template's parameters. BLOCKS is the number of blocks of 16 taps, so that 8 (BLOCKS - 1) is
+ * the largest radius. With TOGETHER a warp computes all channels of its rows; otherwise each
+ * channel has a warp. STEPS is the number of steps of a chunk, which is even. GROUP is the number
+ * of steps that are written together; a chunk and a warp's share are whole groups. */
 template <int BLOCKS_, int CHANNELS_, bool TOGETHER_, int STEPS_, int GROUP_, int STRIPS_>
 struct mma_shape {
     static constexpr int BLOCKS = BLOCKS_, CHANNELS = CHANNELS_, STEPS = STEPS_, STRIPS = STRIPS_;
@@ -24,12 +24,12 @@ struct mma_shape {
     static constexpr int BEFORE = STEP_SIDE * (LEAD - (BLOCKS - 1)) + REACH + SKIPPED;
     static constexpr int BOX_BYTES = ((SKIPPED + PIXELS) * CHANNELS + 15) / 16 * 16;
     static constexpr int GROUP_BYTES = STEP_SIDE * GROUP * CHANNELS;
-    /* The blocks of taps with high bytes: where there are many blocks, the outermost ones have
-     * none. */
+    /* The range of blocks of taps with high bytes. If there are many blocks, the outermost blocks
+     * have none. */
     static constexpr int HIGH = BLOCKS >= 9 ? 1 : 0, HIGH_END = BLOCKS - HIGH;
-    /* The order of the operands: a word has four rows of a column; with OCTETS two words for eight
-     * rows are adjacent. The lanes read 16 (or 8) bytes each of four octets (or quartets) at once;
-     * with 8 words of padding they access every bank once. */
+    /* The order of the operands. A word has four rows of a column; with OCTETS two words for eight
+     * rows are adjacent. The lanes read 16 bytes each of four octets (or 8 bytes of four quartets)
+     * at once; with 8 words of padding they access every bank once. */
     static constexpr bool OCTETS = TOGETHER;
     static constexpr int OCTET = 2 * PIXELS * CHANNELS + 8, QUARTET = PIXELS * CHANNELS + 8;
     static constexpr int OPERAND_WORDS = OCTETS ? ROWS / 8 * OCTET : ROWS / 4 * QUARTET;

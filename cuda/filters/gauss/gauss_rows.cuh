@@ -1,5 +1,5 @@
-/* The Gaussian of any radius: the horizontal pass over the rows that gf_gauss_columns() left in
- * scratch memory. 16-bit pictures are added up in float, in the order that gauss.h states. */
+/* The Gaussian of any radius: the horizontal pass over the rows that gf_gauss_columns() stored in
+ * scratch memory. 16-bit pictures are added in float, in the order of gauss.h. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS_CUH
 
@@ -13,7 +13,7 @@ template <class Pass_, class Finish_> struct rows_args {
     const unsigned char *mid; /* the rows of the band in scratch memory */
     size_t mid_pitch;
     int radius, reach; /* `reach` is the radius rounded up to a multiple of RUN */
-    /* values of a column of the tile: a block makes Pass::LINES times as many rows */
+    /* The values of a tile's column. A block computes Pass::LINES times as many rows. */
     int values;
     Finish finish;
     /* Zeros follow the last tap: adding 0 changes nothing. */
@@ -51,7 +51,7 @@ static __device__ __forceinline__ void load_lines(const Args &args, typename Arg
 }
 
 /* Moves the windows to the left and right of a run outwards by RUN samples. Then left[i] is the
- * sample at centre - base - RUN + i, and right[i] that at centre + base + i. */
+ * sample at centre - base - RUN + i, and right[i] is the sample at centre + base + i. */
 template <class Vector, class Value>
 static __device__ __forceinline__ void move_windows(const Value *centre, int base,
                                                     Value left[2 * RUN], Value right[2 * RUN])
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void move_windows(const Value *centre, int bas
     }
 }
 
-/* Makes the sums of a run; `centre` points to its first value. Both windows move outwards by RUN
+/* Computes the sums of a run. `centre` points to its first value. Both windows move outwards by RUN
  * taps in each round of the loop. */
 template <class Args, class Value>
 static __device__ __forceinline__ void blur_run_any(const Args &args, const Value *centre,

@@ -1,12 +1,11 @@
-/* How the kernels of the Gaussian store samples between the two passes and add them up. There is a
- * type for each depth, which their templates call Pass.
- *
- * A Value is an element of shared memory and has the samples of LINES rows; a Vector is four
- * Values. A Mid is a sample of scratch memory, and pack() makes a Value of the Mids of LINES rows.
- * ROWS_PITCH is the number of Samples that a row of results takes in gauss_rows.cuh. begin() adds
- * sample i of a run times its tap to the sums of LINES rows, add() adds its two neighbours at a
- * distance, and separate() ends the sums. tap() gives the tap at distance k. A shift `up`, of the
- * tap or of the sum in finish_row(), gives sums of 8-bit samples 24 fraction bits. */
+/* How the Gaussian's kernels store samples between the two passes and add them. Each depth has a
+ * type, which their templates call Pass. A Value is an element of shared memory and has the samples
+ * of LINES rows; a Vector is four Values. A Mid is a sample of scratch memory, and pack() makes a
+ * Value of the Mids of LINES rows. ROWS_PITCH is the number of Samples that a row of results takes
+ * in gauss_rows.cuh. begin() adds sample i of a run times its tap to the sums of LINES rows, add()
+ * adds its two neighbours at a distance, and separate() ends the sums. tap() returns the tap at
+ * distance k. A shift `up`, of the tap or of the sum in finish_row(), gives sums of 8-bit samples
+ * 24 fraction bits. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_SAMPLES_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_SAMPLES_CUH
 
@@ -14,7 +13,7 @@
 
 enum {
     STAGING_BYTES = TILE_SAMPLES + 16
-}; /* pitch of a row of results in gauss_tile.cuh, so that rows start in different banks */
+}; /* the pitch of a row of results in gauss_tile.cuh; rows start in different banks */
 
 /* A word holds the samples of two rows, the upper row in its lower half. One addition adds the
  * samples to the left and right in both rows (the sums stay below 2^16), then each row has a
@@ -23,7 +22,7 @@ enum {
  * sum, which separate() subtracts. The result is exact, since the sums are modulo 2^32. */
 struct gauss_bytes {
     typedef unsigned char Sample;
-    /* a Tap of the horizontal pass, in which the sums are shifted */
+    /* A Tap of the horizontal pass, in which the sums and not the taps are shifted. */
     typedef unsigned short Mid, Tap;
     typedef unsigned Value;
     typedef uint4 Vector;
@@ -103,8 +102,8 @@ static __device__ __forceinline__ void finish_run(const Args &args, const unsign
                                                           result[4 * i + 2], result[4 * i + 3]);
 }
 
-/* Makes samples from a run of sums. (x, y) is the first sample's place in the picture, and `to` its
- * place in a row of results. */
+/* Computes samples from a run of sums. (x, y) is the first sample's place in the picture, and `to`
+ * its place in a row of results. */
 template <class Args>
 static __device__ __forceinline__ void finish_row(const Args &args, const unsigned sum[RUN], int up,
                                                   int x, int y, int channel, unsigned char *to)

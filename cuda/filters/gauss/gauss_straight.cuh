@@ -6,11 +6,11 @@
 
 #include "cuda/common/stencil.cuh"
 
-constexpr float TWO_23 = 8388608.0f; /* floats from 2^23 to 2^24 are whole numbers */
+constexpr float TWO_23 = 8388608.0f; /* floats from 2^23 to 2^24 are integers */
 
-/* Makes colour and alpha of 16 bits. The colour v * 257 * alpha / 255 is rounded to a whole number
- * by the addition of 2^23: the colour differs from a half by 1/510 at least, and the product's
- * error is below 1/1000. */
+/* Computes premultiplied colour and alpha of 16 bits. Adding 2^23 rounds the colour v * 257 * alpha
+ * / 255 to an integer: the colour differs from a half by at least 1/510, and the product's error is
+ * below 1/1000. */
 static __device__ __forceinline__ void premultiply_pixel(unsigned pixel, float v[4])
 {
     const float alpha = __uint_as_float(__byte_perm(pixel, 0x4B000000u, 0x7443)) - TWO_23;
@@ -35,7 +35,7 @@ static __device__ __forceinline__ float raised_level(float v)
     return __fadd_rz(v + 0.5f, TWO_23);
 }
 
-/* Returns alpha of 8 bits, made from the blurred alpha, in the lowest byte. */
+/* Returns 8-bit alpha in the lowest byte, from the blurred alpha. */
 static __device__ __forceinline__ unsigned straighten_alpha(float blurred,
                                                             struct straight_alpha *alpha)
 {
@@ -45,10 +45,10 @@ static __device__ __forceinline__ unsigned straighten_alpha(float blurred,
     return __float_as_uint(fmaf(level, 1.0f / 257.0f, TWO_23));
 }
 
-/* Returns colour of 8 bits in the lowest byte: 255 v / alpha, rounded half up. The sums of a colour
- * never exceed those of alpha, since each step that makes them is monotonic, so that nothing has to
- * be clamped. The quotient plus 1/2 is a whole number or at least 1/131070 from the next one. The
- * surplus in START is less than that, and more than the error of the two floats of 1 / alpha. */
+/* Returns 8-bit colour in the lowest byte: 255 v / alpha, rounded half up. The sums of a colour
+ * never exceed those of alpha, because each step is monotonic, so that nothing has to be clamped.
+ * The quotient plus 1/2 is an integer or at least 1/131070 below the next one. START adds less than
+ * that to the half, and more than the error of the two floats of 1 / alpha. */
 static __device__ __forceinline__ unsigned straighten_colour(float blurred,
                                                              const struct straight_alpha &alpha)
 {

@@ -1,11 +1,9 @@
-/* The Gaussian of 16-bit pictures of a small radius: both passes in one kernel, in float and in the
- * order that gauss.h states.
- *
- * A block goes down a strip of the picture. In the vertical pass a thread keeps the rows that its
- * four neighbouring samples need in registers, as floats, so that every sample is read and
- * converted once. It makes as many rows as there are taps, after which each row of the window is in
- * the same register again. In the horizontal pass a thread makes and writes all channels of four
- * pixels. */
+/* The Gaussian of 16-bit pictures with a small radius: both passes in one kernel, in float and in
+ * the order of gauss.h. A block moves down a strip of the picture. In the vertical pass a thread
+ * keeps the rows that its four neighbouring samples need in registers, as floats, so that every
+ * sample is read and converted once. It computes as many rows as there are taps, after which each
+ * row of the window is in the same register again. In the horizontal pass a thread computes and
+ * writes all channels of four pixels. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
 
@@ -15,16 +13,17 @@
 
 enum {
     STRIP16_THREADS = 128,
-    STRIP16_STEPS = 6,       /* the most steps of a block; each step makes a row for each tap */
-    STRIP16_STEPS_LEAST = 2, /* with fewer steps the rows above the first one would cost too much */
-    /* the number of blocks aimed at: four times what 132 multiprocessors hold at once; larger
-     * blocks that filled the GPU a whole number of times were slower */
+    STRIP16_STEPS = 6,       /* the most steps of a block; a step computes a row for each tap */
+    STRIP16_STEPS_LEAST = 2, /* with fewer steps the rows above the first step would cost too
+                              * much */
+    /* The intended number of blocks: four times as many as 132 multiprocessors hold at once. Larger
+     * blocks that filled the GPU a whole number of times were slower. */
     STRIP16_BLOCKS = 2112,
 };
 
 /* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip has
- * COLUMNS pixels, of which OUT, from LEFT on, are results. Each channel of a row has a PLANE of
- * floats, with its first pixel at SHIFT. A thread reads SPAN floats, the first LEAD of which lie
+ * COLUMNS pixels, of which OUT pixels, from LEFT on, are results. Each channel of a row has a PLANE
+ * of floats, with its first pixel at SHIFT. A thread reads SPAN floats; the first LEAD floats are
  * beyond its taps. With STRAIGHT the pixels are RGBA8 (gauss_straight.cuh). */
 template <int CHANNELS_, int RADIUS_, bool STRAIGHT_> struct strip16 {
     static constexpr int CHANNELS = CHANNELS_, RADIUS = RADIUS_, TAPS = 2 * RADIUS + 1;
@@ -51,10 +50,10 @@ template <class Shape, class Finish_> struct strip16_args {
     float tap[Shape::RADIUS + 1]; /* zeros follow the last tap: adding 0 changes nothing */
 };
 
-/* The places in the input of a block's rows and columns. */
+/* The offsets of a block's rows and columns in the input. */
 template <class Shape> struct strip16_source {
-    long long row[Shape::LIST]; /* the places of rows, from list_rows() */
-    /* the place of each sample that is loaded; -1: the border's constant */
+    long long row[Shape::LIST]; /* the offsets of rows, from list_rows() */
+    /* The offset of each sample that is loaded; -1: the border's constant. */
     int sample[4 * STRIP16_THREADS];
 };
 
@@ -69,13 +68,13 @@ static __device__ __forceinline__ void list_samples(const struct view_pair &p, i
     }
 }
 
-/* Four samples of a row, as they lie in memory. */
+/* Four samples of a row, in the format of the picture. */
 struct __align__(8) four_samples
 {
     unsigned word[2];
 };
 
-/* Loads the thread's samples of a row one by one, each from the place that the list gives. */
+/* Loads the thread's samples of a row one by one, by the offsets in the list. */
 template <class Shape>
 static __device__ __forceinline__ struct four_samples load_by_list(const unsigned char *row,
                                                                    const int sample[4])
@@ -95,11 +94,10 @@ static __device__ __forceinline__ struct four_samples load_by_list(const unsigne
 }
 
 /* Loads the thread's samples of COUNT rows, from row y of the picture on, whose index in the list
- * is `first`. `inside` is the same for all threads: none of the block's samples lies beyond the
- * picture's columns or in a row of zeros of the border. Otherwise a loop of its own collects the
- * samples in `spare`: unrolled beside the other loads, the loop took more registers than there
- * are. No thread may be using `spare` when the block's threads come here, nor before the next
- * barrier. */
+ * is `first`. `inside` is the same for all threads: none of the block's samples is beyond the
+ * picture's columns or in a row of zeros of the border. Otherwise a separate loop collects the
+ * samples in `spare`, because an unrolled loop with these loads took more registers than there are.
+ * No thread may use `spare` when the block's threads come here, nor before the next barrier. */
 template <class Shape, int COUNT>
 static __device__ __forceinline__ void
 load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source, int left,
@@ -167,7 +165,7 @@ static __device__ __forceinline__ void store_four(float *row, const float sum[4]
     }
 }
 
-/* Returns the sum at `centre` of a window whose neighbours are STEP elements apart. */
+/* Returns the sum of taps times the samples window(-k) and window(k). */
 template <class Shape, class Args, class Window>
 static __device__ __forceinline__ float sum_taps(const Args &args, const Window &window)
 {
@@ -178,8 +176,8 @@ static __device__ __forceinline__ float sum_taps(const Args &args, const Window 
     return sum;
 }
 
-/* Makes TAPS rows. Elements 0 .. 2 RADIUS - 1 of `ring` have the rows above the first row that is
- * needed. */
+/* Computes TAPS rows. Elements 0 .. 2 RADIUS - 1 of `ring` have the rows above the first row that
+ * is needed. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void
 blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS],
@@ -198,7 +196,7 @@ blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS]
     }
 }
 
-/* Makes the blurred samples of four pixels of a channel. */
+/* Computes the blurred samples of four pixels of a channel. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_run(const Args &args, const float *plane,
                                                       float sum[4])
@@ -214,7 +212,7 @@ static __device__ __forceinline__ void blur_strip_run(const Args &args, const fl
             sum_taps<Shape>(args, [&](int k) { return v[Shape::LEAD + Shape::RADIUS + i + k]; });
 }
 
-/* Writes `count` samples, at most 4 CHANNELS; a word has two. */
+/* Writes `count` samples, at most 4 CHANNELS. A word has two samples. */
 template <class Shape>
 static __device__ __forceinline__ void write_samples(const unsigned word[2 * Shape::CHANNELS],
                                                      int count, unsigned char *to)
@@ -238,7 +236,7 @@ static __device__ __forceinline__ void write_samples(const unsigned word[2 * Sha
     }
 }
 
-/* Makes four pixels of a row. `from` is the row of planes, and (x, y) the first pixel. */
+/* Computes four pixels of a row. `from` is the row of planes, and (x, y) the first pixel. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_samples(const Args &args, const float *from,
                                                           int x, int y)
@@ -265,7 +263,7 @@ static __device__ __forceinline__ void blur_strip_samples(const Args &args, cons
                              2 * (long long)x * CHANNELS);
 }
 
-/* Makes four pixels of a row of RGBA8. */
+/* Computes four pixels of a row of RGBA8. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_straight(const Args &args, const float *from,
                                                            int x, int y)
@@ -298,8 +296,8 @@ static __device__ __forceinline__ void blur_strip_straight(const Args &args, con
     }
 }
 
-/* Whether a strip's rows and columns, halo included, are all in the picture. Rows beyond the
- * picture do not count unless the border makes them zeros. */
+/* Whether a strip's rows and columns, including the halo, are all in the picture. Rows beyond the
+ * picture are ignored unless the border makes them zeros. */
 template <class Shape>
 static __device__ __forceinline__ bool strip_is_inside(const struct view_pair &p, int left, int top,
                                                        int end)
@@ -339,7 +337,7 @@ __global__ void __launch_bounds__(STRIP16_THREADS, 4)
         struct four_samples next[TAPS];
         load_fours<Shape, TAPS>(p, source, left, inside, first + 2 * RADIUS, y0 + first + RADIUS,
                                 spare, next);
-        __syncthreads(); /* wait before the planes are overwritten; the loads are under way */
+        __syncthreads(); /* wait before the planes are overwritten; the loads are in flight */
         blur_strip_columns<Shape>(args, next, ring, planes);
         __syncthreads();
         for (int item = threadIdx.x; item < TAPS * Shape::RUNS; item += STRIP16_THREADS) {

@@ -1,11 +1,10 @@
-/* The Gaussian of radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; 16-bit pictures are
- * added up in float, in the order that gauss.h states.
- *
- * A Pass (gauss_tile_passes.cuh) has what differs between the depths, beside gauss_samples.cuh.
- * WIDTH is the number of samples in a tile's row, and listed() the number of input rows of a tile.
- * In the vertical pass a thread makes the columns of a word of samples, by blur_columns(); the type
- * Columns has the vertical taps where they differ from the horizontal ones. In the horizontal pass
- * a thread makes a run by blur_row(), of all channels with TOGETHER, else of one channel. */
+/* The Gaussian with a radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; 16-bit pictures
+ * are added in float, in the order of gauss.h. A Pass (gauss_tile_passes.cuh) defines the
+ * differences between the depths, in addition to gauss_samples.cuh. WIDTH is the number of samples
+ * in a tile's row, and listed() the number of input rows of a tile. In the vertical pass a thread
+ * computes the columns of a word of samples, by blur_columns(); the type Columns has the vertical
+ * taps if they differ from the horizontal ones. In the horizontal pass a thread computes a run by
+ * blur_row(), of all channels with TOGETHER, otherwise of one channel. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
 
@@ -34,8 +33,8 @@ static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int s
     return shape;
 }
 
-/* Finds the places in the planes for the values of a thread's columns; nullptr for columns outside
- * the tile. */
+/* Finds the addresses in the planes for the values of a thread's columns; nullptr for columns
+ * outside the tile. */
 template <int COLUMNS, class Value>
 static __device__ __forceinline__ void find_targets(const struct view_pair &p,
                                                     const struct tile_shape &shape, int pixels,
@@ -50,8 +49,8 @@ static __device__ __forceinline__ void find_targets(const struct view_pair &p,
     }
 }
 
-/* The sources of a word of COLUMNS samples that are not all within the row: the sample that each is
- * copied from, and a mask, which is 0 if the border's constant replaces the sample. */
+/* The sources of a word of COLUMNS samples that are not all in the row: the index of the sample
+ * that replaces each, and a mask, which is 0 if the border's constant replaces it. */
 template <int COLUMNS> struct edge_columns {
     unsigned from[COLUMNS], mask[COLUMNS];
 };
@@ -76,11 +75,11 @@ template <class Sample>
 struct tile_source {
     static constexpr int COLUMNS = 4 / sizeof(Sample);
     const struct view_pair &p;
-    const long long *rows; /* the places of rows from row `top` on, from list_rows() */
+    const long long *rows; /* the offsets of rows from row `top` on, from list_rows() */
     int top;
     bool inside; /* the whole tile lies inside the row; the same for all threads of a block */
     long long byte;
-    struct edge_columns<COLUMNS> edge; /* used unless `inside` is set */
+    struct edge_columns<COLUMNS> edge; /* valid unless `inside` is set */
 
     /* Loads the words of COUNT successive rows, from index `first` of the list on. */
     template <int COUNT> __device__ __forceinline__ void load(int first, unsigned (&r)[COUNT]) const
@@ -109,9 +108,8 @@ struct tile_source {
     }
 };
 
-/* Makes the sums of a run. The last access also reads what lies behind the tile's columns, and
- * the planes also hold what lies behind the picture's columns; no sum that is written contains
- * either. */
+/* Computes the sums of a run. The last access also reads beyond the tile's columns, and the planes
+ * also hold values beyond the picture's columns; no sum that is written contains either. */
 template <int RADIUS, class Args, class Value>
 static __device__ __forceinline__ void blur_run(const Args &args, const Value *from,
                                                 Value (*sum)[RUN])

@@ -1,11 +1,11 @@
-/* The two types of Pass for gauss_tile.cuh: one for each depth. */
+/* The two types of Pass for gauss_tile.cuh, one for each depth. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_PASSES_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_PASSES_CUH
 
 #include "cuda/filters/gauss/gauss_tile.cuh"
 
 /* Interleaves the channels of four pixels. plane[0] holds the bytes of the last channel, plane[1]
- * those of the channel before. */
+ * those of the channel before it. */
 static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const unsigned plane[4],
                                                         int channels)
 {
@@ -40,7 +40,7 @@ struct tile_of_bytes : gauss_bytes {
     struct Columns {
         int drop; /* bits that the vertical pass drops */
         /* even[u] has taps 2u and 2u + 1, and odd[u] has taps 2u - 1 and 2u, counted from the
-         * topmost tap; the first tap of a pair is in the low half. */
+         * topmost tap. The first tap of a pair is in the low half. */
         unsigned even[GF_GAUSS_FUSED_MAX + 1], odd[GF_GAUSS_FUSED_MAX + 1];
 
         void set(const struct gf_gauss *gauss, int radius)
@@ -54,7 +54,7 @@ struct tile_of_bytes : gauss_bytes {
         }
     };
 
-    /* The number of groups of four input rows that four output rows need. */
+    /* Returns the number of groups of four input rows that four output rows need. */
     static constexpr __host__ __device__ int groups(int radius)
     {
         return (2 * radius + 3) / 4 + 1;
@@ -64,7 +64,7 @@ struct tile_of_bytes : gauss_bytes {
         return 4 * (groups(radius) + TILE_ROWS / 4 - 1);
     }
 
-    /* Makes output rows 4 step .. 4 step + 3 of one column, as two words that are `row` words
+    /* Computes output rows 4 step .. 4 step + 3 of one column, as two words that are `row` words
      * apart. */
     template <int RADIUS>
     static __device__ __forceinline__ void
@@ -124,7 +124,8 @@ struct tile_of_bytes : gauss_bytes {
                                                     unsigned char *to)
     {
         const int channels = args.p.channels;
-        /* indices: the row, the half of the run, the channel, with the latest channel first */
+        /* The indices are the row, the half of the run, and the channel, with the latest channel
+         * first. */
         unsigned latest[2][2][4] = {};
         for (int channel = 0; channel < channels; channel++) {
             unsigned sum[LINES][RUN], word[2];

@@ -7,7 +7,7 @@ struct sharpened {
     static constexpr bool ORIGINAL = true;
     float amount, limit;
 
-    /* Computes gf_unsharp_blurred() with float_of() for its conversion. */
+    /* Computes gf_unsharp_blurred() with float_of() as its conversion. */
     __device__ __forceinline__ unsigned sample8(unsigned sum, unsigned original) const
     {
         const float blurred = float_of(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
@@ -31,17 +31,17 @@ struct sharpened {
     }
 };
 
-/* Computes unsharp in whole numbers, where nothing is rounded before the end: without a threshold,
- * and for an amount that is `twice` / 2. The difference has 15 fraction bits and its product 16. A
- * product of 256 or more, which has too many bits for a float, gives 0 or 255 in any case. All
- * combinations of sums, samples and such amounts were tested. */
+/* Computes unsharp in integers, without rounding before the end: without a threshold, and for an
+ * amount that is `twice` / 2. The difference has 15 fraction bits and its product 16. A product of
+ * 256 or more, which has too many bits for a float, gives 0 or 255 in any case. All combinations of
+ * sums, samples and such amounts were tested. */
 struct sharpened_whole {
     static constexpr unsigned START = 0;
     static constexpr int BLOCKS = 2, BYTE = 0;
     static constexpr bool ORIGINAL = true;
     unsigned twice;
 
-    /* Returns the result, not yet clamped, in the upper half. `scaled` is (2 + twice) original +
+    /* Returns the result, before clamping, in the upper half. `scaled` is (2 + twice) original +
      * 1. */
     __device__ __forceinline__ unsigned sharpen(unsigned sum, unsigned scaled) const
     {

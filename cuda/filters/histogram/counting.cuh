@@ -1,4 +1,4 @@
-/* Chooses the kernel that counts a histogram for the format of the picture; all methods of counting
+/* Chooses the kernel that counts a histogram for the format of the picture. All methods of counting
  * use this file. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
@@ -13,7 +13,8 @@ struct counting {
     unsigned long long *count;
 };
 
-/* Tables for 16 bits are large, so that a multiprocessor holds only one or two blocks. */
+/* The threads of a block. Tables for 16 bits are large, so that a multiprocessor holds only one or
+ * two blocks. */
 template <int BITS> constexpr int count_threads = BITS == 8 ? 512 : 1024;
 
 template <class METHOD, int BITS, int COUNT>
@@ -49,7 +50,7 @@ static inline struct counting counting_of(const struct gf_view *view, enum gf_st
     return {task_of(view, statistic, tables, stream), histograms << view->format.bits, count};
 }
 
-/* A gf_counter (stage/variant.h) that calls METHOD::launch<BITS, COUNT, MIXTURE>. */
+/* A gf_counter (stage/variant.h), which calls METHOD::launch<BITS, COUNT, MIXTURE>. */
 template <class METHOD>
 static int count_by(const struct gf_view *view, enum gf_statistic statistic,
                     unsigned long long *count, const void *tables, void *stream)

@@ -1,5 +1,5 @@
-/* Finds the lowest and the highest level of a picture by atomic operations of every thread, in the
- * scope of the thread's block (Programming Guide 2.2.5). */
+/* Finds the lowest and the highest level of a picture. Every thread does atomic operations in the
+ * scope of its block (Programming Guide 2.2.5). */
 #include "cuda/filters/histogram/extremes.cuh"
 
 struct by_atomics {

@@ -1,8 +1,8 @@
 /* Finds the lowest and the highest level of a picture. Every thread reduces the levels that it
- * reads in registers; REDUCTION::reduce() reduces the threads' results to one result for the
- * block. The block then counts its two levels as if they were pixels: the lowest and the highest
- * level counted are those of the picture, so that blocks, bands and lanes need not wait for each
- * other. */
+ * reads in registers. REDUCTION::reduce() reduces the threads' results to one result for the block.
+ * The block then counts its two levels as if they were pixels. The lowest and the highest level
+ * that any block counts are those of the picture, so that blocks, bands and lanes need not wait for
+ * each other. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH
 
@@ -12,9 +12,10 @@
 
 enum { THREADS = 512, NONE = 0xffffffffu };
 
-/* The extremes of each channel; `low` is NONE if nothing was counted. The samples of pictures
- * without alpha, and of mixtures, are read as words of two 16-bit halves. The halves belong to the
- * same channels again three words later for RGB, and in every word for gray. */
+/* The extremes of each channel. `low` is NONE if nothing was counted. The samples of pictures
+ * without alpha, if no level is computed from several of them, are read as words of two 16-bit
+ * halves. For RGB the halves belong to the same channels again three words later, for gray in every
+ * word. */
 template <int BITS, int COUNT, int MIXTURE> struct extremes {
     static constexpr bool together = false, takes_words = MIXTURE == EACH && COUNT % 2 == 1;
     static constexpr int channels = levels_of<COUNT, MIXTURE>;
@@ -125,7 +126,8 @@ static cudaError_t launch_count(const struct level_task &task, enum mixture mixt
                            : launch_mixture<BITS, COUNT, luma, REDUCTION>(task, count);
 }
 
-/* The statistic is never lightness: normalize does not use it. */
+/* Finds the extremes of a view. The statistic is never lightness, since only normalize needs
+ * extremes. */
 template <class REDUCTION>
 static int find_extremes(const struct gf_view *view, enum gf_statistic statistic,
                          unsigned long long *count, const void *tables, void *stream)

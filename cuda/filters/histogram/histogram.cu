@@ -1,5 +1,5 @@
-/* The default counter of histograms chooses between three: a table for each lane, for 8-bit
- * samples; packed counters, for 16-bit samples; and tables in shared memory
+/* The default counter of histograms. It chooses between three counters: a table for each lane, for
+ * 8-bit samples; packed counters, for 16-bit samples; and tables in shared memory
  * (histogram_shared.cu). */
 #include "cuda/filters/histogram/histogram_16.cuh"
 #include "cuda/filters/histogram/histogram_8.cuh"

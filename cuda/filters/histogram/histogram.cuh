@@ -1,4 +1,4 @@
-/* What the kernels that count histograms share. */
+/* Shared declarations of the kernels that count histograms. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
 
@@ -6,7 +6,7 @@
 #include "cuda/common/view_pair.cuh"
 #include "pixel/colour.h"
 
-/* The levels that are counted. SAMPLE is the only colour channel of a gray picture. */
+/* The levels that are counted. SAMPLE means the only colour channel of a gray picture. */
 enum level_source { SAMPLE, LUMA, CHANNELS, JOINT, LIGHTNESS };
 
 static inline int source_of(enum gf_statistic statistic, struct gf_format format)

@@ -1,5 +1,5 @@
-/* Histograms of 16-bit samples by packed counters. If a block can have 128 KB of shared memory it
- * counts there with counters of 16 bits, else directly in the picture's histogram. */
+/* Histograms of 16-bit samples by packed counters. A block counts in 128 KB of shared memory with
+ * 16-bit counters if it can have that memory, otherwise directly in the picture's histogram. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
 
@@ -10,8 +10,7 @@ enum {
     THREADS_16 = 1024,
     BINS_16 = 65536,
     WORDS_16 = BINS_16 / 2, /* a word has two counters */
-    /* a counter of 16 bits that reaches SPILL is added to the picture's counter and begins at 0
-     * again */
+    /* A 16-bit counter that reaches SPILL is added to the picture's counter and reset to 0. */
     SPILL = 32768
 };
 
@@ -20,7 +19,7 @@ struct counter_16 {
     unsigned long long *count;
 };
 
-/* Counts a level. The thread whose addition makes a counter SPILL moves SPILL to the picture's
+/* Counts a level. If an addition makes a counter SPILL, its thread moves SPILL to the picture's
  * histogram. Between two barriers a block counts fewer than SPILL pixels, so that no counter
  * overflows before it is moved. */
 static __device__ __forceinline__ void count_16(const struct counter_16 &counter, unsigned bin)
@@ -78,7 +77,7 @@ static __device__ __forceinline__ struct pixel_16 pixel_of(const unsigned *w, in
             COUNT % 2 == 0 ? sample_of(w, i + COUNT - 1) : 1u};
 }
 
-/* With CHANNELS, blockIdx.y is the channel. */
+/* Counts the picture. With CHANNELS, blockIdx.y is the channel. */
 template <int COUNT>
 __global__ void __launch_bounds__(THREADS_16)
     histogram16_kernel(const struct view_pair p, unsigned full, unsigned tail, int source,

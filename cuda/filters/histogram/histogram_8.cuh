@@ -14,8 +14,8 @@ struct lightness_8 {
     uint32_t step[GF_LIGHTNESS_SEGMENTS];
 };
 
-/* A lane uses copy number lane % copies. With 32 copies each lane accesses its own bank, whatever
- * it counts; where 32 copies do not fit, two lanes share a copy. */
+/* The layout of the counters. A lane uses copy number lane % copies. With 32 copies each lane
+ * accesses its own bank, whatever it counts; if 32 copies do not fit, two lanes share a copy. */
 template <int SOURCE> struct layout {
     static constexpr int copies = SOURCE == CHANNELS || SOURCE == LIGHTNESS ? WARP / 2 : WARP;
     static constexpr int histograms = SOURCE == CHANNELS ? 3 : 1;
@@ -25,7 +25,7 @@ template <int SOURCE> struct layout {
         counters * 4 + (SOURCE == LIGHTNESS ? sizeof(struct lightness_8) : 0);
 };
 
-/* Returns base + scale * byte i of the words, in one instruction; i is a constant, and scale is at
+/* Returns base + scale * byte i of the words, in one instruction. i is a constant, and scale is at
  * most 128. */
 static __device__ __forceinline__ unsigned byte_of(const unsigned *w, int i, unsigned scale,
                                                    unsigned base)
@@ -84,8 +84,8 @@ static __device__ __forceinline__ void count_pixel(unsigned *counters, unsigned 
     }
 }
 
-/* A thread adds up the copies of a bin. Threads begin with different copies, so that the lanes of a
- * warp read different banks. */
+/* Adds the copies of a bin, which is a thread's work. Threads begin with different copies, so that
+ * the lanes of a warp read different banks. */
 template <int SOURCE>
 static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned long long *count)
 {
@@ -101,7 +101,8 @@ static __device__ __forceinline__ void add_up(const unsigned *counters, unsigned
     }
 }
 
-/* A thread reads whole pixels in whole vectors: three vectors of RGB at a time, else two. */
+/* Counts the picture. A thread reads whole pixels in whole vectors: three vectors at a time for
+ * RGB, otherwise two. */
 template <int SOURCE, int COUNT>
 __global__ void __launch_bounds__(THREADS_8)
     histogram8_kernel(const struct view_pair p, unsigned full, unsigned tail,

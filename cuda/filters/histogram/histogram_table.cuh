@@ -6,14 +6,14 @@
 
 enum tables { ONE_TABLE, TABLE_A_WARP, TABLE_A_LANE, AGGREGATED };
 
-/* The number of tables in a block of `threads` threads. */
+/* Returns the number of tables in a block of `threads` threads. */
 static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned threads)
 {
     return tables == TABLE_A_WARP ? threads / WARP : tables == TABLE_A_LANE ? (unsigned)WARP : 1u;
 }
 
-/* The index of counter i in a copy of size + 1 counters. The counters of a lane are all in one
- * bank, and those of a warp are consecutive. */
+/* Returns the index of counter i in a copy of size + 1 counters. The counters of a lane are all in
+ * one bank, and those of a warp are consecutive. */
 template <int TABLES>
 static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned copy, unsigned size)
 {
@@ -21,8 +21,8 @@ static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned co
 }
 
 /* Adds to counters first .. first + size - 1. Levels that other blocks count, and pixels that are
- * not counted, go to an unused counter behind these: lanes that add to the same counter cost less
- * than a branch. */
+ * not counted, go to an unused counter after these: lanes that add to the same counter take less
+ * time than a branch. */
 template <int TABLES> struct table_accumulator {
     static constexpr bool together = TABLES == AGGREGATED, takes_words = false;
     unsigned *table;
@@ -42,7 +42,7 @@ template <int TABLES> struct table_accumulator {
     }
 };
 
-/* blockIdx.y: the part of the table that the block counts. */
+/* Counts the part blockIdx.y of the table. */
 template <int BITS, int COUNT, int MIXTURE, int TABLES>
 __global__ void __launch_bounds__(count_threads<BITS>)
     count_table_kernel(const struct level_task task, unsigned size, unsigned long long *count)
@@ -77,7 +77,7 @@ static inline size_t table_bytes(int tables, unsigned size, int threads)
     return (size + 1) * sizeof(unsigned) * copies_of(tables, (unsigned)threads);
 }
 
-/* Finds the number of counters that fit into the shared memory of a block; the table is counted in
+/* Finds the number of counters that fit in the shared memory of a block. The table is counted in
  * parts of that size. */
 static inline cudaError_t cut_table(unsigned counters, unsigned *size)
 {
@@ -92,8 +92,8 @@ static inline cudaError_t cut_table(unsigned counters, unsigned *size)
 }
 
 template <int TABLES> struct table_method {
-    /* The blocks of all parts run at once and read the same rows at about the same time, so that
-     * the picture is read from memory once. */
+    /* Launches the blocks of all parts together. They read the same rows at about the same time, so
+     * that the picture is read from memory once. */
     template <int BITS, int COUNT, int MIXTURE>
     static cudaError_t launch(const struct counting &counting)
     {

@@ -10,7 +10,7 @@ enum {
     LEAST_ROWS = 4, /* rows of a block, at least */
     TILE_THREADS = 512,
     THREADS_16 = 256,
-    /* pixels that are counted again beyond the edge lie at most this far from the edge */
+    /* The largest distance from the edge of pixels that are counted again beyond the edge. */
     NEAR_EDGE = GF_TILES_MAX + 2
 };
 
@@ -23,7 +23,7 @@ struct tile_task {
     unsigned long long *count;
 };
 
-/* The pixels that a thread loads at once. */
+/* The pixels that a thread loads together. */
 template <int COUNT> struct group {
     static constexpr int vectors = COUNT == 3 ? 3 : 1;
     static constexpr int pixels = vectors * VECTOR / COUNT;
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void count_byte_pixel(unsigned *counters, unsi
     count_pixel<SOURCE, COUNT>(counters, copy, word, 0, NULL);
 }
 
-/* Counts pixels first..end-1 of the row, as far as they lie in group number `index`. */
+/* Counts pixels first .. end - 1 of the row that are in group number `index`. */
 template <int SOURCE, int COUNT>
 static __device__ __forceinline__ void count_group(unsigned *counters, unsigned copy,
                                                    const unsigned char *row, int index, int first,
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) tiles8_kernel(const struc
     const int row_items = groups + (right > p.width ? 1 : 0);
     const int top = down * task.tiles.height + part * task.rows;
     const int bottom = min(top + task.rows, (down + 1) * task.tiles.height);
-    /* The block counts the rows of the view that lie in its part, then the rows beyond the
+    /* The block counts the rows of the view that are in its part, then the rows beyond the
      * picture's lower edge. */
     const int from = max(top, p.in_y), to = max(from, min(min(bottom, p.height), p.in_y + p.rows));
     const int below = max(top, p.height), rows = to - from + max(0, bottom - below);
@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) tiles8_kernel(const struc
     add_up<SOURCE>(counters, task.count + (size_t)(down * task.tiles.columns + across) * BINS_8);
 }
 
-/* A thread counts a pixel in every tile in which the pixel appears. */
+/* Counts 16-bit samples. A thread counts a pixel in every tile that contains it. */
 template <int COUNT>
 static __global__ void __launch_bounds__(THREADS_16) tiles16_kernel(const struct tile_task task)
 {

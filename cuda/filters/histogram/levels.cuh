@@ -1,5 +1,5 @@
-/* Computes the levels of every pixel of a band, for the kernels that count histograms and those
- * that find the lowest and the highest level. */
+/* Computes the levels of every pixel of a band, for kernels that count histograms or find the
+ * lowest and the highest level. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_LEVELS_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_LEVELS_CUH
 
@@ -8,21 +8,21 @@
 #include "pixel/colour.h"
 #include "pixel/sample.h"
 
-/* The levels that are counted of a pixel: each of its colour samples, or one level that is computed
+/* The levels of a pixel that are counted: each of its colour samples, or one level that is computed
  * from three of them. */
 enum mixture { EACH, LUMA_OF_3, LIGHTNESS_OF_3 };
 
 struct level_task {
     struct view_pair p;
-    unsigned full, tail; /* the number of items in a row; the number of pixels behind the items */
+    unsigned full, tail; /* the number of items in a row; the number of pixels after the items */
     /* the number of counters between two colour channels; 0: the channels share their counters */
     unsigned stride;
     const struct gf_lightness *lightness;
     cudaStream_t stream;
 };
 
-/* An item is what a thread loads at a time: whole pixels in whole vectors, three vectors for RGB
- * and one for other formats. In other formats than RGB a thread processes two items at a time. */
+/* An item is the pixels that a thread loads together: whole pixels in whole vectors, three vectors
+ * for RGB and one for other formats. Except for RGB, a thread processes two items at a time. */
 template <int BITS, int COUNT> struct item {
     static constexpr int vectors = COUNT == 3 ? 3 : 1, groups = COUNT == 3 ? 1 : 2;
     static constexpr int bytes = vectors * VECTOR, words = bytes / 4;
@@ -58,8 +58,8 @@ template <int BITS> static __device__ __forceinline__ unsigned sample_at(const u
     return w[i * BITS / 32] >> i * BITS % 32 & (BITS == 8 ? 255u : 65535u);
 }
 
-/* Returns gf_luma601() of the samples from i on. For bytes it is one instruction, after the bytes
- * are moved into one word. */
+/* Returns gf_luma601() of the three samples from i on. For bytes it is one instruction, after the
+ * bytes are moved into one word. */
 template <int BITS> static __device__ __forceinline__ unsigned luma_at(const unsigned *w, int i)
 {
     if (BITS == 8) {
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void add_pixel(const unsigned *w, int i, bool 
     const bool counted = there && (COUNT % 2 == 1 || sample_at<BITS>(w, i + COUNT - 1));
 #pragma unroll
     for (int c = 0; c < levels_of<COUNT, MIXTURE>; c++) {
-        /* Lightness is looked up in tables, and only if the pixel exists, since its samples must be
+        /* Lightness is looked up in tables only if the pixel exists, because its samples must be
          * valid indices. */
         unsigned level = 0;
         if (MIXTURE != LIGHTNESS_OF_3 || there)
@@ -105,7 +105,7 @@ static __device__ __forceinline__ void add_pixel(const unsigned *w, int i, bool 
     }
 }
 
-/* Processes the pixels behind the last item of each row one by one. */
+/* Processes the pixels after the last item of each row one by one. */
 template <int BITS, int COUNT, int MIXTURE, class ACCUMULATOR>
 static __device__ __forceinline__ void add_tails(const struct level_task &task,
                                                  ACCUMULATOR &accumulator)
@@ -141,8 +141,8 @@ static __device__ __forceinline__ void add_item(const unsigned *w, bool there,
     }
 }
 
-/* Calls accumulator.add(channel, level, counted) for every level of the pixels; the blocks along x
- * divide the work. `counted` tells whether the pixel's alpha is not zero; the level is always in
+/* Calls accumulator.add(channel, level, counted) for every level of the pixels. The blocks along x
+ * share the work. `counted` tells whether the pixel's alpha is not zero; the level is always in
  * range. With ACCUMULATOR::together all threads of a block make the same number of calls together,
  * so that add() may exchange values within a warp; threads without a pixel pass counted == false.
  * With ACCUMULATOR::takes_words whole items are passed to accumulator.add_words(words) instead. */
@@ -199,8 +199,8 @@ static inline enum mixture mixture_of(enum gf_statistic statistic, struct gf_for
     return statistic == GF_STATISTIC_LUMA && gf_colour_channels(format) == 3 ? LUMA_OF_3 : EACH;
 }
 
-/* The number of blocks with which each thread processes one item, or one of the pixels behind the
- * items. */
+/* Returns the number of blocks with which each thread processes one item, or one of the pixels
+ * after the items. */
 static inline unsigned blocks_of(const struct level_task &task, int threads)
 {
     const unsigned most = task.full > task.tail ? task.full : task.tail;

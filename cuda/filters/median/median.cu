@@ -14,9 +14,9 @@
 #define NET_NAME(name) name
 #include "filters/median/median_net.h"
 
-constexpr int STEP = 4; /* the number of rows made at a time */
+constexpr int STEP = 4; /* the number of rows that are computed together */
 
-/* The places of a lane's samples in the words of a row. */
+/* The positions of a lane's samples in the words of a row. */
 template <class Sample, int CHANNELS> struct strip_layout {
     static constexpr int PER_WORD = 4 / sizeof(Sample);
     static constexpr int BESIDE = CHANNELS > PER_WORD ? 2 : 1;
@@ -44,7 +44,7 @@ static __device__ __forceinline__ uint32_t middle_of(uint32_t left, uint32_t mid
     return column % 2 ? net_middle(left, middle, right) : net_middle(middle, right, left);
 }
 
-/* Makes the medians of rows 1 to 4 of the six rows. The lower halves of result[0] and result[1]
+/* Computes the medians of rows 1 to 4 of the six rows. The lower halves of result[0] and result[1]
  * have rows 1 and 2, the upper halves rows 3 and 4. */
 template <class Sample, int CHANNELS, class Layout>
 static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[STEP + 2][Layout::WORDS],
@@ -97,8 +97,8 @@ template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sampl
     static constexpr int BESIDE = layout::BESIDE, WORDS = layout::WORDS;
     static constexpr int ROWS = 12, STEP = ::STEP, PERIOD = STEP;
     static constexpr bool EARLY = false;
-    /* With more blocks the registers spill. Before sm_90 the minima and maxima of pairs are several
-     * instructions, and take more registers. */
+    /* The number of blocks for which the registers do not spill. Before sm_90 the minima and maxima
+     * of pairs are several instructions, and take more registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     static constexpr int BLOCKS = 2;
 #else
@@ -135,7 +135,7 @@ template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sampl
 extern "C" int gf_median_cuda(const struct gf_launch *launch)
 {
     if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
-        return cudaErrorInvalidValue; /* the samples of a row are counted in int */
+        return cudaErrorInvalidValue; /* the kernel counts the samples of a row in int */
     const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
     const struct view_pair p = view_pair_of(launch, median->border);
     const cudaStream_t stream = (cudaStream_t)launch->stream;

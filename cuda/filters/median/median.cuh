@@ -1,5 +1,5 @@
-/* What the kernels of the median share: the rows and samples that replace those beyond the
- * picture. */
+/* Finds the rows and samples that replace those beyond the picture, for the kernels of the
+ * median. */
 #ifndef GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 #define GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 
@@ -10,10 +10,10 @@
 #include "filters/median/median.h"
 #include "stage/border.h"
 
-/* Fills the block's table for rows first .. first + count - 1 of the picture with the places in the
- * input, in bytes, of these rows or of the rows that replace them; -1 stands for the border's
- * constant. Rows from `end` on are not in the view: the view's last row replaces them, and no
- * result made from them is kept. */
+/* Fills the block's table for rows first .. first + count - 1 of the picture with the offsets in
+ * the input, in bytes, of these rows or of the rows that replace them; -1 stands for the border's
+ * constant. The view has no rows from `end` on; its last row replaces them, and no result that
+ * depends on them is kept. */
 static __device__ __forceinline__ void find_rows(const struct view_pair &p, long long *offset,
                                                  int first, int count, int end)
 {
@@ -23,8 +23,8 @@ static __device__ __forceinline__ void find_rows(const struct view_pair &p, long
     }
 }
 
-/* Returns the sample of a row that replaces `sample`, counted from the left edge of the picture and
- * at most `reach` pixels left of it; -1 for the border's constant. */
+/* Returns the sample of a row that replaces `sample`, which is counted from the left edge of the
+ * picture and at most `reach` pixels to the left of it; -1 for the border's constant. */
 static __device__ __forceinline__ int median_column(int sample, int channels, int width, int border,
                                                     int reach)
 {
@@ -33,7 +33,8 @@ static __device__ __forceinline__ int median_column(int sample, int channels, in
     return from < 0 ? -1 : sample + (from - pixel) * channels;
 }
 
-/* Both return a cudaError_t. median_tiles.cu has windows of 5x5, median_tree.cu larger ones. */
+/* Launch the kernels for windows of 5x5 (median_tiles.cu), and for larger windows (median_tree.cu).
+ * Both return a cudaError_t. */
 int gf_median_tiles(const struct view_pair &p, cudaStream_t stream);
 int gf_median_tree(const struct view_pair &p, int radius, cudaStream_t stream);
 

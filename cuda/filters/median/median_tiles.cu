@@ -2,9 +2,9 @@
 
 /* Medians of 5x5 windows, four at a time. A thread sorts the four middle samples of each of its
  * columns of six samples, and the threads of a block exchange the sorted samples. Then a thread
- * takes six columns and makes a tile of two by two results. A word holds samples of two tiles, one
- * above the other. The kernel does not use walk.cuh: a thread owns two columns, and shares what it
- * has sorted with other threads. */
+ * reads six columns and computes a tile of two by two results. A word holds samples of two tiles,
+ * one above the other. The kernel does not use walk.cuh, because a thread owns two columns and
+ * shares its sorted samples with other threads. */
 #define NET static __device__ __forceinline__
 #define NET_TYPE uint32_t
 #define NET_MIN(a, b) __vminu2(a, b)
@@ -19,9 +19,10 @@ constexpr int REACH = 2;
 constexpr int STEP = 4;  /* rows of two tiles */
 constexpr int ROWS = 96; /* rows of a block */
 
-/* The layout of a plane: a row of shared memory with one sample of each column of a block: the top
- * one, the bottom one, or the one of a given rank among the four between. For each channel the even
- * columns come first, then the odd ones, so that lanes with adjacent tiles read adjacent words. */
+/* The layout of a plane, a row of shared memory with one sample of each column of a block: the top
+ * sample, the bottom sample, or the sample of a given rank among the four between. For each channel
+ * the even columns come first, then the odd columns, so that lanes with adjacent tiles read
+ * adjacent words. */
 struct plane {
     int pixels; /* pixels of a row, an even number */
     __host__ __device__ explicit plane(int channels) : pixels(COLUMNS / channels / 2 * 2)
@@ -37,9 +38,9 @@ struct plane {
     }
 };
 
-/* A column of the picture, in the rows that two tiles need. */
+/* A column of the picture, with the rows that two tiles need. */
 template <class Sample> struct column {
-    /* the column's sample in the view's first row; NULL: the border's constant */
+    /* The column's sample in the view's first row; NULL: the border's constant. */
     const Sample *top;
     int to; /* the column's place in a plane */
     uint32_t v[STEP + 2 * REACH];
@@ -77,7 +78,7 @@ static __device__ __forceinline__ void make_tile(const uint32_t (&planes)[SIDE][
     net_medians5(core, top, bottom, result);
 }
 
-/* Stores a tile at `out`, of which the picture contains `rows` rows and one or two pixels of
+/* Stores the part of a tile that is in the picture at `out`: `rows` rows, and one or two pixels of
  * each. */
 template <class Sample>
 static __device__ __forceinline__ void store_tile(unsigned char *out, size_t pitch, int rows,
@@ -98,7 +99,8 @@ static __device__ __forceinline__ void store_tile(unsigned char *out, size_t pit
 template <class Sample>
 static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct view_pair p)
 {
-    /* With two sets of planes, which alternate, one barrier for each step is enough. */
+    /* There are two sets of planes, which alternate, so that one barrier for each step is
+     * enough. */
     __shared__ uint32_t planes[2][SIDE][COLUMNS];
     __shared__ long long offset[ROWS + 2 * REACH];
     const struct plane plane(p.channels);

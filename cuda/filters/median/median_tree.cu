@@ -1,31 +1,30 @@
 #include "cuda/filters/median/median.cuh"
 
 /* Medians of 7x7 to 31x31 windows. A thread keeps the histogram of one column of the windows in its
- * row as a tree: a node has four children, which stand for the next two bits of a sample, and
- * counts the samples that lie before its second, third and fourth child, in fields of ten bits
- * each. A window has 961 samples or fewer, so that the sum of the nodes of its columns is a node of
- * the window's histogram, and four sums lead from the root to the median. From one row to the next,
- * a column adds one sample and drops one. The kernel does not use walk.cuh, since a column is a
- * histogram in shared memory.
- *
- * For samples of 16 bits the trees hold the upper bytes. The lower byte of the median is then found
- * four bits at a time among the window's samples that have the median's upper byte. */
+ * row as a tree. A node has four children, which stand for the next two bits of a sample. It counts
+ * the samples that are before its second, third and fourth child, in fields of ten bits each. A
+ * window has 961 samples or fewer, so that the sum of the nodes of its columns is a node of the
+ * window's histogram, and four sums lead from the root to the median. From one row to the next, a
+ * column adds one sample and drops one. The kernel does not use walk.cuh, since a column is a
+ * histogram in shared memory. For 16-bit samples the trees hold the upper bytes. The lower byte of
+ * the median is then found four bits at a time among the window's samples that have the median's
+ * upper byte. */
 constexpr int FIELD = 10, LEVELS = 4, NODES = 1 + 4 + 16 + 64;
 constexpr int COLUMNS = 128; /* columns of a block, one for each thread */
 constexpr int ROWS = 160;    /* rows of a block */
 constexpr int NIBBLES = 16;
 
-/* Node n of each column is in row n, so that the threads of a warp read words of 32 different
- * banks, whatever nodes they read. */
+/* Node n of each column is in row n, so that the threads of a warp read words of 32 different banks
+ * for any nodes. */
 typedef uint32_t tree_nodes[NODES][COLUMNS];
 
 template <class Sample, int RADIUS> struct tree_memory {
     tree_nodes nodes;
-    long long offset[ROWS + 2 * RADIUS]; /* the places of the rows in the input */
+    long long offset[ROWS + 2 * RADIUS]; /* the offsets of the rows in the input */
 };
 
-/* The samples of the columns, row i at index i modulo the columns' height, and a histogram for each
- * thread, with two counters in a word. */
+/* For 16 bits also the samples of the columns (row i at index i modulo the columns' height), and a
+ * histogram for each thread, with two counters in a word. */
 template <int RADIUS> struct tree_memory<uint16_t, RADIUS> {
     tree_nodes nodes;
     long long offset[ROWS + 2 * RADIUS];
@@ -33,19 +32,20 @@ template <int RADIUS> struct tree_memory<uint16_t, RADIUS> {
     uint32_t nibbles[NIBBLES / 2][COLUMNS];
 };
 
-/* The number of results of a block. In large windows sums take most of the time, so all lanes of a
- * warp should have a result; in small windows every column that can have a result makes one. */
+/* The number of results of a block. In large windows sums take most of the time, so that all lanes
+ * of a warp should have a result; in small windows every column that can have a result computes
+ * one. */
 template <int RADIUS>
 constexpr int RESULTS = RADIUS < 7 ? COLUMNS - 2 * RADIUS : (COLUMNS - 2 * RADIUS) / WARP *WARP;
 
-/* What a sample adds to the node above its child: one in the fields of all children after it. A
- * carry out of the third field is lost or ignored. */
+/* Returns the number to add to a node for a sample that belongs to `child`: one in the fields of
+ * all later children. A carry out of the third field is lost or ignored. */
 static __device__ __forceinline__ uint32_t one_before(int child)
 {
     return 0x00100401u << (FIELD * child);
 }
 
-/* Adds the byte to the column's tree (sign 1), or removes it (-1); returns the change of the root,
+/* Adds the byte to the column's tree (sign 1), or removes it (-1). Returns the change of the root,
  * which the thread holds. */
 static __device__ __forceinline__ uint32_t count_byte(tree_nodes &nodes, int column, int v,
                                                       int sign)
@@ -56,8 +56,8 @@ static __device__ __forceinline__ uint32_t count_byte(tree_nodes &nodes, int col
     return sign * one_before(v >> 6);
 }
 
-/* Returns the byte of the sample of rank *rank in the window whose first column is `column`. *rank
- * becomes the rank among the samples with that byte. */
+/* Returns the byte of the sample with rank *rank in the window whose first column is `column`.
+ * *rank becomes the rank among the samples with that byte. */
 template <int RADIUS>
 static __device__ __forceinline__ int find_byte(const tree_nodes &nodes, int column, int *rank)
 {
@@ -81,8 +81,8 @@ static __device__ __forceinline__ int find_byte(const tree_nodes &nodes, int col
     return node - NODES;
 }
 
-/* Returns the next four bits, above the lowest `shift` bits, of the sample of rank *rank among the
- * window's samples that begin with `prefix`. */
+/* Returns the next four bits, above the lowest `shift` bits, of the sample with rank *rank among
+ * the window's samples that begin with `prefix`. */
 template <int RADIUS>
 static __device__ __forceinline__ int find_nibble(struct tree_memory<uint16_t, RADIUS> &memory,
                                                   int column, int prefix, int shift, int *rank)
@@ -93,7 +93,8 @@ static __device__ __forceinline__ int find_nibble(struct tree_memory<uint16_t, R
         memory.nibbles[i][threadIdx.x] = 0;
 #pragma unroll 1
     for (int y = 0; y < SIDES; y++) {
-        /* all samples are read before the counters change; the compiler could not reorder them */
+        /* All samples are read before the counters change, because the compiler could not reorder
+         * the accesses. */
         int v[SIDES];
 #pragma unroll
         for (int x = 0; x < SIDES; x++)
@@ -132,7 +133,7 @@ static __device__ __forceinline__ int find_median(struct tree_memory<uint16_t, R
     return v;
 }
 
-/* Puts row i into the column's window; returns the sample's upper byte. */
+/* Stores row i of the column's window. Returns the sample's upper byte. */
 template <int RADIUS>
 static __device__ __forceinline__ int keep(struct tree_memory<uint8_t, RADIUS> &, int, int v)
 {

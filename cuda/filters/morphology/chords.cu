@@ -7,18 +7,18 @@ constexpr int THREADS = 256;
 
 struct chords_args {
     struct view_pair p;
-    /* table of level 0, which the other levels follow; each has `rows` rows, the first of which
-     * is row `first` */
+    /* The table of level 0, which the other levels follow. Each table has `rows` rows, beginning
+     * with row `first`. */
     unsigned char *table;
     size_t pitch, level_bytes;
     int rx, first, rows;
-    int words; /* words in a row of the result or of a table */
+    int words; /* words in a row of the result, and in a row of a table */
     unsigned flip;
     const struct gf_morphology *morphology; /* in device memory */
     bool dilates;
 };
 
-/* Finds the row and the word that a thread makes. */
+/* Finds the row and the word that a thread computes. */
 static __device__ __forceinline__ struct tile_origin thread_word(const struct chords_args &args)
 {
     struct tile_origin at = block_tile(args.words, THREADS, 1);
@@ -55,7 +55,7 @@ static __device__ __forceinline__ unsigned table_bytes(const unsigned char *row,
                        0x3210 + 0x1111 * (at & 3));
 }
 
-/* Makes the table of level `level` from the table of the level below. */
+/* Computes the table of level `level` from the table of the level below. */
 template <class Sample>
 __global__ void __launch_bounds__(THREADS) double_kernel(const struct chords_args args, int level)
 {

@@ -1,6 +1,6 @@
 /* Rectangles, down the columns. A block walks down a band of the picture, and each of its threads
- * processes a run of rows at a time. Shared memory holds the earlier rows that the windows ending
- * in the present runs need. */
+ * processes a run of rows at a time. Shared memory holds the earlier rows that the windows of the
+ * present runs need. */
 #include "cuda/common/early.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
@@ -19,11 +19,12 @@ struct column_shape {
 struct columns_args {
     struct view_pair p;
     struct window window;
-    unsigned flip; /* all ones, which complements the samples, to find the least; else 0 */
+    unsigned flip; /* all ones, to complement the samples and find the least; otherwise 0 */
     unsigned outside;
-    int reach; /* rows of the window above and below */
-    int slots; /* runs in shared memory: those of two steps, and earlier ones that windows reach */
-    /* rows of a block's part of all bands, see columns_kernel() */
+    int reach; /* the window's rows above and below its middle */
+    int slots; /* runs in shared memory: those of two steps, and the earlier runs that windows
+                * reach */
+    /* The rows of a block's part of all bands, see columns_kernel(). */
     int length;
 };
 
@@ -41,7 +42,7 @@ static __device__ __noinline__ unsigned column_word(const unsigned char *in, siz
     return load_bytes(in + (long long)y * (long long)pitch, at, row_bytes);
 }
 
-/* Loads a thread's words of the run that begins with row y; rows from `end` on are not needed. */
+/* Loads a thread's words of the run that begins with row y. Rows from `end` on are not needed. */
 template <class Sample, class Shape>
 static __device__ __forceinline__ void load_run(const struct columns_args &args, int at, int y,
                                                 int end, unsigned (&word)[Shape::WORDS])
@@ -105,7 +106,7 @@ static __device__ __forceinline__ void store_run(const struct view_pair &p, int 
 }
 
 /* Returns the largest of the whole chunks 1 .. whole - 1, counted from slot `first`. If `fours` is
- * used, each slot of it has the largest of the four successive chunks that end with the slot. */
+ * used, each of its slots has the largest of the four successive chunks that end with the slot. */
 template <class Sample, class Shape>
 static __device__ __forceinline__ samples<Sample> chunks_between(const unsigned char *ends,
                                                                  const unsigned char *fours,
@@ -131,7 +132,7 @@ static __device__ __forceinline__ samples<Sample> chunks_between(const unsigned 
     return most.larger(samples<Sample>::of(*(const unsigned *)(fours + slot * Shape::BYTES)));
 }
 
-/* Makes `lines` rows of a band, from row `row` of the result on. */
+/* Computes `lines` rows of a band, from row `row` of the result on. */
 template <class Sample, class Shape, int LENGTH>
 static __device__ __forceinline__ void
 walk_down(const struct columns_args &args, unsigned char *vectors, int left, int row, int lines)
@@ -144,8 +145,7 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
     const int column = 4 * VECTOR * (threadIdx.x % Shape::WIDTH), at = left + column;
     const int part = threadIdx.x / Shape::WIDTH, back = 2 * args.reach, rows = lines + back;
     const int top = p.out_y + row - args.reach;
-    /* The slots are a ring: the last slot precedes the first one, and nothing is looked up before
-     * it. */
+    /* The slots are a ring. The last slot precedes the first one, and no slot before it is read. */
     unsigned char *const ends = vectors + SLOT + column;
     unsigned char *const fours = ends + args.slots * SLOT;
     const bool uses_fours = LENGTH == EACH && window.whole >= FOURS_LEAST;
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
     }
 }
 
-/* The number of bytes of shared memory of a block. */
+/* Returns the bytes of shared memory of a block. */
 template <class Shape> static int shared_of(const struct window &window, int slots)
 {
     return Shape::SLOT * (slots + 1) + (window.whole >= FOURS_LEAST ? Shape::BYTES * slots : 0);
@@ -277,7 +277,7 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
 typedef struct column_shape<8, 2, 16, 16, 3, 1> short_windows;
 typedef struct column_shape<16, 1, 32, 8, 3, 16> long_windows;
 typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory; /* takes 52 KB at most */
-/* the largest reach of a short window; at most 50 KB */
+/* The largest reach of a short window, which takes at most 50 KB. */
 constexpr int SHORT_REACH = 40;
 
 template <class Sample> static int columns_of(const struct columns_args &args, cudaStream_t stream)

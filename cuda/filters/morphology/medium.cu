@@ -1,19 +1,19 @@
 /* Squares of 5x5 in one pass, on strips (cuda/common/strip.cuh): along each row by windows of 2 and
  * 4 pixels, down the rows by van Herk's blocks, in registers. The kernel does not use walk.cuh,
- * which would cost it up to 14 registers. */
+ * which would take up to 14 more registers. */
 #include "cuda/common/early.cuh"
 #include "cuda/common/strip.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* The number of blocks of rows in a strip; a block is as high as the window. The strip begins with
- * the rows of one more block. */
+/* The number of blocks of rows in a strip. A block has the height of the window. The strip begins
+ * with the rows of one more block. */
 constexpr int BLOCKS_LEAST = 2, BLOCKS_MOST = 8;
-/* LENGTH is the power of 2 below WINDOW */
+/* LENGTH is the largest power of 2 below WINDOW. */
 constexpr int REACH = 2, WINDOW = 2 * REACH + 1, LENGTH = 4;
 
 template <class Sample, int CHANNELS> struct medium_layout {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample);
-    /* words beside the lane's own; at most as many as its own */
+    /* Words next to the lane's own words, at most as many as its own. */
     static constexpr int BESIDE = (REACH * PIXEL + 3) / 4;
     static constexpr int WORDS = 4 + 2 * BESIDE, ROWS_MOST = BLOCKS_MOST * WINDOW;
 };
@@ -78,14 +78,14 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
             word[w] ^= flip;
         windows_across<Sample, layout::PIXEL, layout::WORDS>(word, row);
     };
-    /* Stores a row. True: the row was the last one. */
+    /* Stores a row. Returns true for the last row. */
     const auto store = [&](const unsigned(&row)[4]) {
         const unsigned out[4] = {row[0] ^ flip, row[1] ^ flip, row[2] ^ flip, row[3] ^ flip};
         store_row<fuse_none>(p, strip, none, out);
         return ++line >= strip.lines;
     };
-    /* `block` first has the rows of a block, then for each of them the largest from the row to the
-     * block's end, while the rows of the next block replace rows that have been used. */
+    /* `block` first has the rows of a block. Then it has, for each of them, the largest from the
+     * row to the block's end, while the rows of the next block replace rows that have been used. */
     unsigned block[WINDOW][4];
     fetch_row<Sample>(p, strip, 0, &next);
 #pragma unroll

@@ -22,17 +22,15 @@ extern "C" int gf_erode_cuda(const struct gf_launch *launch)
     return extreme(launch, false);
 }
 
-/* ---- differences ---- */
-
 struct difference_args {
     const unsigned char *from, *what, *original; /* row 0 of the result in each picture */
     unsigned char *out;
     size_t from_pitch, what_pitch, original_pitch, out_pitch;
-    /* `alpha` is the number of channels if the last one is alpha, which is kept; else 0 */
+    /* `alpha` is the number of channels if the last one is alpha, which is kept; otherwise 0. */
     int samples, alpha;
 };
 
-/* Each thread makes a word: max(from - what, 0). */
+/* Each thread computes a word: max(from - what, 0). */
 template <class Sample>
 __global__ void __launch_bounds__(THREADS) difference_kernel(const struct difference_args args)
 {
@@ -98,12 +96,12 @@ static int subtract(const struct gf_launch *launch, const struct gf_view *from,
     return cudaGetLastError();
 }
 
-/* The rows of the first operation lie in scratch memory, those of the second one in the result. */
+/* The rows of the first operation are in scratch memory, those of the second one in the result. */
 extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
 {
     const struct gf_morphology *const morphology =
         (const struct gf_morphology *)launch->stage->constants;
-    /* `make` is the first member of the parameters */
+    /* `make` is the first member of the parameters. */
     const int make = *(const int *)launch->stage->params;
     const struct gf_view &out = launch->out;
     const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;

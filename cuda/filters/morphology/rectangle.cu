@@ -1,5 +1,5 @@
-/* Rectangles: squares of a small reach in one pass; others first down the columns, then along the
- * rows. */
+/* Rectangles. Squares of a small reach take one pass; all others go down the columns first, then
+ * along the rows. */
 #include "cuda/filters/morphology/window.cuh"
 
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
@@ -12,7 +12,7 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
         return gf_morphology_small(p, flip, stream);
     if (morphology->rx == 2 && morphology->ry == 2)
         return gf_morphology_medium(p, flip, stream);
-    if (!morphology->rx) /* a single pixel is a column, too */
+    if (!morphology->rx) /* a single pixel is also a column */
         return gf_morphology_columns(p, morphology->ry, flip, stream);
     if (both) {
         p.out = (unsigned char *)launch->scratch;

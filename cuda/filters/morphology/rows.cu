@@ -1,19 +1,19 @@
-/* Rectangles, along the rows. A block makes a part of as many rows as a word has samples. A thread
- * owns a run of pixels in all these rows, and puts the rows' samples at the same place into one
- * word, so that windows along a row become windows of words. */
+/* Rectangles, along the rows. A block computes a part of as many rows as a word has samples. A
+ * thread owns a run of pixels in all these rows, and packs the rows' samples at the same place into
+ * one word, so that windows along a row become windows of words. */
 #include "cuda/common/early.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* The template's parameters: EACH pixels of a run; BLOCKS that a multiprocessor's registers must
- * hold. */
+/* The template's parameters: EACH, the pixels of a run, and BLOCKS, the number of blocks that a
+ * multiprocessor's registers must hold. */
 template <class Sample, int CHANNELS_, int EACH_, int THREADS_, int BLOCKS_> struct row_shape {
     static constexpr int CHANNELS = CHANNELS_, EACH = EACH_, THREADS = THREADS_, BLOCKS = BLOCKS_;
     static constexpr int SIZE = (int)sizeof(Sample), ROWS = 4 / SIZE, PIXEL = CHANNELS * SIZE;
-    /* words of a run, with all rows */
+    /* The words of a run, with all rows. */
     static constexpr int WORDS = EACH * CHANNELS;
-    /* bytes and vectors of a run in one row */
+    /* The bytes and vectors of a run in one row. */
     static constexpr int BYTES = EACH * PIXEL, VECTORS = BYTES / 16;
-    /* The distances in shared memory, in bytes, from sample to sample and from pixel to pixel of a
+    /* The distances in shared memory, in bytes, between the samples and between the pixels of a
      * run. */
     static constexpr int GAP = 4 * THREADS, PITCH = CHANNELS * GAP;
 };
@@ -23,12 +23,12 @@ struct rows_args {
     struct window window;
     unsigned flip, outside;
     int reach;
-    int before;   /* pixels that a block reads left of the pixels that it makes, in whole vectors */
-    int tile;     /* pixels of a row that a block makes */
-    bool upwards; /* the first blocks make the last rows */
+    int before;   /* pixels that a block reads to the left of its results, in whole vectors */
+    int tile;     /* pixels of a row that a block computes */
+    bool upwards; /* the first blocks compute the last rows */
 };
 
-/* Changes words that have one row each into words that have one place each, or back. */
+/* Transposes between words that have one row each and words that have one place each. */
 static __device__ __forceinline__ void transpose(unsigned (&v)[4])
 {
     const unsigned a = __byte_perm(v[0], v[1], 0x5140), b = __byte_perm(v[0], v[1], 0x7362);
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void transpose_run(unsigned (&word)[WORDS], un
     }
 }
 
-/* Returns 4 bytes of a row from byte `at` on, which may lie outside the picture. */
+/* Returns 4 bytes of a row from byte `at` on, which may be outside the picture. */
 template <class Sample>
 static __device__ __noinline__ unsigned
 word_of_row(const struct view_pair &p, const unsigned char *row, int at, unsigned outside)
@@ -73,7 +73,7 @@ word_of_row(const struct view_pair &p, const unsigned char *row, int at, unsigne
     return (load_bytes(row, at, row_bytes) & within) | (outside & ~within);
 }
 
-/* Loads a thread's run from byte `at` of the rows on: word i of row r becomes word[ROWS * i +
+/* Loads a thread's run from byte `at` of the rows on. Word i of row r becomes word[ROWS * i +
  * r]. */
 template <class Sample, class Shape>
 static __device__ __forceinline__ void load_rows(const struct rows_args &args,
@@ -105,9 +105,8 @@ static __device__ __forceinline__ void load_rows(const struct rows_args &args,
     }
 }
 
-/* Returns the largest of the whole chunks 1 .. whole - 1, counted from a thread's chunk, of a
- * channel. `fours` has the largest of four threads' successive chunks at the place of the first
- * thread. */
+/* Returns the largest of a channel's whole chunks 1 .. whole - 1, counted from a thread's chunk.
+ * `fours` has the largest of four threads' successive chunks at the place of the first thread. */
 template <class Sample>
 static __device__ __forceinline__ samples<Sample>
 chunks_between(const unsigned char *ends, const unsigned char *fours, int whole)
@@ -203,7 +202,7 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
         args, p.in + (long long)(p.out_y + origin.row - p.in_y) * (long long)p.in_pitch, lines,
         (origin.x - args.before) * Shape::PIXEL + thread * Shape::BYTES, word);
     transpose_run<Shape::ROWS>(word, args.flip);
-    /* Sample c of pixel i of a thread's run stands at i * PITCH + c * GAP + 4 * thread. */
+    /* Sample c of pixel i of a thread's run is at i * PITCH + c * GAP + 4 * thread. */
     unsigned char *const ends = (unsigned char *)vectors, *const own = ends + 4 * thread;
     unsigned char *const fours = own + EACH * PITCH;
     store_ends<Sample, EACH, LENGTH, CHANNELS, PITCH, GAP>(word, own);
@@ -269,7 +268,7 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
         const int most = (Shape::THREADS * EACH - args.before - args.reach) / 16 * 16;
         const int tiles = ceil_div(args.p.width, most);
         args.tile = ceil_div(ceil_div(args.p.width, tiles), 16) * 16;
-        /* One vector behind the last one is read, too. */
+        /* One vector after the last one is read, too. */
         const int shared =
             Shape::PITCH * (EACH + (LENGTH == EACH && args.window.whole >= FOURS_LEAST)) + 16;
         const cudaError_t status =
@@ -279,7 +278,7 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
         const int blocks = tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS);
         if (!args.upwards)
             return launch_early(kernel, blocks, Shape::THREADS, (size_t)shared, stream, args);
-        /* This launch follows the columns' kernel, after which an early start takes longer. */
+        /* This launch follows the columns' kernel; it takes longer with an early start. */
         kernel<<<blocks, Shape::THREADS, shared, stream>>>(args);
         return cudaGetLastError();
     });

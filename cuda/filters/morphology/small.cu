@@ -28,10 +28,10 @@ static __device__ __forceinline__ void three_across(const unsigned (&word)[4 + 2
 template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
     static constexpr int UNROLL = 2, BLOCKS = 6;
-    typedef unsigned constants; /* all ones to complement the samples, else 0 */
+    typedef unsigned constants; /* all ones, to complement the samples; otherwise 0 */
 
     unsigned flip;
-    /* the row before; the larger samples of that row and the row above it */
+    /* `last` is the row before, `both` has the larger samples of that row and the row above it. */
     samples<Sample> last[4], both[4];
     unsigned result[4];
 

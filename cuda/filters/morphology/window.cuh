@@ -1,14 +1,11 @@
 /* Finds the largest of each window of successive words, sample by sample, by three comparisons for
- * each word, whatever the window's length. Words are cut into chunks; a window is the end of one
- * chunk, some whole chunks and the beginning of another one (M. van Herk, 1992; J. Gil and M.
- * Werman, 1993).
- *
- * A thread owns a run of EACH words, of one or more chunks of LENGTH, and keeps it in registers.
- * The largest samples from each word to its chunk's end are in shared memory, where a thread looks
- * up those of the runs before its own. A window is named by the word with which it ends.
- *
- * The least is the complement of the largest of the complements: words are complemented when they
- * are loaded and when they are stored. */
+ * each word, for any length of the window. Words are divided into chunks; a window is the end of
+ * one chunk, some whole chunks and the beginning of another one (M. van Herk, 1992; J. Gil and M.
+ * Werman, 1993). A thread owns a run of EACH words, of one or more chunks of LENGTH, and keeps it
+ * in registers. The largest samples from each word to its chunk's end are in shared memory, where a
+ * thread reads those of the runs before its own. A window is identified by its last word. The least
+ * is the complement of the largest of the complements: words are complemented when they are loaded
+ * and when they are stored. */
 #ifndef GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
 #define GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
 
@@ -29,8 +26,8 @@ static inline struct window window_of(int reach, int each, int length)
     return {back / length, back % length, back / each, back % each};
 }
 
-/* The samples of a word. Samples of 8 bits are in the upper bytes of halves, and the lower bytes
- * may hold anything: from sm_90 on one instruction compares two pairs. */
+/* The samples of a word. 8-bit samples are in the upper bytes of halves, and the lower bytes may
+ * hold anything: from sm_90 on one instruction compares two pairs. */
 template <class Sample> struct samples;
 
 template <> struct samples<unsigned char> {
@@ -65,8 +62,8 @@ template <> struct samples<unsigned short> {
     }
 };
 
-/* The number of blocks that a multiprocessor's registers must hold. Before sm_90 the larger of two
- * pairs is several instructions, and takes more registers. */
+/* Returns the number of blocks that a multiprocessor's registers must hold. Before sm_90 the larger
+ * of two pairs is several instructions, and takes more registers. */
 static constexpr int blocks_of_registers(int blocks)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -76,11 +73,11 @@ static constexpr int blocks_of_registers(int blocks)
 #endif
 }
 
-/* A window of this many whole chunks or more looks up the largest of four chunks at a time. */
+/* A window of at least this many whole chunks looks up the largest of four chunks at a time. */
 constexpr int FOURS_LEAST = 6;
 
-/* The words of a place in shared memory: either adjacent and accessed as one, or GAP bytes
- * apart. */
+/* The words of a place in shared memory: adjacent words are accessed as one, other words are GAP
+ * bytes apart. */
 template <int WORDS> struct alignas(4 * WORDS) words_vector {
     unsigned word[WORDS];
 };
@@ -140,11 +137,11 @@ static __device__ __forceinline__ void store_ends(const unsigned *word, unsigned
     }
 }
 
-/* Replaces each place of a run by the largest of the window that ends there. `near` points to where
- * the first place would find the chunk's end with which its window begins; the first window.words
- * places, whose windows begin a run earlier, use `far`. whole[] has the largest of the whole chunks
- * that all windows of the first chunk contain; *one_more(chunk) has the chunk that only its first
- * windows contain. */
+/* Replaces each place of a run by the largest of the window that ends there. `near` points to the
+ * chunk's end with which the first place's window would begin; the first window.words places, whose
+ * windows begin a run earlier, use `far`. whole[] has the largest of the whole chunks that all
+ * windows of the first chunk contain; *one_more(chunk) has the chunk that only its first windows
+ * contain. */
 template <class Sample, int EACH, int LENGTH, int WORDS, int PITCH, int GAP, class OneMore>
 static __device__ __forceinline__ void
 largest_of_windows(unsigned *word, const unsigned char *near, const unsigned char *far,
@@ -177,7 +174,7 @@ largest_of_windows(unsigned *word, const unsigned char *near, const unsigned cha
     }
 }
 
-/* Calls function(constant) with the length of the chunks: the greatest power of 2, LEAST to EACH,
+/* Calls function(constant) with the length of the chunks: the largest power of 2, LEAST to EACH,
  * that is not longer than 2 * reach. */
 template <int EACH, int LEAST, class Function>
 static int for_length(int reach, const Function &function)
@@ -201,9 +198,9 @@ static __device__ __forceinline__ void store_word(unsigned char *row, int at, in
     }
 }
 
-/* The word that replaces samples beyond the picture. A window that reaches beyond an edge contains
- * all samples that the borders edge and reflect repeat there; such samples may therefore be the
- * least value. */
+/* Returns the word that replaces samples beyond the picture. A window that extends beyond an edge
+ * contains all samples that the borders edge and reflect repeat there. These samples may therefore
+ * be the least value. */
 static inline unsigned word_outside(const struct view_pair &p, unsigned flip)
 {
     return p.border == GF_BORDER_CONSTANT ? 0 : flip;
@@ -217,13 +214,13 @@ static __device__ __noinline__ void store_some(unsigned char *to, int bytes, uns
 }
 
 /* Returns 4 bytes of a row from byte `at` on, a multiple of the size of a sample, with the border
- * on either side of the row; 0 for the border's constant. */
+ * on either side of the row. It returns 0 for the border's constant. */
 template <class Sample>
 static __device__ __forceinline__ unsigned bordered_word(const struct view_pair &p,
                                                          const unsigned char *row, int at)
 {
     constexpr int SIZE = sizeof(Sample);
-    /* in pixels; no column lies further left of the picture */
+    /* A number of pixels. No column is further to the left of the picture than this. */
     const int reach = GF_MORPHOLOGY_RADIUS_MAX + 32;
     unsigned word = 0;
     for (int i = 0; i < 4 / SIZE; i++) {
@@ -237,15 +234,15 @@ static __device__ __forceinline__ unsigned bordered_word(const struct view_pair 
     return word;
 }
 
-/* Both return a cudaError_t. They make the rows of launch->out of a dilation or an erosion of
- * launch->in, in scratch memory as gf_morphology_device_scratch() says: rectangles in rectangle.cu,
- * other elements in chords.cu. */
+/* Both return a cudaError_t. They compute the rows of launch->out of a dilation or an erosion of
+ * launch->in, with scratch memory of gf_morphology_device_scratch() bytes: rectangles in
+ * rectangle.cu, other elements in chords.cu. */
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip);
 int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphology *morphology,
                          unsigned flip);
-/* Rectangles of one column (columns.cu) and of one row (rows.cu). With `upwards` the last rows come
- * first: they were written last and may still be in the cache. */
+/* Rectangles of one column (columns.cu) and of one row (rows.cu). With `upwards` the last rows are
+ * computed first: they were written last and may still be in the cache. */
 int gf_morphology_columns(const struct view_pair &p, int reach, unsigned flip, cudaStream_t stream);
 int gf_morphology_rows(const struct view_pair &p, int reach, unsigned flip, bool upwards,
                        cudaStream_t stream);

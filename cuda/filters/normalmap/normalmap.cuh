@@ -1,5 +1,5 @@
-/* Computes normals from a tile of heights in shared memory, for all formats but RGB of 8 bits. The
- * kernel does not use walk.cuh, since the result has other channels than the picture. */
+/* Computes normals from a tile of heights in shared memory, for all formats except 8-bit RGB. The
+ * kernel does not use walk.cuh, because the result has other channels than the picture. */
 #ifndef GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
 #define GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
 
@@ -12,7 +12,8 @@ enum {
     THREADS = 256,
     TILE_WIDTH = 128,
     TILE_HEIGHT = 16,
-    /* One word of padding makes the pitch odd: the rows of a column lie in different banks. */
+    /* One word of padding makes the pitch odd, so that the rows of a column are in different
+     * banks. */
     PITCH = TILE_WIDTH + 2 + 1,
 };
 
@@ -36,7 +37,7 @@ static __device__ __forceinline__ int height_at(const struct view_pair &p, int x
                           : gf_luma601_fine(__ldg(pixel), __ldg(pixel + 1), __ldg(pixel + 2));
 }
 
-/* Writes the normal of a pixel; gx and gy are the Sobel differences of the heights around it. */
+/* Writes the normal of a pixel. gx and gy are the Sobel differences of the heights around it. */
 template <class Sample, class ROOT>
 static __device__ __forceinline__ void normal_of(const struct normalmap_args &args, int gx, int gy,
                                                  int x, int y, Sample *to)
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void normal_of(const struct normalmap_args &ar
         to[c] = (Sample)__float_as_uint(__fadd_rz(gf_normal_rounded(normal[c], half), 8388608.0f));
 }
 
-/* Makes the normal of a pixel; `at` points to the height above and to the left of the pixel. */
+/* Computes the normal of a pixel. `at` points to the height above and to the left of the pixel. */
 template <class Sample, class ROOT>
 static __device__ __forceinline__ void normal_at(const struct normalmap_args &args, const int *at,
                                                  int x, int y, Sample *to)

@@ -1,7 +1,7 @@
-/* Normals of RGB pictures of 8 bits. A lane owns 8 pixels of a row, a warp 256, and both move down
- * a strip of rows. The bytes of a row pass through shared memory of the warp: the picture is
- * accessed 16 bytes at a time, and each lane gets its 24 bytes as six words. The kernel does not
- * use walk.cuh, whose lanes own 16 bytes, which is no whole number of pixels. */
+/* Normals of 8-bit RGB pictures. A lane owns 8 pixels of a row, a warp 256, and both move down a
+ * strip of rows. The bytes of a row pass through the warp's shared memory: the picture is accessed
+ * 16 bytes at a time, and each lane gets its 24 bytes as six words. The kernel does not use
+ * walk.cuh, whose lanes own 16 bytes, which are not whole pixels. */
 #ifndef GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_RGB8_CUH
 #define GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_RGB8_CUH
 
@@ -14,12 +14,12 @@ enum {
     RGB8_LANES = 32,
     RGB8_WARPS = 4, /* warps of a block, one above the other */
     RGB8_THREADS = RGB8_LANES * RGB8_WARPS,
-    RGB8_ROWS = 32,      /* rows of a warp, at most */
-    RGB8_ROWS_LEAST = 4, /* rows of a warp at least, without the row above and the row below */
+    RGB8_ROWS = 32,      /* largest number of rows of a warp */
+    RGB8_ROWS_LEAST = 4, /* least number of rows of a warp, without the rows above and below */
     RGB8_BLOCKS = 5,     /* blocks that a multiprocessor's registers hold without spilling */
     RGB8_RUN = 8,        /* pixels of a lane */
     RGB8_PIXELS = RGB8_RUN * RGB8_LANES, /* pixels of a warp */
-    /* 48 chunks of a warp: one for each lane, and a second one for the first 16 lanes */
+    /* A warp has 48 chunks: one for each lane, and a second one for the first 16 lanes. */
     RGB8_CHUNKS = RGB8_PIXELS * 3 / 16,
 };
 
@@ -29,7 +29,7 @@ struct rgb8_args {
     int rows; /* rows of a warp */
 };
 
-/* The loads of a lane that are under way: its chunks of the warp's bytes, and the pixels beside the
+/* The loads of a lane that are in flight: its chunks of the warp's bytes, and the pixels beyond the
  * ends of the row or of the warp's columns. */
 struct rgb8_fetch {
     uint4 chunk[2];
@@ -38,11 +38,11 @@ struct rgb8_fetch {
 
 /* The place of a lane's pixels. */
 struct rgb8_span {
-    const long long *row; /* the places of the strip's rows in the input; -1: zeros */
+    const long long *row; /* the offsets of the strip's rows in the input; -1: zeros */
     int lane, first;      /* `first` is the lane's first pixel */
     int own;              /* the number of the lane's pixels that exist */
-    /* the pixels beside the lane's own that no neighbouring lane has; -1: the pixel is zero; -2:
-     * a neighbouring lane has it */
+    /* The neighbours of the lane's pixels that no neighbouring lane has; -1: the pixel is zero; -2:
+     * a neighbouring lane has the pixel. */
     int left, right;
 };
 
@@ -52,7 +52,8 @@ static __device__ __forceinline__ unsigned rgb8_pixel(const unsigned char *row, 
     return pixel < 0 ? 0u : from[0] | (unsigned)from[1] << 8 | (unsigned)from[2] << 16;
 }
 
-/* The function is not inlined, so that the loop over rows fits into the instruction cache. */
+/* Loads a row's last chunk. The function is not inlined, so that the loop over rows fits in the
+ * instruction cache. */
 static __device__ __noinline__ uint4 rgb8_last_chunk(const unsigned char *row, int at,
                                                      int row_bytes)
 {
@@ -92,7 +93,7 @@ rgb8_load(const struct view_pair &p, const struct rgb8_span &span, int i, struct
         fetch->right = rgb8_pixel(row, span.right);
 }
 
-/* Returns 256 times the luma as an exact float: the dot product is added to the bits of 2^23. */
+/* Returns 256 times the luma as an exact float. The dot product is added to the bits of 2^23. */
 static __device__ __forceinline__ float rgb8_height(unsigned word, unsigned weights)
 {
     return __uint_as_float(__dp4a(word, weights, 0x4B000000u)) - 8388608.0f;
@@ -105,9 +106,8 @@ static __device__ __forceinline__ float rgb8_height_of_two(unsigned word, unsign
            8388608.0f;
 }
 
-/* What is kept of the two newest rows: slopes, which are right - left, and smoothed samples,
- * which are left + 2 here + right. Rows use the elements of `smooth` in turn, so that nothing is
- * copied. */
+/* The state of the last two rows: slopes, which are right - left, and smoothed samples, which are
+ * left + 2 here + right. Rows use the elements of `smooth` in turn, so that nothing is copied. */
 struct rgb8_state {
     float slope[RGB8_RUN];  /* the slopes of the last row */
     float slopes[RGB8_RUN]; /* the slopes of the row before, plus twice those of the last row */
@@ -116,7 +116,7 @@ struct rgb8_state {
 
 enum { RED = 77, GREEN = 150, BLUE = 29, LUMA = RED | GREEN << 8 | BLUE << 16 };
 
-/* Makes the heights of the lane's pixels, from index 1 on, and of the pixels beside them. */
+/* Computes the heights of the lane's pixels, from index 1 on, and of their neighbours. */
 static __device__ __forceinline__ void rgb8_heights(const struct rgb8_span &span,
                                                     const struct rgb8_fetch &fetch,
                                                     unsigned char *staging, float h[RGB8_RUN + 2])
@@ -151,14 +151,14 @@ static __device__ __forceinline__ void rgb8_heights(const struct rgb8_span &span
     }
 }
 
-/* Returns gf_normal_rounded() in byte 1: the addition truncates to 8 fraction bits. */
+/* Returns gf_normal_rounded() in byte 1. The addition truncates to 8 fraction bits. */
 static __device__ __forceinline__ unsigned rgb8_sample(float n)
 {
     return __float_as_uint(__fadd_rz(gf_normal_rounded(n, 127.5f), 32768.0f));
 }
 
-/* Takes the heights of the next row, and makes the normals of the row above it. `parity` is that of
- * the row's number. */
+/* Adds the heights of the next row, and computes the normals of the row above it. `parity` is that
+ * of the row's number. */
 template <class ROOT>
 static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_RUN + 2],
                                                     int parity, struct rgb8_state *state,

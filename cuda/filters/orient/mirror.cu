@@ -3,7 +3,8 @@
 constexpr int THREADS = 256;
 constexpr int WORDS_PER_THREAD = 4;
 
-/* Returns word `index` of the mirrored row: bytes 4 index .. 4 index + 3, all within the row. */
+/* Returns word `index` of the mirrored row: bytes 4 index .. 4 index + 3, which are all in the
+ * row. */
 template <int PIXEL>
 static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *row, int width,
                                                          int index)
@@ -42,9 +43,9 @@ static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *ro
     return word;
 }
 
-/* The first words of the result come from the end of the row, where aligned words could reach
- * beyond the row. The bytes of these words are copied one by one, and so are the last bytes of the
- * result, which fill no word. */
+/* The first words of the result come from the end of the row, where aligned words could extend
+ * beyond the row. Their bytes are copied one by one, and so are the last bytes of the result that
+ * fill no word. */
 constexpr int EDGE_WORDS = 2;
 
 template <int PIXEL>

@@ -1,4 +1,4 @@
-/* What the kernels of mirrors and transpositions share. */
+/* Shared declarations of the kernels of mirrors and transpositions. */
 #ifndef GF_CUDA_FILTERS_ORIENT_ORIENT_CUH
 #define GF_CUDA_FILTERS_ORIENT_ORIENT_CUH
 
@@ -10,10 +10,10 @@
 #include "pixel/orient/orient.h"
 
 struct orient_args {
-    struct view_pair p; /* from row 0 of the input on */
+    struct view_pair p; /* in_y is 0: `in` begins with row 0 of the input */
     bool mirror_x, mirror_y;
-    /* for a transposition: the input's first column that becomes a row of the band, and the
-     * number of tiles across these columns */
+    /* For a transposition: the first column of the input that becomes a row of the band, and the
+     * number of tiles across these columns. */
     int first_column, column_tiles;
 };
 
@@ -28,14 +28,14 @@ static inline int pixel_bytes_of(const struct view_pair &p)
     return p.channels * p.bits / 8;
 }
 
-/* Returns the first column of the input that becomes a row of the band; p.rows columns do. */
+/* Returns the first of the p.rows columns of the input that become rows of the band. */
 static inline int first_column_of(const struct orient_args &args)
 {
     const struct view_pair &p = args.p;
     return args.mirror_y ? p.width - p.out_y - p.rows : p.out_y;
 }
 
-/* Both return a cudaError_t; they are in mirror.cu and transpose.cu. */
+/* Launch the kernels of mirror.cu and transpose.cu. Both return a cudaError_t. */
 int gf_orient_mirror(const struct orient_args &args, cudaStream_t stream);
 int gf_orient_transpose(const struct orient_args &args, cudaStream_t stream);
 

@@ -4,7 +4,7 @@
 
 /* Pixels are handled in blocks of 4 x 4, since four pixels of a row are PIXEL whole words for every
  * size of a pixel. A thread reads blocks of the input, transposes them in registers and stores them
- * to the tile, whose rows are those of the result. */
+ * in the tile, whose rows are those of the result. */
 constexpr int THREADS = 256;
 constexpr int BLOCK = 4;
 constexpr int TILE_COLUMNS = 64; /* columns of the input, which are rows of the result */
@@ -49,8 +49,8 @@ static __device__ __forceinline__ void load_row(const unsigned char *from, uint3
 }
 
 /* Returns word `word` of column `column` of a block, read downwards. The word's four bytes come
- * from up to four words of the rows. Once the function is inlined, its arguments are constants, and
- * so are the selectors. */
+ * from up to four words of the rows. The function is inlined, so that its arguments and the
+ * selectors are constants. */
 template <int PIXEL>
 static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[BLOCK][PIXEL],
                                                            int column, int word)
@@ -64,7 +64,8 @@ static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[
         const int last = at - 1, last_row = i ? last / PIXEL : -1;
         const int last_byte = i ? column * PIXEL + last % PIXEL : -1;
         if (row != last_row || byte / 4 != last_byte / 4) {
-            /* The bytes before byte i stay; byte i and those behind it come from the new word. */
+            /* The bytes before byte i stay; byte i and the following bytes come from the new
+             * word. */
             const uint32_t keep = runs == 1 ? selector : 0x3210;
             const uint32_t fresh = 0x3210 + 0x1111 * (4 + byte % 4) - 0x1111 * i;
             const uint32_t below = (1u << (4 * i)) - 1;
@@ -99,8 +100,8 @@ static __device__ __forceinline__ unsigned char *target(const struct orient_args
     return p.out + band_row(args, column) * p.out_pitch;
 }
 
-/* Copies the pixels of a tile one by one: at the right edge of the input they may not fill whole
- * blocks. */
+/* Copies the pixels of a tile one by one, because those at the right edge of the input may not fill
+ * whole blocks. */
 template <int PIXEL>
 static __device__ void transpose_plainly(const struct orient_args &args, int column0, int x0)
 {

@@ -1,12 +1,12 @@
-/* A stencil and the point filters beside it, either by the stencil's own kernel or one stage after
- * the other. */
+/* Runs a stencil and the adjacent point filters, either by the stencil's own kernel or one stage
+ * after the other. */
 #include "pixel/point/fused.h"
 
 #include <cuda_runtime.h>
 
 #include "pixel/point/point_program.h"
 
-/* Makes the launch of one part of the fused stage; *stage becomes the part's stage. */
+/* Returns the launch of one part of the fused stage. *stage becomes the part's stage. */
 static struct gf_launch part_of(const struct gf_launch *launch, enum gf_fused_part part,
                                 struct gf_stage *stage)
 {
@@ -18,13 +18,13 @@ static struct gf_launch part_of(const struct gf_launch *launch, enum gf_fused_pa
     return own;
 }
 
-/* Returns the table of a run of point filters in device memory; NULL: there is no such part. */
+/* Returns the table of a run of point filters in device memory; NULL if there is no such part. */
 static const void *table_of(const struct gf_launch *launch, enum gf_fused_part part)
 {
     struct gf_stage stage;
     const struct gf_launch own = part_of(launch, part, &stage);
     const struct gf_point_program *const program = (const struct gf_point_program *)stage.constants;
-    /* otherwise the part converts alpha */
+    /* Otherwise the part converts alpha. */
     const bool is_table = stage.filter && stage.in.bits == stage.out.bits;
     return is_table ? (const char *)own.constants + program->table_at : NULL;
 }

@@ -1,6 +1,6 @@
-/* Point filters: a table look-up where the whole run is one table, else a program on unrounded
- * floats; common runs have kernels of their own. All but saturation are bound by memory: every
- * access to a picture has 16 bytes, next to the accesses of the neighbouring threads (Best
+/* Point filters: a table look-up if the whole run is one table, otherwise a program on unrounded
+ * floats. Frequent runs have kernels of their own. All except saturation are limited by memory:
+ * every access to a picture has 16 bytes, next to the accesses of the neighbouring threads (Best
  * Practices Guide 9.2.1). */
 #include "cuda/filters/point/point_launch.cuh"
 #include "pixel/point/point_program.h"
@@ -11,7 +11,7 @@ extern "C" int gf_point_cuda(const struct gf_launch *launch)
 {
     const struct gf_point_program *const program =
         (const struct gf_point_program *)launch->stage->constants;
-    /* Two tables for 16-bit samples need all of the L1 cache, so that no tiles fit in shared
+    /* Two tables for 16-bit samples need the whole L1 cache, so that no tiles fit in shared
      * memory. */
     if (launch->stage->in.bits == 16 && program->level_at)
         return gf_point_pixel_cuda(launch);

@@ -1,21 +1,21 @@
-/* A run of point filters that is a table of 8-bit samples, and the histogram of its result: the
- * next filter's statistic then needs no pass over the picture. */
+/* Runs point filters that are a table of 8-bit samples, and counts the histogram of their result.
+ * The next filter's statistic then needs no pass over the picture. */
 #include "cuda/filters/histogram/histogram_8.cuh"
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point/point_program.h"
 
 enum { COUNTING_THREADS = 1024 };
 
-/* The arguments of a launch, with constants that each item would otherwise compute again. */
+/* The arguments of a launch, with constants that each thread would otherwise compute again. */
 struct counting {
     struct view_pair band;
-    unsigned full, tail; /* whole items of a row, and pixels behind them */
+    unsigned full, tail; /* whole items of a row, and the pixels after them */
     unsigned items;      /* the number of whole items of all rows */
     const unsigned *tables;
     unsigned long long *count;
 };
 
-/* Counts and looks up the pixels behind a row's whole items. */
+/* Counts and looks up the pixels after a row's whole items. */
 template <int SOURCE, int CHANNELS, int TABLES>
 static __device__ __forceinline__ void count_tail(unsigned *counters, unsigned copy,
                                                   const unsigned char *own, const unsigned char *in,
@@ -34,9 +34,9 @@ static __device__ __forceinline__ void count_tail(unsigned *counters, unsigned c
     }
 }
 
-/* An item has whole pixels in whole vectors: three vectors of RGB, else one. The rows are processed
- * from the first to the last, so that the kernel of the next filter, which begins with the last
- * row, finds the rows in the cache. */
+/* Counts and looks up all pixels. An item has whole pixels in whole vectors: three vectors for RGB,
+ * otherwise one. Rows are processed from the first to the last, so that the kernel of the next
+ * filter, which begins with the last row, finds the rows in the cache. */
 template <int SOURCE, int CHANNELS, int TABLES>
 __global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struct counting run)
 {
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struc
     add_up<SOURCE>(counters, run.count);
 }
 
-/* Starts as many blocks as the GPU holds at once, if it has the shared memory for one. */
+/* Starts as many blocks as the GPU holds at once, if a block gets its shared memory. */
 template <int SOURCE, int CHANNELS, int TABLES>
 static int launch_counting(counting run, cudaStream_t stream)
 {

@@ -1,4 +1,4 @@
-/* saturation and equalize=lightness of 8-bit colour. */
+/* Kernels of saturation and equalize=lightness for 8-bit colour. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LAB_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LAB_CUH
 
@@ -8,23 +8,24 @@
 
 enum { LAB_PIXELS = 4 /* pixels of a thread at a time */ };
 
-/* The fastest shape on an H200 is two blocks of 16 warps with RELIGHT, else one of 24, whose
- * threads have more registers (saturation of 8K RGB8 takes 0.116 ms, and 0.120 ms with blocks of 16
- * warps). */
+/* The fastest shape on an H200: with RELIGHT two blocks of 16 warps, otherwise one block of 24
+ * warps, whose threads have more registers (saturation of 8K RGB8 takes 0.116 ms, and 0.120 ms with
+ * blocks of 16 warps). */
 template <bool RELIGHT> static constexpr int LAB_BLOCKS = RELIGHT ? 2 : 1;
 template <bool RELIGHT> static constexpr int LAB_WARPS = RELIGHT ? 16 : 24;
 
-/* The kernel is bound by arithmetic, so each instruction counts. Tables are read at 32-bit
- * addresses in shared memory, without further additions. Two constants, which would be loaded again
- * for each use, are read from shared memory, too, so that they stay in registers. */
+/* The constants of a thread. The kernel is limited by arithmetic, so that each instruction counts.
+ * Tables are read at 32-bit addresses in shared memory, without further additions. Two constants,
+ * which would be loaded again for each use, are read from shared memory, too, so that they stay in
+ * registers. */
 struct lab {
     unsigned
-        /* the address of the lane's copy of the table of linear light: entry v is at address +
-         * 128 v */
+        /* The address of the lane's copy of the table of linear light. Entry v is at address + 128
+         * v. */
         decode;
     unsigned encode; /* the address of the table ENCODE_8, below 2^23 */
     float factor, slope, inverse_slope;
-    long long root;       /* the number that a product begins with, see lab_root() */
+    long long root;       /* the start value of a product, see lab_root() */
     const uint32_t *step; /* used with RELIGHT */
     const float *level;
 };
@@ -36,9 +37,9 @@ static __device__ __forceinline__ float linear_at(unsigned address)
     return v;
 }
 
-/* Returns the sample for linear light x. The bits of a denormal float are those of an integer:
- * adding x times the float of ENCODE_STEPS to the float of the table's address gives the address of
- * entry round(x * ENCODE_STEPS). */
+/* Returns the sample for linear light x. The bits of a denormal float are an integer: adding x
+ * times the float whose bits are ENCODE_STEPS to the float whose bits are the table's address gives
+ * the address of entry round(x * ENCODE_STEPS). */
 static __device__ __forceinline__ unsigned encoded(const struct lab *s, float x)
 {
     unsigned v;
@@ -55,7 +56,7 @@ static __device__ __forceinline__ float lab_root(const struct lab *s, float x)
     return gf_cbrt_from(x, __int_as_float((int)(product >> 32)));
 }
 
-/* Computes gf_saturate() or gf_relight() and the steps back to samples, with the constants of `s`:
+/* Compute gf_saturate() or gf_relight() and the conversion to samples, with the constants of `s`:
  * the same operations in the same order. */
 static __device__ __forceinline__ float lab_straight(const struct lab *s, float x, float root)
 {
@@ -90,8 +91,8 @@ static __device__ __forceinline__ bool all_above(const float *v, int count, floa
     return __all_sync(0xFFFFFFFFu, least > __float_as_int(limit));
 }
 
-/* Only warps with a pixel that is or becomes dark test on which part of the curve each number
- * lies. */
+/* Changes the saturation of a thread's pixels. Only warps with a pixel that is or becomes dark test
+ * on which part of the curve each number is. */
 static __device__ __forceinline__ void saturate(const struct lab *s, const float (*c)[3], uint3 *to)
 {
     float t[3 * LAB_PIXELS], f[3 * LAB_PIXELS], d[2 * LAB_PIXELS];
@@ -155,7 +156,7 @@ static __device__ __forceinline__ uint3 relit(const struct lab *s, float r, floa
     return encoded_rgb(s, red, green, blue);
 }
 
-/* Changes samples; `c` is their linear light. */
+/* Changes the colours of a thread's pixels. `c` is their linear light. */
 template <bool RELIGHT>
 static __device__ __forceinline__ void change(const struct lab *s, const float (*c)[3], uint3 *to)
 {
@@ -172,7 +173,7 @@ static __device__ __forceinline__ void change(const struct lab *s, const float (
 template <bool RELIGHT>
 static __device__ __forceinline__ void change_rgb(const struct lab *s, unsigned *w)
 {
-    /* the factor of byte i selects 128 times that byte */
+    /* The factor for byte i selects 128 times that byte. */
     const unsigned byte[4] = {0x80u, 0x8000u, 0x800000u, 0x80000000u};
     const unsigned from[3] = {w[0], w[1], w[2]};
     float c[LAB_PIXELS][3];
@@ -194,7 +195,7 @@ static __device__ __forceinline__ void change_rgb(const struct lab *s, unsigned 
                            __byte_perm(v[4 * k + 2], v[4 * k + 3], 0x0040), 0x5410);
 }
 
-/* Changes pixels of one word each, `WARP` words apart, in place. */
+/* Changes pixels of one word each, WARP words apart, in place. */
 template <bool RELIGHT>
 static __device__ __forceinline__ void change_rgba(const struct lab *s, unsigned *w)
 {
@@ -210,7 +211,7 @@ static __device__ __forceinline__ void change_rgba(const struct lab *s, unsigned
                                   __byte_perm(to[p].z, w[p * WARP], 0x0070), 0x5410);
 }
 
-/* The tables in shared memory; behind them each warp has a tile. */
+/* The tables in shared memory, which the warps' tiles follow. */
 struct lab_tables {
     float decode[256][WARP]; /* linear light, with a copy for each lane in its own bank */
     unsigned char encode[GF_POINT_ENCODE_STEPS + 1];
@@ -287,7 +288,8 @@ __global__ void __launch_bounds__(LAB_WARPS<RELIGHT> *WARP, LAB_BLOCKS<RELIGHT>)
         copy_tile<CHANNELS, ACCESS>(pixels, band.in + tile.row * band.in_pitch + offset, bytes,
                                     lane);
         __syncwarp();
-        /* Pixels beyond the end of a short tile are computed, too, and not copied out. */
+        /* Pixels beyond the end of a short tile are computed, too, and not copied to the
+         * picture. */
 #pragma unroll 1
         for (unsigned at = 0; at < tile.pixels; at += LAB_PIXELS * WARP) {
             if (CHANNELS == 3) /* 3 is odd: no two lanes access the same bank */
@@ -303,8 +305,8 @@ __global__ void __launch_bounds__(LAB_WARPS<RELIGHT> *WARP, LAB_BLOCKS<RELIGHT>)
 }
 
 /* Whether the program is saturation or equalize=lightness on 8-bit colour, with or without tables
- * before it, and nothing after it. A factor of 0, which must give exact grays, is left to
- * gf_saturate(). */
+ * before it, and nothing after it. gf_saturate() handles a factor of 0, which must give exact
+ * grays. */
 static bool is_lab8(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     const struct gf_point_op *const op = program->op;

@@ -1,5 +1,5 @@
-/* Launches a run of point filters on a band: the kernel that its program needs, which reads an
- * ACCESS (16, 4 or 1 bytes) at a time. */
+/* Launches the kernel for a run of point filters on a band. The kernel reads an ACCESS (16, 4 or 1
+ * bytes) at a time. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 

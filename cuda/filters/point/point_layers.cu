@@ -1,5 +1,5 @@
-/* Runs of point filters with second pictures: one kernel for the simplest of them, two pictures of
- * 8 bits that are mixed by a constant, and one for all others. */
+/* Runs of point filters with second pictures. One kernel mixes two 8-bit pictures by a constant;
+ * another one does all other runs. */
 #include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"
 
@@ -12,7 +12,8 @@ struct mix {
     unsigned row_bytes, items; /* bytes of the picture's row; vectors of a row */
     unsigned first, end;       /* the bytes of a row that the other picture covers */
     int first_row, end_row;    /* the rows of the band that the other picture covers */
-    /* the other picture's byte for byte 0 of row 0 of the band, which may lie outside it */
+    /* The address of the second picture's byte for byte 0 of row 0 of the band; it may be outside
+     * the second picture. */
     const unsigned char *other;
     size_t pitch;
     float opacity;
@@ -24,7 +25,7 @@ static __device__ __forceinline__ float shifted(unsigned word, int k)
     return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u + (unsigned)k));
 }
 
-/* Returns gf_layer_mix() of four samples, rounded. A mixture of samples lies within 0..255, so that
+/* Returns gf_layer_mix() of four samples, rounded. A mixture of samples is within 0..255, so that
  * nothing has to be clamped, and the difference of the shifted samples is exact. */
 static __device__ __forceinline__ unsigned mixed_word(unsigned in, unsigned other, float opacity)
 {
@@ -39,7 +40,7 @@ static __device__ __forceinline__ unsigned mixed_word(unsigned in, unsigned othe
                        0x5410);
 }
 
-/* Returns 16 bytes from any address; it reads only words that contain one of the 16 bytes. */
+/* Returns 16 bytes from any address. It reads only words that contain one of the 16 bytes. */
 static __device__ __forceinline__ uint4 bytes_at(const unsigned char *at)
 {
     const unsigned shift = (unsigned)((size_t)at % VECTOR);

@@ -5,7 +5,7 @@
 #include "pixel/point/layer.h"
 #include "stage/view.h"
 
-/* A second picture as a kernel reads it. */
+/* A second picture in device memory. */
 struct layer_source {
     const unsigned char *data;
     size_t pitch;
@@ -24,8 +24,8 @@ static inline struct layer_source layer_source_of(const struct gf_view &view)
     return source;
 }
 
-/* The samples of a pixel. A gray sample is in all three colours, and alpha is `opaque` where there
- * is none. Beyond the picture all samples are 0. */
+/* The samples of a pixel. A gray sample is in all three colours, and alpha is `opaque` if there is
+ * none. Beyond the picture all samples are 0. */
 struct layer_pixel {
     struct gf_rgb colour;
     float alpha;
@@ -86,7 +86,7 @@ static __device__ __noinline__ struct gf_rgb blended_of(const struct gf_layer &l
     }
 }
 
-/* Applies the layer to the pixel at (x, y), in place; the mask has the value `part`. */
+/* Applies the layer to the pixel at (x, y), in place. `part` is the mask's value. */
 static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
                                                  const struct layer_source &source, int x, int y,
                                                  float part, struct gf_rgb *v, float *alpha)

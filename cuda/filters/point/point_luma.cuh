@@ -1,4 +1,4 @@
-/* grayscale and threshold of 8-bit RGB. */
+/* Kernels of grayscale and threshold for 8-bit RGB. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
 
@@ -9,8 +9,8 @@
 
 enum { LUMA_THREADS = 256 };
 
-/* The weights of R, G and B in 1/256, in the lowest three bytes of `coarse`, and the remainders in
- * 1/65536, in those of `fine`. */
+/* The weights of R, G and B: in units of 1/256 in the lowest three bytes of `coarse`, and the
+ * remainders in units of 1/65536 in those of `fine`. */
 struct luma_weights {
     unsigned coarse, fine;
 };
@@ -25,7 +25,7 @@ static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsign
         __dp4a(b, weights << 16, __dp4a(c, weights >> 16, to.z)), __dp4a(c, weights << 8, to.w));
 }
 
-/* Returns four lumas: the byte above the fraction of each sum. */
+/* Returns four lumas. A luma is the byte above the fraction of its sum. */
 template <bool FINE>
 static __device__ __forceinline__ unsigned luma_of_4(unsigned a, unsigned b, unsigned c,
                                                      luma_weights weights)
@@ -47,7 +47,7 @@ static __device__ __forceinline__ unsigned luma_of(const unsigned char *rgb, lum
 }
 
 /* Returns the lumas of 16, 4 or 1 pixels of RGB, which are three times as many bytes. With STEP a
- * result is 255 if the luma is `least` or more, else 0. */
+ * result is 255 if the luma is at least `least`, otherwise 0. */
 template <bool STEP, bool FINE>
 static __device__ __forceinline__ uint4 lumas(const uint4 *in, unsigned least, luma_weights weights)
 {
@@ -114,7 +114,7 @@ static bool has_weights(const struct gf_point_op *op, luma_weights weights)
            op->c * op->d == weight[2];
 }
 
-/* Whether the program is only grayscale of 8-bit RGB, or only a threshold on luma of BT.601. */
+/* Whether the program is only grayscale of 8-bit RGB, or only a threshold of its BT.601 luma. */
 static bool is_luma8(const struct gf_stage *stage, const struct gf_point_program *program,
                      bool *step, bool *fine)
 {

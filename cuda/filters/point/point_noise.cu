@@ -1,20 +1,20 @@
-/* Normal noise alone on RGB of 8 bits, by a table in shared memory (pixel/point/noise.h). The few
- * pixels with a doubtful sum wait until a warp has enough of them, and are computed again in
+/* Adds normal noise to 8-bit RGB, by a table in shared memory (pixel/point/noise.h). The few pixels
+ * with a doubtful sum wait until a warp has enough of them, and are then computed again in
  * float. */
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_short.cuh"
 
 enum {
-    NOISE_WARPS = 32, /* warps of a block, at most; they share a table */
+    NOISE_WARPS = 32, /* largest number of warps of a block; they share a table */
     NOISE_VECTORS = GF_NOISE_CELLS * 4 / VECTOR,
-    /* the most groups of four pixels of a warp that wait */
+    /* The largest number of groups of four pixels of a warp that wait. */
     NOISE_WAITING = SHORT_GROUPS * WARP + WARP
 };
 
 struct noise_run {
     struct short_run run;
-    /* `limit` is from gf_noise_cells(); `limits` has the bits of two halves that are not below
-     * it */
+    /* `limit` is from gf_noise_cells(). `limits` has, in both halves, the bits that a number below
+     * the limit lacks. */
     unsigned limit, limits;
     const uint4 *cells;
 };
@@ -30,8 +30,8 @@ static __device__ __forceinline__ uint32_t noise_word(const struct gf_noise &noi
     return same || c == 0 ? noise.word[0] : c == 1 ? noise.word[1] : noise.word[2];
 }
 
-/* Computes gf_noise_sum(); `table` is the address of its cells in shared memory. The word is
- * shifted by a multiplication, which runs in a pipe of its own. */
+/* Computes gf_noise_sum(). `table` is the address of its cells in shared memory. A multiplication
+ * shifts the word, because it runs in another pipe than the other instructions. */
 static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t word)
 {
     uint32_t cell;
@@ -41,8 +41,9 @@ static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t wo
     return cell + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
-/* Whether a half of `fraction` is below the limit, or one of `step`, all below 0, is
- * GF_NOISE_UNKNOWN, which of those that are possible alone lacks both bits. */
+/* Whether one of two sums is doubtful: a half of `fraction` is below the limit, or a half of `step`
+ * is GF_NOISE_UNKNOWN. The halves of `step` are negative, and only GF_NOISE_UNKNOWN lacks both bits
+ * that are tested. */
 static __device__ __forceinline__ bool one_in_doubt(unsigned fraction, unsigned step,
                                                     unsigned limits)
 {
@@ -51,7 +52,7 @@ static __device__ __forceinline__ bool one_in_doubt(unsigned fraction, unsigned 
 }
 
 /* Adds four sums to the samples of a word and clamps the results. `fraction` and `step` become the
- * least values so far, in two halves each. */
+ * least values so far, each in two halves. */
 static __device__ __forceinline__ unsigned add_sums(unsigned word, const uint32_t sum[4],
                                                     unsigned *fraction, unsigned *step)
 {
@@ -65,7 +66,7 @@ static __device__ __forceinline__ unsigned add_sums(unsigned word, const uint32_
     return __byte_perm(a, b, 0x6240);
 }
 
-/* Adds noise to four pixels from column x on of row y, in place. Returns whether a pixel is
+/* Adds noise to four pixels from column x on of row y, in place. Returns whether one of them is
  * doubtful. */
 template <bool SAME>
 static __device__ __forceinline__ bool add_noise(const struct noise_run &args, unsigned table,
@@ -115,7 +116,7 @@ static __device__ __forceinline__ void remake(const struct noise_run &args, unsi
     }
 }
 
-/* Like short8_kernel(), except that warps take tiles until none is left. */
+/* Does the work of short8_kernel() with warps that take tiles until none is left. */
 template <bool SAME>
 __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
     noise8_kernel(const __grid_constant__ struct noise_run args)
@@ -132,7 +133,7 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
     __syncthreads();
     early_wait();
     unsigned char *const pixels = (unsigned char *)(tiles + warp * (TILE * 3 / VECTOR));
-    /* with three words for each lane, no two lanes access the same bank */
+    /* With three words for each lane, no two lanes access the same bank. */
     unsigned *const own = (unsigned *)pixels + 3 * lane;
     struct noise_place *const places =
         (struct noise_place *)(tiles + warps * (TILE * 3 / VECTOR)) + warp * NOISE_WAITING;
@@ -172,7 +173,8 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
         remake<SAME>(args, table, places[lane]);
 }
 
-/* Returns cudaErrorNotSupported if the program is another one, or has no cells. */
+/* Launches the kernel. Returns cudaErrorNotSupported if the program does anything else, or has no
+ * cells. */
 extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;

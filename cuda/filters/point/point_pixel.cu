@@ -1,5 +1,5 @@
-/* Point filters with one thread for each pixel, which reads its samples one by one and tables from
- * global memory. */
+/* Point filters with one thread for each pixel. The thread reads its samples one by one, and tables
+ * from global memory. */
 #include "cuda/filters/point/point_program.cuh"
 
 enum {
@@ -32,8 +32,9 @@ static __device__ __forceinline__ void compute_pixel(const struct program &progr
     put_pixels(program.out_channels, to, 0, &p);
 }
 
-/* With COMPUTES the program is more than a table look-up. A thread processes pixels that are a grid
- * apart; if the grid has as many threads as there are pixels, each thread processes one pixel. */
+/* With COMPUTES the program is more than a table look-up. A thread processes pixels that are as far
+ * apart as the grid has threads; a grid of as many threads as pixels gives each thread one
+ * pixel. */
 template <typename IN, typename OUT, bool COMPUTES>
 static __global__ void __launch_bounds__(PIXEL_THREADS)
     pixel_kernel(const __grid_constant__ struct program program)
@@ -98,7 +99,7 @@ static int launch_pixels(const struct gf_launch *launch, bool resident)
     });
 }
 
-/* The first kernel of the programming guides: as many threads as pixels. */
+/* Launches as many threads as pixels, as in the first kernel of the programming guides. */
 extern "C" int gf_point_pixel_cuda(const struct gf_launch *launch)
 {
     return launch_pixels(launch, false);

@@ -9,26 +9,26 @@
 
 enum {
     PROGRAM_WARPS = 4,
-    /* pixels of a thread at a time; 4 need so many registers that some are spilled */
+    /* Pixels that a thread processes together. With 4, some registers are spilled. */
     PROGRAM_PIXELS = 2,
-    /* Blocks of a wide kernel that a multiprocessor must hold: without a number the compiler spills
-     * registers to hold 8. */
+    /* The number of blocks of a wide kernel that a multiprocessor must hold. Without it the
+     * compiler spills registers to hold 8. */
     WIDE_BLOCKS = 4
 };
 
-/* The operations that a program kernel contains: see gf_point_is_wide(). A kernel ignores
+/* The operations that a program's kernel contains (see gf_point_is_wide()). A kernel ignores
  * operations that it does not contain. */
 enum point_width { POINT_NARROW, POINT_WIDE, POINT_LAYERS };
 
 struct program {
     struct view_pair band;
     int in_channels, out_channels;
-    unsigned tile, row_tiles;   /* pixels of a tile; tiles of a row */
+    unsigned tile, row_tiles;   /* pixels of a tile; tiles in a row */
     const unsigned char *block; /* struct gf_point_program and its tables, in device memory */
     int table, tables, count;
     unsigned table_at, curve_at, level_at, encode_at;
     struct gf_point_op op[GF_POINT_OPS_MAX];
-    /* for operations that read a field; see struct gf_point_program */
+    /* For operations that read a field; see struct gf_point_program. */
     unsigned first_row, columns, field_at, field_bytes;
     unsigned data_at;
     struct layer_source picture[GF_STAGE_PICTURES_MAX];
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void apply_position(const struct program &prog
     }
 }
 
-/* Applies NOISE to the same pixels as apply_position(). */
+/* Applies NOISE. The pixels have the same positions as in apply_position(). */
 template <int PIXELS>
 static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op, unsigned x,
                                                    unsigned y, int colours,
@@ -127,7 +127,7 @@ static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op,
     }
 }
 
-/* Applies OVERLAY or MASK to the same pixels as apply_position(). */
+/* Applies OVERLAY or MASK. The pixels have the same positions as in apply_position(). */
 template <int PIXELS>
 static __device__ __forceinline__ void
 apply_layer(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
@@ -154,7 +154,7 @@ apply_layer(const struct program &program, const struct gf_point_op &op, unsigne
     }
 }
 
-/* Turns gray pixels into colour. */
+/* Converts gray pixels to colour. */
 template <int PIXELS>
 static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int *colours)
 {
@@ -164,8 +164,8 @@ static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int
     *colours = 3;
 }
 
-/* Applies the operations from GAIN on except those of layers; `op` lies in the program, where a
- * MATRIX finds its rows. */
+/* Applies the operations from GAIN on except those of layers. `op` points into the program, where
+ * the rows of a MATRIX follow it. */
 template <int PIXELS>
 static __device__ __forceinline__ void
 apply_wide(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
@@ -223,7 +223,7 @@ apply_wide(const struct program &program, const struct gf_point_op &op, unsigned
     }
 }
 
-/* Applies one operation to all of a thread's pixels: the operation's kind is tested once for all of
+/* Applies one operation to all of a thread's pixels, so that its kind is tested once for all of
  * them. */
 template <int WIDE, int PIXELS>
 static __device__ __forceinline__ void apply(const struct program &program,
@@ -305,7 +305,7 @@ static __device__ __forceinline__ void apply(const struct program &program,
     }
 }
 
-/* Loads a thread's pixels. Neighbouring lanes take neighbouring pixels: the thread's pixel i is
+/* Loads a thread's pixels. Neighbouring lanes load neighbouring pixels: the thread's pixel i is
  * pixel at + i * WARP + lane. */
 template <typename SAMPLE, int PIXELS>
 static __device__ __forceinline__ void take_pixels(const struct program &program,
@@ -349,8 +349,8 @@ static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, un
     }
 }
 
-/* The kernel is static, since another file may compile it with other roots (GF_ROOTS_BY_POWF). WIDE
- * is of enum point_width. */
+/* The kernel is static, because another file compiles it with other cube roots (GF_ROOTS_BY_POWF).
+ * WIDE is of enum point_width. */
 template <typename IN, typename OUT, class ACCESS, int WIDE>
 static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS : 0)
     program_kernel(const __grid_constant__ struct program program)
@@ -372,8 +372,8 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS
         from, program.band.in + tile.row * program.band.in_pitch + (size_t)tile.first * in_bytes,
         tile.pixels * in_bytes, lane);
     __syncwarp();
-    /* Pixels beyond the end of a short tile are computed, too (any sample is a valid one), and not
-     * copied out. */
+    /* Pixels beyond the end of a short tile are computed, too (any sample is valid), and not copied
+     * to the picture. */
 #pragma unroll 1
     for (unsigned at = lane; at < tile.pixels; at += PROGRAM_PIXELS * WARP) {
         struct pixels<PROGRAM_PIXELS> p;
@@ -391,8 +391,9 @@ static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS
                          to, tile.pixels * out_bytes, lane);
 }
 
-/* Tables for 16-bit samples, of 256 KB each, are read through the first-level cache, of which
- * shared memory is a part: tiles are smaller where there are any. */
+/* Returns the pixels of a tile. Tables for 16-bit samples, of 256 KB each, are read through the
+ * first-level cache, of which shared memory is a part. Tiles are smaller if there are such
+ * tables. */
 static unsigned tile_pixels(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     if (stage->in.bits == 8)

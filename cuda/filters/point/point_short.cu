@@ -1,9 +1,9 @@
-/* Chooses a kernel for a short program, where there is one. */
+/* Chooses a kernel for a short program, if there is one. */
 #include "cuda/filters/point/point_short_alpha.cuh"
 
 typedef void short_kernel(struct short_run run);
 
-/* What a kernel requires of the values of a field. */
+/* The property of a field's values that a kernel requires. */
 enum short_field { NO_FIELD, A_PART, A_DITHER };
 
 /* A kernel and the operations that it runs, in their order. */
@@ -55,8 +55,8 @@ static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_
     return entry->kernel;
 }
 
-/* Finds the scale and the offset by which each level becomes its sample as gf_point_quantize_of()
- * and rounding make it. False where no such numbers exist, or where more than half a step is
+/* Finds the scale and the offset by which each level becomes the sample that gf_point_quantize_of()
+ * and rounding give. Returns false if there are no such numbers, or if more than half a step is
  * added. */
 static bool find_levels(const struct gf_point_op *op, struct short_run *run)
 {
@@ -75,7 +75,7 @@ static bool find_levels(const struct gf_point_op *op, struct short_run *run)
     return found;
 }
 
-/* Returns cudaErrorNotSupported where no kernel runs the program. */
+/* Returns cudaErrorNotSupported if no kernel runs the program. */
 extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;

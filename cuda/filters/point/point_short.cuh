@@ -1,6 +1,6 @@
-/* Short programs on RGB pictures of 8 bits, each by a kernel of its own: the kinds of operations
- * are known when the kernel is compiled, pixels stay in registers, and conversions between bytes
- * and floats are additions. The kernels are bound by memory if an operation takes about 30
+/* Short programs on 8-bit RGB pictures, each by a kernel of its own: the kinds of operations are
+ * known when the kernel is compiled, pixels stay in registers, and conversions between bytes and
+ * floats are additions. The kernels are limited by memory if an operation takes at most about 30
  * instructions for each pixel. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
@@ -14,9 +14,9 @@ enum {
     SHORT_GROUPS = 4 /* groups of four pixels of a thread */
 };
 
-/* The number of blocks that a multiprocessor must hold; `wanted` is an operation's BLOCKS: with
- * more, registers are spilled. A multiprocessor holds the threads of 16 blocks; on compute
- * capabilities 8.6, 8.9 and 12.0, of 12; on 7.5, of 8. */
+/* The number of blocks that a multiprocessor must hold: `wanted` (an operation's BLOCKS), or fewer,
+ * because more than a device holds would spill registers. A multiprocessor holds the threads of 16
+ * blocks; on compute capabilities 8.6, 8.9 and 12.0, of 12; on 7.5, of 8. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define SHORT_BLOCKS(wanted) 8
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ % 100 == 0 && __CUDA_ARCH__ < 1200
@@ -25,7 +25,7 @@ enum {
 #define SHORT_BLOCKS(wanted) ((wanted) < 12 ? (wanted) : 12)
 #endif
 
-/* 2^23: a float in 2^23 .. 2^24 has its integer part in the lower bits. */
+/* The float 2^23. A float in 2^23 .. 2^24 has its integer part in the lower bits. */
 #define SHORT_SHIFT 8388608.0f
 
 struct short_run {
@@ -33,28 +33,27 @@ struct short_run {
     unsigned row_tiles, row_inverse; /* for quick_tile() */
     struct gf_point_op op[3];
     unsigned first_row;
-    /* the address of the first float of a field's curve, less SHORT_EXPONENT floats */
+    /* The address of the first float of a field's curve, less SHORT_EXPONENT floats. */
     size_t curve;
     const float *columns, *rows;
     float zero_until; /* the field's curve is 0 up to this position */
-    /* Used by short_dither: the sample of level q is byte 3 of (SHORT_EXPONENT + q) scale +
-     * offset. */
+    /* For short_dither: the sample of level q is byte 3 of (SHORT_EXPONENT + q) scale + offset. */
     unsigned scale, offset;
     /* SHORT_EXPONENT and SHORT_ODD, as variables that the compiler cannot replace by constants: an
-     * instruction holds only one constant, and these instructions have another one. */
+     * instruction can have only one constant, and these instructions have another one. */
     unsigned exponent, odd;
 };
 
 #define SHORT_EXPONENT 0x4b000000u /* the bits of SHORT_SHIFT */
 #define SHORT_ODD 0x80000080u
 
-/* Returns byte k of the word plus SHORT_SHIFT; `exponent` is SHORT_EXPONENT. */
+/* Returns byte k of the word as a float. `exponent` is SHORT_EXPONENT. */
 static __device__ __forceinline__ float byte_of(unsigned word, int k, unsigned exponent)
 {
     return __uint_as_float(__byte_perm(word, exponent, 0x7440u + (unsigned)k)) - SHORT_SHIFT;
 }
 
-/* Returns four floats as samples: rounded half up, as put_pixels() does, and clamped to 0..255,
+/* Returns four floats as samples, rounded half up, as put_pixels() does, and clamped to 0..255,
  * from byte 0 on. On compute capability 9.0 one instruction truncates, clamps and packs two of
  * them. */
 static __device__ __forceinline__ unsigned samples_of(float a, float b, float c, float d)
@@ -82,8 +81,8 @@ static __device__ __forceinline__ float limited(float v, float max)
     return fminf(fmaxf(v, 0.0f), max);
 }
 
-/* Computes gf_point_field_of() at four columns. The bits of a shifted float are its whole part plus
- * those of the exponent, which run.curve already subtracts. */
+/* Computes gf_point_field_of() at four columns. The bits of a shifted float are its integer part
+ * plus the bits of the exponent, which run.curve already subtracts. */
 static __device__ __forceinline__ void fields_at(const struct short_run &run, const float column[4],
                                                  float row, float field[4])
 {
@@ -142,8 +141,8 @@ static __device__ __forceinline__ void change_pixels(const struct short_run &run
     pack_samples(to, w);
 }
 
-/* Applies MIX, which changes nothing where the field is 0. With BLACK the colour is black and need
- * not be added. */
+/* Applies MIX, which changes nothing where the field is 0. With BLACK the colour is black and is
+ * not added. */
 template <bool BLACK>
 static __device__ __forceinline__ void mix_pixels(const struct short_run &run, unsigned x,
                                                   float row, unsigned w[3])
@@ -163,9 +162,9 @@ static __device__ __forceinline__ void mix_pixels(const struct short_run &run, u
     pack_samples(to, w);
 }
 
-/* Applies ADD, then QUANTIZE. ADD adds less than half a step between two levels, so that nothing
- * has to be clamped: level q of 0 .. levels - 1 is right without clamping. The columns of the field
- * repeat, so that all groups of a thread have the same four columns. */
+/* Applies ADD, then QUANTIZE. ADD adds less than half a step between two levels, so that level q is
+ * within 0 .. levels - 1 without clamping. The columns of the field repeat, so that all groups of a
+ * thread have the same four columns. */
 static __device__ __forceinline__ void dither_pixels(const struct short_run &run, unsigned x,
                                                      float row, unsigned w[3])
 {
@@ -188,14 +187,14 @@ static __device__ __forceinline__ void dither_pixels(const struct short_run &run
                            __byte_perm(to[4 * k + 2], to[4 * k + 3], 0x0073), 0x5410);
 }
 
-/* Returns gf_noise_even() times 2^31; `odd` is SHORT_ODD. The result is the upper 24 bits with the
- * bit that makes them odd; the sign bit is flipped instead of a subtraction. */
+/* Returns gf_noise_even() times 2^31; `odd` is SHORT_ODD. The result is the upper 24 bits and the
+ * bit that makes them odd. The sign bit is flipped, which replaces a subtraction. */
 static __device__ __forceinline__ float even_of(uint32_t word, unsigned odd)
 {
     return (float)(int)((word & 0xffffff00u) ^ odd);
 }
 
-/* Applies NOISE. A power of two changes no rounding, wherever it is multiplied. */
+/* Applies NOISE. The factors are powers of two, which change no rounding. */
 template <bool NORMAL, bool SAME>
 static __device__ __forceinline__ void noise_pixels(const struct short_run &run, unsigned x,
                                                     unsigned y, unsigned w[3])
@@ -217,7 +216,7 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
     pack_samples(to, w);
 }
 
-/* The work of a kernel on four pixels from column x on of row y. */
+/* The work of a kernel on four pixels, from column x of row y on. */
 template <class OPERATION> struct short_colours {
     static constexpr int BLOCKS = OPERATION::BLOCKS;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
@@ -260,8 +259,8 @@ static __device__ __forceinline__ struct tile short_tile(const struct short_run 
     return quick_tile(index, (unsigned)run.band.width, run.row_tiles, run.row_inverse);
 }
 
-/* Loads pixels pixel .. pixel + 3 of the `pixels` pixels that begin at a multiple of four bytes;
- * pixels beyond the last one are left out. */
+/* Loads pixels pixel .. pixel + 3 of `pixels` pixels, which begin at a multiple of four bytes.
+ * Pixels beyond the last one are not loaded. */
 static __device__ __forceinline__ void load_four(const unsigned char *in, unsigned pixel,
                                                  unsigned pixels, unsigned w[3])
 {
@@ -278,7 +277,7 @@ static __device__ __forceinline__ void load_four(const unsigned char *in, unsign
     }
 }
 
-/* Loads the groups of lane `lane`, which are 32 groups apart, from `in` on. */
+/* Loads the groups of a lane, which are 32 groups apart, from `in` on. */
 static __device__ __forceinline__ void take_groups(const unsigned char *in, unsigned lane,
                                                    unsigned pixels, unsigned w[SHORT_GROUPS][3])
 {
@@ -296,8 +295,8 @@ static __device__ __forceinline__ void take_groups(const unsigned char *in, unsi
     }
 }
 
-/* Neighbouring threads take neighbouring groups of four pixels, whose entries are near each other
- * in tables, too. Results pass through shared memory, so that a warp stores vectors. */
+/* Neighbouring threads process neighbouring groups of four pixels, whose table entries are also
+ * near each other. Results pass through shared memory, so that a warp stores vectors. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLOCKS))
     short8_kernel(const __grid_constant__ struct short_run run)
@@ -312,7 +311,7 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLO
     const struct tile tile = short_tile(run, index);
     const unsigned char *const in =
         run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
-    /* with three words for each lane, no two lanes access the same bank */
+    /* With three words for each lane, no two lanes access the same bank. */
     unsigned *const own = (unsigned *)shared[warp] + 3 * lane;
     unsigned w[SHORT_GROUPS][3];
     take_groups(in, lane, tile.pixels, w);

@@ -1,10 +1,10 @@
-/* Short programs that add alpha to RGB of 8 bits. */
+/* Short programs that add alpha to 8-bit RGB. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_SHORT_ALPHA_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_SHORT_ALPHA_CUH
 
 #include "cuda/filters/point/point_short.cuh"
 
-/* ---- operations: each makes a vector from four pixels in three words ---- */
+/* ---- operations: each computes a vector from four pixels in three words ---- */
 
 struct short_fade {
     static constexpr bool POSITION = true;
@@ -18,7 +18,7 @@ struct short_fade {
 };
 
 /* Computes gf_point_key_of(). Most pixels are so far from the colour, or so near to it, that their
- * result needs no root; a margin of a ten-thousandth on either side exceeds any rounding error. */
+ * result needs no root. A margin of a ten-thousandth on either side exceeds any rounding error. */
 struct short_key {
     static constexpr bool POSITION = false;
     static __device__ __forceinline__ void alphas(const struct short_run &run, unsigned, float,
@@ -54,8 +54,8 @@ static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, 
         __byte_perm(__byte_perm(w[1], w[2], 0x0432), a, 0x6210), __byte_perm(w[2], a, 0x7321));
 }
 
-/* Neighbouring threads take neighbouring groups of four pixels, each of whose results is a vector.
- * The last pixels of a row, fewer than four, are read and written one by one. */
+/* Neighbouring threads process neighbouring groups of four pixels; the result of a group is a
+ * vector. The last pixels of a row, fewer than four, are read and written one by one. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP)
     short8_alpha_kernel(const __grid_constant__ struct short_run run)

@@ -1,4 +1,4 @@
-/* Runs of point filters that are together one table look-up. */
+/* Runs of point filters that are one table look-up. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
 
@@ -11,19 +11,20 @@ enum {
     TABLE_WAVES =
         8, /* waves of blocks, so that the start of one block overlaps with the work of another */
     /* The least number of items of a thread for each table, so that filling the tables takes less
-     * time than using them: with one table, and with more. */
+     * time than using them: for one table, and for more. */
     TABLE_ITEMS = 3,
     TABLES_ITEMS = 2
 };
 
-/* Each lane of a warp has a copy of a table in its own bank, so that no look-up waits for another
- * one, whatever the picture (Best Practices Guide 9.2.3.1). A word holds four entries: entry v of a
- * lane lies at (v / 4) * 128 + v % 4, which one dp4a computes from the byte's upper six bits and
- * its lower two. Such a table takes 8 KB; with one entry in a word it would take 32 KB, and four
- * times as long to fill for every block. */
+/* The words of a table, all copies. Each lane of a warp has a copy of a table in its own bank, so
+ * that no look-up waits for another one (Best Practices Guide 9.2.3.1). A word holds four entries:
+ * entry v of a lane is at (v / 4) * 128 + v % 4, which one dp4a computes from the byte's upper six
+ * bits and its lower two. Such a table takes 8 KB; with one entry in a word it would take 32 KB,
+ * and four times as long to fill for every block. */
 enum { TABLE_WORDS = 256 / 4 * WARP /* words of a table, all copies */ };
 
-/* Looks up four samples, each in a table of its own; a, b, c and d are the lane's copies. */
+/* Looks up four samples in tables of their own. a, b, c and d are the lane's copies of the
+ * tables. */
 static __device__ __forceinline__ unsigned look_up_word(unsigned word, const unsigned char *a,
                                                         const unsigned char *b,
                                                         const unsigned char *c,
@@ -37,7 +38,8 @@ static __device__ __forceinline__ unsigned look_up_word(unsigned word, const uns
     return __byte_perm(__byte_perm(v0, v1, 0x0040), __byte_perm(v2, v3, 0x0040), 0x5410);
 }
 
-/* TABLES is 1 for one table for all channels, or the number of channels. */
+/* Returns the lane's copy of a channel's table. TABLES is 1 for one table for all channels, or the
+ * number of channels. */
 template <int CHANNELS, int TABLES>
 static __device__ __forceinline__ const unsigned char *table_of(const unsigned char *copy,
                                                                 unsigned channel)
@@ -45,8 +47,8 @@ static __device__ __forceinline__ const unsigned char *table_of(const unsigned c
     return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
-/* Returns the channel of the first sample of item `column` of a row: with three channels 16, 4 or 1
- * times column mod 3, which are equal. */
+/* Returns the channel of the first sample of item `column` of a row: with three channels, 16, 4 or
+ * 1 times column mod 3, which are equal. */
 template <int CHANNELS, int TABLES, class ACCESS>
 static __device__ __forceinline__ unsigned first_channel(unsigned column)
 {
@@ -110,7 +112,7 @@ static __device__ __forceinline__ ACCESS load_once(const unsigned char *from, un
     return __ldcs((const ACCESS *)from + column);
 }
 
-/* 8 bits. The kernel goes from the last row to the first: rows that were read or written last, for
+/* Maps 8-bit samples, from the last row to the first: rows that were read or written last, for
  * example by the kernel that counts the histogram, may still be in the cache. On an H200 counting
  * the histogram of 8K gray8 and the look-up take 0.027 ms together; from the first row to the last,
  * with ordinary accesses, they take 0.029 ms. */
@@ -149,7 +151,8 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     }
 }
 
-/* 16 bits: the table is too large to copy; look-ups go through the first-level cache. */
+/* Maps 16-bit samples. The table is too large to copy; look-ups go through the first-level
+ * cache. */
 template <int CHANNELS, class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     table16_kernel(const struct view_pair band, unsigned full, unsigned tail,
@@ -210,7 +213,7 @@ static __device__ __forceinline__ unsigned char negative(unsigned char v)
     return (unsigned char)~v;
 }
 
-/* Inverts all samples: the negative needs no table. */
+/* Inverts all samples, which needs no table. */
 template <class ACCESS>
 __global__ void __launch_bounds__(TABLE_THREADS)
     invert8_kernel(const struct view_pair band, unsigned full, unsigned tail)
@@ -234,7 +237,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     }
 }
 
-/* Whether the table, which is in host memory, is the negative. */
+/* Whether the table, which is in host memory, inverts samples. */
 static inline bool is_negative(const unsigned char *table, struct gf_format format, int tables)
 {
     bool negative = format.bits == 8 && format.channels % 2 == 1 && tables == 1;
@@ -266,7 +269,8 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     if (status != cudaSuccess)
         return status;
     const unsigned worth = blocks_for(needed, TABLES == 1 ? TABLE_ITEMS : TABLES_ITEMS * TABLES);
-    /* Only whole waves are started: in a last wave of few blocks most of the GPU would be idle. */
+    /* Only whole waves are started, because most of the GPU would be idle in a last wave of few
+     * blocks. */
     const unsigned waves = blocks ? (worth + blocks / 2) / blocks : 0;
     blocks = worth <= blocks
                  ? worth
@@ -286,7 +290,7 @@ static int launch_table16(const struct view_pair *band, const unsigned short *ta
                         full, tail, table, step);
 }
 
-/* The type of an access with room for a 16-bit sample at least. */
+/* The type of an access that has room for a 16-bit sample. */
 template <class ACCESS> struct access16 {
     typedef ACCESS type;
 };

@@ -1,7 +1,7 @@
-/* A table of colours on RGB of 8 bits, alone in its program. The whole table lies in the shared
- * memory of each multiprocessor, where threads read it at any place (Best Practices Guide 9.2.3),
- * as two planes: one for red and green, and one for blue. A table of 33 nodes along each side takes
- * 212 KB of the 227 KB of compute capability 9.0. */
+/* Looks up colours of 8-bit RGB in a table, in a program without other operations. The whole table
+ * is in the shared memory of each multiprocessor, which threads can read at any place (Best
+ * Practices Guide 9.2.3), as two planes: one for red and green, and one for blue. A table of 33
+ * nodes along each side takes 212 KB of the 227 KB of compute capability 9.0. */
 #include "cuda/filters/point/point_short_alpha.cuh"
 
 enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
@@ -15,7 +15,7 @@ struct cube_run {
     unsigned exponent; /* SHORT_EXPONENT, see struct short_run */
 };
 
-/* A step of blue is five nodes longer than a plane of red and green: otherwise a step of any colour
+/* A step of blue is five nodes longer than a plane of red and green. Otherwise a step of any colour
  * would lead to the next bank, and pixels of similar colours would wait for each other. */
 template <int SIZE> struct cube_layout {
     static constexpr int PLANE = SIZE * SIZE, NODES = PLANE * SIZE;
@@ -24,13 +24,14 @@ template <int SIZE> struct cube_layout {
     static constexpr int BLUE = ROOM * 4; /* the start of the second plane, in bytes */
     static constexpr int RESULTS = (BLUE + ROOM * 2 + VECTOR - 1) / VECTOR * VECTOR;
     static constexpr int BYTES = RESULTS + CUBE_WARPS * CUBE_BYTES;
-    /* Bytes behind the last node are read with a weight of 0: the memory only has to exist. */
+    /* Bytes after the last node are read with a weight of 0, so that they only have to exist. */
     static_assert(2 * (STEP + SIZE + 1) <= CUBE_WARPS * CUBE_BYTES, "room behind the table");
 };
 
-/* Where a table's planes lie in shared memory. */
+/* The addresses of a table's planes in shared memory. */
 struct cube {
-    /* the start of the plane of red and green, less what the shifted floats of a corner add */
+    /* The start of the plane of red and green, less the exponent's part in the shifted floats of a
+     * corner. */
     unsigned origin;
     unsigned blue; /* the start of the plane of blue, less half the address of red and green */
 };
@@ -44,9 +45,9 @@ static __device__ __forceinline__ struct gf_rgb node_at(unsigned at, unsigned bl
     return {(float)(unsigned short)first, (float)(first >> 16), (float)blue};
 }
 
-/* Computes gf_table3d_of() of a pixel, given in cells, as a sample, by the same operations. Where
- * two fractions are equal, either order gives the same result, and so does the cell behind the last
- * one with fraction 0. */
+/* Computes gf_table3d_of() of a pixel, given in cells, as a sample, by the same operations. If two
+ * fractions are equal, either order gives the same result, and so does the cell after the last one
+ * with fraction 0. */
 template <int SIZE>
 static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct gf_rgb p,
                                                         float to_sample)
@@ -76,7 +77,8 @@ static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct
             fmaf(w3, v3.b, fmaf(w2, v2.b, fmaf(w1, v1.b, w0 * v0.b))) * to_sample};
 }
 
-/* Returns byte k of a word in cells: the product, which is rounded once, also removes the shift. */
+/* Converts byte k of a word to cells. The product, which is rounded once, also removes the
+ * shift. */
 static __device__ __forceinline__ float cell_of(const struct cube_run &run, unsigned word, int k)
 {
     const unsigned shifted = __byte_perm(word, run.exponent, 0x7440u + (unsigned)k);
@@ -115,7 +117,7 @@ static __device__ __forceinline__ void fill_cube(const uint2 *nodes, unsigned ch
     __syncthreads();
 }
 
-/* Loads the lane's four of the CUBE_PIXELS pixels from pixel `at` on. */
+/* Loads the lane's four pixels of the CUBE_PIXELS pixels from pixel `at` on. */
 template <bool WHOLE>
 static __device__ __forceinline__ void load_group(const unsigned char *in, unsigned at,
                                                   unsigned pixels, unsigned w[3])
@@ -128,7 +130,7 @@ static __device__ __forceinline__ void load_group(const unsigned char *in, unsig
         load_four(in, pixel, pixels, w);
 }
 
-/* Changes a tile; each lane takes four neighbouring pixels at a time. `results` belongs to the
+/* Changes a tile. Each lane processes four neighbouring pixels at a time. `results` belongs to the
  * warp. */
 template <int SIZE, bool WHOLE>
 static __device__ __forceinline__ void change_tile(const struct cube_run &run, struct cube cube,
@@ -162,7 +164,7 @@ static __device__ __forceinline__ void change_tile(const struct cube_run &run, s
     }
 }
 
-/* Warps take tiles of rows until none is left. */
+/* Changes all pixels. Warps take tiles of rows until none is left. */
 template <int SIZE>
 __global__ void __launch_bounds__(CUBE_WARPS *WARP, 1)
     cube8_kernel(const __grid_constant__ struct cube_run run)
@@ -220,8 +222,8 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
                         (cudaStream_t)launch->stream, run);
 }
 
-/* Launches the kernel for the table sizes that programs usually write. cudaErrorNotSupported: the
- * size has no kernel, or the table does not fit in shared memory. */
+/* Launches the kernel for the usual sizes of tables. Returns cudaErrorNotSupported if the size has
+ * no kernel, or the table does not fit in shared memory. */
 extern "C" int gf_point_table3d_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;

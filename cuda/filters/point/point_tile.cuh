@@ -1,12 +1,12 @@
-/* A tile is 512 pixels of a row, which one warp processes. It passes through shared memory, so that
- * accesses to the picture are contiguous for every size of a pixel. */
+/* A tile is at most 512 pixels of a row, which one warp processes. The tile passes through shared
+ * memory, so that accesses to the picture are contiguous for every size of a pixel. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 
-enum { TILE = 512 }; /* pixels of a tile, at most */
+enum { TILE = 512 }; /* the largest number of pixels of a tile */
 
 struct tile {
     unsigned row, first, pixels;
@@ -21,8 +21,8 @@ static __device__ __forceinline__ struct tile tile_of(unsigned index, const stru
     return {at.row, first, left < pixels ? left : pixels};
 }
 
-/* Finds a tile of TILE pixels without a division. `inverse` is UINT_MAX / row_tiles; the quotient
- * that it gives is right or one too small. */
+/* Finds a tile of TILE pixels without a division. `inverse` is UINT_MAX / row_tiles; the resulting
+ * quotient is right or one too small. */
 static __device__ __forceinline__ struct tile quick_tile(unsigned index, unsigned width,
                                                          unsigned row_tiles, unsigned inverse)
 {
@@ -35,8 +35,8 @@ static __device__ __forceinline__ struct tile quick_tile(unsigned index, unsigne
     return {row, first, left < TILE ? left : (unsigned)TILE};
 }
 
-/* Copies `bytes` bytes, at most VECTORS * 512, by the lanes of a warp, an ACCESS for each at a
- * time; source and destination begin at a multiple of a vector. */
+/* Copies `bytes` bytes, at most VECTORS * 512, by the lanes of a warp, an ACCESS for each lane at a
+ * time. Source and destination begin at a multiple of a vector. */
 template <int VECTORS, class ACCESS>
 static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
                                                  const unsigned char *__restrict__ from,

@@ -1,7 +1,7 @@
-/* Runs of point filters with operations that the other kernels leave out: those that mix channels,
- * read curves or tables, make alpha, or need a pixel's position. Short programs have kernels of
- * their own, and all others share one kernel, whatever the variant. Rows are not joined, since a
- * joined row has no positions. */
+/* Runs of point filters with operations that the other kernels do not contain: those that mix
+ * channels, read curves or tables, make alpha, or need a pixel's position. Short programs have
+ * kernels of their own; all others share one kernel, for every variant. Rows are not joined,
+ * because a joined row has no positions. */
 #include "cuda/filters/point/point_program.cuh"
 
 extern "C" gf_launcher gf_point_layers_cuda;

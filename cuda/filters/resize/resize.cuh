@@ -12,8 +12,8 @@ struct resize_args {
     bool linear;
     float max; /* the first pass is clamped to 0..max */
     const float *decode;
-    /* Arrays of struct gf_resample_table in device memory: for groups of columns (in `nearest`, for
-     * columns), for rows and for groups of rows. */
+    /* Arrays of struct gf_resample_table in device memory: for groups of columns (for single
+     * columns with the nearest kernel), for rows, and for groups of rows. */
     const int *column_start, *column_count, *row_start, *row_count, *group_start, *group_count;
     const float *column_weight, *group_weight;
     int column_taps, group_taps;
@@ -34,14 +34,15 @@ struct resize_walk {
     const float *column_weight, *row_weight;
 };
 
-/* All return a cudaError_t. They are in resize_nearest.cu, resize_tile.cu and resize_walk_*.cu. */
+/* Launch the kernels of resize_nearest.cu, resize_tile.cu and resize_walk_*.cu. All return a
+ * cudaError_t. */
 int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream);
 int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,
                     cudaStream_t stream);
 int gf_resize_walk_gray8(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_gray16(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgb8(const struct resize_walk &walk, cudaStream_t stream);
-/* linear light of RGB8 */
+/* Launches the kernel for RGB8 in linear light. */
 int gf_resize_walk_light(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgb16(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgba16(const struct resize_walk &walk, cudaStream_t stream);

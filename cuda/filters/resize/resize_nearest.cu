@@ -1,11 +1,11 @@
 #include "cuda/filters/resize/resize.cuh"
 
 constexpr int THREADS = 128;
-constexpr int GROUP = 4; /* neighbouring pixels of a thread in a row */
-constexpr int ROWS = 2;  /* rows of a thread, whose loads are in flight at once */
+constexpr int GROUP = 4; /* neighbouring pixels of a row that a thread copies */
+constexpr int ROWS = 2;  /* rows that a thread copies; their loads are in flight together */
 
 /* Returns a pixel of up to 8 bytes at byte `at`, a multiple of the size of a sample. The pixel is
- * read in words, unless these would reach beyond the row, of which `left` bytes remain from the
+ * read in words, unless these would extend beyond the row, of which `left` bytes remain from the
  * first word on. */
 template <int PIXEL>
 static __device__ __forceinline__ uint2 load_pixel(const unsigned char *row, int at, int left)
@@ -31,7 +31,7 @@ static __device__ __forceinline__ uint2 load_pixel(const unsigned char *row, int
     return make_uint2(__funnelshift_r(low, high, 8 * shift), high >> (8 * shift));
 }
 
-/* Packs four pixels and stores them; `to` is a multiple of four pixels. */
+/* Packs four pixels and stores them. `to` is a multiple of four pixels. */
 template <int PIXEL>
 static __device__ __forceinline__ void store_pixels(unsigned char *to, const uint2 (&pixel)[GROUP])
 {

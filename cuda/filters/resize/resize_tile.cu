@@ -5,22 +5,22 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int GROUP = GF_RESAMPLE_GROUP;
 
-/* Both passes of resampling in one kernel, for every ratio. A block makes a tile of 32 columns and
- * up to 32 rows. It goes down the input in strips of 32 rows, and through each strip from left to
- * right, segment by segment. A segment is converted to floats in shared memory. Each warp adds the
+/* Both passes of resampling in one kernel, for every ratio. A block computes a tile of 32 columns
+ * and up to 32 rows. It goes down the input in strips of 32 rows, and through each strip from left
+ * to right in segments. A segment is converted to floats in shared memory. Each warp adds the
  * segment to four columns of the first pass, one lane for each row. The finished strip of the first
  * pass goes through shared memory and is added to the sums of the second pass, one lane for each
  * column. Global memory holds only the input and the result. The kernel does not use the stencils'
- * tiles of cuda/common, since tables and not a halo determine a tile's input. */
+ * tiles of cuda/common, because tables and not a halo determine a tile's input. */
 constexpr int TILE = 32;
 constexpr int STRIP = 32;           /* input rows of a strip, one for each lane of a warp */
 constexpr int QUADS = TILE / GROUP; /* groups of columns: one for each warp */
 static_assert(QUADS == WARPS, "a warp for each group of columns");
-/* Floats in a row of a segment. When the lanes of a warp read four floats each from the same
+/* The floats in a row of a segment. When the lanes of a warp read four floats each from the same
  * columns of 32 rows, each quarter of the warp accesses every bank once, since 252 / 4 is odd. */
 constexpr int SEGMENT = 252;
 
-/* Returns four samples, with 0 for samples behind the end of the row. The function is not inlined,
+/* Returns four samples, with 0 for samples after the end of the row. The function is not inlined,
  * since it is seldom called. */
 static __device__ __noinline__ uint2 load_tail(const unsigned char *row, int at, int samples,
                                                int bits)
@@ -71,7 +71,7 @@ static __device__ __forceinline__ float4 convert(const struct resize_args &args,
     return make_float4(f[0], f[1], f[2], f[3]);
 }
 
-/* Loads pixels x .. x1 - 1 of a strip into the segment. Each warp takes every eighth row, and a
+/* Loads pixels x .. x1 - 1 of a strip into the segment. Each warp loads every eighth row, and a
  * thread issues all its loads before it converts. */
 template <int CHANNELS>
 static __device__ __forceinline__ void load_segment(const struct resize_args &args, int x, int x1,
@@ -98,8 +98,8 @@ static __device__ __forceinline__ void load_segment(const struct resize_args &ar
     }
 }
 
-/* Adds four pixels of the segment to the sums of four columns. A strip may have fewer rows than a
- * warp has lanes: the other lanes add whatever lies in their rows, and nobody reads their sums. */
+/* Adds four pixels of the segment to the sums of four columns. If a strip has fewer rows than a
+ * warp has lanes, the other lanes add undefined values, and their sums are not read. */
 template <int CHANNELS>
 static __device__ __forceinline__ void add_four_pixels(const float *segment, const float *weight,
                                                        float (&sum)[GROUP][CHANNELS])
@@ -133,8 +133,8 @@ static __device__ __forceinline__ void store_sample(const struct resize_args &ar
         ((uint16_t *)to)[at] = (uint16_t)gf_round_sample(v, 65535.0f);
 }
 
-/* The tile's column, in samples, to which sums k of this thread belong; item_row() returns the
- * first of their rows. */
+/* Returns the tile's column, in samples, of this thread's sums k. item_row() returns the first of
+ * their rows. */
 template <int CHANNELS> static __device__ __forceinline__ int item_column(int k)
 {
     return (threadIdx.x + k * THREADS) % (TILE * CHANNELS);
@@ -145,15 +145,15 @@ template <int CHANNELS> static __device__ __forceinline__ int item_row(int k)
     return (threadIdx.x + k * THREADS) / (TILE * CHANNELS) * GROUP;
 }
 
-/* The function is not inlined, since a dozen copies would take registers in the kernels that do not
- * use it. `alpha` is 1 if there is none. */
+/* Converts light to a sample. The function is not inlined, since a dozen copies would take
+ * registers in kernels that do not use it. `alpha` is 1 if there is none. */
 static __device__ __noinline__ float encode(float light, float alpha)
 {
     return gf_resample_encode_premultiplied(light, alpha);
 }
 
 /* Converts the sums to samples. Sums of linear light with alpha are first exchanged through
- * `floats` in shared memory, since a colour needs the alpha of its pixel. */
+ * `floats` in shared memory, because a colour needs the alpha of its pixel. */
 template <int CHANNELS>
 static __device__ __forceinline__ void
 finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
@@ -197,8 +197,8 @@ finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
     }
 }
 
-/* `tile_rows` is a multiple of 4, at most 32. Tiles begin at multiples of 4 rows of the result, as
- * groups of rows do. */
+/* Computes a tile of `tile_rows` rows, a multiple of 4 and at most 32. Tiles begin at multiples of
+ * 4 rows of the result, as groups of rows do. */
 template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     resize_kernel(struct resize_args args, int tile_rows)
@@ -221,7 +221,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int band_end = p.out_y + p.rows, origin = p.out_y / GROUP * GROUP;
     for (int tile_y = origin + blockIdx.y * tile_rows; tile_y < band_end;
          tile_y += GRID_ROWS_MAX * tile_rows) {
-        /* The rows that this tile makes. A group may reach beyond the band, where there is no
+        /* The rows that this tile computes. A group may extend beyond the band, where there is no
          * input. */
         const int y0 = max(tile_y, p.out_y), y1 = min(tile_y + tile_rows, band_end);
         const int top = args.row_start[y0],
@@ -272,8 +272,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Finds the height of tiles that needs the fewest strips for each row of the result. The height
- * matters because the last strip of a tile is seldom full. */
+/* Returns the height of tiles that needs the fewest strips for each row of the result. The last
+ * strip of a tile is seldom full. */
 static int best_tile_rows(const struct gf_resample *resample)
 {
     const double scale = resample->row_axis.scale;

@@ -1,7 +1,7 @@
-/* Resizing by threads that walk down the picture. A thread makes GROUP adjacent columns of all
+/* Resizing by threads that walk down the picture. A thread computes GROUP adjacent columns of all
  * channels, without shared memory and barriers. It reads the samples of a row that its columns need
- * and makes that row of the first pass in registers, while the next row is being loaded. Then it
- * adds the row to all results that need it (scatter) or, when enlarging, makes results from the
+ * and computes that row of the first pass in registers, while the next row is being loaded. Then it
+ * adds the row to all results that need it (scatter) or, when enlarging, computes results from the
  * last few rows (gather). */
 #ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
 #define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
@@ -25,7 +25,7 @@ static __device__ __noinline__ uint32_t encode_exactly(float light)
     return round_sample<8, 6>(gf_resample_encode(light) * 255.0f);
 }
 
-/* Turns sums of linear light into samples: see GF_RESAMPLE_ENCODE_CELLS. */
+/* Converts sums of linear light to samples (see GF_RESAMPLE_ENCODE_CELLS). */
 template <int COUNT>
 static __device__ __forceinline__ void encode(const struct light_tables *tables,
                                               const float (&light)[COUNT], uint32_t (&v)[COUNT])
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void encode(const struct light_tables *tables,
     }
 }
 
-/* Stores the samples of a group in the widest words to which the group is aligned; samples of a
+/* Stores the samples of a group in the widest words to which the group is aligned. Samples of a
  * last, incomplete group are stored one by one. */
 template <class CONFIG>
 static __device__ __forceinline__ void store_group(const struct light_tables *light,
@@ -94,8 +94,8 @@ static __device__ __forceinline__ void store_group(const struct light_tables *li
     }
 }
 
-/* Loads the weights of a row and the value behind them. Nothing more is loaded, since a register
- * cannot be used for anything else until its load has arrived. */
+/* Loads the weights of a row and the value after them. Nothing more is loaded, because a register
+ * cannot be reused until its load has arrived. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_row_weights(const float *from,
                                                         float (&to)[CONFIG::REACH + 1])
@@ -119,8 +119,8 @@ struct Cursor {
     int row, end, y, first, past, samples;
 };
 
-/* Loads the words of the row `rows` below this one, and prefetches the words of a later row into
- * the second-level cache, which takes no registers. */
+/* Loads the words of the row that is `rows` below this one, and prefetches the words of a later row
+ * into the second-level cache, which takes no registers. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
@@ -170,8 +170,8 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
             for (int i = 0; i < CONFIG::SUMS; i++)
                 result[j][i] += weight[j] * row[i];
         }
-        /* The condition contains row[0], so that the threads wait for the weights only when the row
-         * is made. */
+        /* The condition contains row[0], so that the threads wait for the weights only after the
+         * row is computed. */
         if (fmaf(row[0], 0.0f, weight[CONFIG::REACH]) == 0.0f)
             continue;
         if (cursor.y >= cursor.first) {
@@ -190,7 +190,7 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
     }
 }
 
-/* Makes each result from the last REACH rows. */
+/* Computes each result from the last REACH rows. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
@@ -273,8 +273,8 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
         scatter_rows<CONFIG>(walk, columns, cursor);
 }
 
-/* Chooses the rows of a thread so that one wave of blocks covers the band, since rows that two
- * threads need are made twice. */
+/* Chooses the number of a thread's rows so that one wave of blocks covers the band, because rows
+ * that two threads need are computed twice. */
 template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t stream)
 {
     constexpr int LEAST_ROWS = 4, MOST_CHUNKS = 32768;

@@ -1,4 +1,4 @@
-/* The work of resize_walk.cuh's threads on one row of the input. */
+/* The work on one row of the input by the threads of resize_walk.cuh. */
 #ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
 #define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
 
@@ -11,8 +11,8 @@ constexpr int THREADS = 128;
 constexpr int AHEAD = 4; /* rows by which prefetches run ahead of the loads */
 
 /* The compile-time parameters of a kernel. WINDOW is the number of pixels that a group reads; 0
- * stands for any multiple of 4, with weights loaded again for each row. TAPS is not 0 if the
- * picture becomes half as wide; column i of a group is then made of pixels 2 i .. 2 i + TAPS - 1 of
+ * means any multiple of 4, with weights loaded again for each row. TAPS is not 0 if the picture
+ * becomes half as wide; column i of a group is then computed from pixels 2 i .. 2 i + TAPS - 1 of
  * the window, and the windows of all groups begin at the same byte of a word. */
 template <int CHANNELS_, int BITS_, bool LIGHT_, int GROUP_, int WINDOW_, int TAPS_, int REACH_,
           bool GATHERS_>
@@ -23,7 +23,7 @@ struct Config {
     static constexpr int SUMS = GROUP * CHANNELS;
     static constexpr int STRIDE = REACH == 2 ? 4 : 8; /* equals gf_resample_walk_stride() */
     static constexpr int PIXEL = CHANNELS * BITS / 8;
-    static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels that are processed at a time */
+    static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels that are processed together */
     static constexpr int BYTES = SPAN * PIXEL;
     /* The byte of the row at which the window of group 0 begins, and its offset in its word. */
     static constexpr int START = TAPS ? -(TAPS / 2 - 1) * PIXEL : 0;
@@ -32,9 +32,9 @@ struct Config {
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
     static constexpr int NEEDED =
-        /* the number of words after they are shifted to offset 0 */
+        /* The number of words after they are shifted to offset 0. */
         FIXED ? WORDS : (BYTES + 3) / 4;
-    /* The number of blocks on a multiprocessor; the sums and two rows of words take the
+    /* The number of blocks on a multiprocessor. The sums and two rows of words determine the
      * registers. */
     static constexpr int RESIDENT = REACH == 2              ? 6
                                     : REACH == 4            ? 4
@@ -55,7 +55,7 @@ struct light_tables {
     unsigned encode[GF_RESAMPLE_ENCODE_CELLS];
 };
 
-/* Returns the linear light of a byte of the word: the address of its entry is 128 times the byte
+/* Returns the linear light of a byte of the word. The address of its entry is 128 times the byte
  * plus the start of the lane's copy. */
 static __device__ __forceinline__ float light_of(const struct light_tables *light, uint32_t word,
                                                  int byte)
@@ -64,8 +64,8 @@ static __device__ __forceinline__ float light_of(const struct light_tables *ligh
     return *(const float *)((const char *)light->decode + offset);
 }
 
-/* Returns a word of which only some bytes belong to the row. The function is not inlined, since it
- * is seldom called. */
+/* Returns a word of which only `left` bytes belong to the row. The function is not inlined, since
+ * it is seldom called. */
 static __device__ __noinline__ uint32_t load_tail(const unsigned char *at, int left)
 {
     const uint32_t a = __ldg(at), b = left > 1 ? __ldg(at + 1) : 0,
@@ -79,15 +79,15 @@ static __device__ __forceinline__ uint32_t load_word(const unsigned char *at, in
     return left >= 4 ? __ldg((const uint32_t *)at) : left > 0 ? load_tail(at, left) : 0;
 }
 
-/* Loads the words of a window that is not all within the row. The value of words beyond the row is
+/* Loads the words of a window that is not entirely in the row. The value of words beyond the row is
  * not used. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_edge(const unsigned char *row, int from, int row_bytes,
                                                  uint32_t (&words)[CONFIG::WORDS])
 {
     const int last = row_bytes / 4 * 4 - 4;
-    /* The statement hides that `from` does not change, so that the offsets are computed again for
-     * each row. Kept offsets would fill a dozen registers. */
+    /* The statement hides from the compiler that `from` does not change, so that the offsets are
+     * computed again for each row. Kept offsets would take a dozen registers. */
     asm volatile("" : "+r"(from));
 #pragma unroll
     for (int i = 0; i < CONFIG::WORDS; i++)
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void load_edge(const unsigned char *row, int f
         words[i] = from + 4 * i == last + 4 ? tail : words[i];
 }
 
-/* Loads the words that hold a window; the first word starts at byte `from` of the row. */
+/* Loads the words that contain a window. The first word starts at byte `from` of the row. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_window(const unsigned char *at, int from, int row_bytes,
                                                    bool plain, uint32_t (&words)[CONFIG::WORDS])
@@ -123,9 +123,9 @@ static __device__ __forceinline__ void load_window(const unsigned char *at, int 
     }
 }
 
-/* Returns sample i of the words as a float, without a conversion: the sample's bits become those of
- * a float so small that floats are evenly spaced, which is the sample times a power of two. The
- * weights are scaled to make up for that power. */
+/* Returns sample i of the words as a float, without a conversion: the sample's bits are used as the
+ * bits of a denormal float, which is the sample times a power of two. The weights are scaled by the
+ * inverse power. */
 template <class CONFIG>
 static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG::NEEDED], int i,
                                                   const struct light_tables *light)
@@ -163,8 +163,8 @@ add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
                 if (CONFIG::TAPS && (k < 2 * g || k >= 2 * g + CONFIG::TAPS))
                     continue;
                 float *const to = &sum[g * CONFIG::CHANNELS + c];
-                /* The product with a weight of 16 bits is exact, so that the fused operation rounds
-                 * as two operations do. */
+                /* The product with a 16-bit weight is exact, so that the fused operation rounds as
+                 * two operations do. */
                 *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(weight[k][g], v, *to)
                                                           : *to + weight[k][g] * v;
             }
@@ -188,7 +188,7 @@ template <class CONFIG> struct Columns {
     const float *weights; /* the weights of the group */
     size_t weight_step;   /* the number of floats to the group's next four pixels */
     int shift;
-    /* the start of the window's first word in the row, and the row's length, in bytes */
+    /* The start of the window's first word in the row, and the row's length, in bytes. */
     int from, row_bytes;
     bool plain; /* the window's words are all within the row */
     float weight[CONFIG::SPAN][CONFIG::GROUP];
@@ -219,7 +219,7 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
     }
 }
 
-/* Makes one row of the first pass, clamped. */
+/* Computes one row of the first pass, clamped. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
@@ -230,7 +230,7 @@ make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const u
         sum[i] = 0.0f;
     add_window<CONFIG>(walk, columns, at, ready, sum);
 #pragma unroll
-    /* with a REACH of 2 no weight is negative */
+    /* With a REACH of 2 no weight is negative. */
     for (int i = 0; i < CONFIG::SUMS && CONFIG::REACH > 2; i++)
         sum[i] = fminf(fmaxf(sum[i], 0.0f), walk.max);
 }

@@ -8,8 +8,9 @@
 #include "cuda/common/walk.cuh"
 #include "filters/sobel/sobel.h"
 
-/* What the gradients' stencils share. BLOCKS is the number of blocks that a multiprocessor's
- * registers must hold: more blocks hide the loads better, fewer spill fewer registers. */
+/* Shared members of the gradients' stencils. BLOCKS is the number of blocks that a multiprocessor's
+ * registers must hold: more blocks hide the latency of loads better, fewer spill fewer
+ * registers. */
 template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stencil<Sample> {
     static constexpr int BESIDE = CHANNELS * sizeof(Sample) > 4 ? 2 : 1, WORDS = 4 + 2 * BESIDE;
     static constexpr int ROWS = 12, PERIOD = 2, BLOCKS = BLOCKS_;
@@ -30,7 +31,7 @@ template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stenci
             here[w] = word[w + BESIDE];
         }
     }
-    /* Makes the result, with the alpha of the row to which it belongs. */
+    /* Computes the result, with the alpha of its row. */
     __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
     {
 #pragma unroll
@@ -46,9 +47,8 @@ template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stenci
 };
 
 /* Returns sqrt(x^2 + y^2) scale, clamped and rounded, in byte 1. The sum of squares is exact. With
- * an estimated root a multiplication that clamps to 0..1 costs nothing more, and the addition,
- * which has a half in it, truncates to 8 fraction bits. With an exact root every step is the
- * CPU's. */
+ * an estimated root, the multiplication also clamps to 0..1, and the addition, which includes a
+ * half, truncates to 8 fraction bits. With an exact root every step is the CPU's. */
 template <class ROOT>
 static __device__ __forceinline__ unsigned magnitude8(float x, float y, float scale)
 {
@@ -58,8 +58,8 @@ static __device__ __forceinline__ unsigned magnitude8(float x, float y, float sc
     return __float_as_uint(__fmaf_rz(__saturatef(v), 255.0f, 32768.5f));
 }
 
-/* The samples one pixel to the left and to the right; w counts from the words beside the lane's
- * own. */
+/* Finds the samples one pixel to the left and to the right. w counts from the words next to the
+ * lane's own words. */
 template <int CHANNELS>
 static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int w, int odd,
                                                    __half2 *left, __half2 *right)
@@ -79,7 +79,7 @@ static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int
     }
 }
 
-/* Joins bytes 0 and 2, then 1 and 3, of a word of results; each result is in byte 1. */
+/* Joins bytes 0 and 2, then 1 and 3, of a word of results. Each result is in byte 1. */
 static __device__ __forceinline__ unsigned joined8(const unsigned (&even)[2],
                                                    const unsigned (&odd)[2])
 {
@@ -87,14 +87,14 @@ static __device__ __forceinline__ unsigned joined8(const unsigned (&even)[2],
                        0x5410);
 }
 
-/* The stencil of 8 bits with weights 1, MIDDLE, 1. Rows use the elements of `smooth` in turn, so
+/* The stencil for 8 bits with weights 1, MIDDLE, 1. Rows use the elements of `smooth` in turn, so
  * that nothing is copied. Element [w][0] has the even samples of word w as tiny_halves(), [w][1]
- * the odd ones. */
+ * the odd samples. */
 template <int CHANNELS, class ROOT, int MIDDLE = 2>
 struct sobel8 : gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> {
     typedef gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> base;
     __half2 slope[4][2] = {}; /* the slopes of the last row */
-    /* the slopes of the row before, plus MIDDLE times those of the last row */
+    /* The slopes of the row before, plus MIDDLE times those of the last row. */
     __half2 slopes[4][2] = {};
     __half2 smooth[2][4][2] = {};
 
@@ -136,12 +136,12 @@ static __device__ __forceinline__ float2 weighted(__half2 sides, __half2 middle)
     return make_float2(__fmaf_rn(3.0f, a.x, 10.0f * b.x), __fmaf_rn(3.0f, a.y, 10.0f * b.y));
 }
 
-/* Scharr's weights, 3 10 3. Half floats hold the differences and the sums of two samples exactly;
- * floats hold what is computed from them. `sides` has the sums of the samples to the left and to
- * the right. */
+/* The stencil for 8 bits with Scharr's weights, 3 10 3. Half floats hold the differences and the
+ * sums of two samples exactly; floats hold the results of further arithmetic. `sides` has the sums
+ * of the samples to the left and to the right. */
 template <int CHANNELS, class ROOT> struct scharr8 : gradient<unsigned char, CHANNELS, 4> {
     typedef gradient<unsigned char, CHANNELS, 4> base;
-    /* sums of the last two rows */
+    /* The sums of the last two rows. */
     __half2 slope[2][4][2] = {}, sides[2][4][2] = {}, middle[2][4][2] = {};
 
     using base::base;
@@ -185,8 +185,8 @@ static __device__ __forceinline__ unsigned magnitude16(float x, float y, float s
     return __float_as_uint(__fadd_rz(result + 0.5f, 8388608.0f));
 }
 
-/* 16-bit samples in float, where the gradients are exact: they are below 2^24. The weights are
- * SIDE, MIDDLE, SIDE. */
+/* The stencil for 16 bits with weights SIDE, MIDDLE, SIDE, in float, where the gradients are exact:
+ * they are below 2^24. */
 template <int CHANNELS, class ROOT, int SIDE, int MIDDLE>
 struct sobel16 : gradient<unsigned short, CHANNELS, MIDDLE == 2 ? 6 : 4> {
     typedef gradient<unsigned short, CHANNELS, MIDDLE == 2 ? 6 : 4> base;
@@ -221,14 +221,15 @@ struct sobel16 : gradient<unsigned short, CHANNELS, MIDDLE == 2 ? 6 : 4> {
     }
 };
 
-/* The factor for estimated roots of 8 bits: the samples are 2^-24 of their values, and the result
- * is divided by 255. */
+/* Returns the factor for estimated roots of 8 bits: the samples are 2^-24 of their values, and the
+ * result is divided by 255. */
 static inline float estimate_scale(const struct gf_sobel *sobel)
 {
     return sobel->scale * (16777216.0f / 255.0f);
 }
 
-/* ROOT is exact; ESTIMATE replaces it for 8 bits where both make the same samples. */
+/* Launches the kernel with the root ROOT, which is exact, or for 8 bits with ESTIMATE if both give
+ * the same samples. */
 template <class ESTIMATE, class ROOT, int CHANNELS>
 static int launch_channels(const struct gf_launch *launch, const struct gf_sobel *sobel)
 {
@@ -236,7 +237,7 @@ static int launch_channels(const struct gf_launch *launch, const struct gf_sobel
     const struct view_pair p = view_pair_of(launch, sobel->border);
     const int kernel = sobel->kernel;
     const float scale = sobel->scale, scale8 = scale * 16777216.0f;
-    /* the variant without an estimate takes Sobel's weights alone */
+    /* The variant without an estimate accepts only Sobel's weights. */
     if constexpr (!ESTIMATE::EXACT) {
         if (p.bits == 16 && kernel == GF_GRADIENT_SCHARR)
             return walk_strips<sobel16<CHANNELS, ROOT, 3, 10>>(p, scale, stream);

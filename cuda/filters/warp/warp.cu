@@ -1,14 +1,14 @@
-/* Geometric warps. A block makes 32 x 32 pixels, and each of its warps makes rows of 32. Where the
- * map is straight and the block's part of the input fits in shared memory, the block loads that
+/* Geometric warps. A block computes 32 x 32 pixels, and each of its warps computes rows of 32. If
+ * the map is straight and the block's part of the input fits in shared memory, the block loads that
  * part once, with one or two words for a pixel, and with the border beyond the picture; otherwise
  * each thread reads its window from global memory. With cubic and Lanczos kernels, for which a
- * block has to fetch a table of weights, blocks stay and make one tile after another; otherwise
- * each makes one tile. */
+ * block has to load a table of weights, blocks compute one tile after another; otherwise each block
+ * computes one tile. */
 #include "cuda/filters/warp/warp_direct.cuh"
 #include "cuda/filters/warp/warp_quad.cuh"
 
-/* The blocks of 8-bit pictures that a multiprocessor holds at once: devices before compute
- * capability 8.0 have room for 1,024 threads. */
+/* The number of blocks for 8-bit pictures that a multiprocessor holds at once. Devices before
+ * compute capability 8.0 have room for 1,024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 constexpr int TILED_BLOCKS = 6;
 #else
@@ -20,13 +20,14 @@ struct warp_launch {
     const int16_t *weights; /* in device memory */
     unsigned char *out;     /* row out_y */
     size_t out_pitch;
-    int in_end, out_y, rows, width; /* all of the result, but in_end */
+    int in_end, out_y, rows, width; /* the rows and columns of the result; in_end is the end of the
+                                     * input's rows */
     unsigned across, tiles;
-    struct warp_reach reach; /* the reach of a whole tile */
+    struct warp_reach reach; /* the reach of a whole tile's pixels */
     int pitch;               /* pixels from row to row of a tile in shared memory */
 };
 
-/* Stores a row of up to 32 pixels of 8-bit RGB, one for each lane; a full row is stored as whole
+/* Stores a row of up to 32 pixels of 8-bit RGB, one for each lane. A full row is stored as whole
  * words. */
 static __device__ __forceinline__ void store_rgb8(uint32_t pixel, unsigned char *row, int x,
                                                   int columns)
@@ -60,7 +61,7 @@ static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *r
     }
 }
 
-/* The tile that a block makes, and the first pixel of its thread. */
+/* The tile that a block computes, and the first pixel of its thread. */
 struct warp_tile {
     int x, y, columns, rows;
 };
@@ -168,8 +169,6 @@ static __global__ void __launch_bounds__(THREADS, 3)
         }
     }
 }
-
-/* ---- launches ---- */
 
 static int start_quads(const struct warp_launch *from, cudaStream_t stream)
 {

@@ -6,7 +6,7 @@
 
 #include "pixel/warp/warp.h"
 
-/* TABLE_KERNEL stands for cubic and Lanczos, whose weights are in a table. */
+/* TABLE_KERNEL is used for cubic and Lanczos, whose weights are in a table. */
 enum { NEAREST_KERNEL, LINEAR_KERNEL, TABLE_KERNEL };
 
 /* The type of a pixel: one word or, beyond 4 bytes, two. */
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void add_sample(uint2 &pixel, int c, uint32_t 
     (c < 2 ? pixel.x : pixel.y) |= v << 16 * (c % 2);
 }
 
-/* The input of a launch; its row in_y lies at `in`. */
+/* The input of a launch. `in` is the address of its row in_y. */
 struct warp_source {
     struct gf_warp warp;
     const unsigned char *in;
@@ -68,8 +68,8 @@ static __device__ __forceinline__ Pixel pixel_at(const struct warp_source &sourc
     return pixel;
 }
 
-/* window.at(i, j) is pixel (i, j) of a window. With ROWS_AT_ONCE loops over the window's rows are
- * unrolled, where registers suffice. */
+/* A window in shared memory; at(i, j) is its pixel (i, j). With ROWS_AT_ONCE loops over the
+ * window's rows are unrolled, if registers suffice. */
 template <class Pixel> struct tile_window {
     static constexpr bool ROWS_AT_ONCE = sizeof(Pixel) == 4;
     const Pixel *first;
@@ -82,8 +82,8 @@ template <class Pixel> struct tile_window {
 
 /* ---- sums, before rounding (pixel/warp/warp.h) ---- */
 
-/* Adds the products of two signed weights of 16 bits with the lower, or the upper, two bytes of
- * `bytes` to `sum`. */
+/* Adds the products of two signed 16-bit weights with the lower, or the upper, two bytes of `bytes`
+ * to `sum`. */
 static __device__ __forceinline__ int dot_low(unsigned weights, unsigned bytes, int sum)
 {
     int result;
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void add_pair_rgb8(uint32_t a, uint32_t b, uns
     sum[2] = dot_low(weights, blue, sum[2]);
 }
 
-/* Makes the sums of linear interpolation, in which 1 is 2^24 (8 bits) or 2^16 (16 bits). With
+/* Computes the sums of linear interpolation, in which 1 is 2^24 (8 bits) or 2^16 (16 bits). With
  * ROUNDED half of a sample's step is added. */
 template <typename SAMPLE, int CHANNELS, bool ROUNDED, class Window>
 static __device__ __forceinline__ void linear_sums(const Window &window, uint32_t f, uint32_t g,
@@ -143,8 +143,8 @@ static __device__ __forceinline__ int weight_of(const unsigned pairs[4], int i)
     return i % 2 ? (int)pairs[i / 2] >> 16 : (int)(pairs[i / 2] << 16) >> 16;
 }
 
-/* Makes the sums of cubic and Lanczos kernels, in which 1 is 2^20. Sums of 8-bit samples fit in 32
- * bits. */
+/* Computes the sums of cubic and Lanczos kernels, in which 1 is 2^20. Sums of 8-bit samples fit in
+ * 32 bits. */
 template <typename SAMPLE, int CHANNELS, int TAPS, class Window, typename SUM>
 static __device__ __forceinline__ void table_sums(const Window &window, uint32_t f, uint32_t g,
                                                   const uint4 *weights, SUM sum[CHANNELS])
@@ -187,9 +187,7 @@ template <> struct sum_type<uint16_t> {
     typedef long long type;
 };
 
-/* ---- values ---- */
-
-/* Returns the value of the window as a pixel, for one sample in a pixel. */
+/* Returns the value of the window as a pixel, if pixels have one sample position each. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel, class Window>
 static __device__ __forceinline__ Pixel value_of(const Window &window, uint32_t f, uint32_t g,
                                                  const uint4 *weights)

@@ -1,11 +1,11 @@
-/* Makes a pixel of a warp from windows in global memory: from one sample, or as the mean of
+/* Computes a pixel of a warp from windows in global memory: from one sample, or as the mean of
  * several. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
 
 #include "cuda/filters/warp/warp.cuh"
 
-/* Returns pixel_at() for a pixel that lies in the picture. */
+/* Returns pixel_at() for a pixel that is in the picture. */
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &source, int x, int y)
 {
@@ -19,7 +19,7 @@ static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &s
     return pixel;
 }
 
-/* A window in global memory. With INSIDE the whole window lies in the picture. */
+/* A window in global memory. With INSIDE the whole window is in the picture. */
 template <typename SAMPLE, int CHANNELS, class Pixel, bool INSIDE> struct picture_window {
     static constexpr bool ROWS_AT_ONCE = false;
     const struct warp_source *source;
@@ -31,8 +31,8 @@ template <typename SAMPLE, int CHANNELS, class Pixel, bool INSIDE> struct pictur
     }
 };
 
-/* The places of a pixel's samples, across and down, from its centre. They are the same for all
- * pixels, so that a block divides once. */
+/* The positions of a pixel's samples, across and down, relative to its centre. They are the same
+ * for all pixels, so that a block divides once. */
 struct warp_offsets {
     double x[GF_WARP_SAMPLES_MAX], y[GF_WARP_SAMPLES_MAX];
 };
@@ -58,14 +58,13 @@ static __device__ __forceinline__ struct gf_warp_at sample_at(const struct gf_wa
     return gf_warp_split(u + warp.bias, v + warp.bias);
 }
 
-/* Whether the window that begins at (x, y) lies in the picture. */
+/* Whether the window that begins at (x, y) is in the picture. */
 static __device__ __forceinline__ bool is_inside(const struct gf_warp &warp, int x, int y, int taps)
 {
     return x >= 0 && y >= 0 && x <= warp.in_width - taps && y <= warp.in_height - taps;
 }
 
-/* Returns the pixel (x, y) of the result, from global memory: of one sample, or the mean of
- * several. */
+/* Returns the pixel (x, y) of the result, from one sample or as the mean of several. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel>
 static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source,
                                                 const struct warp_offsets &offsets, int x, int y,

@@ -1,5 +1,5 @@
-/* Straight warps of 8-bit RGB by linear interpolation. A thread makes quads, which are four
- * neighbouring pixels of a row, and a block makes several rows of quads, so that the work that a
+/* Straight warps of 8-bit RGB by linear interpolation. A thread computes quads, which are four
+ * neighbouring pixels of a row, and a block computes several rows of quads, so that work that a
  * block does once takes a small part of its time. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
@@ -7,40 +7,41 @@
 #include "cuda/common/early.cuh"
 #include "cuda/filters/warp/warp_tile.cuh"
 
-/* A warp makes 8 x 4 quads at a time, and loads 8 x 4 groups of four columns of the input at a
+/* A warp computes 8 x 4 quads at a time, and loads 8 x 4 groups of four columns of the input at a
  * time. */
 constexpr int QUAD = 4, QUADS_ACROSS = 8;
 
-/* A block makes 32 x ROWS pixels of the result. */
+/* A block computes 32 x ROWS pixels of the result. */
 template <int threads, int times, int across, int down, int blocks> struct quad_shape {
-    /* threads of a block; blocks of a multiprocessor */
+    /* The threads of a block, and the blocks of a multiprocessor. */
     static constexpr int THREADS = threads, BLOCKS = blocks;
     static constexpr int TIMES = times; /* quads of a thread */
     static constexpr int DOWN = threads / QUADS_ACROSS, ROWS = times * DOWN;
-    /* The most groups across and rows down of a box, in units of what a block loads at once. */
+    /* The most groups across and rows down of a box, in units of the groups and rows that a block
+     * loads at once. */
     static constexpr int BOX_ACROSS = across, BOX_DOWN = down;
 };
 
 struct quad_launch {
     struct warp_source source;
-    int in_end;         /* the first row behind the rows of the input that are present */
+    int in_end;         /* the end of the input's rows that are present */
     unsigned char *out; /* row out_y of the result */
     size_t out_pitch;
     int rows, width;         /* size of the result */
     int64_t u, v;            /* the position in the input of pixel (0, out_y) */
     struct warp_reach reach; /* the reach of a block's pixels */
-    int groups;              /* the number of groups of four columns that any box fits in */
-    int pitch;               /* pixels from row to row of a box in shared memory; an odd number */
+    int groups;              /* the number of groups of four columns, enough for any box */
+    int pitch;               /* pixels between rows of a box in shared memory; an odd number */
 };
 
 struct quad_box {
     int x, y, columns, rows;
 };
 
-/* Loads a box that lies in the picture. All loads are issued before the first one is waited for.
- * The words of the eight groups of a row are four words apart, and rows an odd number of words, so
- * that no two lanes access the same bank. Rows of the picture that are not present belong to pixels
- * behind the last one of the result, so that any other row replaces them. */
+/* Loads a box that is in the picture. All loads are issued before the first result is used. The
+ * words of the eight groups of a row are four words apart, and rows an odd number of words, so that
+ * no two lanes access the same bank. Rows of the picture that are not present belong to pixels
+ * after the last one of the result, so that any other row can replace them. */
 template <class SHAPE>
 static __device__ __forceinline__ void fill_quads(const struct quad_launch &launch,
                                                   const struct quad_box &box, uint32_t *tile)
@@ -87,7 +88,7 @@ static __device__ __forceinline__ void fill_quads(const struct quad_launch &laun
     }
 }
 
-/* Loads a box that reaches beyond the picture. */
+/* Loads a box that extends beyond the picture. */
 template <class SHAPE>
 static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launch &launch,
                                                          const struct quad_box &box, uint32_t *tile)
@@ -131,7 +132,7 @@ static __device__ __forceinline__ int64_t steps(unsigned count, int64_t step)
     return (int64_t)(count * (uint64_t)step);
 }
 
-/* Returns the box of the input that a block needs, and in *u and *v the position of the block's
+/* Returns the box of the input that a block needs. *u and *v become the position of the block's
  * first pixel in the box. */
 static __device__ __forceinline__ struct quad_box
 quad_box_of(const struct quad_launch &launch, unsigned x, unsigned y, int64_t *u, int64_t *v)
@@ -150,7 +151,7 @@ quad_box_of(const struct quad_launch &launch, unsigned x, unsigned y, int64_t *u
     return box;
 }
 
-/* Whether no pixel of the box lies in the picture, and all of its pixels are equal. */
+/* Whether no pixel of the box is in the picture, so that all of its pixels are equal. */
 static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
                                                  const struct quad_box &box)
 {
@@ -158,7 +159,7 @@ static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
                           box.y >= warp.in_height || box.y + box.rows <= 0);
 }
 
-/* Stores all rows of a thread, from y on, for such a box. */
+/* Stores all rows of a thread, from y on, for a box of equal pixels beyond the picture. */
 template <class SHAPE>
 static __device__ __forceinline__ void store_beyond(const struct quad_launch &launch, unsigned y,
                                                     unsigned char *to, int count)
@@ -243,13 +244,13 @@ static int quad_pitch_of(const struct gf_warp *warp, int columns)
     return best;
 }
 
-/* Returns cudaErrorNotSupported where a block's box is too large. */
+/* Launches the kernel. Returns cudaErrorNotSupported if a block's box is too large. */
 template <class SHAPE> static int launch_quads(struct quad_launch launch, cudaStream_t stream)
 {
     constexpr size_t SHARED_MOST = 48 * 1024;
     const struct gf_warp *const warp = &launch.source.warp;
     launch.reach = reach_of(*warp, TILE, SHAPE::ROWS);
-    /* A box has one more column or row where both ends lie within a pixel, one more for the window,
+    /* A box has one more column or row if both ends are within a pixel, one more for the window,
      * and up to three columns before the first. */
     const int64_t across = (launch.reach.u_most - launch.reach.u_least) >> 32;
     const int64_t down = (launch.reach.v_most - launch.reach.v_least) >> 32;

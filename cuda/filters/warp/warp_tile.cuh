@@ -1,6 +1,6 @@
-/* The part of the input that a tile of a straight warp needs, in shared memory, with one or two
- * words for a pixel, and with the border beyond the picture. The map and not a halo determines its
- * size and place, so that this file does not use the stencils' tiles of cuda/common. */
+/* Loads the part of the input that a tile of a straight warp needs into shared memory, with one or
+ * two words for a pixel, and with the border beyond the picture. The map and not a halo determines
+ * its size and place, so that this file does not use the stencils' tiles of cuda/common. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
 
@@ -8,7 +8,7 @@
 #include "cuda/filters/warp/warp.cuh"
 
 constexpr int THREADS = 256, WARPS = THREADS / WARP, TILE = 32;
-/* The largest part of the input: it suffices for rotations by any angle, with the windows of the
+/* The largest part of the input. It suffices for rotations by any angle, with the windows of the
  * largest kernel. */
 constexpr int ROWS = 52, COLUMNS = 56, PITCH_MOST = 68;
 
@@ -42,7 +42,7 @@ static __host__ __device__ __forceinline__ struct warp_reach reach_of(const stru
             most(warp.vx, columns) + most(warp.vy, rows)};
 }
 
-/* Returns the box of a tile; (u, v) is the position of the tile's first pixel. */
+/* Returns the box of a tile. (u, v) is the position of the tile's first pixel. */
 static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach &reach, int taps,
                                                          int64_t u, int64_t v)
 {
@@ -56,9 +56,9 @@ static __device__ __forceinline__ struct warp_box box_of(const struct warp_reach
     return box;
 }
 
-/* Loads a box of 8-bit RGB that lies in the picture; with VECTORS the pitch is a multiple of four.
- * A thread loads four pixels, as three words, of every 16th row. All loads are issued before the
- * first one is waited for. */
+/* Loads a box of 8-bit RGB that is in the picture. With VECTORS the pitch is a multiple of four. A
+ * thread loads four pixels, as three words, of every 16th row. All loads are issued before the
+ * first result is used. */
 template <bool VECTORS>
 static __device__ __forceinline__ void
 fill_rgb8(const struct warp_source &source, const struct warp_box &box, uint32_t *tile, int pitch)
@@ -117,9 +117,9 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
 
 /* ---- on the host ---- */
 
-/* Counts the successive accesses that the reads of a warp take where rows are `pitch` words apart,
- * and its lanes read pixels that are `step` apart in rows of `across`: the sum for positions that
- * begin at `starts` places in a pixel. Lanes whose words lie in the same bank wait for each other,
+/* Counts the successive accesses that the reads of a warp take if rows are `pitch` words apart, and
+ * its lanes read pixels that are `step` apart in rows of `across`. It is the sum for positions that
+ * begin at `starts` places in a pixel. Lanes whose words are in the same bank wait for each other,
  * unless they read the same word. */
 static int bank_waits(const struct gf_warp *warp, int pitch, int across, int step, int starts)
 {
@@ -144,7 +144,7 @@ static int bank_waits(const struct gf_warp *warp, int pitch, int across, int ste
     return sum;
 }
 
-/* Returns the number of words from a row of the tile to the next: whole vectors, and the fewest
+/* Returns the number of words from a row of the tile to the next: whole vectors, with the fewest
  * bank conflicts. */
 static int pitch_of(const struct gf_warp *warp)
 {

@@ -1,5 +1,5 @@
 /* Device memory for each piece of work: allocated and freed each time, kept and reused, or from a
- * pool in the order of a stream (Best Practices Guide, 9.3). */
+ * stream-ordered pool (Best Practices Guide, 9.3). */
 #include "study/labs/lab.h"
 
 struct alloc {
@@ -19,7 +19,7 @@ constexpr size_t SIZES[] = {LAB_MB, 16 * LAB_MB, 256 * LAB_MB};
 constexpr int SIZE_COUNT = sizeof SIZES / sizeof *SIZES;
 constexpr size_t WORDS = 65536; /* words that the work writes at the end of its memory */
 
-/* The work is small, so that the time is that of the allocation. */
+/* Does work that takes so little time that the measured time is that of the allocation. */
 static __global__ void __launch_bounds__(THREADS)
     work_kernel(const uint32_t *in, uint32_t *memory, uint32_t *out)
 {
@@ -42,7 +42,7 @@ struct work_buffers {
     }
 };
 
-/* Computes on the host what the work should write. */
+/* Computes the work's result on the host. */
 static enum gf_status make_reference(const struct gf_lab_run *run, struct work_buffers &buffers,
                                      struct gf_error *error)
 {
@@ -96,7 +96,8 @@ static enum gf_status all_pieces(const struct gf_lab_run *run, int method, size_
     return GF_OK;
 }
 
-/* A pool releases what is over its threshold when the device is idle, as it is between timings. */
+/* Measures a method. Between timings the device is idle, and a pool then releases memory above its
+ * threshold. */
 static enum gf_status measure(const struct gf_lab_run *run, int method, size_t bytes,
                               struct work_buffers &buffers, uint64_t *wrong, struct lab_time *time,
                               struct gf_error *error)

@@ -1,9 +1,7 @@
-/* Time and worst error of functions of one float, for the labs of chapter 11 (Best Practices
- * Guide).
- *
- * A function is a type F with static __device__ float of(float). Its time is that of many calls on
- * arguments that lie in registers; its error is that of of(x) for each argument, against the CPU in
- * double, in units of the last place of the exact value. */
+/* Measures the time and the largest error of functions of one float, for the labs of chapter 11
+ * (Best Practices Guide). A function is a type F with static __device__ float of(float). Its time
+ * is that of many calls on arguments in registers; its error is that of of(x) for each argument,
+ * compared with the CPU in double, in units of the last place of the exact value. */
 #ifndef GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
 #define GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
 
@@ -17,14 +15,14 @@ constexpr int EVALUATED = 1 << 20; /* threads, which are a few waves on the larg
 constexpr int CALLS = 64; /* calls of a thread, with arguments that differ in the last bits */
 constexpr int SUMS_CHECKED = 1024;
 
-/* The argument of call k, in one instruction: x with other last bits. */
+/* Computes the argument of call k from x in one instruction, which changes its last bits. */
 static __host__ __device__ __forceinline__ int argument_bits(int bits, int k)
 {
     return bits ^ k << 2;
 }
 
-/* With calls = 1 the result is F::of(x) itself. The loop is unrolled, so that calls overlap in each
- * thread and the instructions of the loop do not count. */
+/* Evaluates F. With calls = 1 the result is F::of(x) itself. The loop is unrolled, so that calls
+ * overlap in each thread and the instructions of the loop take little time. */
 template <typename F>
 static __global__ void __launch_bounds__(EVALUATE_THREADS)
     evaluate_kernel(const float *x, float *out, int arguments, int threads, int calls)
@@ -42,7 +40,7 @@ static __global__ void __launch_bounds__(EVALUATE_THREADS)
 
 typedef void evaluate(const float *x, float *out, int arguments, int threads, int calls);
 
-/* The loop without a function, whose time is subtracted. */
+/* The empty function. Its time, which is that of the loop, is subtracted. */
 struct nothing {
     static __device__ float of(float x)
     {
@@ -55,7 +53,7 @@ struct argument_range {
     double least, most;
 };
 
-/* Random arguments in a range, on both sides. */
+/* Random arguments in a range, on the host and on the device. */
 struct arguments {
     std::vector<float> host;
     lab_memory<float> device;
@@ -82,7 +80,7 @@ static inline double ulp_error(float value, double exact)
     return std::isnan(distance) ? INFINITY : ldexp(distance, 23 - exponent);
 }
 
-/* The allowed error of a result, in ulp of the exact value or absolute; the larger one counts. */
+/* The allowed error of a result: in ulp of the exact value, or absolute. The larger one applies. */
 struct bounds {
     double ulp, absolute;
 };
@@ -99,7 +97,8 @@ struct measured {
     }
 };
 
-/* The bounds of a sum: each call may have the error of the bounds, and each addition is rounded. */
+/* Whether a sum is right: each call may have the error of the bounds, and each addition is
+ * rounded. */
 template <typename Exact>
 static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &bounds)
 {
@@ -116,7 +115,7 @@ static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &b
     return fabs(sum - expected) <= CALLS * bounds.absolute + size * ldexp(bounds.ulp + CALLS, -23);
 }
 
-/* exact: a function double(double). */
+/* Measures a function. `exact` is a function double(double). */
 template <typename Exact>
 static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Exact exact,
                               const struct arguments &x, const struct bounds &bounds,

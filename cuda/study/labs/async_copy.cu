@@ -39,8 +39,8 @@ static __device__ __forceinline__ uint32_t add_up(uint32_t sum)
     return sum;
 }
 
-/* The guide's kernels, except that each thread then sums what it copied. Each word is multiplied by
- * an odd number that depends on its index, so that a word in the wrong place shows. */
+/* The guide's kernels, but each thread then sums what it copied. Each word is multiplied by an odd
+ * number that depends on its index, so that a word in the wrong place changes the sum. */
 template <typename T, bool ASYNC>
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const T *memory, size_t elements, int count, uint32_t *sums)
@@ -138,8 +138,8 @@ static enum gf_status measure(const struct gf_lab_run *run, int method,
 static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error)
 {
-    static const int sizes[] = {
-        16, 32, 48, 64, 96, 128, 192}; /* bytes of a thread, which are 4 to 48 KB of a block */
+    static const int sizes[] = {16, 32,  48, 64,
+                                96, 128, 192}; /* bytes of a thread, for blocks of 4 to 48 KB */
     enum { SIZES = sizeof sizes / sizeof *sizes };
     const struct async_copy *const params = (const struct async_copy *)run->params;
     const size_t most = params->size * LAB_MB;

@@ -17,12 +17,12 @@ static const struct gf_param banks_params[] = {
 
 constexpr int THREADS = 256;
 constexpr int WARP = 32;
-constexpr int SWEEP = 64; /* loads of a sweep from one base address */
+constexpr int SWEEP = 64; /* loads of a sweep, which all have one base address */
 constexpr int WORDS =
-    (WARP - 1) * 33 + SWEEP + 4; /* up to the furthest word, and room for moving the base */
+    (WARP - 1) * 33 + SWEEP + 4; /* words up to the furthest word, and room for moving the base */
 constexpr int BLOCKS_OF_SM = 4;
 
-/* Only the sum of the loads is stored. */
+/* Loads words from shared memory and stores only their sum. */
 static __global__ void __launch_bounds__(THREADS)
     shared_kernel(const uint32_t *words, uint32_t *sums, int stride, int sweeps)
 {
@@ -64,7 +64,7 @@ static int greatest_divisor(int a, int b)
     return b ? greatest_divisor(b, a % b) : a;
 }
 
-/* The number of words in one bank that a warp reads with one instruction. */
+/* Returns the number of words of one bank that a warp reads with one instruction. */
 static int ways_of(int stride)
 {
     return stride ? greatest_divisor(stride, WARP) : 1;

@@ -16,7 +16,8 @@ static const struct gf_param concurrent_params[] = {
 #include "cuda/study/labs/lab.cuh"
 
 constexpr int THREADS = 256, STREAMS_MOST = 32;
-constexpr int STEPS = 40000; /* steps in sequence, which take long compared with a launch */
+constexpr int STEPS = 40000; /* steps that depend on each other, and take long compared with a
+                              * launch */
 
 static __host__ __device__ __forceinline__ float step(float x)
 {
@@ -36,7 +37,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Streams that synchronise with the default stream, so that events there enclose their work. */
+/* Streams that synchronise with the default stream, so that events in the default stream enclose
+ * their work. */
 struct streams {
     std::vector<cudaStream_t> all;
 
@@ -64,7 +66,7 @@ struct concurrent_bench {
     struct streams streams;
     int wrong = 0;
 
-    /* count: elements of each kernel's output. */
+    /* Times the launches. `count` is the number of elements of each kernel's output. */
     template <typename Launch>
     enum gf_status time(int count, Launch launch, double *us, struct gf_error *error)
     {
@@ -79,7 +81,8 @@ struct concurrent_bench {
         return GF_OK;
     }
 
-    /* The number of streams that take kernels one after the other; 0: the default stream. */
+    /* Times `count` kernels on in_use streams, which get kernels in turns; 0 is the default
+     * stream. */
     enum gf_status on_streams(int count, int in_use, int blocks_of_each, double *us,
                               struct gf_error *error)
     {

@@ -26,25 +26,26 @@ constexpr int BLOCKS_OF_SM = 8;
 
 static __constant__ uint32_t constant_table[WORDS];
 
-/* FIXED: constant memory at addresses that the compiler knows, which are operands of instructions.
- * For it and for REGISTER, which loads nothing, addresses cannot differ. */
+/* The memories that are compared. FIXED is constant memory at addresses that the compiler knows,
+ * which are operands of instructions. REGISTER loads nothing. For both, addresses cannot differ. */
 enum memory { CONSTANT, GLOBAL, SHARED, FIXED, REGISTER, MEMORIES };
 constexpr uint32_t FACTOR = 0x9e3779b1u;
 
-/* The index at which a lane begins; the lanes of a warp have `different` indices. */
+/* Returns the index at which a lane begins. The lanes of a warp have `different` indices. */
 static __host__ __device__ __forceinline__ int base_of(int lane, int different)
 {
     return lane % different * APART;
 }
 
-/* The index at which sweep k begins. Unless the address is fixed it changes, so that the compiler
- * does not merge the sweeps. */
+/* Returns the index at which sweep k begins. Unless the address is fixed it changes, so that the
+ * compiler does not merge the sweeps. */
 static __host__ __device__ __forceinline__ int first_of(int memory, int base, int k)
 {
     return memory == FIXED || memory == REGISTER ? 0 : base + k % 3;
 }
 
-/* One multiplication and addition for each value; the result depends on their order. */
+/* Does one multiplication and addition for each value, so that the result depends on the order of
+ * the values. */
 template <int MEMORY>
 static __global__ void __launch_bounds__(THREADS)
     read_kernel(const uint32_t *__restrict__ global_table, uint32_t *sums, int different,
@@ -77,7 +78,7 @@ static __global__ void __launch_bounds__(THREADS)
     sums[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* The sum that a lane should have, by the CPU. */
+/* Computes a lane's sum on the CPU. */
 static uint32_t expected(const uint32_t *table, int memory, int lane, int different, int sweeps)
 {
     uint32_t sum = 0;
@@ -121,7 +122,7 @@ static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &
     return GF_OK;
 }
 
-/* rate: in 10^9 loads per second. */
+/* Measures a kind of memory. *rate is in 10^9 loads per second. */
 static enum gf_status measure(const struct gf_lab_run *run, struct constant_bench &bench,
                               int memory, int different, double *rate, struct gf_error *error)
 {

@@ -17,10 +17,10 @@ static const struct gf_param divergence_params[] = {
 
 constexpr int THREADS = 256, WARP = 32;
 constexpr int STEPS = 256; /* rounds of a path: too many for the compiler to predicate it */
-/* The inputs repeat, and so do the outputs, so that the CPU computes fewer of them than the GPU. */
+/* The period of the inputs and outputs, so that the CPU computes fewer outputs than the GPU. */
 constexpr int PERIOD = 4096;
 
-/* Path p of up to 32. All paths do the same work with different constants. The function is not
+/* Path PATH of up to 32. All paths do the same work with different constants. The function is not
  * inlined, so that the compiler cannot merge the paths. */
 template <int PATH> static __host__ __device__ __noinline__ float long_path(float x)
 {
@@ -40,7 +40,7 @@ template <int PATH> static __host__ __device__ float chosen_path(int path, float
         return path == PATH ? long_path<PATH>(x) : chosen_path<PATH + 1>(path, x);
 }
 
-/* The number of paths, and whether lanes or warps choose among them. */
+/* Returns the path of a thread. Lanes or warps (by_lane) choose among the paths. */
 static __host__ __device__ __forceinline__ int path_of(int thread, int paths, bool by_lane)
 {
     return (by_lane ? thread : thread / WARP) % paths;
@@ -57,8 +57,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 constexpr int ROUNDS = 64;
 
-/* A loop of one round, a number that the compiler does not know: the compiler does not predicate a
- * branch that contains a loop. */
+/* Chooses by a branch. Each side contains a loop of `one` rounds, a number that the compiler does
+ * not know, because the compiler does not predicate a branch with a loop. */
 struct by_branch {
     static __device__ float of(float x, int one)
     {
@@ -82,7 +82,7 @@ struct by_choice {
     }
 };
 
-/* The condition as a number, as in guide 3. */
+/* Chooses by arithmetic with the condition as a number, as in guide 3. */
 struct by_arithmetic {
     static __device__ float of(float x, int)
     {
@@ -104,8 +104,6 @@ static __global__ void __launch_bounds__(THREADS) short_kernel(const float *in, 
     }
     out[i] = x;
 }
-
-/* ---- Unrolling ---- */
 
 template <int UNROLLED>
 static __global__ void __launch_bounds__(THREADS) loop_kernel(const float *in, float *out, int)
@@ -205,7 +203,7 @@ static enum gf_status time_paths(const struct gf_lab_run *run, struct gf_lab_res
     return GF_OK;
 }
 
-/* Checks and times three kernels that compute the same result. us: their times. */
+/* Checks and times three kernels that compute the same result. */
 struct method {
     const char *name;
     kernel_of_floats *kernel;

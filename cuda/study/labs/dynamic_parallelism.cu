@@ -19,7 +19,8 @@ static const struct gf_param dynamic_parallelism_params[] = {
 
 constexpr int THREADS = 128;
 constexpr int STEPS = 64;
-/* The number of floats that a child changes, 1 to 16 blocks of them, from its random word. */
+/* The largest number of floats that a child kernel changes. The number of a child, 1 to 16 blocks,
+ * is made from its random word. */
 constexpr int CHILD_MOST = 16 * THREADS;
 
 static __host__ __device__ __forceinline__ int size_of(uint32_t word)
@@ -47,7 +48,7 @@ static __global__ void __launch_bounds__(THREADS) child_kernel(const float *in, 
 #define CHILD_STREAM 0
 #endif
 
-/* A thread launches each child. */
+/* Launches a child kernel from each thread. */
 static __global__ void __launch_bounds__(THREADS)
     parent_kernel(const uint32_t *sizes, const float *in, float *out, int children)
 {
@@ -59,8 +60,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* One grid with room for the largest of all children, whose superfluous blocks end at once; neither
- * side launches more. */
+/* Does the work in one grid with room for the largest child for each of them, whose superfluous
+ * blocks end at once. Neither the device nor the host launches more. */
 static __global__ void __launch_bounds__(THREADS)
     flat_kernel(const uint32_t *sizes, const float *in, float *out)
 {
@@ -104,7 +105,7 @@ struct dynamic_parallelism_bench {
         return GF_OK;
     }
 
-    /* The host fetches the sizes, then launches the children on several streams. */
+    /* Copies the sizes to the host, and launches the children from there on several streams. */
     enum gf_status from_host(int children, struct gf_error *error)
     {
         LAB_TRY(cudaMemcpy(host_sizes.data(), sizes.data, children * sizeof(uint32_t),
@@ -120,7 +121,7 @@ struct dynamic_parallelism_bench {
 
     enum gf_status from_device(int children, struct gf_error *error)
     {
-        /* Small blocks, so that several multiprocessors launch. */
+        /* Blocks are small, so that several multiprocessors launch. */
         constexpr int LAUNCHING = 32;
         parent_kernel<<<lab_blocks(children, LAUNCHING), LAUNCHING>>>(sizes.data, in.data, out.data,
                                                                       children);
@@ -136,8 +137,8 @@ struct dynamic_parallelism_bench {
         return GF_OK;
     }
 
-    /* Timed by the host's clock, from an idle device to an idle device, since the round trip to the
-     * host counts. */
+    /* Times work by the host's clock, from an idle device to an idle device, because the round trip
+     * to the host counts. */
     template <typename Work>
     enum gf_status time(int children, Work work, double *us, struct gf_error *error)
     {

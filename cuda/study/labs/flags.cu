@@ -25,12 +25,12 @@ static const char *const names[FUNCTIONS] = {"3.7f / x", "sqrtf(x)", "sqrtf(x) /
 static double (*const exact[FUNCTIONS])(double) = {[](double x) { return (double)3.7f / x; },
                                                    [](double x) { return sqrt(x); },
                                                    [](double x) { return sqrt(x) / (x + 1.0); }};
-/* With IEEE arithmetic a result is rounded once, which is half an ulp; the third function rounds
- * three times, by at most one ulp of its result each. Without precise division and roots the
- * documented errors are 2 and 3 ulp. */
+/* The bounds of the error. With IEEE arithmetic a result is rounded once, which is half an ulp; the
+ * third function rounds three times, by at most one ulp of its result each. Without precise
+ * division and roots the documented errors are 2 and 3 ulp. */
 constexpr double MOST_ULP_IEEE = 0.5, MOST_ULP_THREE_STEPS = 3.0, MOST_ULP = 8.0;
 
-/* The share of denormal results that the kernel made 0. */
+/* Measures the part of the denormal results that the kernel made 0. */
 static enum gf_status flushed(const struct gf_lab_run *run, const struct flag_set *method,
                               const struct arguments &denormal, double *part,
                               struct gf_error *error)

@@ -1,9 +1,8 @@
-/* What is compiled once for each set of flags: the including file names it, the Makefile gives it
- * the flags.
- *
- *   #define FLAG_SET flags_ftz
- *   #define FLAGS_TEXT "-ftz=true"
- *   #include "cuda/study/labs/flags.cuh" */
+/* The kernels of the lab `flags`, which are compiled once for each set of flags. The including file
+ * names the set, and the Makefile passes the flags:
+ * #define FLAG_SET flags_ftz
+ * #define FLAGS_TEXT "-ftz=true"
+ * #include "cuda/study/labs/flags.cuh" */
 #ifndef GF_CUDA_STUDY_LABS_FLAGS_CUH
 #define GF_CUDA_STUDY_LABS_FLAGS_CUH
 
@@ -37,7 +36,7 @@ struct both {
     }
 };
 
-/* Half of a denormal is a denormal, which -ftz makes 0. */
+/* Computes half of a number. Half of a denormal is a denormal, which -ftz makes 0. */
 struct half {
     static __device__ float of(float x)
     {

@@ -26,7 +26,7 @@ static const struct gf_param histogram_params[] = {
 #include "pixel/histogram/histogram.h"
 
 constexpr int THREADS = 256;
-constexpr int RUNS_OF_SLOW = 3; /* these take a hundred times as long as the others */
+constexpr int RUNS_OF_SLOW = 3; /* these methods take a hundred times as long as the others */
 constexpr int DISTRIBUTIONS = 3, LEVELS = 65536, BINS_LEAST = 256;
 constexpr unsigned SKEWED_LEVEL = 20000, NINE_OF_TEN = 58982; /* of 65,536 */
 
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(THREADS)
         bytes[i] = (unsigned char)(samples[i] >> 8);
 }
 
-/* The samples as a picture of one row, as a filter's counter takes it. */
+/* Returns the samples as a picture of one row, for a filter's counter. */
 static struct gf_view line_of(const void *data, int count, int channels, int bits)
 {
     struct gf_view view = {};
@@ -125,8 +125,8 @@ struct lab {
     int count, column[METHODS];
     lab_memory<unsigned short> samples[DISTRIBUTIONS], levels;
     lab_memory<unsigned long long> counted;
-    std::vector<unsigned long long> right[DISTRIBUTIONS]; /* of LEVELS bins */
-    double gb_s[DISTRIBUTIONS][METHODS];                  /* of the last row */
+    std::vector<unsigned long long> right[DISTRIBUTIONS]; /* the right histograms, of LEVELS bins */
+    double gb_s[DISTRIBUTIONS][METHODS];                  /* the rates of the last row */
     unsigned long long wrong;
 };
 
@@ -173,7 +173,7 @@ static enum gf_status measure(struct lab *lab, int bins,
     return GF_OK;
 }
 
-/* Adds a row: all methods on one distribution of data with that many bins. */
+/* Adds a row with the times of all methods, for one distribution of data and that many bins. */
 static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, double x)
 {
     const struct gf_lab_run *const run = lab->run;
@@ -204,7 +204,7 @@ static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, 
     return GF_OK;
 }
 
-/* 8-bit samples, by the filters' own counters; "table a lane" is their default. */
+/* Measures the filters' own counters on 8-bit samples. Their default is "table a lane". */
 static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_statistic statistic,
                                     int channels)
 {
@@ -262,7 +262,7 @@ static enum gf_status make_data(struct lab *lab)
     return GF_OK;
 }
 
-/* Compares two methods; `claimed` means that the guide says which one is faster. */
+/* Compares two methods. `claimed` says that the guide claims which one is faster. */
 static void say(struct lab *lab, int distribution, int one, int other, bool claimed,
                 const char *where)
 {

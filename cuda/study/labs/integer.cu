@@ -16,11 +16,11 @@ static const struct gf_param integer_params[] = {
 
 constexpr int THREADS = 256;
 constexpr int COUNT = 1 << 20; /* threads */
-constexpr int CALLS = 64;      /* of a thread */
-constexpr int CHECKED = 4096;  /* on the CPU */
+constexpr int CALLS = 64;      /* calls of a thread */
+constexpr int CHECKED = 4096;  /* threads that are checked on the CPU */
 constexpr int LITERAL = 8;
 
-/* n = 1 << shift; the compiler knows neither. */
+/* The functions. n is 1 << shift; the compiler knows neither n nor shift. */
 #define FUNCTIONS(ROW) \
     ROW(number_alone, "a number, no operation", uint32_t, i) \
     ROW(signed_divide, "i / n, signed", int, i / n) \
@@ -45,18 +45,18 @@ constexpr int LITERAL = 8;
     };
 FUNCTIONS(DEFINE)
 
-/* The next number of a thread. It is random, so that no quotient or remainder follows from another.
- * The mask keeps it from being negative, where a shift is not the division; the compiler cannot
- * know that. */
+/* Returns the next number of a thread. Numbers are random, so that no quotient or remainder follows
+ * from another. The mask keeps them from being negative, where a shift is not a division; the
+ * compiler cannot know that. */
 constexpr int MASK = 0x3fffffff;
 static __host__ __device__ __forceinline__ uint32_t next_number(uint32_t number, int mask)
 {
     return (number * 1664525u + 1013904223u) & (uint32_t)mask;
 }
 
-/* n and its logarithm change with every call, since the compiler would take the reciprocal of a
- * constant divisor out of the loop, while most kernels divide once. They are kernel parameters,
- * which cost no instruction to read. */
+/* Divisors n and their logarithms, which change with every call: the compiler would move the
+ * reciprocal of a constant divisor out of the loop, while most kernels divide once. They are kernel
+ * parameters, which cost no instruction to read. */
 struct divisors {
     int n[CALLS], shift[CALLS], mask;
 };
@@ -127,7 +127,7 @@ static enum gf_status time_function(const struct gf_lab_run *run, int function, 
 /* ---- The guide's loop: out[i] = in[offset + stride * i] for i < n ---- */
 
 constexpr int LOOP = 256, LOOP_STRIDE = 3;
-constexpr int LOOP_INPUT = LOOP_STRIDE * LOOP + THREADS; /* stays in L1 */
+constexpr int LOOP_INPUT = LOOP_STRIDE * LOOP + THREADS; /* this array stays in L1 */
 
 template <typename COUNTER>
 static __global__ void __launch_bounds__(THREADS)

@@ -29,7 +29,7 @@ static const struct {
     {"2^17..2^30", {true, 17.0, 30.0}},   /* LARGE */
 };
 
-/* Uses both results, so that neither is optimised away. */
+/* Uses both results, so that the compiler does not remove the computation of either. */
 static __device__ float both(float sine, float cosine)
 {
     return fmaxf(sine, cosine);
@@ -56,11 +56,11 @@ static __device__ float of_sincospif(float x)
     return both(sine, cosine);
 }
 
-/* A group begins with the general function, with which the other functions of the group are
- * compared. The last members are the bounds of the error, in ulp and absolute; the larger one
- * applies. For functions of the library the bound is the documented one plus one ulp for the
- * operations around the call. The error of intrinsics is absolute or grows with the argument, so
- * that their bounds are larger. */
+/* The functions, in groups. A group begins with the general function, with which the other
+ * functions of the group are compared. The last members are the bounds of the error, in ulp and
+ * absolute; the larger one applies. For functions of the library the bound is the documented error
+ * plus one ulp for the operations around the call. The error of intrinsics is absolute or grows
+ * with the argument, so that their bounds are larger. */
 #define FUNCTIONS(GENERAL, SPECIAL) \
     GENERAL(by_sqrtf, "1/sqrtf(x)", 1.0f / sqrtf(x), 1.0 / sqrt(x), POSITIVE, 2, 0) \
     SPECIAL(by_rsqrtf, "rsqrtf(x)", rsqrtf(x), 1.0 / sqrt(x), POSITIVE, 2, 0) \

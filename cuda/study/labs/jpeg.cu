@@ -1,5 +1,5 @@
-/* What each step of decoding and encoding a group of JPEGs on the GPU takes, and what it costs to
- * find where blocks begin, by the length of the subsequences that a stream is cut into. */
+/* Measures the steps of decoding and encoding a group of JPEGs on the GPU, and the time of finding
+ * where blocks begin for several lengths of the subsequences that divide a stream. */
 #include "study/labs/lab.h"
 
 struct jpeg {
@@ -22,9 +22,11 @@ static const struct gf_param jpeg_params[] = {
 #include "cuda/study/labs/lab.cuh"
 #include "gpufilter/pipeline.h"
 
-constexpr int ALIGNMENT = 16;                 /* of rows in device memory */
-constexpr size_t BLOCK_BYTES = 64 * 2 + 2;    /* coefficients, and the DC value apart */
-constexpr uint64_t MEMORY_MOST = 4000000000u; /* for the decoder, and for the encoder */
+constexpr int ALIGNMENT = 16;                 /* alignment of rows in device memory */
+constexpr size_t BLOCK_BYTES = 64 * 2 + 2;    /* bytes of a block's coefficients, and of its
+                                               * separate DC value */
+constexpr uint64_t MEMORY_MOST = 4000000000u; /* device memory for the decoder, and for the
+                                               * encoder */
 
 /* ---- a picture, and its JPEG by libjpeg-turbo ---- */
 
@@ -35,7 +37,7 @@ static unsigned hash(unsigned x, unsigned y, unsigned seed)
     return h ^ h >> 13;
 }
 
-/* Random values in -1..1 on a grid, with interpolation. */
+/* Returns interpolated random values in -1..1. */
 static float noise(float x, float y, unsigned seed)
 {
     const int left = (int)x, top = (int)y;
@@ -47,7 +49,7 @@ static float noise(float x, float y, unsigned seed)
            (corner[2] * (1 - u) + corner[3] * u) * v;
 }
 
-/* Like a photograph, the picture has less contrast the finer the detail. */
+/* Paints a picture that has less contrast in finer detail, like a photograph. */
 static void paint(unsigned char *rgb, int width, int height)
 {
     for (int y = 0; y < height; y++) {
@@ -95,8 +97,6 @@ static enum gf_status convert(const void *data, size_t size, enum gf_file_format
     return status;
 }
 
-/* ---- the group ---- */
-
 /* Host memory that the device copies from at full speed. */
 struct pinned {
     unsigned char *data = NULL;
@@ -106,20 +106,22 @@ struct pinned {
     }
 };
 
-/* One picture in every form; the group has it many times. */
+/* One picture in every form. The group has it many times. */
 struct sample {
     struct gf_format format;
     size_t pitch, bytes; /* in device memory */
     struct file jpeg, expected;
     struct pinned upload; /* the JPEG */
     struct gf_jpeg_header header;
-    lab_memory<unsigned char> painted, decoded; /* decoded: all pictures of the group */
+    lab_memory<unsigned char> painted, decoded; /* `decoded` has room for all pictures of the
+                                                 * group */
 };
 
 static const unsigned char *pixels_of(const struct sample *sample)
 {
     const size_t bytes = gf_row_bytes(sample->format) * (size_t)sample->format.height;
-    return sample->expected.bytes() + (sample->expected.size - bytes); /* behind PPM's header */
+    return sample->expected.bytes() + (sample->expected.size - bytes); /* the pixels follow PPM's
+                                                                        * header */
 }
 
 static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpeg *params,
@@ -149,7 +151,7 @@ static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpe
     return GF_OK;
 }
 
-/* Counts the pictures that differ from those that libjpeg-turbo decodes. */
+/* Counts the pictures that differ from the result of libjpeg-turbo. */
 static enum gf_status count_different(const struct gf_lab_run *run, const struct sample *sample,
                                       int pictures, int *different, struct gf_error *error)
 {
@@ -168,8 +170,6 @@ static enum gf_status count_different(const struct gf_lab_run *run, const struct
     return GF_OK;
 }
 
-/* ---- the steps ---- */
-
 enum { DECODE_STEPS = 6, ENCODE_STEPS = 2 };
 
 static double median_of(std::vector<float> &values)
@@ -182,7 +182,8 @@ struct columns {
     int time, picture, rate;
 };
 
-/* bytes: the least that the step must read and write for the group. */
+/* Adds the row of a step. `bytes` is the least number of bytes that the step must read and write
+ * for the group. */
 static void add_row(struct gf_lab_result *result, const struct columns *columns, const char *name,
                     double ms, int pictures, double bytes)
 {
@@ -192,7 +193,7 @@ static void add_row(struct gf_lab_result *result, const struct columns *columns,
     gf_lab_value(result, columns->rate, bytes / ms * 1e-6);
 }
 
-/* Medians of the decoder's steps, in the order of struct gf_jpeg_decode_steps. */
+/* Measures the medians of the decoder's steps, in the order of struct gf_jpeg_decode_steps. */
 static enum gf_status time_decoder(const struct gf_lab_run *run, struct gf_jpeg_decoder *decoder,
                                    std::vector<struct gf_jpeg_decode_picture> &pictures,
                                    unsigned subsequence_bits, double ms[DECODE_STEPS],

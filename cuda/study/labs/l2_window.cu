@@ -1,6 +1,6 @@
 /* Streaming data passes through L2 while a working set is read again and again. An access policy
- * window keeps the working set in L2, with a hit ratio of 1 and with one that lets no more persist
- * than fits (Best Practices Guide, 9.2.2). */
+ * window keeps the working set in L2, with a hit ratio of 1, or with a hit ratio for which the part
+ * that persists fits in L2 (Best Practices Guide, 9.2.2). */
 #include "study/labs/lab.h"
 
 struct l2_window {
@@ -30,8 +30,8 @@ static enum gf_status check(const void *params, struct gf_error *error)
 
 constexpr int THREADS = 256;
 
-/* The guide's kernel also writes the working set, with races between threads; this one has a
- * defined result. */
+/* Reads the working set. The guide's kernel also writes it, with races between threads; this kernel
+ * has a defined result. */
 static __global__ void __launch_bounds__(THREADS)
     stream_kernel(const uint32_t *persistent, int persistent_count, const uint32_t *in,
                   uint32_t *out, int count)
@@ -50,7 +50,7 @@ static __global__ void __launch_bounds__(THREADS)
         atomicAdd(wrong, 1);
 }
 
-/* The stream, its access policy window, and the part of L2 that is set aside for the window, until
+/* The stream, its access policy window, and the part of L2 that is reserved for the window, until
  * the end of the scope. */
 struct window {
     cudaStream_t stream = NULL;
@@ -76,7 +76,8 @@ struct window {
         limited = !code;
         return code;
     }
-    /* bytes = 0: no window. Persisting lines of an earlier window become ordinary ones. */
+    /* Sets the window. A size of 0 removes it. Persisting lines of an earlier window become
+     * ordinary lines. */
     cudaError_t set(const void *base, size_t bytes, float hit_ratio) const
     {
         cudaStreamAttrValue value = {};
@@ -120,15 +121,16 @@ static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buff
 
 enum { WITHOUT, FULL, TUNED, METHODS };
 
-/* What the measurements of this lab share. */
+/* The state that the measurements of this lab share. */
 struct l2_window_bench {
     const struct gf_lab_run *run;
     struct gf_lab_result *result;
     struct buffers buffers;
     struct window window;
-    int set_aside_most, window_most;                       /* bytes that the device allows */
+    int set_aside_most, window_most;                       /* limits of the device, in bytes */
     int rate[METHODS], full_gain, tuned_gain, tuned_ratio; /* columns */
-    double best, past; /* gains: the largest of the sets that fit, the smallest of the others */
+    double best, past; /* gains: the largest of sets that fit in the window, the smallest of larger
+                        * sets */
 };
 
 static enum gf_status fill(struct l2_window_bench *bench, struct gf_error *error)
@@ -163,14 +165,14 @@ static void add_columns(struct l2_window_bench *bench)
     bench->tuned_ratio = gf_lab_column(result, "tuned ratio", "", 2);
 }
 
-/* Times a working set of that many MB by all methods. */
+/* Times a working set of `size` MB by all methods. */
 static enum gf_status measure_size(struct l2_window_bench *bench, int size, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench->run;
     struct buffers &buffers = bench->buffers;
     const size_t bytes = std::min((size_t)size * LAB_MB, (size_t)bench->window_most);
     const int persistent_count = (int)(size * LAB_MB / sizeof(uint32_t));
-    const double tuned_bytes = 2.0 / 3.0 * bench->set_aside_most; /* the guide's 20 of 30 MB */
+    const double tuned_bytes = 2.0 / 3.0 * bench->set_aside_most; /* 20 of 30 MB, as in the guide */
     const float tuned = (float)std::min(1.0, tuned_bytes / (double)bytes);
     const double moved = 3.0 * sizeof(uint32_t) * (double)buffers.in.count;
     struct lab_time times[METHODS];

@@ -1,10 +1,10 @@
-/* The functions of lab.cuh. */
+/* Memory, comparison and flushing for labs. */
 #include "cuda/study/labs/lab.cuh"
 
 constexpr int THREADS = 256;
-constexpr int BLOCKS_MAX = 4096; /* the kernels stride over the rest */
+constexpr int BLOCKS_MAX = 4096; /* the kernels stride over the other elements */
 
-/* A hash: every bit of the index affects every bit of the result. */
+/* Returns a hash: every bit of the index affects every bit of the result. */
 static __device__ __forceinline__ uint32_t hash(uint64_t index, uint32_t seed)
 {
     uint32_t x = (uint32_t)index ^ (uint32_t)(index >> 32) * 0x85ebca6bu ^ seed * 0x9e3779b9u;
@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(THREADS)
         atomicAdd(different, count);
 }
 
-/* Positive floats compare like their bits. */
+/* Finds the largest difference. The bits of positive floats have the order of the floats. */
 static __global__ void __launch_bounds__(THREADS)
     worst_kernel(const float *a, const float *b, size_t count, unsigned int *worst)
 {
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(THREADS)
         const uint4 v = memory[i];
         sum |= v.x | v.y | v.z | v.w;
     }
-    if (sum == 1) /* the memory holds 0xa5 */
+    if (sum == 1) /* never true, because every byte of the memory is 0xa5 */
         *never = sum;
 }
 
@@ -123,7 +123,8 @@ enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const flo
     return GF_OK;
 }
 
-/* Kept until the end of the lab, since an allocation would synchronise. */
+/* Memory for lab_flush(). It is kept until the end of the lab, because an allocation would
+ * synchronise. */
 static uint4 *flushing;
 static size_t flushing_bytes;
 
@@ -144,7 +145,7 @@ extern "C" enum gf_status gf_lab_device_begin(int device, struct gf_error *error
 {
     GF_CUDA_TRY(cudaSetDevice(device), device, error);
     GF_CUDA_TRY(cudaFree(NULL), device,
-                error); /* creates the context, so that no lab measures that */
+                error); /* this creates the context, so that no lab measures its creation */
     return GF_OK;
 }
 
@@ -155,7 +156,7 @@ extern "C" enum gf_status gf_lab_device_end(int device, struct gf_error *error)
     const cudaError_t code = cudaDeviceSynchronize();
     if (code == cudaSuccess)
         return GF_OK;
-    /* The error stays with the context. Only a new context works again. */
+    /* The error stays with the context, so that only a new context works. */
     const enum gf_status status = gf_cuda_fail(error, device, "cudaDeviceSynchronize", code);
     cudaDeviceReset();
     return status;

@@ -1,17 +1,14 @@
-/* What labs share on the device: memory with random or poisoned contents, comparison, timing by
- * events.
- *
- * Within run(const struct gf_lab_run *run, struct gf_lab_result *result, struct gf_error *error):
- *
- *   lab_memory<float> in, out;                      freed at the end of the scope
- *   LAB_DO(in.random(run, count, 1, error));        allocated and filled; floats are in -1..1
- *   LAB_DO(out.poison(run, count, error));
- *   copy_kernel<<<blocks, THREADS>>>(...);
- *   LAB_DO(lab_different(run, in.data, out.data, count, &different, error));
- *   gf_lab_check(result, !different, "the copy equals its input");
- *   LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time, error));
- *   gf_lab_value(result, column, lab_gb_s(2.0 * bytes, time));
- */
+/* Shared functions of labs on the device: memory with random or poisoned contents, comparison,
+ * timing by events. Within run(const struct gf_lab_run *run, struct gf_lab_result *result, struct
+ * gf_error *error):
+ * lab_memory<float> in, out; freed at the end of the scope
+ * LAB_DO(in.random(run, count, 1, error)); allocated and filled; floats are in -1..1
+ * LAB_DO(out.poison(run, count, error));
+ * copy_kernel<<<blocks, THREADS>>>(...);
+ * LAB_DO(lab_different(run, in.data, out.data, count, &different, error));
+ * gf_lab_check(result, !different, "the copy equals its input");
+ * LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time, error));
+ * gf_lab_value(result, column, lab_gb_s(2.0 * bytes, time)); */
 #ifndef GF_CUDA_STUDY_LABS_LAB_CUH
 #define GF_CUDA_STUDY_LABS_LAB_CUH
 
@@ -22,8 +19,8 @@
 #include "cuda/common/check.cuh"
 #include "study/labs/lab.h"
 
-/* Both return from the calling function on an error. LAB_TRY takes a CUDA call, LAB_DO a function
- * that returns enum gf_status. */
+/* Both return from the calling function on an error. LAB_TRY is for CUDA calls, LAB_DO for
+ * functions that return enum gf_status. */
 #define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, error)
 #define LAB_DO(call) \
     do { \
@@ -34,9 +31,9 @@
 /* Checks for an error after a launch outside of lab_time(). */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
-/* Limits the registers of a thread, in blocks of up to `threads`. Toolkits before 12.4 can only be
- * told how many blocks a multiprocessor should hold, which has the same effect if that many threads
- * fit. */
+/* Limits the registers of a thread, in blocks of up to `threads`. Toolkits before 12.4 accept only
+ * the number of blocks that a multiprocessor should hold, which has the same effect if that many
+ * threads fit. */
 #if CUDART_VERSION >= 12040
 #define LAB_REGISTERS(threads, most) __maxnreg__(most)
 #else
@@ -45,7 +42,8 @@
 
 constexpr size_t LAB_MB = 1000000; /* as in GB/s */
 
-/* Defined in lab.cu. Random 32-bit words, or floats in -1..1, the same for the same seed. */
+/* Fill memory with random 32-bit words, or floats in -1..1. The same seed gives the same
+ * numbers. */
 enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
                               uint32_t seed, struct gf_error *error);
 enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
@@ -53,11 +51,11 @@ enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size
 /* Counts the bytes that differ. */
 enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
                                    size_t bytes, uint64_t *different, struct gf_error *error);
-/* The largest |a - b|; infinite if either is NaN. */
+/* Finds the largest |a - b|; it is infinite if either is NaN. */
 enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
                          double *worst, struct gf_error *error);
-/* Reads enough to push everything else out of L2 (written lines would be written back later, in the
- * time of what follows). */
+/* Reads enough to evict everything else from L2. Lines that were written would be written back
+ * later, during the next measurement. */
 enum gf_status lab_flush(const struct gf_lab_run *run, struct gf_error *error);
 
 template <typename T>
@@ -123,7 +121,7 @@ template <typename T> struct lab_memory {
 };
 
 struct lab_time {
-    double median_s = 0; /* of one call */
+    double median_s = 0; /* the time of one call */
     double spread = 0;   /* (third quartile - first quartile) / median */
 };
 
@@ -145,8 +143,8 @@ static inline unsigned int lab_blocks(size_t count, size_t of_one_block)
     return (unsigned int)((count + of_one_block - 1) / of_one_block);
 }
 
-/* The columns of a lab that compares kernels: time, bandwidth, spread, and speed-up over the first
- * row that lab_row() adds, or over the first after lab_restart(). */
+/* The columns of a lab that compares kernels: time, bandwidth, spread, and speed-up. The speed-up
+ * refers to the first row that lab_row() adds, or the first after lab_restart(). */
 struct lab_columns {
     int time, rate, spread, speedup;
     double first_s;
@@ -169,7 +167,7 @@ static inline void lab_restart(struct lab_columns *columns)
     columns->first_s = 0.0;
 }
 
-/* bytes: the fewest that the task must move. */
+/* Adds a row. `bytes` is the least number of bytes that the task must move. */
 static inline void lab_row(struct gf_lab_result *result, struct lab_columns *columns, double x,
                            const char *label, double bytes, const struct lab_time &time)
 {
@@ -199,19 +197,20 @@ struct lab_interval {
     }
 };
 
-/* The aim for the time between a pair of events, which should be long compared with their
- * resolution, and the most launches in it. */
+/* The intended time between a pair of events, which should be long compared with their resolution,
+ * and the most launches in it. */
 constexpr double LAB_INTERVAL_S = 200e-6;
 constexpr int LAB_LAUNCHES_MAX = 100;
 
 enum lab_cache {
-    LAB_WARM, /* L2 as the call before left it; short calls are repeated in an interval */
-    LAB_COLD  /* L2 flushed before each call */
+    LAB_WARM, /* L2 has the contents that the last call left; short calls are repeated in an
+               * interval */
+    LAB_COLD  /* L2 is flushed before each call */
 };
 
-/* Times launch() on the default stream (streams made without cudaStreamNonBlocking are in its order
- * too): one call to warm up, one to see how long it takes, then run->runs intervals. launch() must
- * give the same result however often it is called, and not synchronise. */
+/* Times launch() on the default stream (streams without cudaStreamNonBlocking are in its order,
+ * too): one call to warm up, one call to see how long it takes, then run->runs intervals. launch()
+ * must give the same result however often it is called, and must not synchronise. */
 template <typename Launch>
 static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cache, Launch launch,
                                struct lab_time *time, struct gf_error *error)
@@ -247,9 +246,9 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
     return GF_OK;
 }
 
-/* Like lab_time(), but by the host's clock and from an idle device to an idle device, for work that
- * the host takes part in: allocations, copies of pageable memory. work() may synchronise and
- * returns an enum gf_status. */
+/* Times work that the host takes part in, such as allocations and copies of pageable memory, by the
+ * host's clock and from an idle device to an idle device. work() may synchronise and returns an
+ * enum gf_status. */
 template <typename Work>
 static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time,
                                     struct gf_error *error)

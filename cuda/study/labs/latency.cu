@@ -16,7 +16,7 @@ static const struct gf_param latency_params[] = {
 
 constexpr int WARP = 32, BLOCK_MOST = 1024;
 
-/* A chain of dependent loads: each load returns the address of the next. */
+/* The nodes of a chain of dependent loads: each load returns the address of the next. */
 constexpr int NODES = 1 << 18, NODE = 32 /* words: a line each */, HOPS = 4096;
 
 static __global__ void __launch_bounds__(1) chase_kernel(const uint32_t *chain, uint32_t *end)
@@ -38,8 +38,8 @@ static __device__ __forceinline__ uint32_t sum_of(const uint4 &v)
     return v.x + v.y + v.z + v.w;
 }
 
-/* Every thread has LOADS loads of T in flight, and no more: they are summed before the next ones
- * are issued. (A multiprocessor issues the instructions of a warp in order.) */
+/* Reads memory with LOADS loads of T in flight in every thread, and no more: they are summed before
+ * the next loads are issued. (A multiprocessor issues the instructions of a warp in order.) */
 template <typename T, int LOADS>
 static __global__ void __launch_bounds__(BLOCK_MOST)
     read_kernel(const T *in, uint32_t *out, size_t count)
@@ -76,7 +76,7 @@ static const struct {
 };
 constexpr int METHODS = sizeof methods / sizeof *methods;
 
-/* A random cycle through all nodes (Sattolo's shuffle). */
+/* Returns a random cycle through all nodes (Sattolo's shuffle). */
 static std::vector<uint32_t> cycle(void)
 {
     std::vector<uint32_t> next(NODES);
@@ -115,7 +115,7 @@ static enum gf_status time_chain(const struct gf_lab_run *run, double *memory_ns
     return GF_OK;
 }
 
-/* Times reads with that many warps on a multiprocessor; *wrong counts wrong sums. */
+/* Times reads with `warps` warps on a multiprocessor. *wrong counts wrong sums. */
 static enum gf_status time_read(const struct gf_lab_run *run, int method, int warps,
                                 const lab_memory<uint32_t> &in, uint32_t expected, double *gb_s,
                                 int *wrong, struct gf_error *error)
@@ -149,7 +149,7 @@ static void claims(const struct gf_lab_run *run, struct gf_lab_result *result,
                    const struct little &found)
 {
     const int multiprocessors = run->device.multiprocessors;
-    const double needed = found.memory_ns * found.best_gb_s; /* bytes: ns * GB/s */
+    const double needed = found.memory_ns * found.best_gb_s; /* ns * GB/s = bytes */
     const double predicted = found.first_bytes * multiprocessors / found.memory_ns;
     gf_lab_claim(
         result, fabs(found.first_gb_s / predicted - 1.0) < 0.25,

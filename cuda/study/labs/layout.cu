@@ -1,4 +1,4 @@
-/* Adds one to each sample of pixels of three samples. Interleaved pixels lie 3 or 12 bytes apart,
+/* Adds one to each sample of pixels of three samples. Interleaved pixels are 3 or 12 bytes apart,
  * so that the lanes of a warp load and store with gaps. The guide's remedies are shared memory,
  * planes, and an aligned struct of four (CUDA Performance Optimization, "Coalescing: structures of
  * size other than 4, 8 or 16"). */
@@ -48,9 +48,9 @@ static __global__ void __launch_bounds__(THREADS) straight_kernel(const T *in, T
     ((three<T> *)out)[i] = pixel;
 }
 
-/* Words are loaded and stored in the order of memory, and each thread reads its pixel from shared
- * memory. A stride of three words is coprime to the 32 banks, and bytes of one word are broadcast,
- * so that there are no conflicts. */
+/* Loads and stores words in the order of memory. Each thread reads its pixel from shared memory. A
+ * stride of three words is coprime to the 32 banks, and bytes of one word are broadcast, so that
+ * there are no conflicts. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) shared_kernel(const T *in, T *out, int pixels)
 {
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS) aligned_kernel(const T *in, T 
     ((four<T> *)out)[i] = pixel;
 }
 
-/* Not in the guides: four pixels are three aligned vectors. */
+/* Processes four pixels as three aligned vectors, which the guides do not show. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) vector_kernel(const T *in, T *out, int pixels)
 {
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(THREADS) vector_kernel(const T *in, T *
     }
 }
 
-/* Sample c of pixel i is at i * pixel_step + c * sample_step. */
+/* Checks the result. Sample c of pixel i is at i * pixel_step + c * sample_step. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     check_kernel(const T *in, const T *out, int pixels, int pixel_step, int sample_step,

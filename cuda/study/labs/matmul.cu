@@ -1,6 +1,6 @@
-/* C = A B as in the guide, where A is a column of tiles and B a row of tiles: shared memory saves
- * redundant reads (Best Practices Guide, 9.2.3.2). The same for a colour matrix, where A is 3 x 3
- * and B the three planes of a picture. */
+/* Computes C = A B as in the guide, where A is a column of tiles and B a row of tiles: shared
+ * memory saves redundant reads (Best Practices Guide, 9.2.3.2). The lab also applies a colour
+ * matrix, where A is 3 x 3 and B the three planes of a picture. */
 #include "study/labs/lab.h"
 
 struct matmul {
@@ -28,7 +28,8 @@ static __global__ void __launch_bounds__(TILE *TILE)
     c[(size_t)row * n + column] = sum;
 }
 
-/* A warp loads the rows of A's tile that it uses, so that only the warp must synchronise. */
+/* Holds A's tile in shared memory. A warp loads the rows of the tile that it uses, so that only the
+ * warp must synchronise. */
 static __global__ void __launch_bounds__(TILE *TILE)
     tile_of_a_kernel(const float *a, const float *b, float *c, int n)
 {
@@ -58,7 +59,7 @@ static __global__ void __launch_bounds__(TILE *TILE)
     c[(size_t)row * n + column] = sum;
 }
 
-/* The colour matrix: the rows of C are the three planes of a picture; a block computes 256 columns
+/* The colour matrix. The rows of C are the three planes of a picture; a block computes 256 columns
  * of each. */
 constexpr int CHANNELS = 3;
 constexpr int COLUMNS = 256;
@@ -112,7 +113,8 @@ static __global__ void __launch_bounds__(COLUMNS *CHANNELS)
     c[(size_t)row * n + column] = sum;
 }
 
-/* The method of a filter: a thread loads the whole pixel, and nothing is read twice. */
+/* Computes the colour matrix as a filter does: a thread loads the whole pixel, and nothing is read
+ * twice. */
 static __global__ void __launch_bounds__(COLUMNS)
     colour_registers_kernel(const float *a, const float *b, float *c, int n)
 {

@@ -1,6 +1,6 @@
-/* C = A At as in the guide. Without shared memory the second factor is read down its columns, 32
- * floats apart. In shared memory the columns of a tile lie in one bank, unless the tile is padded
- * (Best Practices Guide, 9.2.3.3). */
+/* Computes C = A At as in the guide. Without shared memory the second factor is read down its
+ * columns, 32 floats apart. In shared memory the columns of a tile are in one bank, unless the tile
+ * is padded (Best Practices Guide, 9.2.3.3). */
 #include "study/labs/lab.h"
 
 struct matmul_at {
@@ -26,9 +26,9 @@ static __global__ void __launch_bounds__(TILE *TILE) simple_kernel(const float *
     c[(size_t)row * n + column] = sum;
 }
 
-/* The lanes of a warp write a column of the transposed tile. With PITCH 32 the column lies in one
- * bank, and the write is split into 32. With PITCH 33 the extra word moves each row by one bank,
- * and the column lies in all banks. */
+/* Reads A by rows. The lanes of a warp write a column of the transposed tile. With PITCH 32 the
+ * column is in one bank, and the write is split into 32. With PITCH 33 the extra word moves each
+ * row by one bank, and the column is in all banks. */
 template <int PITCH>
 static __global__ void __launch_bounds__(TILE *TILE)
     coalesced_kernel(const float *a, float *c, int n)

@@ -17,7 +17,7 @@ static const struct gf_param occupancy_params[] = {
 
 constexpr int BLOCK_MOST = 1024, BLOCK = 256;
 
-/* With one float a thread only other warps can hide the latency. */
+/* Copies one float for each thread, so that only other warps can hide the latency. */
 static __global__ void __launch_bounds__(BLOCK_MOST)
     copy_kernel(const float *in, float *out, int count)
 {
@@ -26,8 +26,8 @@ static __global__ void __launch_bounds__(BLOCK_MOST)
         out[i] = in[i];
 }
 
-/* A thread loads HELD floats into registers before it writes the first. With more of them fewer
- * threads fit, but each has more loads in flight. */
+/* Copies HELD floats for each thread, which loads all of them into registers before it writes the
+ * first. With a larger HELD fewer threads fit, but each has more loads in flight. */
 template <int HELD>
 static __global__ void __launch_bounds__(BLOCK) held_kernel(const float *in, float *out, int count)
 {
@@ -42,15 +42,14 @@ static __global__ void __launch_bounds__(BLOCK) held_kernel(const float *in, flo
 #pragma unroll
     for (int k = 0; k < HELD; k++) {
         const int at = i + k * (int)blockDim.x;
-        if (at < count &&
-            most >=
-                value[k]) /* always true; it keeps all values in registers until all are loaded */
+        if (at < count && most >= value[k]) /* always true, which keeps all values in registers
+                                             * until all are loaded */
             out[at] = value[k];
     }
 }
 
-/* The guide's example of a kernel of 37 registers, which gets 40, since registers are allocated in
- * units of eight. */
+/* The registers of a kernel from the guide. It uses 37 registers and gets 40, because registers are
+ * allocated in units of eight. */
 constexpr int GUIDE_REGISTERS = 40, GUIDE_HELD = 40;
 static __global__ void LAB_REGISTERS(384, GUIDE_REGISTERS)
     guide_kernel(const float *in, float *out, int count)
@@ -124,8 +123,8 @@ struct occupancy_bench {
         return GF_OK;
     }
 
-    /* Like theory(), and adds the time of a kernel that copies. held: number of floats of a thread.
-     */
+    /* Adds a row with the results of theory() and the time of a kernel that copies. held: the
+     * number of floats of a thread. */
     enum gf_status row(kernel *kernel, int block, size_t shared, int held, double *occupancy,
                        double *gb_s, struct gf_error *error)
     {
@@ -165,7 +164,7 @@ static enum gf_status block_sizes(struct occupancy_bench &bench, struct gf_error
     gf_lab_claim(bench.result, gb_s[OF_32] < 0.9 * best_gb_s,
                  "blocks of at least 64 threads should be used: 32 reach %.2f of the best",
                  gb_s[OF_32] / best_gb_s);
-    /* Each block moves 8 bytes a thread. */
+    /* Each block moves 8 bytes for each thread. */
     const auto blocks_per_us = [&](int i) {
         return gb_s[i] * 1e3 / (2 * sizeof(float) * sizes[i]);
     };
@@ -211,7 +210,7 @@ static enum gf_status registers(struct occupancy_bench &bench, struct gf_error *
     return GF_OK;
 }
 
-/* The same kernel with more and more dynamic shared memory, as in the guide. */
+/* Runs the same kernel with more and more dynamic shared memory, as in the guide. */
 static enum gf_status shared_memory(struct occupancy_bench &bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench.run;

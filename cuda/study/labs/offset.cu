@@ -1,5 +1,5 @@
-/* A copy with addresses shifted by some floats. A warp then touches five sectors of 32 bytes
- * instead of four, and one line more (Best Practices Guide, 9.2.1.3). */
+/* Copies an array at addresses shifted by some floats. A warp then touches five sectors of 32 bytes
+ * instead of four, and one more line (Best Practices Guide, 9.2.1.3). */
 #include "study/labs/lab.h"
 
 struct offset {
@@ -20,8 +20,8 @@ constexpr int SECTOR = 8; /* floats of 32 bytes */
 constexpr int LINE = 32;  /* floats of 128 bytes */
 constexpr int FLOATS_MOST = 4;
 
-/* With one float for each thread this is the guide's kernel. With several, each access of a warp is
- * the same, and more accesses are in flight at once. */
+/* Copies the array. With one float for each thread this is the kernel of the Best Practices Guide.
+ * With several, each access of a warp is the same, and more accesses are in flight at once. */
 template <int FLOATS>
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const float *in, float *out, int count, int in_offset, int out_offset)
@@ -82,8 +82,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const double bytes = 2.0 * count * sizeof(float);
     lab_memory<float> in, out;
     uint64_t wrong = 0;
-    /* Rates of the guide's kernel: at offset 0, the slowest that starts within a sector, and the
-     * slowest that starts within a line. */
+    /* Rates with one float for each thread: at offset 0, the slowest that starts within a sector,
+     * and the slowest that starts within a line. */
     double aligned = 0.0, misaligned = 0.0, sectors = 0.0;
     LAB_DO(in.random(run, count + params->most, 1, error));
     LAB_DO(out.alloc(run, count + params->most, error));

@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = in[i];
 }
 
-/* Memory of the other device; the lab's device is current before and after. */
+/* Memory of the other device. The lab's device is the current one before and after each call. */
 struct peer_memory {
     int device, other;
     uint4 *data = NULL;
@@ -48,8 +48,8 @@ struct peer_memory {
     }
 };
 
-/* With unified addressing the runtime knows which memory a pointer points to, and pinned memory has
- * the same address on both sides. */
+/* Checks unified addressing: the runtime knows to which memory a pointer points, and pinned memory
+ * has the same address on the host and the device. */
 static enum gf_status check_addresses(const struct gf_lab_run *run, const void *device_pointer,
                                       struct gf_lab_result *result, struct gf_error *error)
 {
@@ -104,7 +104,8 @@ static enum gf_status measure(const struct gf_lab_run *run, const char *label, b
         else
             cudaMemcpyPeerAsync(target.data, here, there.data, there.other, bytes, 0);
     };
-    /* Poisons the target, so that the result of an earlier method is not taken for this one's. */
+    /* The target is poisoned, so that an earlier method's result cannot be taken for this
+     * method's. */
     LAB_TRY(cudaMemset(target.data, 0xa5, bytes));
     LAB_TRY(cudaMemcpyPeer(there.data, there.other, target.data, here, bytes));
     LAB_DO(lab_time(run, LAB_WARM, send, &to, error));

@@ -1,5 +1,5 @@
-/* Powers with small fractional exponents by square and cube roots, against powf: all of table 5 of
- * the Best Practices Guide (11.1.5). */
+/* Computes powers with small fractional exponents by square and cube roots, and compares them with
+ * powf: all of table 5 of the Best Practices Guide (11.1.5). */
 #include "study/labs/lab.h"
 
 struct powers {
@@ -15,7 +15,7 @@ static const struct gf_param powers_params[] = {
 #ifdef __CUDACC__
 #include "cuda/study/labs/arithmetic.cuh"
 
-/* The table, in its order: numerator, denominator, the formula with r for the result. */
+/* Table 5, in its order: numerator, denominator, and the formula, whose result is r. */
 #define TABLE_5(ROW) \
     ROW(1, 9, r = rcbrtf(rcbrtf(x))) \
     ROW(-1, 9, r = cbrtf(rcbrtf(x))) \
@@ -41,7 +41,7 @@ static const struct gf_param powers_params[] = {
     ROW(-3, 2, r = (1.0f / x) * rsqrtf(x))
 
 template <int NUMERATOR, int DENOMINATOR> struct formula;
-/* The exponent as a caller of powf writes it: a constant, rounded to float. */
+/* Calls powf with the exponent in the usual form: a constant, rounded to float. */
 template <int NUMERATOR, int DENOMINATOR> struct by_powf {
     static __device__ float of(float x)
     {
@@ -70,9 +70,9 @@ static const struct power {
     TABLE_5(POWER)};
 constexpr int POWERS = sizeof powers / sizeof *powers;
 
-/* Each formula has at most four roundings, or roots with an error of 1 to 2 ulp. powf has a
- * documented error of 4 ulp; rounding the exponent adds a relative error of at most ln(2^20) *
- * 2^-24. */
+/* The bounds of the error. Each formula has at most four roundings, or roots with an error of 1 to
+ * 2 ulp. powf has a documented error of 4 ulp; rounding the exponent adds a relative error of at
+ * most ln(2^20) 2^-24. */
 constexpr struct bounds BOUNDS = {16.0, 0.0};
 
 /* The findings over all formulas. */
@@ -86,7 +86,7 @@ static void count(struct summary *summary, const struct power *power,
 {
     const double times = by_powf.time.median_s / formula.time.median_s;
     const bool better = formula.worst_ulp < by_powf.worst_ulp;
-    /* Halves and fourths are floats, thirds are not. */
+    /* Halves and fourths are exact floats, thirds are not. */
     const bool rounded = power->denominator % 3 == 0;
     if (power->numerator == 1 && power->denominator == 3)
         summary->cube_root = times;

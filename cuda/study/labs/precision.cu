@@ -1,5 +1,5 @@
-/* The same polynomial in single and in double precision, and with literals without their f (Best
- * Practices Guide, 11.1.4 and 6.3.1). */
+/* Compares the same polynomial in single precision, in double precision, and with literals that
+ * lack the suffix f (Best Practices Guide, 11.1.4 and 6.3.1). */
 #include "study/labs/lab.h"
 
 struct precision {
@@ -17,8 +17,8 @@ static const struct gf_param precision_params[] = {
 #ifdef __CUDACC__
 #include "cuda/study/labs/arithmetic.cuh"
 
-/* A few products by constants and their sum, as in the conversion of RGB to gray. T is the type of
- * the literals; the argument and the result are floats. */
+/* Computes a few products with constants and their sum, as in the conversion of RGB to gray. T is
+ * the type of the literals; the argument and the result are floats. */
 template <typename T> static __host__ __device__ T polynomial(T x)
 {
     return (((T)0.1 * x + (T)0.7) * x - (T)0.3) * x + (T)1.9;
@@ -31,8 +31,8 @@ struct with_f {
     }
 };
 
-/* One literal lacks its f: from there on the expression is computed in double, then converted back.
- */
+/* Computes the polynomial with one literal without the suffix f. From this literal on the
+ * expression is computed in double, and then converted back. */
 struct one_without_f {
     static __device__ float of(float x)
     {
@@ -47,7 +47,7 @@ struct all_without_f {
     }
 };
 
-/* The polynomial in doubles alone. */
+/* Computes the polynomial in doubles alone. */
 static __global__ void __launch_bounds__(EVALUATE_THREADS)
     doubles_kernel(const double *x, double *out, int arguments)
 {
@@ -60,8 +60,8 @@ static __global__ void __launch_bounds__(EVALUATE_THREADS)
     out[i] = sum;
 }
 
-/* A kernel bound by memory, where only the number of bytes matters. Both versions use 16 bytes for
- * each thread. */
+/* The values of a thread, 16 bytes for floats and doubles alike, in a kernel that is limited by
+ * memory. */
 template <typename T> struct alignas(16) pack {
     T value[16 / sizeof(T)];
 };
@@ -160,7 +160,7 @@ struct findings {
     struct measured floats[LITERALS];
     struct lab_time doubles;
     double worst_double;
-    double gb_s[2], us[2], worst[2]; /* for arrays of floats and of doubles */
+    double gb_s[2], us[2], worst[2]; /* of arrays of floats, and of doubles */
 };
 
 static enum gf_status measure_all(const struct gf_lab_run *run, struct findings *found,

@@ -1,13 +1,13 @@
-/* What the labs of matrix products share: the reference, and running one kernel after the other. */
+/* Shared functions of the labs of matrix products: the reference, and a row of results. */
 #ifndef GF_CUDA_STUDY_LABS_PRODUCT_CUH
 #define GF_CUDA_STUDY_LABS_PRODUCT_CUH
 
 #include "cuda/study/labs/lab.cuh"
 
-constexpr int TILE = 32; /* the guide's w: the depth of the product and the side of a block */
+constexpr int TILE = 32; /* the depth of the product and the side of a block (the guide's w) */
 
-/* c[row][column] = sum of a[row * a_step + i] * b[i * b_row_step + column * b_column_step], in
- * double. */
+/* Computes c[row][column] = sum of a[row * a_step + i] * b[i * b_row_step + column *
+ * b_column_step], in double. */
 static __global__ void __launch_bounds__(TILE *TILE)
     reference_kernel(const float *a, int a_step, const float *b, size_t b_row_step,
                      int b_column_step, float *c, int rows, int columns, int depth)
@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(TILE *TILE)
     c[(size_t)row * columns + column] = (float)sum;
 }
 
-/* Depth products of factors below 1, added up in float. */
+/* Returns the tolerance of `depth` products of factors below 1, which are added in float. */
 static inline double product_tolerance(int depth)
 {
     return 2.0 * depth * depth * 0x1p-24;
@@ -39,7 +39,8 @@ static enum gf_status product_row(const struct gf_lab_run *run, struct lab_colum
 {
     double difference;
     LAB_DO(c.alloc(run, reference.count, error));
-    LAB_TRY(cudaMemset(c.data, 0xff, c.bytes())); /* NaN, which no sum is near */
+    LAB_TRY(cudaMemset(c.data, 0xff, c.bytes())); /* all bytes 0xff make NaN, to which no sum is
+                                                   * close */
     launch();
     LAB_LAUNCHED();
     LAB_DO(lab_worst(run, c.data, reference.data, c.count, &difference, error));

@@ -1,6 +1,6 @@
 /* Methods of summing an array: first within the threads of a block, then over the blocks
  * (Programming Guide 2.2.5, 2.2.6; Best Practices Guide 9.2.3 for the banks). Each thread first
- * adds up some vectors of four by itself. The more it adds, the less the method matters. */
+ * adds some vectors of four by itself. The more it adds, the less the method matters. */
 #include "study/labs/lab.h"
 
 struct reduce {
@@ -22,7 +22,7 @@ static const struct gf_param reduce_params[] = {
 namespace cg = cooperative_groups;
 
 constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP;
-constexpr int VECTORS_MAX = 32; /* for each thread */
+constexpr int VECTORS_MAX = 32; /* vectors of a thread */
 
 typedef cuda::atomic_ref<unsigned, cuda::thread_scope_device> device_ref;
 typedef cuda::atomic_ref<unsigned, cuda::thread_scope_block> block_ref;
@@ -32,7 +32,7 @@ static const char *const method_names[METHODS] = {
     "atomic_ref a thread", "shared, modulo", "shared, halves",    "shuffles",
     "reduce.add",          "cg::reduce",     "block's atomic_ref"};
 
-/* First every second thread adds its neighbour's value, then every fourth, and so on. Half of each
+/* Lets every second thread add its neighbour's value, then every fourth, and so on. Half of each
  * warp is idle from the first step on, and strides of two and more cause bank conflicts. */
 static __device__ unsigned sum_interleaved(unsigned sum)
 {
@@ -47,7 +47,7 @@ static __device__ unsigned sum_interleaved(unsigned sum)
     return i == 0 ? sums[0] : 0;
 }
 
-/* The lower half of the threads adds the values of the upper half. Whole warps become idle, and
+/* Lets the lower half of the threads add the values of the upper half. Whole warps become idle, and
  * adjacent threads read adjacent words. */
 static __device__ unsigned sum_halves(unsigned sum)
 {
@@ -112,7 +112,7 @@ static __device__ unsigned sum_block_atomic(unsigned sum)
     return total;
 }
 
-/* Thread 0 gets the block's sum. */
+/* Computes the block's sum, which thread 0 gets. */
 template <int METHOD> static __device__ __forceinline__ unsigned sum_block(unsigned sum)
 {
     switch (METHOD) {
@@ -141,7 +141,7 @@ static __device__ __forceinline__ unsigned sum_of(uint4 v)
     return (v.x + v.y) + (v.z + v.w);
 }
 
-/* A block takes a stretch of THREADS * each vectors, or single elements. */
+/* Sums an array. A block adds THREADS * each vectors, or single elements. */
 template <int METHOD, typename VECTOR>
 static __global__ void __launch_bounds__(THREADS)
     sum_kernel(const VECTOR *in, int count, int each, unsigned *total)
@@ -162,8 +162,8 @@ static __global__ void __launch_bounds__(THREADS)
         device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
 }
 
-/* The blocks that run at once go through the array together and synchronise; then the first block
- * adds up the sums of all, without atomic operations. */
+/* Sums an array by the blocks that run at once. They go through the array together and synchronise;
+ * then the first block adds the sums of all blocks, without atomic operations. */
 static __global__ void __launch_bounds__(THREADS)
     sum_grid_kernel(const uint4 *in, int count, unsigned *sums, unsigned *total)
 {
@@ -187,8 +187,8 @@ static __global__ void __launch_bounds__(THREADS)
         *total = sum;
 }
 
-/* Like sum_grid_kernel(), without synchronisation: each block adds its sum to the total by an
- * atomic operation. */
+/* Sums an array by as many blocks as in sum_grid_kernel(), without synchronisation: each block adds
+ * its sum to the total by an atomic operation. */
 static __global__ void __launch_bounds__(THREADS)
     sum_stride_kernel(const uint4 *in, int count, unsigned *total)
 {
@@ -243,7 +243,7 @@ static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch 
     return GF_OK;
 }
 
-/* The number of blocks that the device holds at once. */
+/* Finds the number of blocks that the device holds at once. */
 template <typename Kernel>
 static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int *blocks,
                                struct gf_error *error)
@@ -256,7 +256,8 @@ static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int 
     return GF_OK;
 }
 
-/* Rows beside the curve: grids with as many blocks as the device holds at once. */
+/* Adds rows that are no points of the curve: grids with as many blocks as the device holds at
+ * once. */
 static enum gf_status measure_grids(struct lab *lab, int column)
 {
     const struct gf_lab_run *const run = lab->run;

@@ -1,4 +1,4 @@
-/* The same kernel with enough registers and with fewer and fewer. Values that do not fit are
+/* Runs the same kernel with enough registers and with fewer and fewer. Values that do not fit are
  * spilled to local memory, which is off the chip (Best Practices Guide, 9.2.4 and 9.2.7.1;
  * Programming Guide, 2.2.3.4). */
 #include "study/labs/lab.h"
@@ -16,11 +16,10 @@ static const struct gf_param spill_params[] = {
 #include "cuda/study/labs/lab.cuh"
 
 constexpr int THREADS = 256;
-constexpr int VALUES = 64; /* of a thread; all are used until the end of the kernel */
+constexpr int VALUES = 64; /* values of a thread; all are used until the end of the kernel */
 constexpr int ROUNDS = 64;
 
-/* Each value becomes a product of itself and its neighbour, so that all are needed until the end.
- */
+/* Combines a value with its neighbour, so that all values are needed until the end. */
 static __host__ __device__ __forceinline__ float mixed(float a, float b)
 {
     return fmaf(a, 0.5f, 0.25f * b);
@@ -49,8 +48,8 @@ static __global__ void LAB_REGISTERS(THREADS, MOST)
     out[i] = sum;
 }
 
-/* The same with an index that is unknown to the compiler: registers cannot be indexed, so that the
- * array is in local memory however many registers are free. */
+/* Does the same with an index that the compiler does not know. Registers cannot be indexed, so that
+ * the array is in local memory however many registers are free. */
 static __global__ void LAB_REGISTERS(THREADS, 255)
     indexed_kernel(const float *in, float *out, int rounds)
 {
@@ -91,7 +90,7 @@ static float on_cpu(const std::vector<float> &in, int i)
     return sum;
 }
 
-/* Computes the sums of the first threads, row by row of the input. */
+/* Computes the sums of the first threads on the CPU, row by row of the input. */
 static enum gf_status check(const struct gf_lab_run *run, const lab_memory<float> &in, int threads,
                             const lab_memory<float> &out, int *wrong, struct gf_error *error)
 {

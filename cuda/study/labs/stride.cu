@@ -1,5 +1,5 @@
-/* A copy of every s-th float: a warp touches s times the sectors that its data would fill, until
- * every lane has a sector of its own (Best Practices Guide, 9.2.1.4). */
+/* Copies every s-th float. A warp touches s times the sectors that its data would fill, until every
+ * lane has a sector of its own (Best Practices Guide, 9.2.1.4). */
 #include "study/labs/lab.h"
 
 struct stride {
@@ -18,7 +18,8 @@ static const struct gf_param stride_params[] = {
 constexpr int THREADS = 256;
 constexpr int SECTOR = 8; /* floats of 32 bytes */
 
-/* The guide's kernel. Every stride spans the same memory, so that L2 never holds it. */
+/* Copies every s-th float, as the kernel of the Best Practices Guide. Every stride spans the same
+ * memory, so that L2 never holds it. */
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const float *in, float *out, int count, int stride)
 {

@@ -1,10 +1,10 @@
-/* Texture fetches compared with plain loads: of each element, of a neighbourhood with clamped or
+/* Compares texture fetches with plain loads: of each element, of a neighbourhood with clamped or
  * wrapped borders, and interpolated between four elements (Best Practices Guide, 9.2.5). The
  * Programming Guide, 2.2.3.7, says that textures no longer have an advantage. The hardware rounds
  * the fractions of its filter to eight bits. */
 #include "study/labs/lab.h"
 
-/* Not "texture", which toolkits before 12.0 declare. */
+/* The parameters. The name "texture" is not possible, because toolkits before 12.0 declare it. */
 struct texture_fetches {
     int side;
 };
@@ -20,12 +20,14 @@ static const struct gf_param texture_params[] = {
 
 constexpr int TILE_WIDTH = 32, TILE_HEIGHT = 8;
 
-/* A picture as the kernels see it: memory, and textures of it. */
+/* A picture for the kernels: its memory, and textures of it. */
 struct picture {
     const float *data;
     int n;
-    cudaTextureObject_t linear;              /* of plain memory: no borders, no filter */
-    cudaTextureObject_t clamp, wrap, filter; /* of an array; wrap uses coordinates in 0..1 */
+    cudaTextureObject_t linear;              /* a texture of plain memory, without borders and
+                                              * filter */
+    cudaTextureObject_t clamp, wrap, filter; /* textures of an array; `wrap` uses coordinates in
+                                              * 0..1 */
 };
 
 struct position {
@@ -38,8 +40,8 @@ static __device__ __forceinline__ struct position here(void)
             (int)(blockIdx.y * TILE_HEIGHT + threadIdx.y)};
 }
 
-/* The points that the bilinear kernels sample: rotated by some degrees and enlarged, some beyond
- * the border. */
+/* Returns the point that the bilinear kernels sample for a pixel. The points are rotated by some
+ * degrees and enlarged, and some are beyond the border. */
 static __device__ __forceinline__ float2 looked_at(struct position at)
 {
     return make_float2(0.874f * (float)at.x - 0.123f * (float)at.y + 31.31f,
@@ -66,7 +68,8 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     out[i] = TEXTURE ? tex1Dfetch<float>(in.linear, i) : in.data[i];
 }
 
-/* The nine neighbours have different weights, so that a misplaced one changes the result. */
+/* Sums a pixel's neighbourhood. The nine neighbours have different weights, so that a misplaced one
+ * changes the result. */
 template <bool TEXTURE, bool WRAP>
 static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
     neighbours_kernel(struct picture in, float *out)
@@ -179,9 +182,9 @@ static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<flo
 
 typedef void kernel(struct picture in, float *out);
 
-/* Plain loads are the reference for textures, and the input is the reference for the copy.
- * Tolerances: random values lie in -1..1, and the fractions of the hardware's filter are off by
- * less than 1/256 in both directions, to which comes the rounding of the coordinates. */
+/* The measurements. Plain loads are the reference for textures, and the input is the reference for
+ * the copy. Tolerances: random values are in -1..1, and the fractions of the hardware's filter have
+ * errors below 1/256 in both directions, to which the rounding of the coordinates is added. */
 static const struct {
     const char *label;
     kernel *plain, *texture;
@@ -224,7 +227,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         LAB_DO(plain_out.alloc(run, in.count, error));
         LAB_DO(texture_out.alloc(run, in.count, error));
         LAB_TRY(
-            cudaMemset(plain_out.data, 0xff, plain_out.bytes())); /* NaN differs from everything */
+            cudaMemset(plain_out.data, 0xff, plain_out.bytes())); /* all bytes 0xff make NaN, which
+                                                                   * differs from everything */
         LAB_TRY(cudaMemset(texture_out.data, 0xff, texture_out.bytes()));
         by_loads();
         by_texture();

@@ -1,5 +1,6 @@
-/* Host memory to device memory and back: pageable and pinned, in one piece and in many, and read or
- * written by a kernel where it lies (Best Practices Guide, 9.1). */
+/* Measures transfers from host memory to device memory and back: of pageable and pinned memory, in
+ * one piece and in many, and by a kernel that accesses host memory directly (Best Practices Guide,
+ * 9.1). */
 #include "study/labs/lab.h"
 
 struct transfer {
@@ -18,9 +19,9 @@ static const struct gf_param transfer_params[] = {
 
 constexpr int THREADS = 256;
 constexpr size_t SMALL_BYTES =
-    16 * LAB_MB; /* bytes that are copied in small pieces, since these take long */
+    16 * LAB_MB; /* fewer bytes are copied in small pieces, because these take long */
 
-/* The kernel of zero copy: coalesced, each element once. */
+/* Copies host memory without a transfer (zero copy): accesses are coalesced, each element once. */
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const uint4 *in, uint4 *out, size_t count)
 {
@@ -88,7 +89,7 @@ struct method {
     const char *label;
     enum { PAGEABLE, PINNED, REGISTERED } memory;
     size_t piece; /* bytes of a piece; 0: all in one */
-    bool kernel;  /* zero copy instead of copies */
+    bool kernel;  /* a kernel accesses host memory, instead of copies */
 };
 
 static const struct method methods[] = {

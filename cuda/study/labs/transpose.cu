@@ -1,6 +1,6 @@
-/* Transposes of a matrix of floats, beginning with the naive one of CME 213's lecture. A transpose
- * moves as many bytes as a copy, which is therefore its bound (Programming Guide, 2.2.4.1-2; Best
- * Practices Guide, 9.2.3.3). */
+/* Transposes a matrix of floats by several kernels, beginning with the naive kernel of CME 213's
+ * lecture. A transpose moves as many bytes as a copy, which is therefore its bound (Programming
+ * Guide, 2.2.4.1-2; Best Practices Guide, 9.2.3.3). */
 #include "study/labs/lab.h"
 
 struct transpose {
@@ -19,17 +19,18 @@ static const struct gf_param transpose_params[] = {
 constexpr int THREADS = 256;
 constexpr int WARP = 32;
 constexpr int TILE = 32;
-constexpr int WIDE_TILE = 64; /* in the vectorised kernel: 16 x 16 blocks of 4 x 4 */
+constexpr int WIDE_TILE = 64; /* the tile of the vectorised kernel: 16 x 16 blocks of 4 x 4 */
 constexpr int WIDE_BLOCKS = WIDE_TILE / 4;
 
-/* The matrix is a multiple of what a block takes. */
+/* Copies the matrix, whose size is a multiple of a block's part. */
 static __global__ void __launch_bounds__(THREADS) copy_kernel(const float4 *in, float4 *out)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
     out[i] = in[i];
 }
 
-/* A warp reads a part of a row and writes a part of a column, which is 32 sectors for 32 floats. */
+/* Transposes with a warp that reads a part of a row and writes a part of a column, which is 32
+ * sectors for 32 floats. */
 static __global__ void __launch_bounds__(THREADS)
     naive_1d_kernel(const float *in, float *out, int n)
 {
@@ -38,8 +39,8 @@ static __global__ void __launch_bounds__(THREADS)
     out[(size_t)column * n + row] = in[(size_t)row * n + column];
 }
 
-/* Blocks of 32 x 32 read rows and write columns. In blocks of 8 x 32 each access of a warp touches
- * 4 or 8 sectors. */
+/* Transposes with two-dimensional blocks. Blocks of 32 x 32 read rows and write columns. In blocks
+ * of 8 x 32 each access of a warp touches 4 or 8 sectors. */
 template <int COLUMNS>
 static __global__ void __launch_bounds__(1024) naive_2d_kernel(const float *in, float *out, int n)
 {
@@ -48,8 +49,9 @@ static __global__ void __launch_bounds__(1024) naive_2d_kernel(const float *in, 
     out[(size_t)column * n + row] = in[(size_t)row * n + column];
 }
 
-/* With PITCH 32 a column of the tile lies in one bank, and reading it is split into 32 accesses.
- * With PITCH 33 the extra word moves each row by one bank, so that a column lies in all banks. */
+/* Transposes through a tile in shared memory. With PITCH 32 a column of the tile is in one bank,
+ * and reading it is split into 32 accesses. With PITCH 33 the extra word moves each row by one
+ * bank, so that a column is in all banks. */
 template <int PITCH>
 static __global__ void __launch_bounds__(THREADS) shared_kernel(const float *in, float *out, int n)
 {
@@ -66,10 +68,10 @@ static __global__ void __launch_bounds__(THREADS) shared_kernel(const float *in,
         out[(size_t)(column0 + i) * n + row0 + lane] = tile[lane][i];
 }
 
-/* Accesses of 16 bytes on both sides: a thread transposes 4 x 4 floats in registers. The tile's
- * rows hold 16 vectors, and vector v of row r lies at v ^ (r / 4 % 8). The eight lanes that are
- * served at once then access eight different groups of four banks, both when writing down a column
- * and when reading along a row. */
+/* Transposes with accesses of 16 bytes on both sides: a thread transposes 4 x 4 floats in
+ * registers. The tile's rows hold 16 vectors, and vector v of row r is at v ^ (r / 4 % 8). The
+ * eight lanes that are served at once then access eight different groups of four banks, both when
+ * writing down a column and when reading along a row. */
 static __global__ void __launch_bounds__(THREADS) vector_kernel(const float *in, float *out, int n)
 {
     __shared__ float4 tile[WIDE_TILE][WIDE_BLOCKS];

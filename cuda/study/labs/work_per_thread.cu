@@ -1,6 +1,6 @@
-/* How many elements a thread should take, how many blocks a grid should have, and what a last wave
- * of few blocks costs (Legresley, grid size heuristics; Performance Issues, grid and block size).
- */
+/* Measures how many elements a thread should process, how many blocks a grid should have, and the
+ * cost of a last wave of few blocks (Legresley, grid size heuristics; Performance Issues, grid and
+ * block size). */
 #include "study/labs/lab.h"
 
 struct work_per_thread {
@@ -19,7 +19,7 @@ constexpr int THREADS = 256;
 
 static __host__ __device__ __forceinline__ float increment(float x)
 {
-    return x + 1.0f; /* as in guide 1: read a float, increment, write it */
+    return x + 1.0f; /* as in guide 1: reads a float, increments it, and writes it */
 }
 
 static __device__ __forceinline__ float4 increment(const float4 &v)
@@ -27,8 +27,8 @@ static __device__ __forceinline__ float4 increment(const float4 &v)
     return make_float4(increment(v.x), increment(v.y), increment(v.z), increment(v.w));
 }
 
-/* Each thread processes ELEMENTS values of T that are a block apart, so that each access of a warp
- * is contiguous; all are loaded before the first is written. */
+/* Processes ELEMENTS values of T in each thread. They are a block apart, so that each access of a
+ * warp is contiguous; all are loaded before the first is written. */
 template <typename T, int ELEMENTS>
 static __global__ void __launch_bounds__(THREADS) elements_kernel(const T *in, T *out, int count)
 {
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(THREADS) elements_kernel(const T *in, T
     }
 }
 
-/* A grid of any size covers the array by strides. */
+/* Processes the array by a grid of any size, whose threads stride over it. */
 static __global__ void __launch_bounds__(THREADS)
     stride_kernel(const float *in, float *out, int count)
 {
@@ -55,7 +55,8 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = increment(in[i]);
 }
 
-/* Only arithmetic, the same in each block, so that the time depends on the number of waves. */
+/* The steps of a kernel that does only arithmetic, equally much in each block, so that the time
+ * depends on the number of waves. */
 constexpr int STEPS = 20000;
 static __host__ __device__ __forceinline__ float step(float x)
 {
@@ -186,7 +187,7 @@ static enum gf_status strides(struct work_per_thread_bench &bench, struct gf_err
     return GF_OK;
 }
 
-/* Times as many blocks as run at the same time, then one more. */
+/* Times as many blocks as run at the same time, and then one block more. */
 static enum gf_status waves(struct work_per_thread_bench &bench, struct gf_error *error)
 {
     const struct gf_lab_run *const run = bench.run;

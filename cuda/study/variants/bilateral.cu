@@ -1,12 +1,13 @@
-/* The steps towards the kernel of cuda/filters/bilateral/bilateral.cu, one technique at a time. */
+/* The steps that lead to the kernel of cuda/filters/bilateral/bilateral.cu, one technique at a
+ * time. */
 #include "cuda/filters/bilateral/bilateral.cuh"
 
-/* A thread makes a pixel. */
+/* A block's tile. A thread computes one pixel. */
 constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_ROWS = 8;
 constexpr int THREADS = TILE_COLUMNS * TILE_ROWS;
 
-/* e^x to 2 units in the last place, in about ten instructions. */
+/* Computes e^x with an error of 2 units in the last place, in about ten instructions. */
 struct power_of_e {
     __device__ __forceinline__ float operator()(float x) const
     {
@@ -14,8 +15,8 @@ struct power_of_e {
     }
 };
 
-/* e^x by a multiplication and the special function unit. The error grows with x, but far from 0 the
- * weight is close to 0 (Best Practices 11.1.6). */
+/* Computes e^x by a multiplication and the special function unit. The error grows with x, but far
+ * from 0 the weight is close to 0 (Best Practices 11.1.6). */
 struct power_of_e_intrinsic {
     __device__ __forceinline__ float operator()(float x) const
     {

@@ -1,4 +1,4 @@
-/* The steps towards the kernels of cuda/filters/gauss, one technique at a time. */
+/* The steps that lead to the kernels of cuda/filters/gauss, one technique at a time. */
 #include "cuda/study/variants/gauss_window.cuh"
 #include "cuda/study/variants/window_tile.cuh"
 #include "filters/blur/blur.h"
@@ -30,8 +30,6 @@ extern "C" int gf_blur_constant_cuda(const struct gf_launch *launch)
                ? launch_square(launch, blur->border, gauss_constant_op8(&blur->gauss))
                : launch_square(launch, blur->border, gauss_constant_op16(&blur->gauss));
 }
-
-/* ---- two passes ---- */
 
 extern "C" int gf_blur_separable_cuda(const struct gf_launch *launch)
 {
@@ -78,17 +76,18 @@ struct vector_args {
     struct raw_tile tile;
     int middle_pitch, results_pitch; /* as in struct tile_stencil_args */
     int radius, shift;
-    /* Tap t, counted from the topmost, is at RUN - 1 + t; zeros are around the taps. */
+    /* Tap t, counted from the topmost one, is at RUN - 1 + t. Zeros are around the taps. */
     unsigned short tap[RUN - 1 + 2 * GF_GAUSS_FUSED_MAX + 1 + 2 * RUN];
 };
 
 /* Computes RUN results in each of COLUMNS columns. Each value is read once and used for all of them
- * (Best Practices 9.2.7). load(i, v) reads the values i below the first result's topmost tap. */
+ * (Best Practices 9.2.7). load(i, v) reads the values that are i rows below the topmost tap of the
+ * first result. */
 template <int COLUMNS, class Load>
 static __device__ __forceinline__ void blur_run(const struct vector_args &args, int drop,
                                                 const Load &load, unsigned sum[RUN][COLUMNS])
 {
-    unsigned tap[2 * RUN - 1]; /* tap[RUN - 1 + i - j] is that of value base + i for result j */
+    unsigned tap[2 * RUN - 1]; /* tap[RUN - 1 + i - j] belongs to value base + i and result j */
 #pragma unroll
     for (int i = 0; i < RUN - 1; i++)
         tap[RUN + i] = 0;
@@ -155,8 +154,8 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
     }
 }
 
-/* Blurs along the lines: RUN neighbouring pixels of a channel. Each lane processes a line of its
- * own. */
+/* Blurs along the lines: RUN neighbouring pixels of a channel at a time. Each lane processes a line
+ * of its own. */
 static __device__ __forceinline__ void vector_rows(const struct vector_args &args,
                                                    const struct tile_position &position,
                                                    const unsigned *middle, unsigned char *results)
@@ -202,7 +201,7 @@ extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
     args.results_pitch = TILE_WIDE + 4;
     for (int t = 0; t <= 2 * args.radius; t++)
         args.tap[RUN - 1 + t] = (unsigned short)gf_gauss_tap(&blur->gauss, t - args.radius);
-    /* The last run of the last line reads up to RUN - 1 pixels too many; their taps are 0. */
+    /* The last run of the last line reads up to RUN - 1 more pixels, whose taps are 0. */
     const size_t words = (size_t)TILE_LINES * args.middle_pitch + RUN * args.p.channels;
     const size_t shared = raw_tile_bytes(args.tile) + 4 * words;
     const cudaError_t status = cudaFuncSetAttribute(

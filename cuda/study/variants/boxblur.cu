@@ -1,10 +1,10 @@
-/* The steps towards the running sums of cuda/filters/boxblur/boxblur.cu, one technique at a time.
- */
+/* The steps that lead to the running sums of cuda/filters/boxblur/boxblur.cu, one technique at a
+ * time. */
 #include "cuda/study/variants/window.cuh"
 #include "cuda/study/variants/window_tile.cuh"
 #include "filters/boxblur/boxblur.h"
 
-/* The box blur as an Op of window.cuh: the sums of the window's columns, and the sum of these. */
+/* The box blur as an Op of window.cuh: it sums the window's columns, and then these sums. */
 template <class Sample, class Sum> struct box_op {
     typedef Sample sample;
     typedef unsigned middle;

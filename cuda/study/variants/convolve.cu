@@ -1,6 +1,6 @@
-/* The steps towards the kernels of cuda/filters/convolve/convolve.cu, one technique at a time: the
- * weights in constant, global and shared memory, then the picture in global memory, textures and
- * tiles. */
+/* The steps that lead to the kernels of cuda/filters/convolve/convolve.cu, one technique at a time:
+ * first the weights are in constant, global and shared memory, then the picture is in global
+ * memory, textures and tiles. */
 #include "cuda/filters/convolve/convolve_finish.cuh"
 #include "cuda/study/variants/texture.cuh"
 #include "cuda/study/variants/window.cuh"
@@ -11,7 +11,7 @@
 
 enum { WEIGHTS_MAX = GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX };
 
-/* Weights as a part of the kernel's parameters: in constant memory (Best Practices 9.2.6). */
+/* Weights in the kernel's parameters, which are in constant memory (Best Practices 9.2.6). */
 struct constant_weights {
     float value[WEIGHTS_MAX];
 };
@@ -26,13 +26,14 @@ template <class Weights> struct correlate_args {
     float divisor, bias, max;
     struct raw_tile tile;
     cudaTextureObject_t texture;
-    /* First row of the texture; by_texture: outside of the picture, too. */
+    /* texture_y: the first row of the texture; columns_by_texture: the texture also handles columns
+     * outside of the picture. */
     int texture_y, columns_by_texture;
     Weights weights;
 };
 
-/* Computes one result. row_at(dy) returns a function of dx that returns a sample of that row. Sums
- * are added up row by row and from left to right, as on the CPU. */
+/* Computes one result. row_at(dy) returns a function of dx that returns a sample of that row.
+ * Products are added row by row and from left to right, as on the CPU. */
 template <class Args, class RowAt>
 static __device__ __forceinline__ float correlate(const Args &args, const float *weight,
                                                   const RowAt &row_at)
@@ -92,8 +93,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     correlate_global<Sample>(args, args.weights.value);
 }
 
-/* The weights are first copied to shared memory, where one word that a whole warp reads is
- * broadcast (Best Practices 9.2.3.1). */
+/* Copies the weights to shared memory first, where one word that a whole warp reads is broadcast
+ * (Best Practices 9.2.3.1). */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     convolve_shared_taps_kernel(const struct correlate_args<struct global_weights> args)
@@ -169,8 +170,6 @@ __global__ void __launch_bounds__(TILE_THREADS)
         finish_spot<Sample>(args, spot, sum);
     }
 }
-
-/* ---- launchers ---- */
 
 template <class Weights>
 static struct correlate_args<Weights> args_of(const struct gf_launch *launch) {

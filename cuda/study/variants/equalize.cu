@@ -1,4 +1,4 @@
-/* Methods of counting a histogram, beginning with an atomic addition in global memory for each
+/* Ways of counting a histogram, beginning with an atomic addition in global memory for each
  * sample. */
 #include "cuda/filters/histogram/histogram_table.cuh"
 #include "cuda/study/variants/equalize_global.cuh"
@@ -16,7 +16,8 @@ extern "C" int gf_histogram_aggregated_cuda(const struct gf_view *view, enum gf_
     return count_by<struct table_method<AGGREGATED>>(view, statistic, count, tables, stream);
 }
 
-/* The variant refuses 16 bits, whose tables are too large for one in each warp. */
+/* Counts in a table for each warp. The variant refuses 16 bits, whose tables are too large for
+ * that. */
 extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                       unsigned long long *count, const void *tables, void *stream)
 {

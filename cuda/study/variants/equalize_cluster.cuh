@@ -1,7 +1,7 @@
-/* A histogram in the shared memory of a cluster of blocks (Programming Guide 2.2.3.8). Each block
- * holds a part of the counters, and a thread adds to the block that has the counter. A cluster has
- * room for 65,536 counters of 32 bits, which no block has, so that the picture is read only once.
- * Needs compute capability 9.0. */
+/* Counts a histogram in the shared memory of a cluster of blocks (Programming Guide 2.2.3.8). Each
+ * block holds a part of the counters, and a thread adds to the block that has the counter. A
+ * cluster has room for 65,536 counters of 32 bits, which no block has, so that the picture is read
+ * only once. Needs compute capability 9.0. */
 #ifndef GF_CUDA_STUDY_VARIANTS_EQUALIZE_CLUSTER_CUH
 #define GF_CUDA_STUDY_VARIANTS_EQUALIZE_CLUSTER_CUH
 
@@ -11,13 +11,13 @@
 
 namespace cg = cooperative_groups;
 
-/* Number of blocks in a cluster: two, as in the guide, if they suffice; 8 are possible on every GPU
- * with clusters. */
+/* The number of blocks in a cluster: two, as in the guide, if they suffice; 8 are possible on every
+ * GPU with clusters. */
 enum { CLUSTER_LEAST = 2, CLUSTER_MOST = 8 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-/* Neighbouring levels belong to different blocks, so that a dark picture does not keep one block
- * busy. */
+/* Adds to a cluster's counters. Neighbouring levels belong to different blocks, so that a dark
+ * picture does not keep one block busy. */
 struct cluster_accumulator {
     static constexpr bool together = false, takes_words = false;
     unsigned *part;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(count_threads<BITS>)
     const cg::cluster_group cluster = cg::this_cluster();
     for (unsigned i = threadIdx.x; i < size; i += count_threads<BITS>)
         part[i] = 0;
-    cluster.sync(); /* after this all blocks run, and their counters are 0 */
+    cluster.sync(); /* all blocks run from here on, and their counters are 0 */
     const unsigned blocks = cluster.num_blocks();
     struct cluster_accumulator accumulator = {part, task.stride, blocks,
                                               (unsigned)__ffs((int)blocks) - 1};
@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(count_threads<BITS>)
 #endif
 }
 
-/* The smallest number of blocks whose shared memory has room for the counters, since additions to
- * other blocks are slow. */
+/* Finds the smallest number of blocks whose shared memory has room for the counters, because
+ * additions to other blocks are slow. */
 static inline cudaError_t size_cluster(unsigned counters, unsigned *blocks)
 {
     int device = 0, bytes = 0;

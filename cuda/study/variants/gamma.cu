@@ -1,5 +1,5 @@
 /* Computes gamma for each sample, where gf_point has a table, to show the cost of a power by three
- * functions (Best Practices Guide 11.1.6). Everything else is equal; a thread processes 16
+ * functions (Best Practices Guide 11.1.6). The kernels are otherwise equal; a thread processes 16
  * bytes. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -15,7 +15,8 @@ struct by_powf {
     }
 };
 
-/* Lacks the extended precision of powf's logarithm, which only exponents above 100 need. */
+/* Computes the power by exp2f and log2f. It lacks the extended precision of powf's logarithm, which
+ * only exponents above 100 need. */
 struct by_exp2f {
     static __device__ __forceinline__ float of(float v, float exponent)
     {
@@ -23,8 +24,8 @@ struct by_exp2f {
     }
 };
 
-/* Uses the logarithm and the power of the special function unit. Near 1 the logarithm has an error
- * of up to 2^-21.4, which an exponent of 100 turns into 2.5e-5 of the result. */
+/* Computes the power by the special function unit. Near 1 its logarithm has an error of up to
+ * 2^-21.4, which an exponent of 100 enlarges to 2.5e-5 of the result. */
 struct by_intrinsic {
     static __device__ __forceinline__ float of(float v, float exponent)
     {
@@ -34,7 +35,7 @@ struct by_intrinsic {
 
 struct gamma_args {
     struct view_pair p;
-    unsigned full, tail; /* number of vectors in a row; bytes behind them */
+    unsigned full, tail; /* number of vectors in a row; bytes after them */
     int channels;
     float exponent, max;
 };

@@ -6,8 +6,8 @@
 #include "pixel/gauss/gauss.h"
 #include "pixel/sample.h"
 
-/* The taps as a part of the kernel's parameters are in constant memory, whose cache serves a warp
- * that reads one address in a single access (Best Practices 9.2.6). */
+/* The taps in the kernel's parameters, which are in constant memory. Its cache serves a warp that
+ * reads one address in a single access (Best Practices 9.2.6). */
 template <class Tap> struct constant_taps {
     Tap value[GF_GAUSS_RADIUS_MAX + 1];
     __device__ __forceinline__ Tap operator[](int k) const

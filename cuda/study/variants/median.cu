@@ -1,4 +1,4 @@
-/* The steps towards the networks of cuda/filters/median, one technique at a time. */
+/* The steps that lead to the networks of cuda/filters/median, one technique at a time. */
 #include "filters/median/median.h"
 
 #include "cuda/study/variants/window.cuh"
@@ -11,7 +11,7 @@
 #define NET_NAME(name) name
 #include "filters/median/median_net.h"
 
-/* Sorts the window in an array. The compiler does not know its indices, so that the array is in
+/* Sorts the window in an array. The compiler does not know the indices, so that the array is in
  * local memory, which is off the chip except for the caches (Best Practices 9.2.4). */
 template <class Sample>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
@@ -120,8 +120,6 @@ __global__ void __launch_bounds__(TILE_THREADS, 4)
             });
     }
 }
-
-/* ---- launchers ---- */
 
 static const struct gf_median *median_of_launch(const struct gf_launch *launch)
 {

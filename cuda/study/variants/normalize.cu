@@ -1,4 +1,4 @@
-/* Other methods of finding the lowest and the highest level of a picture than that of
+/* Ways of finding the lowest and the highest level of a picture, as alternatives to
  * cuda/filters/histogram/extremes.cu. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -7,9 +7,9 @@
 
 namespace cg = cooperative_groups;
 
-/* A tree in shared memory: in each of nine steps half of the threads merge the results of the other
- * half (Best Practices Guide 9.2.3). Adjacent threads read adjacent words, so that there are no
- * bank conflicts. */
+/* Reduces by a tree in shared memory: in each of nine steps half of the threads merge the results
+ * of the other half (Best Practices Guide 9.2.3). Adjacent threads read adjacent words, so that
+ * there are no bank conflicts. */
 struct by_shared {
     static __device__ void reduce(unsigned *low, unsigned *high)
     {
@@ -28,7 +28,7 @@ struct by_shared {
             *low = lows[0];
             *high = highs[0];
         }
-        __syncthreads(); /* before the next channel */
+        __syncthreads(); /* wait before the next channel overwrites the arrays */
     }
 };
 
@@ -41,8 +41,8 @@ static __device__ __forceinline__ void reduce_lanes(unsigned *low, unsigned *hig
     }
 }
 
-/* By shuffles within warps; then each warp writes its result to shared memory, and the first warp
- * reduces these. */
+/* Reduces by shuffles within warps; then each warp writes its result to shared memory, and the
+ * first warp reduces these results. */
 struct by_warp {
     static __device__ void reduce(unsigned *low, unsigned *high)
     {

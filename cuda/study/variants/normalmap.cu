@@ -1,4 +1,4 @@
-/* The default's kernels of normalmap with 1 / sqrtf, and a kernel that reads global memory only. */
+/* The default kernels of normalmap with 1 / sqrtf, and a kernel that reads only global memory. */
 #include "cuda/filters/normalmap/normalmap.cuh"
 
 enum {
@@ -6,8 +6,9 @@ enum {
     GLOBAL_HEIGHT = 8,
 };
 
-/* A thread computes one pixel and the heights of its eight neighbours from global memory; the
- * caches serve what neighbouring threads share (Best Practices Guide 9.2.1). */
+/* Computes normals with a thread for each pixel, which computes the heights of its eight neighbours
+ * from global memory. The caches serve pixels that neighbouring threads share (Best Practices Guide
+ * 9.2.1). */
 template <class Sample>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     normalmap_global_kernel(const struct normalmap_args args)

@@ -1,4 +1,4 @@
-/* Like point_powf.cu, with the cube roots of CIELAB by cbrtf. */
+/* The kernels of point_powf.cu, with the cube roots of CIELAB by cbrtf. */
 #define GF_ROOTS_BY_CBRTF
 #include "cuda/study/variants/point_cube_root.cuh"
 

@@ -11,7 +11,7 @@ static int launch_cube_root_program(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const host = (const struct gf_point_program *)stage->constants;
-    if (host->table == GF_POINT_SAMPLES) /* a table, which computes no roots */
+    if (host->table == GF_POINT_SAMPLES) /* a table computes no roots */
         return gf_point_cuda(launch);
     struct view_pair band = aligned_views(launch);
     if (!band.rows)

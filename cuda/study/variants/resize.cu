@@ -1,4 +1,4 @@
-/* The steps towards the kernels of cuda/filters/resize: each result from its whole window, in
+/* The steps that lead to the kernels of cuda/filters/resize: each result from its whole window, in
  * global memory or through textures; then in two passes. */
 #include "cuda/filters/resize/resize.cuh"
 
@@ -7,7 +7,7 @@
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 
-/* The weights of struct gf_resample_table, on the device. */
+/* The arrays of struct gf_resample_table, on the device. */
 struct taps {
     const int *start, *count;
     const float *weight;
@@ -23,7 +23,7 @@ struct window_args {
     struct taps column, row;
     cudaTextureObject_t texture; /* texels are samples, from row texture_first on */
     int texture_first;
-    float *between; /* result of the first pass, rows top .. bottom - 1 */
+    float *between; /* rows top .. bottom - 1 of the first pass's result */
     int top, bottom;
 };
 
@@ -73,7 +73,7 @@ struct by_texture {
     }
 };
 
-/* The summand for a sample: the sample itself, or its linear light. */
+/* Returns the number that is added for a sample: the sample itself, or its linear light. */
 template <class SAMPLE>
 static __device__ __forceinline__ float value_of(const struct window_args &args, unsigned v,
                                                  unsigned alpha, bool is_alpha)
@@ -105,9 +105,9 @@ static __device__ __forceinline__ SAMPLE finished(const struct window_args &args
     return (SAMPLE)gf_round_sample(sum, max);
 }
 
-/* A thread computes one pixel of the result from its whole window, row by row. The sum of a row is
- * computed again for each result that needs it (Best Practices Guide 9.2.1; with textures, CUDA
- * Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
+/* Computes the picture with a thread for each pixel, from its whole window, row by row. The sum of
+ * a row is computed again for each result that needs it (Best Practices Guide 9.2.1; with textures,
+ * CUDA Performance Optimization, "Textures in CUDA", Best Practices Guide 9.2.5). */
 template <int CHANNELS, class SAMPLE, class FETCH>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     window_kernel(const struct window_args args)
@@ -167,8 +167,8 @@ extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
                                         : launch_windows<by_loads, uint16_t>(args, stream);
 }
 
-/* Texels are single samples: there are no texels of three channels, and the texture unit would
- * interpolate with weights of 9 bits. */
+/* Launches the kernel with textures. Texels are single samples: there are no texels of three
+ * channels, and the texture unit would interpolate with weights of 9 bits. */
 extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 {
     const struct gf_texture_sampling sampling = {1, cudaAddressModeClamp, cudaFilterModePoint,
@@ -188,8 +188,8 @@ extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
     return status != cudaSuccess ? status : closed;
 }
 
-/* The first pass: a thread computes one sample of a picture with the result's width and the input's
- * rows. */
+/* Does the first pass. A thread computes one sample of a picture with the result's width and the
+ * input's rows. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     columns_kernel(const struct window_args args)
@@ -226,7 +226,7 @@ static __device__ __forceinline__ float sum_of_rows(const struct window_args &ar
     return sum;
 }
 
-/* The second pass: a thread computes one sample of the result. */
+/* Does the second pass. A thread computes one sample of the result. */
 template <class SAMPLE>
 __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
     rows_kernel(const struct window_args args)
@@ -245,8 +245,8 @@ __global__ void __launch_bounds__(BLOCK_WIDTH *BLOCK_HEIGHT)
         finished<SAMPLE>(args, sum, alpha, has_alpha && at == last);
 }
 
-/* Two passes through global memory: the number of taps is the sum of the window's width and height,
- * not their product. */
+/* Launches two passes through global memory. The number of taps is the sum of the window's width
+ * and height, not their product. */
 extern "C" int gf_resize_separable_cuda(const struct gf_launch *launch)
 {
     struct window_args args = args_of(launch);

@@ -1,4 +1,4 @@
-/* The default's kernels of sobel with sqrtf, and a kernel that reads global memory only. */
+/* The default kernels of sobel with sqrtf, and a kernel that reads only global memory. */
 #include "cuda/filters/sobel/sobel_rolling.cuh"
 #include "pixel/sample.h"
 #include "stage/border.h"
@@ -14,7 +14,7 @@ struct sobel_args {
     int kernel; /* enum gf_gradient */
 };
 
-/* The sample at an offset of a row and a column of samples; either may be -1, for a border of
+/* Returns the sample at the offsets of a row and a column. Either may be -1, for a border of
  * zeros. */
 template <class SAMPLE>
 static __device__ __forceinline__ float tap(const struct view_pair &p, long long row, int column)
@@ -22,8 +22,8 @@ static __device__ __forceinline__ float tap(const struct view_pair &p, long long
     return row < 0 || column < 0 ? 0.0f : (float)((const SAMPLE *)(p.in + row))[column];
 }
 
-/* A thread computes one sample and reads its eight neighbours; the caches serve what neighbouring
- * threads share (Best Practices Guide 9.2.1). */
+/* Computes the picture with a thread for each sample, which reads its eight neighbours. The caches
+ * serve samples that neighbouring threads share (Best Practices Guide 9.2.1). */
 template <class SAMPLE>
 __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
     sobel_global_kernel(const struct sobel_args args)

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The key of a texture. The stream belongs to it, so that one event shows when the last work with
+/* The key of a texture. The stream is a part of it, so that one event shows when the last work with
  * the texture has ended. Keys are compared as bytes, so that their padding must be 0. */
 struct key {
     const void *data;
@@ -17,7 +17,7 @@ struct entry {
     struct key key;
     cudaTextureObject_t object; /* 0: the entry is free */
     cudaEvent_t last_use;
-    unsigned long long used; /* the value of `openings` when it was opened last */
+    unsigned long long used; /* the value of `openings` when the texture was opened last */
     int holders;
 };
 
@@ -58,8 +58,8 @@ static cudaError_t create(const struct key *key, struct entry *entry)
     return cudaSuccess;
 }
 
-/* Waits for the work that reads the texture, and destroys it. There is rarely anything to wait for,
- * since this is the texture whose last opening is the longest ago. */
+/* Waits for the work that reads the texture, and destroys the texture. It seldom has to wait,
+ * because this texture is the one that was opened the longest time ago. */
 static void destroy(struct entry *entry, int device)
 {
     cudaSetDevice(entry->key.device);
@@ -71,8 +71,8 @@ static void destroy(struct entry *entry, int device)
     memset(entry, 0, sizeof *entry);
 }
 
-/* Finds the entry for the key, or creates it. NULL with an error in *status if all entries are in
- * use or the texture cannot be created. */
+/* Finds the entry for the key, or creates it. Returns NULL, with an error in *status, if all
+ * entries are in use or the texture cannot be created. */
 static struct entry *find(const struct key *key, cudaError_t *status)
 {
     struct entry *oldest = NULL;
@@ -92,7 +92,7 @@ static struct entry *find(const struct key *key, cudaError_t *status)
     return *status == cudaSuccess ? oldest : NULL;
 }
 
-/* Sets the address of the rows: their own address, if a texture can have it, else that of a
+/* Sets the address of the rows: their own address, if a texture can have it, otherwise that of a
  * copy. */
 static cudaError_t align_rows(const struct gf_view *view, int first, int end, void *scratch,
                               cudaStream_t stream, struct key *key)

@@ -1,4 +1,4 @@
-/* Texture objects over views in device memory. Creating one takes tens of microseconds; they are
+/* Texture objects for views in device memory. Creating one takes tens of microseconds. They are
  * kept, since lanes use the same buffers again and again. */
 #ifndef GF_CUDA_STUDY_VARIANTS_TEXTURE_CUH
 #define GF_CUDA_STUDY_VARIANTS_TEXTURE_CUH
@@ -9,7 +9,8 @@
 #include "stage/texture_layout.h"
 
 struct gf_texture_sampling {
-    int channels; /* of a texel: 1, 2 or 4; 1 makes each sample of the view a texel */
+    int channels; /* the channels of a texel: 1, 2 or 4; with 1, each sample of the view is a
+                   * texel */
     enum cudaTextureAddressMode address;
     enum cudaTextureFilterMode filter;
     enum cudaTextureReadMode read;
@@ -18,8 +19,8 @@ struct gf_texture_sampling {
 
 struct gf_texture {
     cudaTextureObject_t object;
-    int y;    /* the picture's row that is the texture's row 0 */
-    int slot; /* the slot, for gf_texture_close() */
+    int y;    /* the picture's row that is row 0 of the texture */
+    int slot; /* the index of the cache entry, for gf_texture_close() */
 };
 
 /* Opens a texture of rows first .. end - 1 of the view for work on the stream. If a texture cannot

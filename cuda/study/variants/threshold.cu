@@ -1,5 +1,5 @@
-/* threshold with one thread for each pixel, and with three forms of the choice between black and
- * white (Best Practices Guide 12.1 and 12.2). */
+/* threshold with one thread for each pixel, and with three ways of choosing between black and white
+ * (Best Practices Guide 12.1 and 12.2). */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "pixel/point/point_program.h"
@@ -22,8 +22,8 @@ template <class SAMPLE> static __device__ __noinline__ void put_black(SAMPLE *to
     *to = 0;
 }
 
-/* A warp whose pixels differ runs both branches, one after the other. The branches are functions
- * that are not inlined, since the compiler predicates what is short enough. */
+/* Chooses by a branch. A warp whose pixels differ runs both sides, one after the other. The sides
+ * are functions that are not inlined, because the compiler would predicate short code. */
 struct branch {
     template <class SAMPLE>
     static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
@@ -35,8 +35,8 @@ struct branch {
     }
 };
 
-/* The same condition around a single assignment, which the compiler predicates: all lanes execute
- * it in one instruction. */
+/* Chooses by a conditional assignment, which the compiler predicates: all lanes execute it in one
+ * instruction. */
 struct predicated {
     template <class SAMPLE>
     static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
@@ -48,7 +48,7 @@ struct predicated {
     }
 };
 
-/* Arithmetic without a condition: the sign of a difference is spread over the word. */
+/* Chooses by arithmetic: the sign of a difference is spread over the word. */
 struct branch_free {
     template <class SAMPLE>
     static __device__ __forceinline__ void put(SAMPLE *to, int luma, int least)
@@ -62,8 +62,8 @@ static __device__ __forceinline__ int luma_of(const uint8_t *p)
     return gf_luma601_8(p[0], p[1], p[2]);
 }
 
-/* The luma as the program computes it: its sum of floats differs from gf_luma601_16() for some
- * pixels. */
+/* Returns the luma that the program computes. Its sum of floats differs from gf_luma601_16() for
+ * some pixels. */
 static __device__ __forceinline__ int luma_of(const uint16_t *p)
 {
     const struct gf_point_op op = {.kind = GF_POINT_GRAY,
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(THRESHOLD_THREADS)
         to[1] = from[p.channels - 1];
 }
 
-/* The smallest level that becomes white: that of the program or, if the program is a table, found
- * in the table; M + 1 if there is none. */
+/* Returns the smallest level that becomes white. It is in the program or, if the program is a
+ * table, found in the table; M + 1 if there is none. */
 static int least_white(const struct gf_point_program *program, int bits)
 {
     if (program->table != GF_POINT_SAMPLES)

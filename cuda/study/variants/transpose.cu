@@ -1,11 +1,11 @@
-/* The steps towards the kernel of cuda/filters/orient/transpose.cu, which all move single pixels
- * (CME 213's lecture; Programming Guide, 2.2.4). */
+/* The steps that lead to the kernel of cuda/filters/orient/transpose.cu. All of them move single
+ * pixels (CME 213's lecture; Programming Guide, 2.2.4). */
 #include "cuda/filters/orient/orient.cuh"
 
 enum {
     THREADS = 256,
-    SIDE = 32, /* of a tile: the lanes of a warp */
-    WARPS = 8, /* of a block that uses shared memory */
+    SIDE = 32, /* the side of a tile, which is the number of lanes of a warp */
+    WARPS = 8, /* warps of a block that uses shared memory */
     GRID_Y = 65535,
 };
 
@@ -60,8 +60,9 @@ static __device__ __forceinline__ typename pixel<PIXEL>::type *target(const stru
            (part.args.mirror_x ? part.args.p.height - 1 - from : from);
 }
 
-/* A thread moves one pixel. Threads are numbered along the rows of the input, so that a warp reads
- * 32 adjacent pixels and writes them to 32 rows (CME 213; Programming Guide 2.2.4.1). */
+/* Transposes with a thread for each pixel. Threads are numbered along the rows of the input, so
+ * that a warp reads 32 adjacent pixels and writes them to 32 rows (CME 213; Programming Guide
+ * 2.2.4.1). */
 template <int PIXEL>
 static __global__ void __launch_bounds__(THREADS) naive_kernel(const struct part part)
 {
@@ -72,9 +73,10 @@ static __global__ void __launch_bounds__(THREADS) naive_kernel(const struct part
         *target<PIXEL>(part, column, row) = *source<PIXEL>(part, column, row);
 }
 
-/* A block moves a rectangle of pixels; the caches combine what its warps write to one row. 32 x 32
- * is the block of the Programming Guide (2.2.4.1.1). In blocks of 8 x 32 a warp reads 8 pixels of 4
- * rows and writes 4 pixels of 8 rows, which balances reads and writes (CME 213, "2D kernel"). */
+/* Transposes with a block for each rectangle of pixels; the caches combine what its warps write to
+ * one row. 32 x 32 is the block of the Programming Guide (2.2.4.1.1). In blocks of 8 x 32 a warp
+ * reads 8 pixels of 4 rows and writes 4 pixels of 8 rows, which balances reads and writes (CME 213,
+ * "2D kernel"). */
 template <int PIXEL, int WIDTH, int HEIGHT>
 static __global__ void __launch_bounds__(WIDTH *HEIGHT) blocks_kernel(const struct part part)
 {
@@ -143,8 +145,8 @@ template <int PADDING> struct shared {
     }
 };
 
-/* Makes one launch, unless the picture has more than 2^30 pixels or two million rows, which a grid
- * cannot cover. */
+/* Launches the kernel once. The picture must not have more than 2^30 pixels or two million rows,
+ * which a grid cannot cover. */
 template <class KERNEL> static int launch_all(const struct gf_launch *launch)
 {
     struct part part = {};

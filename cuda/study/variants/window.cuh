@@ -1,6 +1,5 @@
-/* Stencils as the guides begin with them: a thread makes one sample and reads everything from
- * global memory. The variants of blur and boxblur use these and window_tile.cuh.
- *
+/* Stencils as the guides begin with them: a thread computes one sample and reads everything from
+ * global memory. The variants of blur and boxblur use these kernels and those of window_tile.cuh.
  * An Op is a stencil of two passes. It has the types `sample`, `middle` (the result of a column)
  * and `stored` (that result in scratch memory), an int `radius`, and the functions middle
  * column(at) and sample row(at), where at(k) returns the value k rows or pixels from the middle
@@ -13,7 +12,11 @@
 #include "cuda/common/stencil.cuh"
 #include "stage/border.h"
 
-enum { WINDOW_COLUMNS = 32, WINDOW_ROWS = 8 }; /* of a block; the lanes of a warp are along a row */
+enum {
+    WINDOW_COLUMNS = 32,
+    WINDOW_ROWS = 8
+}; /* threads of a block; the lanes of a warp are along
+    * a row */
 
 template <class Op> struct window_args {
     struct view_pair p;
@@ -22,7 +25,7 @@ template <class Op> struct window_args {
     Op op;
 };
 
-/* The sample that a thread computes. */
+/* The position of the sample that a thread computes. */
 struct spot {
     int x, channel, row; /* row: in the band */
     size_t sample;       /* index in its row */
@@ -47,7 +50,7 @@ static inline unsigned window_blocks(const struct view_pair &p)
            (unsigned)ceil_div(p.rows, WINDOW_ROWS);
 }
 
-/* A sample of the picture extended by the border. */
+/* Returns a sample of the picture extended by the border. */
 template <class Sample>
 static __device__ __forceinline__ unsigned sample_of(const struct view_pair &p, int x, int channel,
                                                      int y)
@@ -61,7 +64,7 @@ static __device__ __forceinline__ unsigned sample_of(const struct view_pair &p, 
     return from[(long long)column * p.channels + channel];
 }
 
-/* The address of the spot's sample in the input. */
+/* Returns the address of the spot's sample in the input. */
 template <class Sample>
 static __device__ __forceinline__ const unsigned char *centre_of(const struct view_pair &p,
                                                                  const struct spot &spot)
@@ -71,8 +74,8 @@ static __device__ __forceinline__ const unsigned char *centre_of(const struct vi
     return (const unsigned char *)(row + spot.sample);
 }
 
-/* Whether the window is inside the picture, as most are. The kernel then needs no rule for the
- * border and finds samples by 32-bit offsets. */
+/* Whether the window is inside the picture, as most windows are. The kernel then needs no rule for
+ * the border and finds samples by 32-bit offsets. */
 static __device__ __forceinline__ bool is_inner(const struct view_pair &p, const struct spot &spot,
                                                 int reach_x, int reach_y)
 {
@@ -119,8 +122,8 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     }
 }
 
-/* Two passes need 2 n reads instead of n * n, at the price of a second kernel and of writing and
- * reading the result of the first (the guides' tiled convolution). */
+/* Does the first of two passes. Both need 2 n reads instead of n * n, but a second kernel, which
+ * reads the result of the first (the guides' tiled convolution). */
 template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_columns_kernel(const struct window_args<Op> args)

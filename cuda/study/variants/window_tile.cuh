@@ -10,17 +10,19 @@
 
 enum { TILE_THREADS = 256, TILE_WARPS = TILE_THREADS / 32, TILE_LINES = 32, TILE_CHUNK = 16 };
 
-/* A tile's width in samples: whole pixels and chunks of 16 bytes for 1 to 4 channels. */
+/* The width of a tile in samples: whole pixels and chunks of 16 bytes for 1 to 4 channels. */
 enum { TILE_WIDTH = 96, TILE_WIDE = 192 };
 
-/* More than the default limit of 48 KB; every device of compute capability 7.5 or later has it. */
+/* The shared memory of a tile, more than the default limit of 48 KB. Every device of compute
+ * capability 7.5 or later has it. */
 enum { TILE_SHARED_MOST = 64 * 1024 };
 
 struct raw_tile {
     int width;            /* samples */
     int halo;             /* samples on each side */
     int reach_x, reach_y; /* pixels, rows */
-    int pitch;            /* bytes; with room for the halo, and for starting at a chunk */
+    int pitch;            /* bytes from row to row, with room for the halo, and for starting at a
+                           * chunk */
 };
 
 static inline struct raw_tile raw_tile_of(const struct view_pair &p, int bits, int width,
@@ -58,9 +60,9 @@ static __device__ __forceinline__ struct tile_position position_of_tile(const st
     return position;
 }
 
-/* Fills a chunk that is partly outside of the row by the border's rule. The parameters are single
- * values, since a reference to the kernel's parameters would make the compiler copy them to local
- * memory. */
+/* Sets a chunk that is partly outside of the row by the border's rule. The parameters are single
+ * values, because the compiler would copy the kernel's parameters to local memory for a reference
+ * to them. */
 template <class Sample>
 static __device__ __noinline__ void gather_chunk(const Sample *row, int first, int reach, int width,
                                                  int channels, int border, Sample *to)
@@ -72,9 +74,9 @@ static __device__ __noinline__ void gather_chunk(const Sample *row, int first, i
     }
 }
 
-/* Fills the tile 16 bytes at a time and returns the byte offset in its rows at which the halo
- * begins. With ASYNC the bytes bypass the registers (Best Practices 9.2.3.4), except before compute
- * capability 8.0. Ends with a barrier. */
+/* Fills the tile 16 bytes at a time. Returns the byte offset in its rows at which the halo begins.
+ * With ASYNC the bytes bypass the registers (Best Practices 9.2.3.4), except before compute
+ * capability 8.0. The function ends with a barrier. */
 template <class Sample, bool ASYNC>
 static __device__ __forceinline__ int
 load_tile(const struct view_pair &p, const struct raw_tile &tile,
@@ -172,9 +174,9 @@ __global__ void __launch_bounds__(TILE_THREADS)
     store_lines(p, position, raw, args.results_pitch, tile.width, (int)sizeof(Sample));
 }
 
-/* Without padding, lines begin on multiples of 32 words: the 32 lanes on 32 lines access the same
- * bank, one after the other. With an odd number of words from line to line each lane has a bank of
- * its own (Best Practices 9.2.3.3, Programming Guide 2.2.4.2.2). */
+/* Launches the kernel. Without padding, lines begin at multiples of 32 words: the 32 lanes on 32
+ * lines access the same bank, one after the other. With an odd number of words from line to line
+ * each lane has a bank of its own (Best Practices 9.2.3.3, Programming Guide 2.2.4.2.2). */
 template <class Op, bool ASYNC>
 static int launch_tile_stencil(const struct gf_launch *launch, int border, const Op &op,
                                bool padded)
