@@ -370,6 +370,7 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .more = session->more,
         .more_outputs = command->more_outputs,
         .device = command->all_devices ? session->all_devices : command->device,
+        .helpers = true,
         .server = command->server,
         .server_idle_s = command->idle_s ? command->idle_s : SERVER_IDLE_S,
         .skip_existing = command->skip_existing,

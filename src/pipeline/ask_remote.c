@@ -59,7 +59,8 @@ static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_pictur
     if (status)
         return status;
     gf_input_go_to(task->input, result->in_end);
-    snprintf(profile->device, sizeof profile->device, "%.80s, by the server", result->device);
+    snprintf(profile->device, sizeof profile->device, "%.80s%s", result->device,
+             pipeline->remote->own ? "" : ", by the server");
     profile->lanes = result->lanes;
     profile->band_rows = result->band_rows;
     profile->device_decoded = result->device_decoded;
@@ -107,6 +108,9 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
         return status ? status : take_result(pipeline, task, plan, &result, error);
     if (outcome == GF_REMOTE_ABSENT)
         *error = (struct gf_error){0};
+    if (pipeline->remote->own) /* the caller has other devices */
+        return outcome == GF_REMOTE_FAILED && status == GF_ERROR_DEVICE ? GF_ERROR_DEVICE
+                                                                        : GF_ERROR_DEVICE_MEMORY;
     task->remote_failed = true;
     return GF_ERROR_UNAVAILABLE;
 }

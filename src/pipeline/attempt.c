@@ -244,7 +244,8 @@ enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_p
         return status;
     *error = failure;
     /* An error of the device does not name the picture; the name is added here. */
-    if (task->input && (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
+    if (task->input && *failure.text &&
+        (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
         (void)gf_fail(error, status, "%s: %s", gf_input_name(task->input), failure.text);
     return status;
 }

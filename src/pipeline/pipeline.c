@@ -27,17 +27,25 @@ static enum gf_status parse_within(const char *text, const struct gf_options *op
     return status;
 }
 
+enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
+                                       const struct gf_options *options, struct gf_error *error)
+{
+    const enum gf_status status = gf_options_check(options, &pipeline->options, error);
+    if (!pipeline->options.threads)
+        pipeline->options.threads = gf_cpu_count();
+    pipeline->chain.no_fuse = pipeline->options.no_fuse;
+    return status;
+}
+
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options, struct gf_error *error)
 {
     gf_plan_free(&pipeline->last_plan); /* its parameters are the chain's */
     gf_chain_free(&pipeline->chain);
     pipeline->chain = (struct gf_chain){0};
-    enum gf_status status = gf_options_check(options, &pipeline->options, error);
+    enum gf_status status = gf_pipeline_set_options(pipeline, options, error);
     if (!status)
         status = parse_within(chain, &pipeline->options, &pipeline->chain, error);
-    if (!pipeline->options.threads)
-        pipeline->options.threads = gf_cpu_count();
     pipeline->chain.no_fuse = pipeline->options.no_fuse;
     return status;
 }

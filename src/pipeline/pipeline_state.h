@@ -36,7 +36,7 @@ struct gf_pipeline {
                                       * of them */
     int outputs;                     /* 0: there is only one */
     struct gf_remote *remote;        /* NULL: pictures are done here */
-    char *chain_text;                /* for the remote */
+    char *chain_text;                /* for the remote; in a remote, of the last picture */
     bool cpu_for_remote;             /* does what the remote does not */
     void (*remote_warn)(void *context, const char *text); /* takes the remote's warnings */
     struct gf_backend *backend;                           /* NULL while there is a remote */
@@ -166,7 +166,11 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
 /* Filters the picture, with further attempts where the device fails. */
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error) GF_CHECKED;
-/* Parses the chain and checks the options. */
+/* Checks the options and takes them for the next picture. */
+enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
+                                       const struct gf_options *options,
+                                       struct gf_error *error) GF_CHECKED;
+/* Does so, and parses the chain. */
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,
                                      struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,5 @@
 /* Filters a picture for another process, which has opened the files. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,6 +51,22 @@ static enum gf_status open_files(const struct gf_remote_work *work, struct gf_pi
                                     &task->input, error);
 }
 
+/* A client that sends many pictures sends one chain. The chain is kept, and the constants of the
+ * last plan with it, unless it names files. */
+static enum gf_status configure(struct gf_pipeline *pipeline, const struct gf_remote_work *work,
+                                const struct gf_options *options, struct gf_error *error)
+{
+    const char *const chain = work->chain ? work->chain : "";
+    if (!work->files && pipeline->chain_text && !strcmp(pipeline->chain_text, chain))
+        return gf_pipeline_set_options(pipeline, options, error);
+    free(pipeline->chain_text);
+    pipeline->chain_text = NULL;
+    const enum gf_status status = gf_pipeline_configure(pipeline, chain, options, error);
+    if (!status && !work->files)
+        pipeline->chain_text = strdup(chain);
+    return status;
+}
+
 enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
                                               const struct gf_remote_work *work,
                                               struct gf_remote_result *result,
@@ -70,7 +87,7 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     gf_named_files_hand(&handed);
     enum gf_status status = open_files(work, &task, error);
     if (!status)
-        status = gf_pipeline_configure(pipeline, work->chain, &options, error);
+        status = configure(pipeline, work, &options, error);
     if (!status) {
         gf_spans_restart(&pipeline->spans, options.spans);
         status = gf_pipeline_recognise(task.input, &task.own_format, error);

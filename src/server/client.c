@@ -1,10 +1,7 @@
 #include "server/client.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +11,7 @@
 #include "chain/variants.h"
 #include "server/identity.h"
 #include "server/place.h"
+#include "server/spawn.h"
 
 int gf_server_patience_ms = GF_SERVER_PATIENCE_MS;
 
@@ -40,6 +38,17 @@ static enum gf_server_type wait_for(int socket, union gf_server_message *message
     }
 }
 
+bool gf_server_say_hello(int socket, enum gf_server_wish wish, int device,
+                         const struct gf_server_identity *identity)
+{
+    union gf_server_message message;
+    gf_server_prepare(&message, GF_SERVER_HELLO);
+    message.hello.wish = wish;
+    message.hello.device = device;
+    message.hello.identity = *identity;
+    return gf_server_send(socket, &message, NULL, 0);
+}
+
 /* Connects and exchanges the first messages. Returns the socket, or -1. *silent tells that there is
  * a server, but that it has not answered. */
 static int greet(enum gf_server_wish wish, int device, union gf_server_message *message,
@@ -51,11 +60,8 @@ static int greet(enum gf_server_wish wish, int device, union gf_server_message *
     *silent = false;
     if (socket < 0)
         return -1;
-    gf_server_prepare(message, GF_SERVER_HELLO);
-    message->hello.wish = wish;
-    message->hello.device = device;
-    message->hello.identity = identity;
-    if (gf_server_send(socket, message, NULL, 0) && wait_for(socket, message) == GF_SERVER_WELCOME)
+    if (gf_server_say_hello(socket, wish, device, &identity) &&
+        wait_for(socket, message) == GF_SERVER_WELCOME)
         return socket;
     *silent = errno == EAGAIN;
     close(socket);
@@ -66,8 +72,11 @@ static int greet(enum gf_server_wish wish, int device, union gf_server_message *
 
 struct link {
     struct gf_remote base;
+    struct gf_server_peer *peer;
     int socket;
 };
+
+static struct gf_server_peer any_server = {.name = "the server"};
 
 static struct link *link_of(struct gf_remote *remote)
 {
@@ -89,14 +98,23 @@ static bool is_servers_own(enum gf_status status)
            status == GF_ERROR_LIBRARY;
 }
 
-static enum gf_remote_outcome fail_silent(bool hung_up, struct gf_error *error)
+/* Of the connections to a process of this run's own, only one tells of the process's failure. */
+static enum gf_remote_outcome fail_once(const struct link *link)
+{
+    const bool told = link->base.own && atomic_exchange(&link->peer->failed, true);
+    return told ? GF_REMOTE_ABSENT : GF_REMOTE_FAILED;
+}
+
+static enum gf_remote_outcome fail_silent(const struct link *link, bool hung_up,
+                                          enum gf_status *status, struct gf_error *error)
 {
     if (hung_up)
-        (void)gf_fail(error, GF_ERROR_UNAVAILABLE, "the server ended in the middle of a picture");
+        *status = gf_fail(error, GF_ERROR_DEVICE, "%s ended in the middle of a picture",
+                          link->peer->name);
     else
-        (void)gf_fail(error, GF_ERROR_UNAVAILABLE, "the server has not answered for %.1f s",
-                      1e-3 * gf_server_patience_ms);
-    return GF_REMOTE_FAILED;
+        *status = gf_fail(error, GF_ERROR_DEVICE, "%s has not answered for %.1f s",
+                          link->peer->name, 1e-3 * gf_server_patience_ms);
+    return fail_once(link);
 }
 
 /* The server's warnings, kept until its result comes: if this process must do the picture again, it
@@ -126,7 +144,8 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
                                           struct gf_remote_result *result, enum gf_status *status,
                                           struct gf_error *error)
 {
-    const int socket = link_of(remote)->socket;
+    const struct link *const link = link_of(remote);
+    const int socket = link->socket;
     int descriptor[GF_SERVER_DESCRIPTORS] = {work->in, work->out};
     union gf_server_message message;
     struct warnings warnings = {.size = 0};
@@ -151,7 +170,7 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
         case GF_SERVER_RESULT:
             *status = gf_server_read_result(&message.result, result, error);
             if (is_servers_own(*status))
-                return GF_REMOTE_FAILED;
+                return fail_once(link);
             tell_warnings(&warnings, &work->options);
             return GF_REMOTE_DONE;
         case GF_SERVER_HELLO:
@@ -159,9 +178,33 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
         case GF_SERVER_REQUEST:
         default: /* 0 */
             silent = !type && errno == EAGAIN;
-            return begun || silent ? fail_silent(!silent, error) : GF_REMOTE_ABSENT;
+            return begun || silent ? fail_silent(link, !silent, status, error) : GF_REMOTE_ABSENT;
         }
     }
+}
+
+static struct gf_remote *link_to(int socket, struct gf_server_peer *peer)
+{
+    struct link *const link = malloc(sizeof *link);
+    if (!link) {
+        close(socket);
+        return NULL;
+    }
+    *link = (struct link){
+        .base = {.filter = link_filter, .close = link_close, .own = peer != &any_server},
+        .peer = peer,
+        .socket = socket};
+    return &link->base;
+}
+
+struct gf_remote *gf_server_link(int socket, struct gf_server_peer *peer)
+{
+    union gf_server_message message;
+    if (wait_for(socket, &message) == GF_SERVER_WELCOME &&
+        message.welcome.verdict == GF_SERVER_READY)
+        return link_to(socket, peer);
+    close(socket);
+    return NULL;
 }
 
 struct gf_remote *gf_server_connect(int device, bool *silent)
@@ -169,16 +212,13 @@ struct gf_remote *gf_server_connect(int device, bool *silent)
     union gf_server_message message;
     bool unanswered;
     const int socket = greet(GF_SERVER_WORK, device, &message, &unanswered);
-    struct link *const link =
-        socket >= 0 && message.welcome.verdict == GF_SERVER_READY ? malloc(sizeof *link) : NULL;
-    if (link)
-        *link =
-            (struct link){.base = {.filter = link_filter, .close = link_close}, .socket = socket};
-    else if (socket >= 0)
-        close(socket);
     if (silent)
         *silent = unanswered;
-    return link ? &link->base : NULL;
+    if (socket >= 0 && message.welcome.verdict == GF_SERVER_READY)
+        return link_to(socket, &any_server);
+    if (socket >= 0)
+        close(socket);
+    return NULL;
 }
 
 bool gf_server_present(int device)
@@ -189,24 +229,32 @@ bool gf_server_present(int device)
     return remote != NULL;
 }
 
-/* Whether the chain names more files than go with a request, or has a result whose size depends on
- * the pixels, or a filter without a CUDA kernel. */
-static bool keeps_chain_here(const char *text)
+/* Whether the chain names more files than that, or has a result whose size depends on the pixels,
+ * or a filter without a CUDA kernel. */
+static bool keeps_chain_here(const char *text, int files)
 {
     struct gf_chain chain = {0};
-    const bool keeps = gf_chain_parse(text, &chain, NULL) != GF_OK ||
-                       gf_chain_next_box(&chain, 0) < chain.count ||
-                       gf_chain_check_kernels(&chain, NULL) != GF_OK ||
-                       gf_chain_files(&chain, NULL, 0) > GF_REMOTE_FILES;
+    const bool keeps =
+        gf_chain_parse(text, &chain, NULL) != GF_OK || gf_chain_next_box(&chain, 0) < chain.count ||
+        gf_chain_check_kernels(&chain, NULL) != GF_OK || gf_chain_files(&chain, NULL, 0) > files;
     gf_chain_free(&chain);
     return keeps;
 }
 
+static bool options_go(const struct gf_options *options)
+{
+    return !options->profile && !options->device_memory_bytes && !options->cmyk_profile &&
+           options->host_memory == GF_HOST_PINNED && options->transfer == GF_TRANSFER_COPY;
+}
+
 bool gf_server_may_run(const char *chain, const struct gf_options *options)
 {
-    return !keeps_chain_here(chain) && !options->profile && !options->device_memory_bytes &&
-           !options->cmyk_profile && options->host_memory == GF_HOST_PINNED &&
-           options->transfer == GF_TRANSFER_COPY;
+    return options_go(options) && !keeps_chain_here(chain, GF_REMOTE_FILES);
+}
+
+bool gf_server_may_run_all(const char *chain, const struct gf_options *options)
+{
+    return options_go(options) && !options->memory_bytes && !keeps_chain_here(chain, 0);
 }
 
 /* ---- the server itself ---- */
@@ -238,33 +286,6 @@ enum gf_status gf_server_stop(bool *was_there, struct gf_error *error)
     return silent ? gf_fail(error, GF_ERROR_UNAVAILABLE, "the server does not answer") : GF_OK;
 }
 
-void gf_server_spawn(char *const *arguments)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t signals;
-    pid_t process;
-    if (posix_spawn_file_actions_init(&files))
-        return;
-    if (!posix_spawnattr_init(&attributes)) {
-        bool ready = true;
-        for (int fd = 0; fd <= 2; fd++)
-            ready &= !posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-        ready &= !posix_spawn_file_actions_addclosefrom_np(&files, 3);
-        ready &= !posix_spawn_file_actions_addchdir_np(&files, "/");
-        sigfillset(&signals);
-        posix_spawnattr_setsigdefault(&attributes, &signals);
-        sigemptyset(&signals);
-        posix_spawnattr_setsigmask(&attributes, &signals);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-                                                  POSIX_SPAWN_SETSIGMASK);
-        if (ready)
-            (void)posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&files);
-}
-
 void gf_server_start(int device, int idle_s)
 {
     const char *why_not;
@@ -273,5 +294,5 @@ void gf_server_start(int device, int idle_s)
     snprintf(device_text, sizeof device_text, "--device=cuda:%d", device);
     snprintf(idle_text, sizeof idle_text, "--idle=%d", idle_s);
     if (gf_backend_cuda_likely(&why_not))
-        gf_server_spawn(arguments);
+        (void)gf_server_spawn(arguments, environ, -1);
 }

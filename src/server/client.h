@@ -3,6 +3,8 @@
 #ifndef GF_SERVER_CLIENT_H
 #define GF_SERVER_CLIENT_H
 
+#include <stdatomic.h>
+
 #include "server/protocol.h"
 
 /* Returns a connection to a server that would do the work of this process on that device; NULL if
@@ -17,6 +19,27 @@ bool gf_server_present(int device);
  */
 bool gf_server_may_run(const char *chain, const struct gf_options *options);
 
+/* Whether processes of this run's own may do all its pictures. Beyond the above, they may not if
+ * the run limits its memory, or if the chain names files, which each request would read anew. */
+bool gf_server_may_run_all(const char *chain, const struct gf_options *options);
+
+/* ---- a server that is at the other end of a socket ---- */
+
+/* The server that connections belong to. */
+struct gf_server_peer {
+    char name[40]; /* for messages */
+    atomic_bool failed;
+};
+
+/* Sends the first message. */
+bool gf_server_say_hello(int socket, enum gf_server_wish wish, int device,
+                         const struct gf_server_identity *identity);
+/* Waits for the answer, and returns a connection to a process of this run's own, which owns the
+ * socket; NULL, with the socket closed: the process does not take work. */
+struct gf_remote *gf_server_link(int socket, struct gf_server_peer *peer);
+
+/* ---- the server itself ---- */
+
 /* Asks the server about itself. False if no server answers. */
 bool gf_server_look(struct gf_server_welcome *state);
 
@@ -28,10 +51,6 @@ enum gf_status gf_server_stop(bool *was_there, struct gf_error *error) GF_CHECKE
  * seconds without work. The call does not report whether the server starts: without a GPU, or
  * beside a server that is there already, it ends at once. */
 void gf_server_start(int device, int idle_s);
-
-/* Runs this program with these arguments in the background. It keeps nothing of this process: no
- * file, no folder, no terminal, no signals. */
-void gf_server_spawn(char *const *arguments);
 
 /* How long a server may be silent: GF_SERVER_PATIENCE_MS, unless a test sets it. */
 extern int gf_server_patience_ms;

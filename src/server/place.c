@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -81,13 +83,31 @@ static enum gf_status fail_errno(const char *what, struct gf_error *error)
                                    : strerror(number));
 }
 
-/* The listening socket of a service manager, as sd_listen_fds(3) defines it; -1: there is none. */
-static int handed_over(void)
+bool gf_server_is_helper(void)
+{
+    const char *const parent = getenv(GF_HELPER_VARIABLE);
+    if (!parent)
+        return false;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (atol(parent) != (long)getppid())
+        _exit(0); /* the parent has ended already */
+    return true;
+}
+
+/* Whether a service manager hands over a listening socket, as sd_listen_fds(3) defines it. */
+static bool is_activated(void)
 {
     const char *const process = getenv("LISTEN_PID"), *const count = getenv("LISTEN_FDS");
+    return process && count && atol(process) == (long)getpid() && atoi(count) == 1;
+}
+
+/* The listening socket of a service manager, or of the process that a helper works for; -1: there
+ * is none. */
+static int handed_over(void)
+{
     int type = 0, listens = 0;
     socklen_t size = sizeof type;
-    if (!process || !count || atol(process) != (long)getpid() || atoi(count) != 1)
+    if (!is_activated() && !gf_server_is_helper())
         return -1;
     if (getsockopt(FIRST_HANDED_OVER, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET)
         return -1;

@@ -21,7 +21,14 @@ struct gf_server_place {
     int folder, lock, listener; /* -1: none */
     char name[40];              /* the socket's in the folder; "" if it is another process's */
 };
-/* Takes the place of the server of this build, or the socket that systemd hands over.
+/* The variable that tells a helper (helper.h) the number of the process that it works for. */
+#define GF_HELPER_VARIABLE "GPUFILTER_HELPER_OF"
+/* Whether this process is a helper. From the first such call on it is killed when its parent ends.
+ */
+bool gf_server_is_helper(void);
+
+/* Takes the place of the server of this build, or the socket that systemd or a helper's parent
+ * hands over.
  * GF_ERROR_USAGE: there is a server already. Nobody can connect yet. */
 enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *place,
                                     struct gf_error *error) GF_CHECKED;

@@ -62,9 +62,9 @@ static double look_at_clients(struct gf_server *server)
             next_s = server->beat_s < next_s ? server->beat_s : next_s;
         } else if (client->socket >= 0) {
             const double end_s = client->since_s + (client->greeted ? pause_s : greeting_s);
-            if (now_s >= end_s || (server->ending && client->greeted))
+            if ((now_s >= end_s && !server->helps) || (server->ending && client->greeted))
                 gf_server_hang_up(server, client);
-            else
+            else if (!server->helps)
                 next_s = end_s < next_s ? end_s : next_s;
         }
     }
@@ -181,6 +181,7 @@ enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_err
     if (!server)
         return gf_fail_memory(error);
     server->settings = settings;
+    server->helps = gf_server_is_helper();
     server->place = (struct gf_server_place){.folder = -1, .lock = -1, .listener = -1};
     server->last = &server->first;
     server->events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

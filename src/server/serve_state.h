@@ -60,6 +60,7 @@ struct gf_server {
     double work_s, beat_s, full_s; /* when the last work ended; when the next beat is due; when
                                       clients are accepted again */
     bool ending;
+    bool helps; /* the only client is this process's parent, whose connections may rest */
     struct gf_error failure; /* the device has failed, so that the server ends */
     /* The lock guards the members below. */
     pthread_mutex_t lock;

@@ -10,7 +10,6 @@
 
 enum { GPUS_MOST = 64, NAME_SIZE = 48 };
 
-static const char variable[] = "CUDA_VISIBLE_DEVICES";
 const char *gf_visible_root = "";
 
 /* Names by which CUDA_VISIBLE_DEVICES can select GPUs, in CUDA's order of them. */
@@ -182,7 +181,7 @@ static struct {
 
 const char *gf_visible_variable(void)
 {
-    return hidden.done ? hidden.variable : getenv(variable);
+    return hidden.done ? hidden.variable : getenv(GF_VISIBLE_VARIABLE);
 }
 
 bool gf_visible_hide_others(int device)
@@ -197,7 +196,7 @@ bool gf_visible_hide_others(int device)
                              : !device && !list   ? "0"
                                                   : NULL;
     char *const kept = list ? strdup(list) : NULL;
-    if (!name || (list && !kept) || setenv(variable, name, 1)) {
+    if (!name || (list && !kept) || setenv(GF_VISIBLE_VARIABLE, name, 1)) {
         free(kept);
         return false;
     }

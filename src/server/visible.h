@@ -13,7 +13,9 @@ int gf_visible_count(void);
  * base/device_ordinal.h. False, and nothing is changed, where this cannot be done. */
 bool gf_visible_hide_others(int device);
 
-/* The user's CUDA_VISIBLE_DEVICES, even if this process has changed the variable; NULL: not set. */
+#define GF_VISIBLE_VARIABLE "CUDA_VISIBLE_DEVICES"
+/* The user's value of the variable, even if this process has changed the variable; NULL: not set.
+ */
 const char *gf_visible_variable(void);
 
 /* The folder in which /proc and /dev are looked for: "", unless a test sets it. */

@@ -219,7 +219,7 @@ static int workers_for(size_t pictures, bool unpacks)
     const struct gf_template output = {.text = (char *)"out.png"};
     const struct gf_batch_request request = {.output = &output};
     const struct gf_batch_devices devices = {
-        .count = 1, .choice = {.device_codec = true, .device_unpacks = unpacks}};
+        .count = 1, .here = 1, .choice = {.device_codec = true, .device_unpacks = unpacks}};
     struct gf_options options = gf_options_default();
     struct gf_memory_budget budget;
     const int workers = gf_batch_divide_work(&request, &devices, pictures, &options, &budget);

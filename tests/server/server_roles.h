@@ -30,6 +30,7 @@ struct server_role {
     int fail_run;
     unsigned long long memory_bytes;
     int rest_ms, idle_s, workers;
+    void (*describe)(struct gf_backend *backend, char *text, size_t size);
 };
 
 static struct server_role role;
@@ -64,6 +65,8 @@ static inline enum gf_status open_simulated(void *context, const char *chain,
     device->calls.close = close_and_free;
     if (role.delay_us)
         device->calls.wait = slow_wait;
+    if (role.describe)
+        device->calls.describe = role.describe;
     gf_pipeline_options(*pipeline)->device = GF_DEVICE_CUDA;
     gf_pipeline_replace_backend(*pipeline, &device->base, true);
     return status;

@@ -6,6 +6,7 @@
 
 #include "batch/batch.h"
 #include "server/server_roles.h"
+#include "server/spawn.h"
 
 /* ---- the parts ---- */
 
@@ -225,7 +226,7 @@ static void test_the_cpu_for_a_server(void **state)
 {
     struct gf_error error = {0};
     struct gf_pipeline *pipeline = NULL;
-    struct gf_remote remote = {take_nothing, close_nothing};
+    struct gf_remote remote = {.filter = take_nothing, .close = close_nothing};
     struct gf_options options = gf_options_default();
     options.device = GF_DEVICE_CUDA;
     options.device_index = 1000;
@@ -397,7 +398,7 @@ static void test_a_server_in_the_background(void **state)
     struct gf_server_welcome found;
     snprintf(parent, sizeof parent, "%d", (int)getpid());
     char *words[] = {"test", "serve", parent, "0", "0", "0", "0", "0", "2", NULL};
-    gf_server_spawn(words);
+    (void)gf_server_spawn(words, environ, -1);
     while (!gf_server_look(&found)) {
         assert_true(gf_now() < end_s);
         usleep(1000);

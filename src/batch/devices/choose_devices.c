@@ -64,14 +64,23 @@ void gf_batch_choose_queues(const struct gf_batch_request *request)
                                          gf_file_format_named(request->inputs->item[0].path)));
 }
 
+/* Whether helpers may work further devices: each picture is a file and becomes a file. */
+static bool may_use_helpers(const struct gf_batch_request *request)
+{
+    return request->helpers && !gf_batch_has_archives(request) && !request->more_outputs &&
+           !gf_batch_writes_stdout(request) && !request->profile && gf_visible_count() > 1 &&
+           gf_server_may_run_all(request->chain, &request->options);
+}
+
+/* Devices after the first wait until it is known whether they are needed. */
 void gf_batch_begin_devices(const struct gf_batch_request *request)
 {
     if (request->dry_run || request->inputs->count < 2 || request->open || !asks_for_cuda(request))
         return;
-    if (request->devices)
-        start_devices(request->device, request->devices);
-    else
+    if (!request->devices)
         start_devices(&request->options.device_index, 1);
+    else if (request->devices == 1 || may_use_helpers(request))
+        start_devices(request->device, 1);
 }
 
 /* Looks for a server where there is a single picture, which would otherwise wait for the device's
@@ -107,6 +116,27 @@ void gf_batch_drop_server(struct gf_batch_devices *devices)
     devices->remote = NULL;
 }
 
+/* Lists the devices that the run may use. This process alone would start all its devices before the
+ * first picture, and does so only for long runs. */
+static void list_devices(const struct gf_batch_request *request, size_t pictures,
+                         struct gf_batch_devices *devices)
+{
+    const bool helpers = pictures > 1 && may_use_helpers(request);
+    const double more_s = 1e-3 * gf_figure(request->figures, GF_FIGURE_CUDA_MORE),
+                 cuda_s = devices->choice.cuda_s;
+    int count = request->devices;
+    if (!count)
+        count = helpers && request->options.device == GF_DEVICE_AUTO ? gf_visible_count() : 1;
+    if (!helpers && !request->open && cuda_s > 0 && cuda_s < 2 * more_s)
+        count = 1;
+    devices->count = count < GF_BATCH_DEVICES_MAX ? count : GF_BATCH_DEVICES_MAX;
+    devices->here = helpers ? 1 : devices->count;
+    for (int i = 0; i < devices->count; i++)
+        devices->device[i] = (struct gf_batch_device){
+            .index = request->devices ? request->device[i] : request->options.device_index + i,
+            .awake = i < devices->here};
+}
+
 void gf_batch_choose_devices(const struct gf_batch_request *request,
                              const struct gf_batch_request *look, size_t pictures,
                              struct gf_batch_devices *devices)
@@ -124,15 +154,13 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
         gf_batch_drop_server(devices);
         return;
     }
-    int index[GF_BATCH_DEVICES_MAX] = {request->options.device_index};
-    for (int i = 0; i < request->devices && i < GF_BATCH_DEVICES_MAX; i++)
-        index[devices->count++] = request->device[i];
-    devices->count = devices->count ? devices->count : 1;
-    for (int i = 0; i < devices->count; i++)
-        devices->device[i].index = index[i];
+    list_devices(request, pictures, devices);
+    int index[GF_BATCH_DEVICES_MAX];
+    for (int i = 0; i < devices->here; i++)
+        index[i] = devices->device[i].index;
     choose_queues(pictures, devices->choice.device_codec);
     if (!devices->remote && !request->open)
-        start_devices(index, devices->count);
+        start_devices(index, devices->here);
 }
 
 /* Returns how many devices there are, if possible without starting the driver for all of them. */

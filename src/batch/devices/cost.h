@@ -44,6 +44,7 @@ struct gf_cost_choice {
     bool device_unpacks;        /* the GPU decodes PNGs, which takes it longer than JPEGs */
     double pixels;              /* the pixels of one input; 0: not known */
     bool cpu_alone;             /* without the server the CPU would be faster */
+    double cuda_s;              /* the estimated time on one GPU; 0: not known */
 };
 
 /* The cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one thread of

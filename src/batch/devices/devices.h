@@ -17,15 +17,23 @@ enum {
  * took 1.73 s and 2.03 s. */
 enum { GF_BATCH_MANY_PICTURES = 1500 };
 
+struct gf_helper;
+
 struct gf_batch_device {
-    int index;   /* CUDA's index of the device */
+    int index;   /* the number of the device, as in cuda:N */
     bool failed; /* the device has failed, and no worker uses it any more */
+    /* of a device that a helper works: */
+    bool awake;               /* its workers have been started */
+    bool wanted;              /* it shall be started, whatever is left to do */
+    struct gf_helper *helper; /* NULL: not started */
 };
 
 /* All zeros stand for the CPU. */
 struct gf_batch_devices {
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int count;
+    int here; /* so many of them belong to this process; helpers (src/server/helper.h) work the
+               * others, where they are started at all */
     struct gf_cost_choice choice;
     enum gf_cost_server server; /* the server that was found, even if it is not used */
     struct gf_remote *remote;   /* the server that runs the only input; NULL: there is none */
@@ -53,8 +61,10 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error) GF_CHECKED;
 
+/* The most workers that the limit of open files allows. */
+int gf_batch_most_workers(void);
 /* Sets the options of a worker's pipeline and opens the memory budget; returns the number of
- * workers for `pictures` pictures. */
+ * workers on the CPU or on this process's devices for `pictures` pictures. */
 int gf_batch_divide_work(const struct gf_batch_request *request,
                          const struct gf_batch_devices *devices, size_t pictures,
                          struct gf_options *options, struct gf_memory_budget *memory_budget);

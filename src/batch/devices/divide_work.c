@@ -4,10 +4,9 @@
 #include "base/cpu.h"
 #include "batch/devices/devices.h"
 
-/* Returns how many workers the limit of open files allows. */
-static int most_workers(void)
+int gf_batch_most_workers(void)
 {
-    enum { FILES_OF_ALL = 8, FILES_OF_EACH = 4 };
+    enum { FILES_OF_ALL = 8, FILES_OF_EACH = 5 };
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) ||
         files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
@@ -21,7 +20,7 @@ static int most_workers(void)
 static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t device_bytes)
 {
     enum { PIXEL_BYTES = 3, COPIES = 5 };
-    const double bytes = (double)device_bytes * devices->count / 2, pixels = devices->choice.pixels;
+    const double bytes = (double)device_bytes * devices->here / 2, pixels = devices->choice.pixels;
     return bytes > 0 && pixels > 0 ? bytes / (pixels * PIXEL_BYTES * COPIES) : GF_BATCH_WORKERS_MAX;
 }
 
@@ -34,7 +33,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
 {
     const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
-    const int most = most_workers();
+    const int most = gf_batch_most_workers();
     threads = threads < most ? threads : most;
     int workers = pictures < (size_t)threads ? (int)pictures : threads;
     if (devices->choice.device_codec && pictures > 1) {
@@ -42,7 +41,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
         workers = (devices->choice.device_unpacks && pictures >= GF_BATCH_MANY_PICTURES
                        ? GF_BATCH_UNPACK_WORKERS
                        : GF_BATCH_CODEC_WORKERS) *
-                  devices->count;
+                  devices->here;
         const double fit = pictures_that_fit(devices, options->device_memory_bytes);
         workers = fit < workers ? (int)fit : workers;
         workers = options->threads > 0 || workers < threads ? threads : workers;
@@ -65,8 +64,8 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
     gf_memory_budget_open(memory_budget, memory ? memory / 2 : gf_memory_pictures_bytes(), workers);
     if (memory && workers > 1)
         options->memory_bytes = memory / 2 / (uint64_t)workers;
-    if (options->device_memory_bytes && devices->count)
-        options->device_memory_bytes = options->device_memory_bytes * (uint64_t)devices->count /
-                                       (uint64_t)(workers + devices->count - 1);
+    if (options->device_memory_bytes && devices->here)
+        options->device_memory_bytes = options->device_memory_bytes * (uint64_t)devices->here /
+                                       (uint64_t)(workers + devices->here - 1);
     return workers ? workers : 1;
 }

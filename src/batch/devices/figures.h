@@ -42,6 +42,7 @@
     X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \
     X(CUDA_BESIDE, "cuda-beside", 85, "ms", "the same while a server keeps the GPU awake") \
     X(CUDA_END, "cuda-end", 10, "ms", "what a GPU adds to the end of the program") \
+    X(CUDA_MORE, "cuda-more", 1500, "ms", "the rest of a run for which another GPU is started") \
     X(CUDA_FIRST, "cuda-first", 15, "ms", \
       "buffers and kernels that the first JPEG or PNG waits for") \
     X(CUDA_CROWD, "cuda-crowd", 40, "ms", "what the first JPEGs of a batch wait for") \

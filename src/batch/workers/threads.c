@@ -1,5 +1,4 @@
-/* The threads of a batch: workers that take inputs, and the calling thread, which waits for them.
- */
+/* The calling thread of a batch, which starts the workers and waits for them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,117 +6,6 @@
 
 #include "base/fail.h"
 #include "batch/workers/workers.h"
-
-/* ---- an input ---- */
-
-/* Finds out which outputs of the worker's input are to be made; false if none is. */
-static bool begin_results(struct gf_batch_worker *worker)
-{
-    bool any = false;
-    if (!worker->member.data)
-        worker->identity = gf_identify_file(worker->input->path);
-    for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
-        struct gf_batch_result *const result = &worker->result[k];
-        struct gf_bytes *const bytes = worker->bytes ? &worker->bytes[k] : NULL;
-        free(result->path);
-        *result = (struct gf_batch_result){
-            .worker = worker, .number = k, .bytes = bytes && bytes->name ? bytes : NULL};
-        if (result->bytes)
-            result->path = strdup(bytes->name);
-        if (result->bytes && worker->item->is_link) {
-            result->outcome = GF_OUTCOME_DONE;
-            continue;
-        }
-        result->outcome =
-            gf_batch_check_existing(worker->batch, worker->input->path, &worker->identity,
-                                    worker->item, k, result->why.text, sizeof result->why.text);
-        if (result->outcome == GF_OUTCOME_FAILED)
-            result->status = gf_batch_status_of_existing(worker->item, k);
-        any |= result->outcome == GF_OUTCOME_WAITING;
-    }
-    return any;
-}
-
-/* Returns the output that tells how the picture ended: the first that failed, else the first that
- * was done, else the first. */
-static const struct gf_batch_result *telling_result(const struct gf_batch_worker *worker)
-{
-    const struct gf_batch_result *telling = &worker->result[0];
-    for (int k = 1; k < gf_batch_outputs(worker->batch->request); k++) {
-        const struct gf_batch_result *const result = &worker->result[k];
-        if (telling->outcome != GF_OUTCOME_FAILED &&
-            (result->outcome == GF_OUTCOME_FAILED || telling->outcome == GF_OUTCOME_SKIPPED))
-            telling = result;
-    }
-    return telling;
-}
-
-static void do_input(struct gf_batch_worker *worker)
-{
-    const struct gf_batch_request *const request = worker->batch->request;
-    worker->counted = false;
-    if (begin_results(worker))
-        gf_worker_do_file(worker);
-    /* A failure that ends the whole run, such as a failure of a closed standard output, becomes the
-     * run's error. */
-    bool ends = gf_batch_is_single(request);
-    for (int k = 0; k < gf_batch_outputs(request); k++) {
-        const enum gf_status status = worker->result[k].status;
-        ends |= status == GF_ERROR_UNAVAILABLE ||
-                (gf_batch_output_at(request, k).name->is_stdout && status == GF_ERROR_OUTPUT);
-    }
-    gf_batch_end_item(worker, telling_result(worker), ends);
-}
-
-/* ---- a worker ---- */
-
-static enum gf_status open_worker(struct gf_batch_worker *worker, struct gf_batch *batch,
-                                  const struct gf_batch_supply *supply, int number,
-                                  struct gf_error *error)
-{
-    const int devices = batch->devices.count, device = devices ? number % devices : -1;
-    *worker = (struct gf_batch_worker){.batch = batch,
-                                       .supply = supply,
-                                       .number = number,
-                                       .assigned_device = device,
-                                       .device = device};
-    worker->notes_file = open_memstream(&worker->notes, &worker->notes_bytes);
-    return worker->notes_file ? GF_OK : gf_fail_memory(error);
-}
-
-static void close_worker(struct gf_batch_worker *worker)
-{
-    if (worker->notes_file)
-        fclose(worker->notes_file);
-    free(worker->notes);
-}
-
-/* Ends a worker's thread: closes the pipeline and tells the batch. */
-static void end_worker(struct gf_batch_worker *worker)
-{
-    struct gf_batch *const batch = worker->batch;
-    /* The end of the process frees the memory of a device faster. */
-    if (!batch->request->process_ends || worker->device < 0)
-        gf_pipeline_close(worker->pipeline);
-    for (int k = 0; k < gf_batch_outputs(batch->request); k++)
-        free(worker->result[k].path);
-    pthread_mutex_lock(&batch->lock);
-    batch->working--;
-    pthread_cond_broadcast(&batch->changed);
-    pthread_mutex_unlock(&batch->lock);
-}
-
-static void *worker_main(void *argument)
-{
-    struct gf_batch_worker *const worker = argument;
-    const struct gf_batch_supply *const supply = worker->supply;
-    while (supply->take(worker)) {
-        do_input(worker);
-        supply->done(worker);
-    }
-    end_worker(worker);
-    return NULL;
-}
 
 /* ---- the calling thread ---- */
 
@@ -142,13 +30,21 @@ static struct timespec after(double seconds)
     return time;
 }
 
+static bool is_earlier(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
 void gf_batch_wait(struct gf_batch *batch, struct timespec *next)
 {
     const double tick_s =
         batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
     if (!next->tv_sec)
         *next = after(tick_s);
-    if (pthread_cond_timedwait(&batch->changed, &batch->lock, next) == ETIMEDOUT) {
+    const struct timespec look = after(gf_batch_attend_helpers(batch));
+    const bool ticks = is_earlier(next, &look);
+    if (pthread_cond_timedwait(&batch->changed, &batch->lock, ticks ? next : &look) == ETIMEDOUT &&
+        ticks) {
         gf_batch_tick(batch, false);
         *next = after(tick_s);
     }
@@ -164,40 +60,48 @@ static void wait_for_workers(struct gf_batch *batch)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Starts the workers' threads, or as many as the system allows. */
-static int start_workers(struct gf_batch *batch, struct gf_batch_worker *worker, int count)
+/* Starts the workers of this process's devices, and waits for the end of all workers. */
+static enum gf_status run_workers(struct gf_batch *batch, const struct gf_batch_supply *supply,
+                                  struct gf_error *error)
 {
-    int started = 0;
     pthread_mutex_lock(&batch->lock);
-    while (started < count &&
-           !pthread_create(&worker[started].thread, NULL, worker_main, &worker[started]))
-        started++;
-    batch->working = started ? started : 1;
+    const int started = gf_batch_start_workers(batch, 0, batch->workers_here);
+    batch->attended = started > 0;
+    batch->working += !started;
     pthread_mutex_unlock(&batch->lock);
-    return started;
+    if (!started && supply->attend)
+        return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
+    if (!started)
+        gf_batch_run_worker(&batch->worker[0]); /* the calling thread does the work */
+    if (supply->attend)
+        return supply->attend(supply->context, error);
+    wait_for_workers(batch);
+    return GF_OK;
 }
 
 enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_supply *supply,
                              int count, struct gf_error *error)
 {
-    struct gf_batch_worker *const worker = calloc((size_t)count, sizeof *worker);
+    batch->workers_here = count;
+    batch->workers_of_helper = gf_batch_workers_of_helper(batch, count);
+    const int helpers = batch->devices.count - batch->devices.here,
+              all = count + helpers * batch->workers_of_helper;
+    struct gf_batch_worker *const worker = calloc((size_t)all, sizeof *worker);
+    batch->worker = worker;
     enum gf_status status = worker ? GF_OK : gf_fail_memory(error);
-    for (int i = 0; !status && i < count; i++)
-        status = open_worker(&worker[i], batch, supply, i, error);
-    const int started = status ? 0 : start_workers(batch, worker, count);
-    if (!status && !started && supply->attend)
-        status = gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
-    else if (!status && !started)
-        worker_main(&worker[0]); /* no thread could be started: the calling thread does the work */
-    if (!status && supply->attend)
-        status = supply->attend(supply->context, error);
-    else if (!status)
-        wait_for_workers(batch);
-    for (int i = 0; i < started; i++)
-        pthread_join(worker[i].thread, NULL);
-    for (int i = 0; worker && i < count; i++)
-        close_worker(&worker[i]);
+    for (int i = 0; !status && i < all; i++)
+        status = gf_batch_open_worker(batch, supply, i, error);
+    if (!status)
+        status = run_workers(batch, supply, error);
+    for (int i = 0; worker && i < all; i++) {
+        if (worker[i].started)
+            pthread_join(worker[i].thread, NULL);
+    }
+    gf_batch_end_helpers(batch);
+    for (int i = 0; worker && i < all; i++)
+        gf_batch_close_worker(&worker[i]);
     free(worker);
+    batch->worker = NULL;
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "batch/request/option_names.h"
 #include "batch/workers/workers.h"
+#include "server/helper.h"
 
 /* Whether the line is noted already: outputs that share a picture give the same warning. */
 static bool is_noted(struct gf_batch_worker *worker, const char *line)
@@ -47,6 +48,30 @@ static enum gf_status open_outputs(struct gf_batch_worker *worker, const struct 
     return gf_pipeline_open_outputs(output, count, &worker->pipeline, error);
 }
 
+/* Returns the number of the device of this process that the worker uses, or falls back to where it
+ * belongs to a helper. */
+static int own_device_index(const struct gf_batch_worker *worker)
+{
+    const struct gf_batch_devices *const devices = &worker->batch->devices;
+    if (worker->device < 0)
+        return 0;
+    return devices->device[worker->device < devices->here ? worker->device : 0].index;
+}
+
+/* Connects the worker to the process that is to do its pictures, for a pipeline that then owns the
+ * connection; NULL: this process does them. Only one worker has the server. */
+static struct gf_remote *connect_worker(struct gf_batch_worker *worker)
+{
+    struct gf_batch_devices *const devices = &worker->batch->devices;
+    if (worker->device < 0)
+        return NULL;
+    if (worker->device >= devices->here)
+        return gf_helper_connect(devices->device[worker->device].helper);
+    struct gf_remote *const server = devices->remote;
+    devices->remote = NULL;
+    return server;
+}
+
 static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_error *error)
 {
     const struct gf_batch *const batch = worker->batch;
@@ -58,17 +83,15 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
                      : batch->devices.falls_back && gf_batch_is_single(batch->request)
                          ? GF_DEVICE_AUTO
                          : GF_DEVICE_CUDA;
-    options.device_index = worker->device < 0 ? 0 : batch->devices.device[worker->device].index;
+    options.device_index = own_device_index(worker);
     options.warn = request->options.warn ? note_warning : NULL;
     options.warn_context = worker;
-    struct gf_remote *const remote = worker->device < 0 ? NULL : batch->devices.remote;
+    struct gf_remote *const remote = connect_worker(worker);
     enum gf_status status;
     /* The limits of the whole batch, since all workers share the second pictures. */
     const struct gf_options *const outer = gf_second_pictures_limits();
     gf_second_pictures_set_limits(&request->options);
     if (remote) {
-        /* the pipeline owns the remote now; there is only one worker */
-        worker->batch->devices.remote = NULL;
         status =
             gf_pipeline_open_remote(request->chain, &options, remote, &worker->pipeline, error);
         if (!status && batch->devices.choice.cpu_alone)
@@ -91,15 +114,31 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     return status;
 }
 
-/* Returns the next device that still works, counted from the worker's own device; -1: there is
- * none. */
+/* Lets the calling thread start a helper, and waits until it is awake; false: it does not start.
+ * The caller holds the lock. */
+static bool wake_device(struct gf_batch *batch, int number)
+{
+    struct gf_batch_device *const device = &batch->devices.device[number];
+    device->wanted = true;
+    pthread_cond_broadcast(&batch->changed);
+    while (batch->attended && !batch->stopped && !device->awake && !device->failed)
+        pthread_cond_wait(&batch->changed, &batch->lock);
+    return device->awake && !device->failed;
+}
+
+/* Returns the next device that still works, counted from the worker's own device; a device that is
+ * asleep is woken only if neither another works nor the CPU may. -1: there is none. The caller
+ * holds the lock. */
 static int other_device(const struct gf_batch_worker *worker)
 {
-    const struct gf_batch *const batch = worker->batch;
-    for (int i = 1; i <= batch->devices.count; i++) {
-        const int device = (worker->assigned_device + i) % batch->devices.count;
-        if (!batch->devices.device[device].failed)
-            return device;
+    struct gf_batch *const batch = worker->batch;
+    const int count = batch->devices.count;
+    for (int i = 1; i <= 2 * count; i++) {
+        const int number = (worker->assigned_device + i) % count;
+        const struct gf_batch_device *const device = &batch->devices.device[number];
+        if (!device->failed && (device->awake || (i > count && !batch->devices.falls_back &&
+                                                  wake_device(batch, number))))
+            return number;
     }
     return -1;
 }
@@ -130,13 +169,17 @@ static bool change_device(struct gf_batch_worker *worker, enum gf_status failure
         batch->devices.device[worker->device].failed = true;
         device = other_device(worker);
         pthread_mutex_unlock(&batch->lock);
+    } else if (worker->device >= batch->devices.here) {
+        pthread_mutex_lock(&batch->lock);
+        device = batch->devices.device[0].failed ? -1 : 0; /* does what the helper has not done */
+        pthread_mutex_unlock(&batch->lock);
     }
     if (device < 0 && !batch->devices.falls_back)
         return false;
     if (broken)
         worker->assigned_device = device;
     use_device(worker, device);
-    if (failure != GF_ERROR_UNAVAILABLE && batch->request->options.warn) {
+    if (failure != GF_ERROR_UNAVAILABLE && *why->text && batch->request->options.warn) {
         char where[32] = "the CPU";
         if (device >= 0)
             snprintf(where, sizeof where, "cuda:%d", batch->devices.device[device].index);
@@ -157,7 +200,11 @@ static void return_to_device(struct gf_batch_worker *worker)
             worker->assigned_device = device;
     }
     pthread_mutex_unlock(&batch->lock);
-    use_device(worker, worker->assigned_device);
+    /* A pipe can neither be handed to a helper nor read again. */
+    const bool helped = worker->assigned_device >= batch->devices.here;
+    use_device(worker, helped && gf_input_named_is_stream(worker->input->path)
+                           ? 0
+                           : worker->assigned_device);
 }
 
 /* Processes the file, or the member, on the worker's present device. */

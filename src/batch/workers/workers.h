@@ -26,6 +26,19 @@ struct gf_batch_item {
     enum gf_outcome outcome;
 };
 
+/* What one device was seen to do. */
+struct gf_batch_pace {
+    double inputs_a_second; /* 0: not known */
+    double busy;            /* the part of all processors' time that it takes meanwhile */
+};
+
+/* What has been done since a time, which gives the pace. */
+struct gf_batch_window {
+    double begin_s; /* 0: no picture is done yet */
+    double processor_s;
+    size_t taken; /* inputs */
+};
+
 struct gf_batch {
     const struct gf_batch_request *request;
     uint64_t fingerprint[GF_PIPELINE_OUTPUTS_MAX];
@@ -43,7 +56,13 @@ struct gf_batch {
     pthread_cond_t changed;
     /* positions in the shard: the next input to take and the next one to report */
     size_t next, reported;
-    int working; /* the number of workers that have not ended */
+    int working;                    /* the number of workers that run */
+    struct gf_batch_worker *worker; /* those on the CPU or on this process's devices, then those of
+                                     * each helper */
+    int workers_here, workers_of_helper;
+    bool attended; /* the calling thread starts helpers */
+    struct gf_batch_window window;
+    struct gf_batch_pace pace;
     bool stopped;
     struct gf_batch_state state;
     enum gf_status failure; /* the gravest of the failed outputs */
@@ -69,6 +88,7 @@ struct gf_batch_worker {
     struct gf_batch *batch;
     const struct gf_batch_supply *supply;
     pthread_t thread;
+    bool started; /* the thread */
     /* The device that the worker belongs to, and the device that its pipeline is open on: indices
      * of the batch's devices; -1: the CPU. */
     int assigned_device, device;
@@ -112,6 +132,30 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
 /* Runs `workers` workers until the inputs of the shard are done. */
 enum gf_status gf_batch_work_on_shard(struct gf_batch *batch, int workers,
                                       struct gf_error *error) GF_CHECKED;
+/* A worker's life (worker.c): batch->worker[number] is opened, runs until the supply is empty, in a
+ * thread or in the caller's, and is closed. */
+enum gf_status gf_batch_open_worker(struct gf_batch *batch, const struct gf_batch_supply *supply,
+                                    int number, struct gf_error *error) GF_CHECKED;
+void gf_batch_run_worker(struct gf_batch_worker *worker);
+void gf_batch_close_worker(struct gf_batch_worker *worker);
+/* Starts the threads of the workers first .. end-1, as far as the system allows; returns their
+ * number. The caller holds the lock. */
+int gf_batch_start_workers(struct gf_batch *batch, int first, int end);
+
+/* ---- devices that helpers work (more_devices.c) ---- */
+
+/* Returns how many workers each helper has, where this process's devices have so many. */
+int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here);
+/* Starts helpers as they are needed, and the workers of those that are awake. The calling thread
+ * calls this with the lock held. Returns after how many seconds it is to be called again. */
+double gf_batch_attend_helpers(struct gf_batch *batch);
+/* Ends all helpers, once the workers have ended. */
+void gf_batch_end_helpers(struct gf_batch *batch);
+
+/* Whether another device pays for its start, where `awake` devices of that pace have `left` inputs
+ * left to do, and another is worth its start for a rest of start_s. */
+bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, double start_s);
+
 /* Calls request->tick. The caller holds the lock. */
 void gf_batch_tick(struct gf_batch *batch, bool at_end);
 /* Waits on batch->changed, at most until the time *next; then calls gf_batch_tick() and moves *next

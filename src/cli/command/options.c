@@ -153,7 +153,7 @@ static const struct gf_option options[] = {
 
     {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
      .greatest = GF_DEVICE_INDEX_MAX, .offset = AT(options.device),
-     .help = "where to run; auto takes the device that is done sooner. Several GPUs: cuda:0,1 or cuda:all"},
+     .help = "where to run; auto takes what is done sooner. Several GPUs, as far as they pay: cuda:0,1 or cuda:all"},
     {.name = "server", .type = GF_OPTION_CHOICE, .choices = server_uses, .offset = AT(server),
      .help = "whether a server that keeps the GPU awake does single pictures; start starts a server where there is none"},
     {.name = "serve", .type = GF_OPTION_CHOICE, .optional = true, .choices = serve_forms,

@@ -1,0 +1,286 @@
+/* A batch whose devices after the first are worked by processes of their own: they are started
+ * while the run is at work, where it pays, and whatever becomes of them, the run is done. The
+ * devices are simulated, in this process and in helpers, which are this test program in another
+ * role. */
+#include "batch/batch.h"
+#include "batch/workers/workers.h"
+#include "runner.h"
+#include "server/helper.h"
+#include "server/server_roles.h"
+#include "server/visible.h"
+
+enum { PICTURES = 120, DEVICES = 3 };
+
+/* ---- a helper ---- */
+
+static void describe_helper(struct gf_backend *backend, char *text, size_t size)
+{
+    snprintf(text, size, "helper");
+}
+
+static int number_in(const char *variable)
+{
+    const char *const text = getenv(variable);
+    return text ? atoi(text) : 0;
+}
+
+/* --serve --quiet --device=cuda:N --threads=W --memory=B, as gf_helper_start() executes it. */
+static int help(int argc, char **argv)
+{
+    struct gf_error error = {0};
+    alarm(ROLE_SECONDS);
+    if (argc != 6 || strncmp(argv[3], "--device=cuda:", 14) || number_in("TEST_NO_START"))
+        return 3;
+    role = (struct server_role){.delay_us = number_in("TEST_DELAY_US"),
+                                .fail_run = number_in("TEST_FAIL_RUN"),
+                                .describe = describe_helper};
+    const struct gf_server_settings settings = {.device = atoi(argv[3] + 14),
+                                                .workers = atoi(argv[4] + strlen("--threads=")),
+                                                .open = open_simulated};
+    return gf_serve(&settings, &error) ? 1 : 0;
+}
+
+/* ---- the run ---- */
+
+static struct {
+    int by_helpers, here, joined, warnings, errors;
+    char warning[500];
+} seen;
+
+static void note(void *context, enum gf_message_kind kind, const char *text)
+{
+    seen.joined += kind == GF_MESSAGE_CHOICE && strstr(text, " joins after ");
+    seen.warnings += kind == GF_MESSAGE_WARNING;
+    seen.errors += kind == GF_MESSAGE_ERROR;
+    if (kind == GF_MESSAGE_WARNING)
+        snprintf(seen.warning, sizeof seen.warning, "%s", text);
+}
+
+static void note_entry(void *context, const struct gf_batch_log_entry *entry)
+{
+    const char *const device = entry->device ? entry->device : "";
+    seen.by_helpers += !strcmp(device, "helper");
+    seen.here += !strcmp(device, "fake:0");
+}
+
+static void ignore(void *context, const char *text)
+{
+}
+
+static int make_pictures(void **state)
+{
+    if (make_world(state))
+        return -1;
+    mkdir(in_folder("in"), 0700);
+    for (int i = 0; i < PICTURES; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "in/%03d.ppm", i);
+        assert_int_equal(link(in_folder("in.ppm"), in_folder(name)), 0);
+    }
+    static const char *const folders[] = {"proc", "proc/driver", "proc/driver/nvidia",
+                                          "proc/driver/nvidia/gpus", "dev"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        mkdir(in_folder(folders[i]), 0700);
+    for (int i = 0; i < DEVICES; i++) {
+        char name[100], text[60];
+        snprintf(name, sizeof name, "proc/driver/nvidia/gpus/%d", i);
+        mkdir(in_folder(name), 0700);
+        snprintf(name, sizeof name, "proc/driver/nvidia/gpus/%d/information", i);
+        snprintf(text, sizeof text, "Device Minor: \t %d\n", i);
+        save(in_folder(name), text, strlen(text));
+        snprintf(name, sizeof name, "dev/nvidia%d", i);
+        save(in_folder(name), "", 0);
+    }
+    gf_visible_root = strdup(in_folder(""));
+    return 0;
+}
+
+static void assert_all_right(void)
+{
+    for (int i = 0; i < PICTURES; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "out/%03d.ppm", i);
+        assert_right(in_folder(name));
+        assert_int_equal(unlink(in_folder(name)), 0);
+    }
+}
+
+/* Runs all pictures on three devices; another device pays where that much is left to do. */
+static enum gf_status run(double more_s, struct gf_error *error)
+{
+    static const int index[DEVICES] = {0, 1, 2};
+    const char *const argument = in_folder("in");
+    const struct gf_inputs_request inputs_request = {.argument = &argument, .count = 1};
+    struct gf_figures figures = {.calibrated = {[GF_FIGURE_CUDA_MORE] = 1e3 * more_s}};
+    struct gf_inputs inputs;
+    struct gf_template output;
+    struct gf_batch_state state;
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CUDA;
+    options.threads = 4;
+    options.warn = ignore;
+    memset(&seen, 0, sizeof seen);
+    assert_ok("inputs", gf_inputs_expand(&inputs_request, &inputs, error), error);
+    assert_ok("output", gf_template_parse(in_folder("out/"), GF_FILE_AUTO, true, &output, error),
+              error);
+    const struct gf_batch_request request = {.chain = test_chain,
+                                             .options = options,
+                                             .inputs = &inputs,
+                                             .output = &output,
+                                             .device = index,
+                                             .devices = DEVICES,
+                                             .helpers = true,
+                                             .verbose = true,
+                                             .figures = &figures,
+                                             .message = note,
+                                             .entry = note_entry,
+                                             .open = open_simulated};
+    const enum gf_status status = gf_batch_run(&request, &state, error);
+    gf_template_free(&output);
+    gf_inputs_free(&inputs);
+    return status;
+}
+
+static void behave(int delay_us, int fail_here, const char *variable, const char *value)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%d", delay_us);
+    setenv("TEST_DELAY_US", text, 1);
+    unsetenv("TEST_FAIL_RUN");
+    unsetenv("TEST_NO_START");
+    if (variable)
+        setenv(variable, value, 1);
+    role = (struct server_role){.delay_us = delay_us, .fail_run = fail_here};
+}
+
+static void test_helpers_join(void **state)
+{
+    struct gf_error error = {0};
+    behave(4000, 0, NULL, NULL);
+    assert_ok("run", run(0.1, &error), &error);
+    assert_all_right();
+    assert_int_equal(seen.joined, DEVICES - 1);
+    assert_int_equal(seen.by_helpers + seen.here, PICTURES);
+    assert_true(seen.by_helpers > 0 && seen.here > 0);
+    assert_int_equal(seen.warnings + seen.errors, 0);
+}
+
+static void test_a_short_run_starts_none(void **state)
+{
+    struct gf_error error = {0};
+    behave(4000, 0, NULL, NULL);
+    assert_ok("run", run(60, &error), &error);
+    assert_all_right();
+    assert_int_equal(seen.joined, 0);
+    assert_int_equal(seen.here, PICTURES);
+}
+
+static void test_helpers_that_fail(void **state)
+{
+    struct gf_error error = {0};
+    behave(4000, 0, "TEST_FAIL_RUN", "9");
+    assert_ok("run", run(0.1, &error), &error);
+    assert_all_right();
+    assert_int_equal(seen.by_helpers + seen.here, PICTURES);
+    assert_int_equal(seen.errors, 0);
+    if (seen.warnings < 1 || seen.warnings > DEVICES - 1)
+        fail_msg("%d warnings, the last: %s", seen.warnings, seen.warning);
+    assert_non_null(strstr(seen.warning, "; the picture is done on "));
+}
+
+static void test_helpers_that_do_not_start(void **state)
+{
+    struct gf_error error = {0};
+    behave(4000, 0, "TEST_NO_START", "1");
+    assert_ok("run", run(0.1, &error), &error);
+    assert_all_right();
+    assert_int_equal(seen.here, PICTURES);
+    assert_int_equal(seen.warnings, DEVICES - 1);
+    assert_non_null(strstr(seen.warning, " does not start; the other devices do its part"));
+}
+
+/* However little is left to do, a device that is asleep is better than none. */
+static void test_the_first_device_fails(void **state)
+{
+    struct gf_error error = {0};
+    behave(0, 5, NULL, NULL);
+    assert_ok("run", run(60, &error), &error);
+    assert_all_right();
+    assert_true(seen.by_helpers > PICTURES / 2);
+    assert_int_equal(seen.errors, 0);
+}
+
+/* The helper of a process that has been killed is gone, too. */
+static void test_a_helper_dies_with_its_parent(void **state)
+{
+    int pair[2];
+    assert_int_equal(pipe(pair), 0);
+    behave(0, 0, NULL, NULL);
+    const pid_t parent = fork();
+    if (!parent) {
+        struct gf_helper *const helper =
+            gf_helper_start(&(struct gf_helper_settings){.device = 1, .workers = 2});
+        while (helper && gf_helper_look(helper) == GF_HELPER_STARTING)
+            usleep(1000);
+        const pid_t process = helper ? gf_helper_process(helper) : 0;
+        if (write(pair[1], &process, sizeof process) != sizeof process)
+            _exit(1);
+        pause();
+    }
+    pid_t process = 0;
+    assert_int_equal(read(pair[0], &process, sizeof process), sizeof process);
+    assert_true(process > 1 && !kill(process, 0));
+    send_signal(parent, SIGKILL);
+    end_of(parent);
+    const double end_s = gf_now() + DEADLINE_S;
+    char path[60];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process);
+    for (char text[20] = "-"; *text; usleep(1000)) { /* a process that has ended has no words */
+        FILE *const file = fopen(path, "r");
+        *text = '\0';
+        if (file && !fgets(text, sizeof text, file))
+            *text = '\0';
+        if (file)
+            fclose(file);
+        if (gf_now() > end_s)
+            fail_msg("the helper lives");
+    }
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static bool pays(int awake, double rest_of_one_s, double busy_of_one)
+{
+    const struct gf_batch_pace pace = {.inputs_a_second = 1000, .busy = busy_of_one};
+    return gf_batch_device_pays(&pace, awake, (size_t)(1000 * rest_of_one_s), 1.5);
+}
+
+static void test_which_devices_pay(void **state)
+{
+    const struct gf_batch_pace unknown = {0};
+    assert_false(pays(1, 1.4, 0.1));
+    assert_true(pays(1, 1.6, 0.1));
+    assert_false(pays(2, 2.9, 0.1)); /* two devices have 1.45 s left */
+    assert_true(pays(2, 3.1, 0.1));
+    assert_true(pays(1, 60, 0.5));
+    assert_false(pays(2, 60, 0.5)); /* two devices keep all processors busy */
+    assert_false(pays(1, 60, 0.9));
+    assert_false(gf_batch_device_pays(&unknown, 1, 1000, 0));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_devices_pay),
+        cmocka_unit_test(test_helpers_join),
+        cmocka_unit_test(test_a_short_run_starts_none),
+        cmocka_unit_test(test_helpers_that_fail),
+        cmocka_unit_test(test_helpers_that_do_not_start),
+        cmocka_unit_test(test_the_first_device_fails),
+        cmocka_unit_test(test_a_helper_dies_with_its_parent),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    if (argc > 1 && !strcmp(argv[1], "--serve"))
+        return help(argc, argv);
+    return cmocka_run_group_tests_name("helpers", tests, make_pictures, remove_folder);
+}
