@@ -15,9 +15,12 @@
  *   unsigned ends[count]                the bytes of each scan, with the end marker
  * A flagged picture's coefficients are undefined, so that what reads them must bear any values. */
 struct jpeg_picture {
-    int width, height, components;
-    int ycc;        /* three components are YCbCr, not RGB */
-    int h[3], v[3]; /* sampling factors, which are 1 for a single component */
+    int width, height, components; /* the size in the file, whatever the reduction is */
+    int ycc;                       /* three components are YCbCr, not RGB */
+    int h[3], v[3];                /* sampling factors, which are 1 for a single component */
+    /* The picture has 1 / reduction of the file's size, and a block of component c has side[c]
+     * samples across and down: 8, 4, 2 or 1. */
+    int reduction, side[3];
     int mcus_across, mcus_down, blocks_per_mcu;
     unsigned first_block, blocks; /* in the group's arrays, by MCUs as in the scan */
     unsigned char *out;           /* RGB or gray, in device memory */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/common/coder.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/jpeg/plan.cuh"
 #include "cuda/jpeg/reconstruct.cuh"
 
@@ -15,7 +16,8 @@ struct gf_jpeg_decoder : coder {
     unsigned subsequence_bits; /* 0: chosen for each group */
 };
 
-extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
+extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size,
+                                          int reduction)
 {
     struct gf_jpeg_decode_picture from;
     struct jpeg_picture picture;
@@ -23,6 +25,7 @@ extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, s
     memset(&from, 0, sizeof from);
     from.header = header;
     from.size = size;
+    from.reduction = reduction;
     if (!gf_jpeg_describe(&from, SUBSEQUENCE_LEAST, &picture, &stream))
         return 0;
     const struct jpeg_amounts amounts = gf_jpeg_picture_amounts(&picture, &stream);
@@ -114,7 +117,8 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
 static bool fits(const struct gf_jpeg_decode_picture *picture)
 {
     const struct gf_format format = picture->out.format;
-    return format.width == picture->header->width && format.height == picture->header->height &&
+    return format.width == ceil_div(picture->header->width, picture->reduction) &&
+           format.height == ceil_div(picture->header->height, picture->reduction) &&
            format.channels == picture->header->components && format.bits == 8 &&
            picture->out.y == 0 && picture->out.rows == format.height;
 }

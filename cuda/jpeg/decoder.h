@@ -13,6 +13,7 @@ struct gf_jpeg_decode_picture {
     const struct gf_jpeg_header *header;
     const unsigned char *data; /* the whole file, in pinned host memory or in device memory */
     size_t size;
+    int reduction;      /* 1; 2, 4 or 8: libjpeg-turbo's scaled decoding at 1/2, 1/4 or 1/8 */
     struct gf_view out; /* all rows, in device memory */
     /* Exactly libjpeg-turbo's pixels, and no warning; false: libjpeg-turbo must decode. */
     bool decoded;
@@ -30,7 +31,7 @@ GF_CODER(jpeg_decode)
 void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned subsequence_bits);
 
 /* The bytes of device memory that a picture needs in a group, without `out`. */
-uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size);
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction);
 
 GF_C_END
 

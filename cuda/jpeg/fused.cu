@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS, SAMPLING == JPEG_444 ? 1
 }
 
 cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct group_arrays &group,
-                                enum jpeg_sampling sampling, cudaStream_t stream)
+                                enum jpeg_launch sampling, cudaStream_t stream)
 {
     if (sampling == JPEG_444)
         fused_kernel<JPEG_444><<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);

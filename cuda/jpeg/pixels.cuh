@@ -23,20 +23,38 @@ static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[
     rgb[2] = luma + cb * CB_TO_BLUE;
 }
 
-/* Makes planes of the components from `first` on, and gray pictures. (planes.cu) */
+/* Makes planes of components with blocks of 8 x 8 samples, and gray pictures. (planes.cu) */
 cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
                                 cudaStream_t stream);
 
-/* The sampling of chroma relative to luma. */
-enum jpeg_sampling { JPEG_GRAY, JPEG_444, JPEG_422, JPEG_420, JPEG_OTHER, JPEG_SAMPLINGS };
+/* The same for blocks of 4 x 4, 2 x 2 and 1 x 1 samples. (reduced.cu) */
+cudaError_t gf_jpeg_make_reduced_planes(const struct strip_launch &launch,
+                                        const struct group_arrays &group, cudaStream_t stream);
+
+/* The launches, in their order: all planes and gray pictures, then the sampling of chroma relative
+ * to luma. */
+enum jpeg_launch {
+    JPEG_PLANES,
+    JPEG_REDUCED_PLANES,
+    JPEG_444,
+    JPEG_422,
+    JPEG_420,
+    JPEG_OTHER,
+    JPEG_EQUAL, /* planes of the picture's size */
+    JPEG_LAUNCHES
+};
 
 /* Makes pixels from the coefficients of luma, and from the coefficients (JPEG_444) or the planes of
  * chroma. (fused.cu) */
 cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct group_arrays &group,
-                                enum jpeg_sampling sampling, cudaStream_t stream);
+                                enum jpeg_launch sampling, cudaStream_t stream);
 
 /* Makes pixels of three planes with any sampling. (upsample.cu) */
 cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct group_arrays &group,
                              cudaStream_t stream);
+
+/* The same where the planes have the picture's size. (upsample.cu) */
+cudaError_t gf_jpeg_convert(const struct strip_launch &launch, const struct group_arrays &group,
+                            cudaStream_t stream);
 
 #endif

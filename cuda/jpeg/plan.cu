@@ -70,6 +70,18 @@ static bool describe_tables(const struct gf_jpeg_header *header, struct jpeg_str
     return stream->beyond <= BEYOND_MOST;
 }
 
+/* The samples across a block of component c. libjpeg-turbo takes larger blocks of a component that
+ * would be upsampled otherwise (jdmaster.c). */
+static int block_side(const struct jpeg_picture *picture, int c, int h_most, int v_most)
+{
+    const int least = 8 / picture->reduction;
+    int side = least;
+    while (side < 8 && h_most * least % (picture->h[c] * side * 2) == 0 &&
+           v_most * least % (picture->v[c] * side * 2) == 0)
+        side *= 2;
+    return side;
+}
+
 static void describe_size(const struct gf_jpeg_decode_picture *from, struct jpeg_picture *picture)
 {
     const struct gf_jpeg_header *const header = from->header;
@@ -79,6 +91,7 @@ static void describe_size(const struct gf_jpeg_decode_picture *from, struct jpeg
     picture->height = header->height;
     picture->components = header->components;
     picture->ycc = header->ycc;
+    picture->reduction = from->reduction;
     for (int c = 0; c < header->components; c++) {
         picture->h[c] = header->component[c].h;
         picture->v[c] = header->component[c].v;
@@ -86,6 +99,8 @@ static void describe_size(const struct gf_jpeg_decode_picture *from, struct jpeg
         v_most = picture->v[c] > v_most ? picture->v[c] : v_most;
         picture->blocks_per_mcu += picture->h[c] * picture->v[c];
     }
+    for (int c = 0; c < header->components; c++)
+        picture->side[c] = block_side(picture, c, h_most, v_most);
     picture->mcus_across = (header->width + 8 * h_most - 1) / (8 * h_most);
     picture->mcus_down = (header->height + 8 * v_most - 1) / (8 * v_most);
     picture->blocks = (unsigned)picture->mcus_across * picture->mcus_down * picture->blocks_per_mcu;

@@ -22,12 +22,27 @@ static int largest(const int *values, int count)
 /* libjpeg's downsampled_width and downsampled_height. */
 static int component_width(const struct jpeg_picture *picture, int c)
 {
-    return ceil_div(picture->width * picture->h[c], largest(picture->h, picture->components));
+    return ceil_div(picture->width * picture->h[c] * picture->side[c],
+                    largest(picture->h, picture->components) * BLOCK_SIDE);
 }
 
 static int component_height(const struct jpeg_picture *picture, int c)
 {
-    return ceil_div(picture->height * picture->v[c], largest(picture->v, picture->components));
+    return ceil_div(picture->height * picture->v[c] * picture->side[c],
+                    largest(picture->v, picture->components) * BLOCK_SIDE);
+}
+
+/* The pixels for each sample of component c. */
+static int pixels_across(const struct jpeg_picture *picture, int c)
+{
+    return largest(picture->h, picture->components) * BLOCK_SIDE /
+           (picture->reduction * picture->h[c] * picture->side[c]);
+}
+
+static int pixels_down(const struct jpeg_picture *picture, int c)
+{
+    return largest(picture->v, picture->components) * BLOCK_SIDE /
+           (picture->reduction * picture->v[c] * picture->side[c]);
 }
 
 static bool samples_as(const struct jpeg_picture *picture, int across, int down)
@@ -37,29 +52,39 @@ static bool samples_as(const struct jpeg_picture *picture, int across, int down)
            v[0] == down * v[2];
 }
 
-/* The sampling of a picture. libjpeg does not filter components of at most two columns. */
-static enum jpeg_sampling sampling_of(const struct jpeg_picture *picture)
+static bool has_equal_planes(const struct jpeg_picture *picture)
 {
+    bool equal = true;
+    for (int c = 0; c < picture->components; c++)
+        equal &= pixels_across(picture, c) == 1 && pixels_down(picture, c) == 1;
+    return equal;
+}
+
+/* The launch that makes the picture's pixels. libjpeg does not filter components of at most two
+ * columns. */
+static enum jpeg_launch sampling_of(const struct jpeg_picture *picture)
+{
+    const bool reduced = picture->reduction > 1;
     if (picture->components == 1)
-        return JPEG_GRAY;
-    if (picture->ycc && samples_as(picture, 1, 1))
+        return reduced ? JPEG_REDUCED_PLANES : JPEG_PLANES;
+    if (picture->ycc && !reduced && samples_as(picture, 1, 1))
         return JPEG_444;
-    if (picture->ycc && component_width(picture, 1) > 2) {
+    if (picture->ycc && !reduced && component_width(picture, 1) > 2) {
         if (samples_as(picture, 2, 1))
             return JPEG_422;
         if (samples_as(picture, 2, 2))
             return JPEG_420;
     }
-    return JPEG_OTHER;
+    return has_equal_planes(picture) ? JPEG_EQUAL : JPEG_OTHER;
 }
 
 /* The first component that becomes a plane. */
 static int first_plane(const struct jpeg_picture *picture)
 {
-    const enum jpeg_sampling sampling = sampling_of(picture);
+    const enum jpeg_launch sampling = sampling_of(picture);
     if (sampling == JPEG_420 || sampling == JPEG_422)
         return 1;
-    return sampling == JPEG_OTHER ? 0 : picture->components;
+    return sampling == JPEG_OTHER || sampling == JPEG_EQUAL ? 0 : picture->components;
 }
 
 static struct surface plane_of(const struct jpeg_picture *picture, int c, unsigned char *memory)
@@ -117,53 +142,63 @@ struct job_list {
 
 static void add_job(struct job_list *list, struct strip_job *job)
 {
-    const unsigned strips = ceil_div(job->out.width, STRIP_PIXELS);
-    job->block_rows = ceil_div(job->out.height, BLOCK_SIDE);
+    const int side = job->side;
+    const unsigned strips =
+        ceil_div(job->out.width, side == BLOCK_SIDE ? STRIP_PIXELS : WARP * side);
+    job->block_rows = ceil_div(job->out.height, side);
     job->strips = divisor_of(strips);
     job->first = list->count == list->first ? 0 : list->jobs[list->count - 1].end;
     job->end = job->first + blocks_for(strips * job->block_rows, STRIP_WARPS);
     list->jobs[list->count++] = *job;
 }
 
-/* Adds the jobs of the launch for `sampling` on a picture; the launch for JPEG_GRAY makes all
- * planes. memory: that of the picture's planes. */
+/* Adds the picture's jobs for the launch. memory: that of the picture's planes. */
 static void add_picture(struct job_list *list, const struct jpeg_picture *picture, int index,
-                        enum jpeg_sampling sampling, unsigned char *memory)
+                        enum jpeg_launch launch, unsigned char *memory)
 {
-    const bool of_planes = sampling == JPEG_GRAY && picture->components > 1;
+    const bool gray = picture->components == 1;
     struct strip_job job = {};
     job.picture = index;
     job.ycc = picture->ycc;
-    for (int c = 0; c < picture->components; c++) {
-        job.h[c] = picture->h[c];
-        job.v[c] = picture->v[c];
-    }
+    job.filtered = picture->reduction < BLOCK_SIDE;
     for (int c = first_plane(picture); c < picture->components; c++) {
         job.planes[c] = plane_of(picture, c, memory);
+        job.across[c] = pixels_across(picture, c);
+        job.down[c] = pixels_down(picture, c);
         memory += plane_bytes(picture, c);
-        if (of_planes) {
+        if (launch == (picture->side[c] == BLOCK_SIDE ? JPEG_PLANES : JPEG_REDUCED_PLANES)) {
             job.component = c;
+            job.side = picture->side[c];
             job.edges = true;
             job.blocks = blocks_of(picture, c);
             job.out = job.planes[c];
             add_job(list, &job);
         }
     }
-    if (of_planes)
+    if (launch != sampling_of(picture))
         return;
+    job.side = gray ? picture->side[0] : BLOCK_SIDE;
     job.blocks = blocks_of(picture, 0);
-    job.out = {picture->out, (unsigned)picture->pitch, picture->width, picture->height};
+    job.out = {picture->out, (unsigned)picture->pitch, ceil_div(picture->width, picture->reduction),
+               ceil_div(picture->height, picture->reduction)};
     add_job(list, &job);
 }
 
-static cudaError_t launch_jobs(const struct strip_launch &launch, enum jpeg_sampling sampling,
+static cudaError_t launch_jobs(const struct strip_launch &launch, enum jpeg_launch kind,
                                const struct group_arrays &group, cudaStream_t stream)
 {
-    if (sampling == JPEG_GRAY)
+    switch (kind) {
+    case JPEG_PLANES:
         return gf_jpeg_make_planes(launch, group, stream);
-    if (sampling == JPEG_OTHER)
+    case JPEG_REDUCED_PLANES:
+        return gf_jpeg_make_reduced_planes(launch, group, stream);
+    case JPEG_OTHER:
         return gf_jpeg_upsample(launch, group, stream);
-    return gf_jpeg_make_pixels(launch, group, sampling, stream);
+    case JPEG_EQUAL:
+        return gf_jpeg_convert(launch, group, stream);
+    default:
+        return gf_jpeg_make_pixels(launch, group, kind, stream);
+    }
 }
 
 static struct strip_launch launch_of(const struct strip_job *device_jobs, int count,
@@ -173,18 +208,16 @@ static struct strip_launch launch_of(const struct strip_job *device_jobs, int co
     return {device_jobs, count, guess >> 32 ? 0xFFFFFFFFu : (unsigned)guess, blocks};
 }
 
-/* Lists all jobs; launches[s]: those for sampling s. */
+/* Lists all jobs, in the order of the launches. */
 static int list_jobs(struct strip_job *jobs, const struct jpeg_picture *pictures, int count,
-                     unsigned char *scratch, struct strip_launch launches[JPEG_SAMPLINGS])
+                     unsigned char *scratch, struct strip_launch launches[JPEG_LAUNCHES])
 {
     struct job_list list = {jobs, 0, 0};
-    for (int s = 0; s < JPEG_SAMPLINGS; s++) {
+    for (int s = 0; s < JPEG_LAUNCHES; s++) {
         unsigned char *memory = scratch + jobs_bytes(count);
         list.first = list.count;
         for (int i = 0; i < count; i++) {
-            const enum jpeg_sampling sampling = sampling_of(&pictures[i]);
-            if (sampling == s || (s == JPEG_GRAY && sampling != JPEG_444))
-                add_picture(&list, &pictures[i], i, (enum jpeg_sampling)s, memory);
+            add_picture(&list, &pictures[i], i, (enum jpeg_launch)s, memory);
             memory += planes_bytes(&pictures[i]);
         }
         if (list.count > list.first)
@@ -201,15 +234,15 @@ cudaError_t gf_jpeg_reconstruct(const struct jpeg_picture *pictures, int count,
 {
     const struct group_arrays group = {coefficients, dc, quantisers, flags};
     struct strip_job *const jobs = (struct strip_job *)malloc(jobs_bytes(count));
-    struct strip_launch launches[JPEG_SAMPLINGS] = {};
+    struct strip_launch launches[JPEG_LAUNCHES] = {};
     if (!jobs)
         return cudaErrorMemoryAllocation;
     const int all = list_jobs(jobs, pictures, count, (unsigned char *)scratch, launches);
     cudaError_t status =
         cudaMemcpyAsync(scratch, jobs, all * sizeof *jobs, cudaMemcpyHostToDevice, stream);
     free(jobs);
-    for (int s = 0; s < JPEG_SAMPLINGS && status == cudaSuccess; s++)
+    for (int s = 0; s < JPEG_LAUNCHES && status == cudaSuccess; s++)
         if (launches[s].count)
-            status = launch_jobs(launches[s], (enum jpeg_sampling)s, group, stream);
+            status = launch_jobs(launches[s], (enum jpeg_launch)s, group, stream);
     return status;
 }

@@ -9,7 +9,8 @@
 /* The bytes of scratch memory for a picture; the group needs their sum. */
 size_t gf_jpeg_reconstruct_bytes(const struct jpeg_picture *picture);
 
-/* Writes the pixels that libjpeg-turbo would make from the group's coefficients. Ratios of sampling
+/* Writes the pixels that libjpeg-turbo would make from the group's coefficients, each picture at
+ * its reduction. Ratios of sampling
  * factors are integers. Sets JPEG_OUT_OF_RANGE in flags[i] where libjpeg-turbo's pixels depend on
  * the machine; the pixels of a flagged picture are undefined. `pictures` is in host memory,
  * everything else in device memory. `scratch` is aligned to 128 bytes and has the sum of all

@@ -1,5 +1,5 @@
 /* How the kernels that make pixels divide a group of pictures: a launch has jobs, a job has strips
- * of 16 blocks side by side, and a warp makes a strip. */
+ * of 16 blocks of 8 x 8 samples side by side, or of 32 smaller blocks, and a warp makes a strip. */
 #ifndef GF_CUDA_JPEG_STRIPS_CUH
 #define GF_CUDA_JPEG_STRIPS_CUH
 
@@ -47,16 +47,19 @@ struct surface {
 
 /* The work on a component of a picture, or on the whole picture. */
 struct strip_job {
-    unsigned first, end; /* thread blocks */
-    int picture;         /* index in the group */
-    int component;
+    unsigned first, end;   /* thread blocks */
+    int picture;           /* index in the group */
+    int component, side;   /* side: samples across a block */
     struct divisor strips; /* number of strips in a row */
     int block_rows;
     struct component_blocks blocks;
     struct surface out;       /* pixels, or samples of the component */
     struct surface planes[3]; /* components to be upsampled */
     bool edges;               /* `out` is a plane that needs edges; see store_edges() */
-    int h[3], v[3], ycc;      /* those of the planes, for gf_jpeg_upsample() */
+    /* For gf_jpeg_upsample(): the pixels for each sample of the planes, whether samples are
+     * filtered, and the colours. */
+    int across[3], down[3];
+    bool filtered, ycc;
 };
 
 struct strip_launch {
@@ -106,13 +109,15 @@ has_strip(const struct strip_job &job, const struct strip_place &place, const un
     return place.block_row < job.block_rows && !__any_sync(~0u, flags[job.picture]);
 }
 
-/* The index of the lane's block in the group (lanes 16 to 31 have the blocks of lanes 0 to 15).
- * Blocks right of the picture are replaced by its last one. */
+/* The index of the lane's block in the group; a strip has so many blocks. (Lanes 16 to 31 have the
+ * blocks of lanes 0 to 15 where there are 16.) Blocks right of the picture are replaced by its last
+ * one. */
+template <int BLOCKS = STRIP_BLOCKS>
 static __device__ __forceinline__ unsigned strip_block(const struct component_blocks &blocks,
                                                        const struct strip_place &place, int lane)
 {
     const unsigned column =
-        min((unsigned)(place.strip * STRIP_BLOCKS + lane % STRIP_BLOCKS), blocks.last_column);
+        min((unsigned)(place.strip * BLOCKS + lane % BLOCKS), blocks.last_column);
     const unsigned across = divide(column, blocks.h), down = divide(place.block_row, blocks.v);
     const unsigned within =
         (place.block_row - down * blocks.v.by) * blocks.h.by + column - across * blocks.h.by;

@@ -1,6 +1,7 @@
 /* Pixels from planes with samplings that fused.cu does not handle: libjpeg's triangle filter where
- * the ratio is 2, replication elsewhere. (jdsample.c) */
-#include "cuda/jpeg/pixels.cuh"
+ * the ratio is 2, replication elsewhere (jdsample.c), or no more than colours where all planes have
+ * the picture's size, as those of most reduced pictures. */
+#include "cuda/jpeg/chroma.cuh"
 
 enum { LANE_PIXELS = STRIP_PIXELS / WARP };
 
@@ -11,19 +12,14 @@ struct source {
     bool fancy_across, fancy_down;
 };
 
-static __device__ __forceinline__ int largest(const int values[3])
-{
-    return max(max(values[0], values[1]), values[2]);
-}
-
 /* libjpeg does not filter components of at most two columns across. */
 static __device__ __forceinline__ struct source source_of(const struct strip_job &job,
                                                           int component)
 {
-    const int across = largest(job.h) / job.h[component];
-    const int down = largest(job.v) / job.v[component];
-    const bool wide = across == 2 && down <= 2 && job.planes[component].width > 2;
-    return {job.planes[component], across, down, wide, down == 2 && (wide || across == 1)};
+    const int across = job.across[component], down = job.down[component];
+    const bool wide = job.filtered && across == 2 && down <= 2 && job.planes[component].width > 2;
+    return {job.planes[component], across, down, wide,
+            job.filtered && down == 2 && (wide || across == 1)};
 }
 
 /* The sample that the triangle filter takes a quarter of; at an edge the sample itself. */
@@ -49,6 +45,55 @@ static __device__ __forceinline__ int sample_at(const struct source &source, int
     if (source.fancy_down)
         return (3 * line[column] + line2[column] + (y % 2 ? 2 : 1)) >> 2;
     return line[column];
+}
+
+/* Makes LANE_PIXELS pixels of a row from as many samples of each plane. */
+static __device__ __forceinline__ void convert_samples(const struct strip_job &job, int x, int y)
+{
+    unsigned samples[3], words[3];
+    int rgb[3 * LANE_PIXELS];
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        const struct surface &plane = job.planes[c];
+        samples[c] = __ldg((const unsigned *)(plane.data + (size_t)y * plane.pitch + x));
+    }
+#pragma unroll
+    for (int p = 0; p < LANE_PIXELS; p++) {
+        int own[3];
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            own[c] = (int)(samples[c] >> 8 * p & 255);
+        if (job.ycc)
+            to_rgb((own[0] << COLOUR_BITS) + COLOUR_HALF, own[1] - 128, own[2] - 128, rgb + 3 * p);
+#pragma unroll
+        for (int c = 0; c < 3 && !job.ycc; c++)
+            rgb[3 * p + c] = own[c] << COLOUR_BITS;
+    }
+    pack_rgb(rgb, words);
+    unsigned char *const to = job.out.data + (size_t)y * job.out.pitch + (size_t)x * 3;
+    const int bytes = (job.out.width - x) * 3;
+#pragma unroll
+    for (int b = 0; b < 3 * LANE_PIXELS; b += 4) {
+        if (bytes >= 3 * LANE_PIXELS)
+            *(unsigned *)(to + b) = words[b / 4];
+        else
+            for (int k = b; k < b + 4 && k < bytes; k++)
+                to[k] = (unsigned char)(words[b / 4] >> 8 * (k - b));
+    }
+}
+
+static __global__ void __launch_bounds__(STRIP_THREADS)
+    convert_kernel(const struct strip_launch launch, const struct group_arrays group)
+{
+    const struct strip_job &job = find_job(launch);
+    const struct strip_place place = find_strip(job);
+    const int x = place.strip * STRIP_PIXELS + threadIdx.x % WARP * LANE_PIXELS;
+    const int top = place.block_row * BLOCK_SIDE;
+    if (!has_strip(job, place, group.flags) || x >= job.out.width)
+        return;
+#pragma unroll 4
+    for (int y = top; y < min(top + BLOCK_SIDE, job.out.height); y++)
+        convert_samples(job, x, y);
 }
 
 static __global__ void __launch_bounds__(STRIP_THREADS)
@@ -87,5 +132,12 @@ cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct gro
                              cudaStream_t stream)
 {
     upsample_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
+    return cudaGetLastError();
+}
+
+cudaError_t gf_jpeg_convert(const struct strip_launch &launch, const struct group_arrays &group,
+                            cudaStream_t stream)
+{
+    convert_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
     return cudaGetLastError();
 }

@@ -41,7 +41,8 @@ ADAPT(png_encode, encoded, pictures[i].chunks, pictures[i].size)
 
 static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
 {
-    return gf_jpeg_decoder_bytes(picture->jpeg_decode.header, picture->jpeg_decode.size);
+    return gf_jpeg_decoder_bytes(picture->jpeg_decode.header, picture->jpeg_decode.size,
+                                 picture->jpeg_decode.reduction);
 }
 
 static uint64_t jpeg_encode_bytes(const struct gf_coder_picture *picture)

@@ -23,12 +23,18 @@ struct gf_device_decoder {
     size_t (*end)(const struct gf_coder_picture *picture);
 };
 
+static int reduced(int side, int reduction)
+{
+    return (side + reduction - 1) / reduction;
+}
+
 static bool read_jpeg(struct gf_device_file *file, struct gf_format *format)
 {
     struct gf_jpeg_header *const header = &file->jpeg;
     if (!gf_jpeg_header_read(file->data, file->size, header))
         return false;
-    *format = (struct gf_format){header->width, header->height, header->components, 8};
+    *format = (struct gf_format){reduced(header->width, file->reduction),
+                                 reduced(header->height, file->reduction), header->components, 8};
     return true;
 }
 
@@ -44,8 +50,11 @@ static bool read_png(struct gf_device_file *file, struct gf_format *format)
 static void ask_to_decode_jpeg(struct gf_coder_picture *picture, const struct gf_device_file *file,
                                const struct gf_view *out)
 {
-    picture->jpeg_decode = (struct gf_jpeg_decode_picture){
-        .header = &file->jpeg, .data = file->data, .size = file->size, .out = *out};
+    picture->jpeg_decode = (struct gf_jpeg_decode_picture){.header = &file->jpeg,
+                                                           .data = file->data,
+                                                           .size = file->size,
+                                                           .reduction = file->reduction,
+                                                           .out = *out};
 }
 
 static void ask_to_decode_png(struct gf_coder_picture *picture, const struct gf_device_file *file,
@@ -117,7 +126,10 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     const int64_t size = gf_input_size(input);
     if (size < 0 || rounded((size_t)size) > bytes_most)
         return GF_OK;
-    *file = (struct gf_device_file){.size = (size_t)size, .decoder = decoder};
+    *file = (struct gf_device_file){.size = (size_t)size,
+                                    .decoder = decoder,
+                                    .reduction =
+                                        source && source->reduction > 1 ? source->reduction : 1};
     file->data = gf_buffer_pool_take_host(buffers, rounded((size_t)size));
     if (!file->data)
         return gf_fail_memory(error);

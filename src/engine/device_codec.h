@@ -16,15 +16,17 @@ struct gf_device_file {
     unsigned char *data; /* NULL: the device does not decode it */
     size_t size, end;    /* end: the position in the file where the decoded picture ends */
     const struct gf_device_decoder *decoder;
+    int reduction; /* 1, or that of the source's pictures */
     union {
         struct gf_jpeg_header jpeg;
         struct gf_png_marked png;
     };
 };
 
-/* Reads the input for the device. `format` is that of the picture, and the source may know more
- * from the file's header. one_thread: the run uses one thread. Reads nothing if the file is larger
- * than bytes_most or the device does not decode its kind. The device need not have started. */
+/* Reads the input for the device. `format` is that of the picture; the source, if there is one,
+ * tells its reduction and may know more from the file's header. one_thread: the run uses one
+ * thread. Reads nothing if the file is larger than bytes_most or the device does not decode its
+ * kind. The device need not have started. */
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
                                    const struct gf_source *source, bool one_thread,
                                    struct gf_format format, uint64_t bytes_most,

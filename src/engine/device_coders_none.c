@@ -37,7 +37,7 @@ CODER(jpeg_encode)
 CODER(png_decode)
 CODER(png_encode)
 
-uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction)
 {
     return size;
 }

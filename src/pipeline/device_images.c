@@ -88,7 +88,7 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
     if (!calls->coders || pipeline->options.codec == GF_CODEC_CPU || !task->input ||
         pipeline->no_device_codec || (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
-    if (task->reduction < 2 && !task->image_in)
+    if (!task->image_in)
         status = gf_device_file_read(task->input, task->own_format, source,
                                      pipeline->options.serial, plan->in, file_bytes_most(pipeline),
                                      &pipeline->buffers, &file, error);

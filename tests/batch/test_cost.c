@@ -324,8 +324,8 @@ static void test_radii(void **state)
     }
 }
 
-/* A single PNG whose stripes are marked is the CPU's, unless the GPU is awake. */
-static void test_marked_png(void **state)
+/* Writes a square picture. */
+static void make_picture(const char *name)
 {
     enum { SIDE = 700 };
     struct gf_error error = {0};
@@ -340,9 +340,41 @@ static void test_marked_png(void **state)
     struct gf_options options = gf_options_default();
     options.device = GF_DEVICE_CPU;
     assert_ok("open", gf_pipeline_open("", &options, &pipeline, &error), &error);
-    assert_ok("run", gf_pipeline_run_file(pipeline, in_folder("a.ppm"), in_folder("a.png"), &error),
+    assert_ok("run", gf_pipeline_run_file(pipeline, in_folder("a.ppm"), in_folder(name), &error),
               &error);
     gf_pipeline_close(pipeline);
+}
+
+/* The GPU decodes a picture at a fraction of its size, too, and the CPU does less than it would by
+ * itself. */
+static void test_reduced(void **state)
+{
+    static const char *const chains[] = {"thumbnail=100:load=full", "thumbnail=100"};
+    struct gf_cost_work work[2];
+    make_picture("a.jpg");
+    struct gf_input_name name = {.path = (char *)in_folder("a.jpg")};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template output = {.text = (char *)"out.png"};
+    for (int i = 0; i < 2; i++) {
+        const struct gf_batch_request request = {.chain = chains[i],
+                                                 .options = gf_options_default(),
+                                                 .inputs = &inputs,
+                                                 .output = &output};
+        assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &work[i]));
+        assert_true(work[i].device_codec);
+        assert_true(work[i].uses[GF_FIGURE_CUDA_DECODE]);
+        assert_false(work[i].uses[GF_FIGURE_CUDA_UPLOAD]);
+        assert_true(work[i].cuda_codec.decode_ns < work[i].codec.decode_ns);
+    }
+    assert_true(work[1].cuda_ns < work[0].cuda_ns);
+    assert_true(work[1].codec.decode_ns < work[0].codec.decode_ns);
+    assert_true(work[1].cuda_codec.decode_ns == work[0].cuda_codec.decode_ns);
+}
+
+/* A single PNG whose stripes are marked is the CPU's, unless the GPU is awake. */
+static void test_marked_png(void **state)
+{
+    make_picture("a.png");
     struct gf_input_name name = {.path = (char *)in_folder("a.png")};
     const struct gf_inputs inputs = {.item = &name, .count = 1};
     const struct gf_template output = {.text = (char *)"out.png"};
@@ -421,7 +453,7 @@ int main(void)
         cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
         cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
         cmocka_unit_test(test_workers),       cmocka_unit_test(test_radii),
-        cmocka_unit_test(test_marked_png),
+        cmocka_unit_test(test_marked_png),    cmocka_unit_test(test_reduced),
     };
     return cmocka_run_group_tests_name("cost", tests, make_folder, remove_folder);
 }

@@ -99,6 +99,10 @@ static inline struct jpeg_file jpeg_make(const struct jpeg_kind *kind, uint64_t 
     return file;
 }
 
+/* Fills a component's coefficients. */
+typedef void jpeg_filler(struct jpeg_compress_struct *jpeg, int component, jvirt_barray_ptr array,
+                         int most, uint64_t *seed);
+
 /* Random coefficients; those times their quantisers are mostly below `most`. */
 static inline void jpeg_fill(struct jpeg_compress_struct *jpeg, int component,
                              jvirt_barray_ptr array, int most, uint64_t *seed)
@@ -118,24 +122,20 @@ static inline void jpeg_fill(struct jpeg_compress_struct *jpeg, int component,
     }
 }
 
-/* A file of coefficients such as no picture has. */
-static inline struct jpeg_file jpeg_make_extreme(const struct jpeg_kind *kind, uint64_t *seed)
+/* A file of the coefficients that `fill` makes, with these two tables of quantisers. */
+static inline struct jpeg_file jpeg_make_filled(const struct jpeg_kind *kind,
+                                                unsigned quantisers[2][DCTSIZE2], jpeg_filler *fill,
+                                                int most, uint64_t *seed)
 {
-    static const int quantiser_most[] = {1, 4, 16, 64, 255, 1000, 8000, 40000};
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
     struct jpeg_file file = {NULL, 0};
     unsigned long size = 0;
-    unsigned quantisers[DCTSIZE2];
     jvirt_barray_ptr arrays[3] = {NULL};
     int across = 1, down = 1;
     jpeg_begin(&jpeg, &errors, kind, &file, &size);
-    const int largest = quantiser_most[random_below(seed, 8)];
-    for (int table = 0; table < 2; table++) {
-        for (int k = 0; k < DCTSIZE2; k++)
-            quantisers[k] = 1 + (unsigned)random_below(seed, largest);
-        jpeg_add_quant_table(&jpeg, table, quantisers, 100, FALSE);
-    }
+    for (int table = 0; table < 2; table++)
+        jpeg_add_quant_table(&jpeg, table, quantisers[table], 100, FALSE);
     for (int c = 0; c < jpeg.num_components; c++) {
         across =
             jpeg.comp_info[c].h_samp_factor > across ? jpeg.comp_info[c].h_samp_factor : across;
@@ -155,13 +155,23 @@ static inline struct jpeg_file jpeg_make_extreme(const struct jpeg_kind *kind, u
     jpeg.min_DCT_h_scaled_size = jpeg.min_DCT_v_scaled_size = DCTSIZE;
 #endif
     jpeg_write_coefficients(&jpeg, arrays);
-    const int most = 1 << random_below(seed, 15);
     for (int c = 0; c < jpeg.num_components; c++)
-        jpeg_fill(&jpeg, c, arrays[c], most, seed);
+        fill(&jpeg, c, arrays[c], most, seed);
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
     file.size = size;
     return file;
+}
+
+/* A file of coefficients such as no picture has. */
+static inline struct jpeg_file jpeg_make_extreme(const struct jpeg_kind *kind, uint64_t *seed)
+{
+    static const int quantiser_most[] = {1, 4, 16, 64, 255, 1000, 8000, 40000};
+    unsigned quantisers[2][DCTSIZE2];
+    const int largest = quantiser_most[random_below(seed, 8)];
+    for (int k = 0; k < 2 * DCTSIZE2; k++)
+        quantisers[k / DCTSIZE2][k % DCTSIZE2] = 1 + (unsigned)random_below(seed, largest);
+    return jpeg_make_filled(kind, quantisers, jpeg_fill, 1 << random_below(seed, 15), seed);
 }
 
 /* The sampling factors that libjpeg-turbo reads: those of use first. */
@@ -260,10 +270,10 @@ static inline void jpeg_open(struct jpeg_decompress_struct *jpeg, struct jpeg_es
     jpeg_mem_src(jpeg, file->data, file->size);
 }
 
-/* Decodes the file into rows of `pitch` bytes. False: libjpeg-turbo has an error or a warning, or
- * the picture is not of this size. */
-static inline bool jpeg_decode(const struct jpeg_file *file, int width, int height,
-                               unsigned char *rows, size_t pitch)
+/* Decodes the file at 1 / reduction into rows of `pitch` bytes. False: libjpeg-turbo has an error
+ * or a warning, or the reduced picture is not of this size. */
+static inline bool jpeg_decode_reduced(const struct jpeg_file *file, int reduction, int width,
+                                       int height, unsigned char *rows, size_t pitch)
 {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_escape escape;
@@ -273,7 +283,10 @@ static inline bool jpeg_decode(const struct jpeg_file *file, int width, int heig
         return false;
     }
     jpeg_read_header(&jpeg, TRUE);
-    if ((int)jpeg.image_width != width || (int)jpeg.image_height != height)
+    jpeg.scale_num = 1;
+    jpeg.scale_denom = (unsigned)reduction;
+    jpeg_calc_output_dimensions(&jpeg);
+    if ((int)jpeg.output_width != width || (int)jpeg.output_height != height)
         longjmp(escape.back, 1);
     jpeg_start_decompress(&jpeg);
     while (jpeg.output_scanline < jpeg.output_height) {
@@ -283,6 +296,12 @@ static inline bool jpeg_decode(const struct jpeg_file *file, int width, int heig
     jpeg_finish_decompress(&jpeg);
     jpeg_destroy_decompress(&jpeg);
     return !escape.warnings;
+}
+
+static inline bool jpeg_decode(const struct jpeg_file *file, int width, int height,
+                               unsigned char *rows, size_t pitch)
+{
+    return jpeg_decode_reduced(file, 1, width, height, rows, pitch);
 }
 
 /* ---- what a program writes ---- */

@@ -27,6 +27,7 @@ static struct {
     uint64_t lent_bytes;                                /* 0: no limit */
     /* Counted by the fakes. */
     int open, decoded, encoded, largest_group, expected;
+    int reduction; /* of the last picture */
     bool too_much_memory;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -122,17 +123,21 @@ FAKE_CODER(gf_png_encoder)
 
 /* ---- JPEG ---- */
 
-uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size)
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction)
 {
-    assert_true(header->width > 0 && size);
+    assert_true(header->width > 0 && size && reduction);
     return PICTURE_BYTES;
 }
 
 static void decode_picture(const struct gf_jpeg_decode_picture *picture)
 {
+    pthread_mutex_lock(&fake.lock);
+    fake.reduction = picture->reduction;
+    pthread_mutex_unlock(&fake.lock);
     const struct jpeg_file file = {(unsigned char *)picture->data, picture->size};
     const struct gf_view *const out = &picture->out;
-    assert_true(jpeg_decode(&file, out->format.width, out->rows, out->data, out->pitch));
+    assert_true(jpeg_decode_reduced(&file, picture->reduction, out->format.width, out->rows,
+                                    out->data, out->pitch));
 }
 
 enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
@@ -484,16 +489,31 @@ static void test_sizes(void **state)
         if (fake.encoded != 1)
             fail_msg("%s: %d encoded", chains[i], fake.encoded);
     }
-    /* What is decoded at a fraction of its size is libjpeg's. */
-    struct trial thumbnail = {.chain = "thumbnail=30"};
-    run_trial(&thumbnail);
-    assert_same_result(&thumbnail);
-    assert_int_equal(fake.decoded, 0);
-    assert_int_equal(fake.encoded, 1);
-    struct trial full = {.chain = "thumbnail=100"};
-    run_trial(&full);
-    assert_same_result(&full);
-    assert_int_equal(fake.decoded, 1);
+}
+
+/* What is decoded at a fraction of its size has the pixels that libjpeg gives it, by the device or,
+ * where that declines, by libjpeg. */
+static void test_reduced(void **state)
+{
+    static const char *const chains[] = {"thumbnail=100", "thumbnail=30", "thumbnail=18",
+                                         "resize=w=8:load=reduced"};
+    for (int i = 0; i < 16; i++) {
+        struct trial trial = {
+            .chain = chains[i / 4], .input = i % 2 ? "gray.jpg" : "in.jpg", .in_memory = i / 2 % 2};
+        reset_fake();
+        run_trial(&trial);
+        assert_same_result(&trial);
+        assert_int_equal(fake.decoded, 1);
+        assert_int_equal(fake.encoded, 1);
+        assert_int_equal(fake.reduction, 1 << i / 4);
+        assert_int_equal(trial.crossed, 0);
+        fake.declines = true;
+        run_trial(&trial);
+        assert_same_result(&trial);
+        assert_int_equal(fake.decoded, 0);
+        assert_int_equal(trial.warnings, 0);
+    }
+    reset_fake();
 }
 
 /* A second attempt reads the bytes and writes the result from the start. */
@@ -685,6 +705,7 @@ static void *call(void *argument)
                                           .jpeg_decode = {.header = &header,
                                                           .data = caller->file.data,
                                                           .size = caller->file.size,
+                                                          .reduction = 1,
                                                           .out = view}};
         caller->status = gf_device_coders_run(caller->coders, &decode, &error);
         caller->differs |=
@@ -783,9 +804,12 @@ static enum gf_status choose_name(void *context, int number, enum gf_file_format
 }
 
 /* They have the picture that the device decoded, which does not leave it but to be written. */
-static void run_several(const char *input, bool serial, uint64_t device_bytes, size_t *crossed)
+static void run_several(const char *input, bool reduced, bool serial, uint64_t device_bytes,
+                        size_t *crossed)
 {
-    static const char *const chains[] = {"", "blur", "blur,sobel", "equalize", "blur,invert"};
+    static const char *const whole[] = {"", "blur", "blur,sobel", "equalize", "blur,invert"};
+    static const char *const small[] = {"thumbnail=30", "blur", "thumbnail=34,blur", "thumbnail=18",
+                                        "thumbnail=30,invert"};
     static const char *const names[] = {"s0.jpg", "s1.jpg", "s2.ppm", "s3.jpg", "s4.png"};
     enum { OUTPUTS = 5 };
     struct gf_pipeline_output output[OUTPUTS];
@@ -794,6 +818,7 @@ static void run_several(const char *input, bool serial, uint64_t device_bytes, s
     struct gf_pipeline *pipeline;
     struct fake_device device;
     struct gf_error error = {0};
+    const char *const *const chains = reduced ? small : whole;
     for (int i = 0; i < OUTPUTS; i++) {
         snprintf(path[i], sizeof path[i], "%s", in_folder(names[i]));
         output[i] = (struct gf_pipeline_output){chains[i], gf_options_default()};
@@ -829,16 +854,20 @@ static void test_several_outputs(void **state)
     enum { BYTES = 150 * 110 * 3 };
     for (int serial = 0; serial < 2; serial++) {
         size_t crossed;
-        run_several("in.jpg", serial, 0, &crossed);
+        run_several("in.jpg", false, serial, 0, &crossed);
         assert_int_equal(fake.decoded, 1);
         assert_int_equal(fake.encoded, 4);
         assert_int_equal(crossed, BYTES); /* the one that the CPU writes */
-        run_several("in.ppm", serial, 0, &crossed);
+        run_several("in.ppm", false, serial, 0, &crossed);
         assert_int_equal(fake.decoded, 0);
         assert_int_equal(fake.encoded, 4);
         assert_int_equal(crossed, 2 * BYTES);
-        run_several("in.jpg", serial, 3 * BYTES, &crossed);
-        run_several("in.jpg", serial, 2 * BYTES, &crossed);
+        run_several("in.jpg", false, serial, 3 * BYTES, &crossed);
+        run_several("in.jpg", false, serial, 2 * BYTES, &crossed);
+        /* Those of one reduction share a decoding. */
+        run_several("in.jpg", true, serial, 0, &crossed);
+        assert_int_equal(fake.decoded, 3);
+        assert_int_equal(fake.encoded, 4);
     }
 }
 
@@ -862,17 +891,12 @@ static int make_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_crosses),
-        cmocka_unit_test(test_several_outputs),
-        cmocka_unit_test(test_one_end),
-        cmocka_unit_test(test_conversion),
-        cmocka_unit_test(test_gives_way),
-        cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_lent_memory),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_in_memory),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_png),
+        cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_several_outputs), cmocka_unit_test(test_one_end),
+        cmocka_unit_test(test_conversion),      cmocka_unit_test(test_gives_way),
+        cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_lent_memory),
+        cmocka_unit_test(test_groups),          cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_png),
         cmocka_unit_test(test_png_gives_way),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);

@@ -1,5 +1,6 @@
-/* The JPEG decoder on a GPU against libjpeg-turbo: what it decodes has libjpeg-turbo's pixels, and
- * libjpeg-turbo has no complaint; what it leaves is damaged or rare. Skipped where there is no GPU.
+/* The JPEG decoder on a GPU against libjpeg-turbo, at full size and at 1/2, 1/4 and 1/8: what it
+ * decodes has libjpeg-turbo's pixels, and libjpeg-turbo has no complaint; what it leaves is damaged
+ * or rare. Skipped where there is no GPU.
  * GF_JPEG_DAMAGED is the number of damaged files; `make fuzz-jpeg-device` tries a million. With
  * GF_TEST_SMALL pictures are few, of less than 100,000 pixels: for an emulated device. */
 #include "gpu_test.h"
@@ -19,7 +20,9 @@ static const uint64_t memory_most = (uint64_t)8 << 30;
 struct item {
     struct jpeg_file file;
     struct gf_jpeg_header header;
-    size_t out; /* its place in the group's pixels */
+    int reduction;
+    struct gf_format format; /* of the reduced picture */
+    size_t out;              /* its place in the group's pixels */
 };
 
 /* Pictures that are decoded together, and what came of it. */
@@ -37,13 +40,13 @@ struct tally {
     char wrong[200]; /* the first difference */
 };
 
-static size_t row_pitch(const struct gf_jpeg_header *header)
+static size_t row_pitch(struct gf_format format)
 {
-    return ((size_t)header->width * (size_t)header->components + 15) / 16 * 16;
+    return ((size_t)format.width * (size_t)format.channels + 15) / 16 * 16;
 }
 
 /* Adds a file, which then belongs to the group, unless the GPU does not take its header. */
-static void add(struct group *group, struct jpeg_file file)
+static void add_reduced(struct group *group, struct jpeg_file file, int reduction)
 {
     struct item *const item = &group->item[group->count];
     if (!gf_jpeg_header_read(file.data, file.size, &item->header)) {
@@ -51,9 +54,30 @@ static void add(struct group *group, struct jpeg_file file)
         return;
     }
     item->file = file;
+    item->reduction = reduction;
+    item->format =
+        format_of((item->header.width + reduction - 1) / reduction,
+                  (item->header.height + reduction - 1) / reduction, item->header.components, 8);
     item->out = group->bytes;
-    group->bytes += row_pitch(&item->header) * (size_t)item->header.height + GUARD;
+    group->bytes += row_pitch(item->format) * (size_t)item->format.height + GUARD;
     group->count++;
+}
+
+static void add(struct group *group, struct jpeg_file file)
+{
+    add_reduced(group, file, 1);
+}
+
+/* Adds a file at the full size and at every reduction. */
+static void add_all(struct group *group, struct jpeg_file file)
+{
+    for (int reduction = 2; reduction <= 8; reduction *= 2) {
+        struct jpeg_file copy = {malloc(file.size), file.size};
+        assert_non_null(copy.data);
+        memcpy(copy.data, file.data, file.size);
+        add_reduced(group, copy, reduction);
+    }
+    add(group, file);
 }
 
 static void decode(struct group *group, struct gf_jpeg_decoder *decoder)
@@ -65,14 +89,13 @@ static void decode(struct group *group, struct gf_jpeg_decoder *decoder)
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     for (int i = 0; i < group->count; i++) {
         const struct item *const item = &group->item[i];
-        const struct gf_format format =
-            format_of(item->header.width, item->header.height, item->header.components, 8);
         group->picture[i] = (struct gf_jpeg_decode_picture){
             .header = &item->header,
             .data = item->file.data,
             .size = item->file.size,
-            .out = gf_view_make(device + item->out, row_pitch(&item->header), format,
-                                (struct gf_rows){0, format.height})};
+            .reduction = item->reduction,
+            .out = gf_view_make(device + item->out, row_pitch(item->format), item->format,
+                                (struct gf_rows){0, item->format.height})};
     }
     assert_ok("decode", gf_jpeg_decoder_run(decoder, group->picture, group->count, &error), &error);
     group->pixels = malloc(group->bytes + 1);
@@ -117,31 +140,32 @@ static void compare_item(const struct group *group, int index, struct tally *tal
 {
     const struct item *const item = &group->item[index];
     const struct gf_jpeg_header *const header = &item->header;
-    const size_t pitch = row_pitch(header), bytes = pitch * (size_t)header->height;
+    const struct gf_format format = item->format;
+    const size_t pitch = row_pitch(format), bytes = pitch * (size_t)format.height;
     unsigned char *const expected = malloc(bytes);
     const unsigned char *const pixels = group->pixels + item->out;
     const bool decoded = group->picture[index].decoded;
-    const bool sound =
-        expected && jpeg_decode(&item->file, header->width, header->height, expected, pitch);
+    const bool sound = expected && jpeg_decode_reduced(&item->file, item->reduction, format.width,
+                                                       format.height, expected, pitch);
     const char *wrong = NULL;
     tally->files++;
     tally->decoded += decoded;
     tally->left += !decoded && sound;
     if (decoded && !sound)
         wrong = "libjpeg-turbo complains";
-    else if (decoded &&
-             !same_rows(expected, pixels, pitch, (size_t)header->width * (size_t)header->components,
-                        header->height))
+    else if (decoded && !same_rows(expected, pixels, pitch,
+                                   (size_t)format.width * (size_t)format.channels, format.height))
         wrong = "other pixels";
     else if (!guarded(pixels + bytes))
         wrong = "written beyond the picture";
     if (wrong && !*tally->wrong)
         snprintf(tally->wrong, sizeof tally->wrong,
-                 "%s: picture %d of %d, %dx%d, %d components, %dx%d %dx%d %dx%d, interval %u",
-                 wrong, index, group->count, header->width, header->height, header->components,
-                 header->component[0].h, header->component[0].v, header->component[1].h,
-                 header->component[1].v, header->component[2].h, header->component[2].v,
-                 header->restart_interval);
+                 "%s: picture %d of %d, %dx%d at 1/%d, %d components, %dx%d %dx%d %dx%d, "
+                 "interval %u",
+                 wrong, index, group->count, header->width, header->height, item->reduction,
+                 header->components, header->component[0].h, header->component[0].v,
+                 header->component[1].h, header->component[1].v, header->component[2].h,
+                 header->component[2].v, header->restart_interval);
     free(expected);
 }
 
@@ -233,7 +257,7 @@ static void test_made(void **state)
     for (int i = 0; i < files; i++) {
         struct jpeg_kind kind = jpeg_choose(i % 50 ? 100 : unless_small(1000, 200), &seed);
         kind.quality = i % 100 + 1;
-        add(fixture->group, jpeg_make(&kind, &seed));
+        add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << (i + i / 100) % 4);
         if (i % 500 == 499 || i == files - 1)
             check(fixture->group, fixture->decoder, &tally);
     }
@@ -262,7 +286,7 @@ static void test_sizes(void **state)
                                            .quality = 85};
             if (unless_small(0, 1) && sizes[i][0] * sizes[i][1] > 100000)
                 continue;
-            add(fixture->group, jpeg_make(&kind, &seed));
+            add_all(fixture->group, jpeg_make(&kind, &seed));
         }
         check(fixture->group, fixture->decoder, &tally);
     }
@@ -299,10 +323,10 @@ static void test_samplings(void **state)
                                  .components = 3,
                                  .quality = 90};
         if (choose_factors(number, &kind))
-            add(fixture->group, jpeg_make(&kind, &seed));
+            add_all(fixture->group, jpeg_make(&kind, &seed));
     }
     check(fixture->group, fixture->decoder, &tally);
-    assert_int_equal(tally.files, 311);
+    assert_int_equal(tally.files, 4 * 311);
     assert_int_equal(tally.decoded, tally.files);
 }
 
@@ -312,19 +336,73 @@ static void test_extremes(void **state)
 {
     const struct fixture *const fixture = *state;
     NEEDS_GPU(fixture);
-    for (int simd = 0; simd < 2; simd++) {
+    for (int number = 0; number < 8; number++) {
+        const int simd = number % 2, reduction = 1 << number / 2;
         struct tally tally = {0};
         uint64_t seed = 27;
         for (int i = 0; i < unless_small(1000, 100); i++) {
             const struct jpeg_kind kind = jpeg_choose(90, &seed);
-            add(fixture->group, jpeg_make_extreme(&kind, &seed));
+            add_reduced(fixture->group, jpeg_make_extreme(&kind, &seed), reduction);
         }
         if (simd)
             unsetenv("JSIMD_FORCENONE");
         else
             setenv("JSIMD_FORCENONE", "1", true);
         check(fixture->group, fixture->decoder, &tally);
-        assert_in_range(tally.decoded, tally.files / 4, tally.files * 3 / 4);
+        print_message("at 1/%d, %s SIMD: %ld of %ld extreme files on the GPU\n", reduction,
+                      simd ? "with" : "without", tally.decoded, tally.files);
+        /* Smaller blocks depend on fewer coefficients. */
+        assert_in_range(tally.decoded, tally.files / 4,
+                        tally.files * (reduction == 1 ? 12 : 15) / 16);
+    }
+}
+
+/* Sets two coefficients of each block's first column, all others are 0. */
+static void fill_pair(struct jpeg_compress_struct *jpeg, int component, jvirt_barray_ptr array,
+                      int value, uint64_t *seed)
+{
+    const jpeg_component_info *const info = &jpeg->comp_info[component];
+    const UINT16 *const quantisers = jpeg->quant_tbl_ptrs[0]->quantval;
+    for (JDIMENSION y = 0; y < info->height_in_blocks; y++) {
+        JBLOCKARRAY row = jpeg->mem->access_virt_barray((j_common_ptr)jpeg, array, y, 1, TRUE);
+        memset(row[0], 0, info->width_in_blocks * sizeof **row);
+        for (JDIMENSION x = 0; x < info->width_in_blocks; x++) {
+            for (int k = DCTSIZE; k < DCTSIZE2; k += DCTSIZE)
+                row[0][x][k] = quantisers[k] > 1 ? (JCOEF)value : 0;
+        }
+    }
+}
+
+/* Large coefficients of which nothing is left in the samples, since they cancel out: the limits of
+ * intermediate values decide, not that of samples. */
+static void test_cancelling(void **state)
+{
+    static const struct {
+        int reduction, row[2];
+        unsigned factor[2]; /* of these rows, in turn */
+    } pairs[] = {{2, {2, 6}, {6270, 15137}}, {4, {3, 5}, {6967, 10426}}};
+    const struct fixture *const fixture = *state;
+    const struct jpeg_kind kind = {.width = 40, .height = 24, .components = 1};
+    uint64_t seed = 28;
+    NEEDS_GPU(fixture);
+    for (int number = 0; number < 4; number++) {
+        unsigned quantisers[2][DCTSIZE2];
+        struct tally tally = {0};
+        for (int k = 0; k < 2 * DCTSIZE2; k++)
+            quantisers[k / DCTSIZE2][k % DCTSIZE2] = 1;
+        for (int k = 0; k < 2; k++)
+            quantisers[0][pairs[number / 2].row[k] * DCTSIZE] = pairs[number / 2].factor[k];
+        for (int value = 0; value < 16; value++)
+            add_reduced(fixture->group,
+                        jpeg_make_filled(&kind, quantisers, fill_pair, value, &seed),
+                        pairs[number / 2].reduction);
+        if (number % 2)
+            unsetenv("JSIMD_FORCENONE");
+        else
+            setenv("JSIMD_FORCENONE", "1", true);
+        check(fixture->group, fixture->decoder, &tally);
+        assert_int_equal(tally.decoded,
+                         1); /* the coefficients of all others are beyond the limits */
     }
 }
 
@@ -389,7 +467,7 @@ static void add_damaged(struct group *group, struct maker *makers)
     for (int i = 0; i < THREADS_MOST; i++) {
         pthread_join(makers[i].thread, NULL);
         for (int k = 0; k < unless_small(sizeof makers->file / sizeof *makers->file, 12); k++)
-            add(group, makers[i].file[k]);
+            add_reduced(group, makers[i].file[k], 1 << k % 4);
     }
 }
 
@@ -492,16 +570,18 @@ static void test_memory(void **state)
     uint64_t seed = 27, most = 0;
     for (int i = 0; i < 40; i++) {
         struct jpeg_kind kind = jpeg_choose(200, &seed);
-        add(group, jpeg_make(&kind, &seed));
+        add_reduced(group, jpeg_make(&kind, &seed), 1 << i % 4);
         const struct item *const item = &group->item[group->count - 1];
-        const uint64_t bytes = gf_jpeg_decoder_bytes(&item->header, item->file.size);
+        const uint64_t bytes =
+            gf_jpeg_decoder_bytes(&item->header, item->file.size, item->reduction);
         most = bytes > most ? bytes : most;
     }
     assert_ok("create", gf_jpeg_decoder_create(0, most - 1, &decoder, &error), &error);
     decode(group, decoder);
     for (int i = 0; i < group->count; i++) {
         const struct item *const item = &group->item[i];
-        const uint64_t bytes = gf_jpeg_decoder_bytes(&item->header, item->file.size);
+        const uint64_t bytes =
+            gf_jpeg_decoder_bytes(&item->header, item->file.size, item->reduction);
         assert_int_equal(group->picture[i].decoded, bytes < most);
     }
     free(group->pixels);
@@ -520,7 +600,7 @@ int main(void)
         cmocka_unit_test(test_white),    cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_nonsense), cmocka_unit_test(test_tails),
         cmocka_unit_test(test_memory),   cmocka_unit_test(test_samplings),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_cancelling),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

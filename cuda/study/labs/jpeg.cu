@@ -228,6 +228,7 @@ static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decode
         pictures[i].header = &sample->header;
         pictures[i].data = sample->upload.data;
         pictures[i].size = sample->jpeg.size;
+        pictures[i].reduction = 1;
         pictures[i].out = gf_view_make(sample->decoded.data + i * sample->bytes, sample->pitch,
                                        sample->format, {0, sample->format.height});
     }

@@ -110,14 +110,14 @@ static void add_codec(struct sample *sample, enum gf_figure_id figure, double ti
         *sum_alone_ns += work;
 }
 
-/* Returns the GPU's time for a file's picture, which the GPU decodes or encodes, or whose pixels it
- * copies. */
-static double copy_ns(struct sample *sample, struct gf_format format, bool codes,
+/* Returns the GPU's time for a file's picture, whose file has so many pixels and is decoded or
+ * encoded by the GPU, or whose own pixels the GPU copies. */
+static double copy_ns(struct sample *sample, struct gf_format format, double pixels, bool codes,
                       enum gf_figure_id coder, enum gf_figure_id copy)
 {
     const struct gf_figures *const figures = sample->request->figures;
     sample->uses[codes ? coder : copy] = true;
-    return codes ? gf_figure(figures, coder) * (double)format.width * format.height
+    return codes ? gf_figure(figures, coder) * pixels
                  : gf_figure(figures, copy) * (double)gf_row_bytes(format) * format.height;
 }
 
@@ -128,7 +128,8 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     const enum gf_file_format out = output_format(&sample->output, look->file);
     const double read = (double)look->width * look->height,
                  written = (double)plan->out.width * plan->out.height,
-                 /* the part of the work of decoding that a reduced picture takes */
+                 /* the part of the work of decoding that a reduced picture takes, on the CPU and on
+                  * the GPU: the codes are decoded in full */
         reduced = look->reduction > 1 ? 0.7 : 1;
     /* Outputs that take the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
@@ -146,16 +147,18 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     sample->marked = look->marked;
     if (!again) {
         add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->alone_ns);
-        add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole, read,
-                  &cuda->decode_ns, &cuda->alone_ns);
-        sample->cuda += copy_ns(sample, plan->in, decodes, in_coder.decode, GF_FIGURE_CUDA_UPLOAD);
+        add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole || decodes,
+                  read, &cuda->decode_ns, &cuda->alone_ns);
+        sample->cuda += copy_ns(sample, plan->in, reduced * read, decodes, in_coder.decode,
+                                GF_FIGURE_CUDA_UPLOAD);
     }
     figure = gf_cost_encoder(out, options, &times);
     add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->alone_ns);
     add_codec(sample, encodes ? out_coder.file : figure, encodes ? 1 : times, true, written,
               &cuda->encode_ns, &cuda->alone_ns);
-    sample->cuda += copy_ns(sample, plan->out, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
-                    gf_cost_filter_ns(plan, request->figures, true);
+    sample->cuda +=
+        copy_ns(sample, plan->out, written, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
+        gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
     sample->device_unpacks |= decodes && look->marked;
 }
@@ -237,7 +240,6 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
             look.reduction = gf_plan_reduction(sample->chain, source->format, 1);
         if (look.reduction > 1)
             source->reduce(source, look.reduction);
-        look.device_decodes &= look.reduction == 1;
         look.format = source->format;
         add_look(sample, &look);
         source->close(source);

@@ -21,6 +21,7 @@ struct gf_source {
     struct gf_codec_memory memory; /* memory that reading the rows takes */
     uint64_t file_bytes;           /* where opening the source has read the whole file; else 0 */
     bool for_device_codec;         /* by its header a file that a GPU's decoder can decode */
+    int reduction;                 /* what reduce() was called with; 0 and 1: the full size */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
      * `format` to the smaller size, in which sides are rounded up. To be called before the first
      * read(). NULL where the file format has no such decoding. */

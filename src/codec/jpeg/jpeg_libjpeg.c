@@ -23,7 +23,7 @@ static void describe_place(const struct gf_jpeg_source *source, char *text, size
         snprintf(text, size, "in scan %d", source->jpeg.input_scan_number);
     else
         snprintf(text, size, "after row %u of %u",
-                 source->jpeg.output_scanline * (unsigned)source->reduction,
+                 source->jpeg.output_scanline * (unsigned)source->base.reduction,
                  source->jpeg.image_height);
 }
 

@@ -35,7 +35,6 @@ struct gf_jpeg_source {
     bool parameters_told, fill_told; /* whether the two warnings were given */
     int64_t stray_told;              /* number of bytes between segments that a warning has named */
     int64_t parts_end; /* end of the pictures behind the end marker; 0: none announced */
-    int reduction;     /* 1: the full size */
     int stripped;      /* number of rows that were decoded in strips */
     /* dst, pitch and rows are arguments of read_rows(). */
     unsigned char *dst;

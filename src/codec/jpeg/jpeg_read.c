@@ -116,12 +116,11 @@ static void jpeg_reduce(struct gf_source *base, int reduction)
         source->strips = NULL;
         base->memory = (struct gf_codec_memory){0};
     }
-    source->reduction = reduction;
+    base->reduction = reduction;
     source->jpeg.scale_num = 1;
     source->jpeg.scale_denom = (unsigned)reduction;
     base->format.width = (base->format.width + reduction - 1) / reduction;
     base->format.height = (base->format.height + reduction - 1) / reduction;
-    base->for_device_codec = false;
 }
 
 static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
@@ -313,9 +312,9 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
                                       .read = jpeg_read,
                                       .finish = jpeg_finish,
                                       .leave = jpeg_leave,
+                                      .reduction = 1,
                                       .close = jpeg_close};
     gf_jpeg_share_reading(1);
-    opened->reduction = 1;
     opened->input = input;
     opened->options = *options;
     gf_jpeg_set_errors(opened);

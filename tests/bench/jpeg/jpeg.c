@@ -18,7 +18,7 @@ enum { RUNS = 21, MOST = 256, SETS = 32, QUALITY = 90 };
 
 struct set {
     char name[40];
-    int count, width, height;
+    int count, width, height, reduction;
     double file_bytes, scan_bytes; /* of one picture, on average */
     double pinned_ms, device_ms, encode_ms;
     struct gf_jpeg_decode_steps steps;
@@ -70,10 +70,13 @@ static void read_picture(struct group *group, const char *path)
     group->files++;
 }
 
-static struct gf_view view_of(const struct gf_jpeg_header *header, unsigned char *data)
+static struct gf_view view_of(const struct gf_jpeg_header *header, int reduction,
+                              unsigned char *data)
 {
     enum { ALIGNMENT = 256 };
-    const struct gf_format format = {header->width, header->height, header->components, 8};
+    const struct gf_format format = {(header->width + reduction - 1) / reduction,
+                                     (header->height + reduction - 1) / reduction,
+                                     header->components, 8};
     return (struct gf_view){.data = data,
                             .pitch = (gf_row_bytes(format) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
                             .format = format,
@@ -85,12 +88,15 @@ static void prepare(struct group *group, struct set *set)
     for (int i = 0; i < set->count; i++) {
         const int file = i % group->files;
         const struct gf_jpeg_header *const header = &group->header[file];
-        struct gf_view view = view_of(header, NULL);
+        struct gf_view view = view_of(header, set->reduction, NULL);
         view.data = group->out[i] = bench_alloc(view.pitch * (size_t)view.rows);
         if (!view.data)
             stop(set->name, "no device memory");
-        group->decode[i] = (struct gf_jpeg_decode_picture){
-            .header = header, .data = group->file[file], .size = group->size[file], .out = view};
+        group->decode[i] = (struct gf_jpeg_decode_picture){.header = header,
+                                                           .data = group->file[file],
+                                                           .size = group->size[file],
+                                                           .reduction = set->reduction,
+                                                           .out = view};
         group->encode[i] = (struct gf_jpeg_encode_picture){
             .in = view, .quality = QUALITY, .subsampling = GF_SUBSAMPLING_420};
         set->file_bytes += (double)group->size[file] / set->count;
@@ -125,6 +131,7 @@ static void check_decoded(const struct gf_jpeg_decode_picture *picture, const ch
     jpeg_create_decompress(&jpeg);
     jpeg_mem_src(&jpeg, picture->data, picture->size);
     jpeg_read_header(&jpeg, TRUE);
+    jpeg.scale_denom = (unsigned)picture->reduction;
     jpeg_start_decompress(&jpeg);
     for (int y = 0; y < picture->out.rows; y++) {
         jpeg_read_scanlines(&jpeg, &line, 1);
@@ -235,17 +242,19 @@ static void measure(struct group *group, struct set *set)
     gf_jpeg_encoder_destroy(encoder);
 }
 
-/* NAME=COUNT:FILE[,FILE...] */
+/* NAME=COUNT[/REDUCTION]:FILE[,FILE...] */
 static void run_set(char *argument, struct set *set)
 {
     static struct group group;
     char *const files = strchr(argument, ':'), *const count = strchr(argument, '=');
     if (!count || !files || files < count || count - argument >= (int)sizeof set->name)
-        stop(argument, "is not NAME=COUNT:FILE");
+        stop(argument, "is not NAME=COUNT[/REDUCTION]:FILE");
     group = (struct group){.files = 0};
     *count = '\0';
     snprintf(set->name, sizeof set->name, "%.39s", argument);
-    set->count = atoi(count + 1);
+    set->reduction = 1;
+    if (sscanf(count + 1, "%d/%d", &set->count, &set->reduction) < 1 || set->reduction < 1)
+        stop(argument, "is not NAME=COUNT[/REDUCTION]:FILE");
     if (set->count < 1 || set->count > MOST)
         stop(argument, "too many or no pictures");
     char *rest = files + 1;
@@ -282,13 +291,13 @@ static void write_set(FILE *file, const struct set *set, bool last)
     const struct gf_jpeg_decode_steps *const s = &set->steps;
     fprintf(file,
             "  {\"name\": \"%s\", \"pictures\": %d, \"width\": %d, \"height\": %d, "
-            "\"file_bytes\": %.0f, \"scan_bytes\": %.0f,\n"
+            "\"reduction\": %d, \"file_bytes\": %.0f, \"scan_bytes\": %.0f,\n"
             "   \"decode_pinned_ms\": %.4f, \"decode_device_ms\": %.4f, \"encode_ms\": %.4f,\n"
             "   \"steps_ms\": {\"unstuff\": %.4f, \"synchronise\": %.4f, \"decode\": %.4f, "
             "\"dc\": %.4f, \"pixels\": %.4f},\n"
             "   \"encode_steps_ms\": {\"encode\": %.4f, \"download\": %.4f}}%s\n",
-            set->name, set->count, set->width, set->height, set->file_bytes, set->scan_bytes,
-            set->pinned_ms, set->device_ms, set->encode_ms, (double)s->unstuff,
+            set->name, set->count, set->width, set->height, set->reduction, set->file_bytes,
+            set->scan_bytes, set->pinned_ms, set->device_ms, set->encode_ms, (double)s->unstuff,
             (double)s->synchronise, (double)s->decode, (double)s->dc, (double)s->pixels,
             (double)set->encode_steps.encode, (double)set->encode_steps.download, last ? "" : ",");
 }
@@ -320,7 +329,7 @@ int main(int argc, char **argv)
     const char *why = "";
     const int first = 4, count = argc - first;
     if (count < 1 || count > SETS)
-        stop("arguments", "RESULTS COMMIT ABOUT NAME=COUNT:FILE[,FILE...] ...");
+        stop("arguments", "RESULTS COMMIT ABOUT NAME=COUNT[/REDUCTION]:FILE[,FILE...] ...");
     if (!bench_device_open(&device, &why))
         stop("no GPU", why);
     printf("%s; milliseconds of a group, pictures/s; steps: unstuff, synchronise, decode, DC, "

@@ -22,6 +22,9 @@ for sampling in 420 422 444; do
         list=$list,$file
     done
     made="$made photographs-$sampling=64:${list#,}"
+    for reduction in 2 4 8; do
+        made="$made photographs-$sampling-1/$reduction=64/$reduction:${list#,}"
+    done
     [ $sampling = 420 ] && made="photograph-1=1:${list#,} photographs-16=16:${list#,} $made photographs-256=256:${list#,}"
 done
 "$program" -q --device=cpu --strip -i "${photographs[0]}" -o "$work/large.jpg" --quality=90 'resize=w=7680:h=4320:fit=cover'
