@@ -214,12 +214,12 @@ static void test_one_thread_each(void **state)
     assert_true(gf_cost_one_thread_each(5, 1));
 }
 
-static int workers_for(size_t pictures, bool unpacks)
+static int workers_for(size_t pictures)
 {
     const struct gf_template output = {.text = (char *)"out.png"};
     const struct gf_batch_request request = {.output = &output};
     const struct gf_batch_devices devices = {
-        .count = 1, .here = 1, .choice = {.device_codec = true, .device_unpacks = unpacks}};
+        .count = 1, .here = 1, .choice = {.device_codec = true}};
     struct gf_options options = gf_options_default();
     struct gf_memory_budget budget;
     const int workers = gf_batch_divide_work(&request, &devices, pictures, &options, &budget);
@@ -227,15 +227,15 @@ static int workers_for(size_t pictures, bool unpacks)
     return workers;
 }
 
-/* More workers than for JPEGs are worth their start for many PNGs alone. */
+/* The start of more workers is worth it for many pictures alone. */
 static void test_workers(void **state)
 {
-    assert_int_equal(workers_for(5, true), 5);
-    assert_int_equal(workers_for(150, true), workers_for(150, false));
-    assert_int_equal(workers_for(4000, false), workers_for(150, false));
-    assert_true(workers_for(4000, true) >= workers_for(150, true));
-    if (gf_cpu_count() < GF_BATCH_UNPACK_WORKERS)
-        assert_int_equal(workers_for(4000, true), GF_BATCH_UNPACK_WORKERS);
+    assert_int_equal(workers_for(5), 5);
+    assert_true(workers_for(4000) >= workers_for(150));
+    if (gf_cpu_count() < GF_BATCH_CODEC_WORKERS)
+        assert_int_equal(workers_for(150), GF_BATCH_CODEC_WORKERS);
+    if (gf_cpu_count() < GF_BATCH_MANY_WORKERS)
+        assert_int_equal(workers_for(4000), GF_BATCH_MANY_WORKERS);
 }
 
 struct lines {

@@ -26,7 +26,7 @@ static void choose_queues(size_t pictures, bool device_codec)
     if (pictures == 1)
         queues = "1";
     else if (device_codec && pictures >= GF_BATCH_MANY_PICTURES)
-        queues = "4";
+        queues = "8";
     set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
 }
 

@@ -41,7 +41,6 @@ struct gf_cost_work {
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
-    bool device_unpacks;        /* the GPU decodes PNGs, which takes it longer than JPEGs */
     double pixels;              /* the pixels of one input; 0: not known */
     bool cpu_alone;             /* without the server the CPU would be faster */
     double cuda_s;              /* the estimated time on one GPU; 0: not known */

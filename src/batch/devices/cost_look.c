@@ -345,7 +345,6 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
             server == GF_COST_SERVER_WORKS && gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);
     }
     choice.device_codec = work.device_codec;
-    choice.device_unpacks = work.device_unpacks;
     choice.pixels = work.pixels;
     choice.cuda_s = gf_cost_cuda_s(&work);
     return choice;
