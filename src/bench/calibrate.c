@@ -52,7 +52,7 @@ enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calib
     calibration->gpu = gf_backend_cuda_likely(&why_not);
     if (!calibration->gpu)
         snprintf(calibration->why_no_gpu, sizeof calibration->why_no_gpu, "%s", why_not);
-    if (!status && calibration->gpu) /* this figure comes first, while there is time */
+    if (!status && calibration->gpu) /* this figure is measured first, while there is time */
         gf_calibrate_gpu(&calibrator);
     if (!status)
         gf_calibrate_cpu(&calibrator);

@@ -1,4 +1,4 @@
-/* The figures of the CPU. */
+/* Measures the figures of the CPU. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,9 +14,7 @@
 
 enum { FIRST_CODEC = GF_FIGURE_JPEG_DECODE, LAST_CODEC = GF_FIGURE_WHOLE - 1 };
 
-/* ---- codecs ---- */
-
-/* Encodes the picture, and decodes what came of it. */
+/* Encodes the picture, and decodes the result. */
 static void calibrate_codec(struct gf_calibrator *calibrator, const char *extension,
                             const struct gf_options *options, const struct gf_made_file *picture)
 {
@@ -28,7 +26,8 @@ static void calibrate_codec(struct gf_calibrator *calibrator, const char *extens
     gf_calibrate_chain(calibrator, "", options, &encoded, &decoded, FIRST_CODEC, LAST_CODEC);
 }
 
-/* Formats that are dear to encode get the small picture, and come after the filters. */
+/* Measures encoders, either those that take more than DEAR_NS for a pixel (`dear`) or the others.
+ * Slow encoders get the small picture, and come after the filters. */
 static void calibrate_codecs(struct gf_calibrator *calibrator, bool dear)
 {
     enum { DEAR_NS = 50 };
@@ -49,8 +48,6 @@ static void calibrate_codecs(struct gf_calibrator *calibrator, bool dear)
     calibrate_codec(calibrator, "webp", &options, &calibrator->small);
 }
 
-/* ---- several threads ---- */
-
 enum { THREADS_MAX = 256 };
 
 struct racer {
@@ -60,9 +57,9 @@ struct racer {
     double seconds;
 };
 
-/* A picture from JPEG to JPEG on this thread, some times: the median of the thread's processor
- * time, to which other programs add little. The first run, in which other threads may not have
- * begun, does not count. */
+/* Converts a picture from JPEG to JPEG on this thread several times. The result is the median of
+ * the thread's processor time, to which other programs add little. The first run is not counted,
+ * because other threads may not have begun. */
 static void *race(void *argument)
 {
     enum { RUNS = 5 };
@@ -84,7 +81,7 @@ static void *race(void *argument)
     return NULL;
 }
 
-/* The mean over so many threads; 0: they could not be started. */
+/* Returns the mean of race() over `count` threads; 0 if they could not be started. */
 static double race_s(const struct gf_made_file *in, int count)
 {
     struct racer *const racer = calloc((size_t)count, sizeof *racer);
@@ -114,7 +111,8 @@ static void calibrate_share(struct gf_calibrator *calibrator, const struct gf_ma
     gf_calibrator_set(calibrator, GF_FIGURE_SHARE, share < 1 ? share : 1);
 }
 
-/* The processor time of a picture by that many threads: the least of three; 0: it failed. */
+/* Returns the least processor time, of three, of a picture by that many threads; 0 after a
+ * failure. */
 static double codec_processor_s(const struct gf_made_file *in, int threads)
 {
     enum { RUNS = 3 };
@@ -134,7 +132,8 @@ static double codec_processor_s(const struct gf_made_file *in, int threads)
     return done ? gf_timing_of(seconds, RUNS).least_s : 0;
 }
 
-/* What several threads take more than one for the same JPEG, less what each of them is slower. */
+/* Measures how much more processor time several threads take than one thread for the same JPEG. The
+ * part by which each thread is slower beside others is subtracted. */
 static void calibrate_strips(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
 {
     struct gf_figures *const figures = &calibrator->calibration->figures;
@@ -147,7 +146,7 @@ static void calibrate_strips(struct gf_calibrator *calibrator, const struct gf_m
                           all_s / one_s * gf_figure(figures, GF_FIGURE_SHARE));
 }
 
-/* The estimate of a picture by all threads, by itself in the program. */
+/* Estimates the time of a picture that all threads work on, alone in the program. */
 static bool estimate_s(const struct gf_calibrator *calibrator, const char *chain,
                        const struct gf_made_file *in, const struct gf_made_file *out, int threads,
                        double *seconds)
@@ -168,8 +167,8 @@ static bool estimate_s(const struct gf_calibrator *calibrator, const char *chain
     return true;
 }
 
-/* The least of some runs by that clock; 0: one failed. As in a process with one picture, each has
- * memory of its own. */
+/* Returns the least time of some runs by the given clock; 0 if one failed. As in a process with one
+ * picture, each run allocates its own memory. */
 static double least_made_s(clockid_t clock, const char *chain, const struct gf_options *options,
                            const struct gf_made_file *in, const struct gf_made_file *out)
 {
@@ -184,7 +183,7 @@ static double least_made_s(clockid_t clock, const char *chain, const struct gf_o
     return gf_timing_of(seconds, RUNS).least_s;
 }
 
-/* How much longer all threads take than the estimate. */
+/* Measures how much longer all threads take than the estimate. */
 static bool beyond_estimate_s(const struct gf_calibrator *calibrator,
                               const struct gf_made_file *picture, const char *extension,
                               double *seconds)
@@ -207,15 +206,17 @@ static double one_thread_ns(const struct gf_figures *figures, enum gf_figure_id 
            gf_figure(figures, pnm ? GF_FIGURE_PNM_ENCODE : GF_FIGURE_JPEG_ENCODE);
 }
 
-/* What one picture by all threads takes beyond an equal share for each: a part that grows with the
- * pixels, and one that does not, by `part` of which the figure of the threads moves. */
+/* Measures the time of one picture by all threads beyond an equal share for each thread. It has a
+ * part that grows with the pixels and a constant part. `part` of the former is added to `figure`,
+ * which threads share. */
 static void calibrate_alone(struct gf_calibrator *calibrator, const struct gf_made_file *middle,
                             const struct gf_made_file *large, const char *extension,
                             enum gf_figure_id figure, double part)
 {
     struct gf_figures *const figures = &calibrator->calibration->figures;
     const double pixels = large->pixels - middle->pixels,
-                 known_ns = 2 * gf_figure(figures, figure), /* decoding and encoding */
+                 known_ns = 2 * gf_figure(figures, figure), /* the known figures of decoding and
+                                                             * encoding */
         threads_ms = gf_figure(figures, GF_FIGURE_THREADS);
     double few_s, many_s;
     if (gf_cpu_count() < 2 || !gf_calibrator_has_time(calibrator, 1) ||
@@ -223,7 +224,8 @@ static void calibrate_alone(struct gf_calibrator *calibrator, const struct gf_ma
         !beyond_estimate_s(calibrator, large, extension, &many_s))
         return;
     const double alone_ns = known_ns + (many_s - few_s) * 1e9 / pixels;
-    /* Other programs may have run, too: it is no more than one thread would take for everything. */
+    /* Other programs may have run, too. The value is limited to the time of one thread for
+     * everything. */
     const double least = gf_figure_info(figure).least, most = one_thread_ns(figures, figure) / 2,
                  value = fmin(fmax(alone_ns / 2, least), most);
     const double left_ms = few_s * 1e3 - (2 * value - known_ns) * middle->pixels * 1e-6;
@@ -242,7 +244,7 @@ static void calibrate_threads(struct gf_calibrator *calibrator)
         calibrate_strips(calibrator, &large);
 }
 
-/* Of the formats whose pictures threads share. */
+/* Measures the formats whose pictures several threads share. */
 static void calibrate_shared(struct gf_calibrator *calibrator)
 {
     const struct gf_options options = gf_calibrate_options(1);
@@ -256,9 +258,7 @@ static void calibrate_shared(struct gf_calibrator *calibrator)
     calibrate_alone(calibrator, &middle, &large, "jpg", GF_FIGURE_JPEG_ALONE, 0.5);
 }
 
-/* ---- files ---- */
-
-/* Pictures of one pixel, one after another: what is left is the files. */
+/* Measures the time of files, with pictures of one pixel, one after another. */
 static void calibrate_files(struct gf_calibrator *calibrator)
 {
     enum { FILES = GF_TIMING_RUNS_MAX };
@@ -276,8 +276,8 @@ static void calibrate_files(struct gf_calibrator *calibrator)
         gf_calibrator_set(calibrator, GF_FIGURE_FILE, gf_timing_of(seconds, FILES).least_s * 1e3);
 }
 
-/* What a picture that lies whole in memory takes more than the estimate without that says, on one
- * thread. */
+/* Measures how much longer a picture that is whole in memory takes on one thread than the estimate,
+ * which does not include that. */
 static void calibrate_whole(struct gf_calibrator *calibrator)
 {
     const struct gf_figures *const figures = &calibrator->calibration->figures;

@@ -1,4 +1,4 @@
-/* The figures of the GPU. */
+/* Measures the figures of the GPU. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static struct gf_options on_gpu(void)
     return options;
 }
 
-/* What the first picture takes more than the third, for which everything is there. */
+/* Returns the time of the first picture less that of the third, for which everything is
+ * prepared. */
 static double first_more_s(struct gf_pipeline *pipeline, const struct gf_made_file *in,
                            const char *ending)
 {
@@ -29,15 +30,16 @@ static double first_more_s(struct gf_pipeline *pipeline, const struct gf_made_fi
     return wall_s[0] - wall_s[RUNS - 1];
 }
 
-/* The first context of this process; other processes must not find one, so that they come first. */
+/* Measures the first CUDA context of this process. Other processes are measured before it, since
+ * they must not find a context. */
 static bool calibrate_start(struct gf_calibrator *calibrator, double more_s)
 {
     struct gf_pipeline *pipeline = NULL;
     struct gf_backend *backend;
     bool on_cuda = false;
     const struct gf_options options = on_gpu();
-    /* As batches do, see choose_queues(): what JPEGs take shall be right, and the programs that
-     * were started have said what the start takes. */
+    /* This is what batches do, see choose_queues(): the figures of JPEG must be right. The start
+     * was measured in other processes. */
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);
     const double begin_s = gf_now();
     if (gf_pipeline_open("blur=2", &options, &pipeline, NULL))
@@ -53,8 +55,6 @@ static bool calibrate_start(struct gf_calibrator *calibrator, double more_s)
     gf_pipeline_close(pipeline);
     return started;
 }
-
-/* ---- JPEG ---- */
 
 struct coder {
     pthread_t thread;
@@ -75,7 +75,7 @@ static void *code(void *argument)
     options.serial = true;
     if (!gf_pipeline_open("blur=2", &options, &pipeline, NULL)) {
         for (int i = 0; i < coder->pictures; i++) {
-            (void)unlink(out.path); /* a file system may wait for one that is replaced */
+            (void)unlink(out.path); /* a file system may wait for a file that is replaced */
             const bool coded = gf_calibrate_once(pipeline, coder->in, &out, NULL) &&
                                gf_pipeline_profile(pipeline)->device_decoded &&
                                gf_pipeline_profile(pipeline)->device_encoded;
@@ -88,8 +88,8 @@ static void *code(void *argument)
 
 enum { CODERS = 32 };
 
-/* Many threads, each with so many pictures from JPEG to JPEG, as in a batch: seconds of all; 0: the
- * GPU did not code them all. */
+/* Converts JPEGs on many threads, `pictures` on each, as in a batch. Returns the seconds of all; 0
+ * if the GPU did not code all of them. */
 static double code_s(const struct gf_made_file *jpeg, int pictures)
 {
     struct coder coder[CODERS];
@@ -107,8 +107,8 @@ static double code_s(const struct gf_made_file *jpeg, int pictures)
     return started == CODERS && done == CODERS * pictures ? gf_now() - begin_s : 0;
 }
 
-/* Two numbers of pictures tell what each further one takes; what those that come first take more is
- * what they wait for in the beginning. */
+/* Measures the GPU's codec with few and with more pictures. The difference gives the time of each
+ * further picture; the rest is the time that the first pictures wait. */
 static void calibrate_crowd(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
 {
     enum { FEW = 4, MORE = 20 };
@@ -139,7 +139,8 @@ static void calibrate_jpeg(struct gf_calibrator *calibrator)
     gf_pipeline_close(pipeline);
 }
 
-/* From pixels on the GPU to a PNG's bytes on the host, and those into a file. */
+/* Measures encoding a PNG from pixels on the GPU to bytes on the host, and writing these to a
+ * file. */
 static void calibrate_png(struct gf_calibrator *calibrator)
 {
     const struct gf_options options = on_gpu();
@@ -155,7 +156,7 @@ void gf_calibrate_gpu(struct gf_calibrator *calibrator)
     const double with_s = gf_calibrate_process_s(calibrator, "cuda", 3),
                  without_s = with_s > 0 ? gf_calibrate_process_s(calibrator, "cpu", 3) : 0;
     const bool started = calibrate_start(calibrator, with_s - without_s);
-    /* This process keeps the GPU awake now. */
+    /* From here on this process keeps the GPU awake. */
     const double beside_s = started ? gf_calibrate_process_s(calibrator, "cuda", 2) : 0;
     if (beside_s > 0)
         gf_calibrator_set(calibrator, GF_FIGURE_CUDA_BESIDE, (beside_s - without_s) * 1e3);

@@ -18,8 +18,8 @@ static void see(struct gf_seen *seen, int figure, double measured_s, double unit
     seen->figure[figure].unit_s += unit_s;
 }
 
-/* What the spans of that kind, and of that stage unless it is -1, take: together where one thread
- * after the other counts, else the time that they cover. */
+/* Returns the time of the spans of that kind, and of that stage unless it is -1. With `cover` it is
+ * the time that they cover, otherwise their sum. */
 static double spans_s(const struct gf_profile *picture, enum gf_span_kind kind, int stage,
                       bool cover, double *bytes)
 {
@@ -45,9 +45,8 @@ static double spans_s(const struct gf_profile *picture, enum gf_span_kind kind, 
     return sum_s;
 }
 
-/* The filter that a stage's time is put down to: the stencil of those that are fused, or the
- * dearest.
- */
+/* Returns the filter that gets a stage's time: the stencil of a fused stage, or the most expensive
+ * filter of a run. */
 static const struct gf_filter *filter_of(const struct gf_stage *stage)
 {
     if (stage->filter == &gf_fused)
@@ -63,7 +62,7 @@ static const struct gf_filter *filter_of(const struct gf_stage *stage)
     return dearest;
 }
 
-/* Plans the picture as the pipeline did. */
+/* Adds the stages' times. It makes the same plan as the pipeline did. */
 static void add_stages(struct gf_seen *seen, const char *chain_text,
                        const struct gf_options *options, const struct gf_profile *picture,
                        bool cuda)
@@ -112,7 +111,7 @@ static void add_cpu_codecs(struct gf_seen *seen, const struct gf_options *option
     see(seen, figure, spans_s(picture, GF_SPAN_ENCODE, -1, false, &bytes), times * written * 1e-9);
 }
 
-/* A PNG that the GPU has encoded. The first one waits for the encoder, too. */
+/* Adds a PNG that the GPU has encoded. The first PNG also waits for the encoder. */
 static void add_device_png(struct gf_seen *seen, const struct gf_profile *picture)
 {
     const double unit_s = pixels_of(picture->out) * 1e-9;

@@ -1,18 +1,18 @@
-/* What the spans of a picture say of the figures. */
+/* Derives figures from the spans of a picture. */
 #ifndef GF_BENCH_CALIBRATE_SPANS_H
 #define GF_BENCH_CALIBRATE_SPANS_H
 
 #include "batch/devices/figures.h"
 #include "gpufilter/pipeline.h"
 
-/* The figures as seen in the spans of one picture, while which no other picture was in work: the
- * seconds that were measured, and the seconds that a figure of 1 would make. */
+/* The figures in the spans of one picture, which was alone in work: the measured seconds, and the
+ * seconds for a figure of 1. */
 struct gf_seen {
     struct gf_seen_figure {
         double measured_s, unit_s;
     } figure[GF_FIGURES_MAX];
 };
-/* Adds to *seen, which is zeroed before, what the profile of the chain's run says. */
+/* Adds the profile of a chain's run to *seen, which must be zeroed first. */
 void gf_calibrate_see(const char *chain, const struct gf_options *options,
                       const struct gf_profile *profile, struct gf_seen *seen);
 

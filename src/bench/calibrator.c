@@ -1,4 +1,4 @@
-/* What the parts of a calibration share. */
+/* Makes pictures and runs chains for the parts of a calibration. */
 #include "bench/calibrator.h"
 
 #include <fcntl.h>
@@ -17,10 +17,8 @@
 
 extern char **environ;
 
-/* ---- pictures ---- */
-
-/* Smooth shapes of several sizes with grain: a JPEG and a PNG of it take as many bytes a pixel as
- * those of photographs. */
+/* Returns a sample of a picture of smooth shapes of several sizes with grain. Its JPEG and PNG take
+ * as many bytes for each pixel as those of photographs. */
 static float shade_at(int x, int y, int channel)
 {
     return (float)(118 + 55 * sin(x * 0.011 + channel) * cos(y * 0.007) +
@@ -37,7 +35,7 @@ static bool write_rows(FILE *file, int width, int height, unsigned char *row)
     bool written = fprintf(file, "P6\n%d %d\n255\n", width, height) > 0;
     for (int y = 0; written && y < height; y++) {
         for (int i = 0; i < width * CHANNELS; i++) {
-            state = state * 1664525u + 1013904223u; /* Numerical Recipes' generator */
+            state = state * 1664525u + 1013904223u; /* the generator of Numerical Recipes */
             const float grain = (float)(state >> 24) / 256 - 0.5F;
             row[i] = (unsigned char)((&shade[y % TILE][0][0])[i % (TILE * CHANNELS)] + 9 * grain);
         }
@@ -70,8 +68,6 @@ struct gf_made_file gf_made_file_named(const struct gf_made_file *file, const ch
     snprintf(named.path, sizeof named.path, "%.*s%s", length, file->path, ending);
     return named;
 }
-
-/* ---- runs ---- */
 
 double gf_clock_s(clockid_t clock)
 {
@@ -120,14 +116,14 @@ bool gf_calibrate_make(const char *chain, const struct gf_options *options,
     return done;
 }
 
-/* What the runs of a chain have found of each figure; 0: nothing. */
+/* The figures that the runs of a chain have found; 0: none. */
 struct findings {
     double value[GF_FIGURES_MAX];
-    double running; /* the part of its spans' time in which the best run had a processor */
+    double running; /* the part of the spans' time in which the best run had a processor */
 };
 
-/* The run that was interrupted least counts, and of such runs the least value, since whatever else
- * runs only adds to it. */
+/* Takes the values of the run that was interrupted least and, of several such runs, the least
+ * value, because other programs only add to it. */
 static void take_values(const struct gf_seen *all, double running, struct findings *findings)
 {
     const double about = 0.03;
@@ -144,9 +140,9 @@ static void take_values(const struct gf_seen *all, double running, struct findin
     findings->running = better ? running : findings->running;
 }
 
-/* On one thread of the CPU: how much of the time of its spans a run had a processor at least, by
- * its processor time, so that other programs count for little. A GPU's own clock measures what runs
- * there. */
+/* Returns the least part of its spans' time in which a run had a processor. It is computed from the
+ * processor time of one CPU thread, to which other programs add little. A GPU is measured by its
+ * own clock. */
 static double running_part(const struct gf_options *options, double processor_s,
                            const struct gf_profile *profile)
 {
@@ -157,7 +153,7 @@ static double running_part(const struct gf_options *options, double processor_s,
     return one && spans_s > processor_s ? processor_s / spans_s : 1;
 }
 
-/* The first run warms up what the next find. */
+/* Runs a chain. The first run warms up caches, memory and the GPU for the others. */
 static void run_chain(struct gf_pipeline *pipeline, const char *chain,
                       const struct gf_options *options, const struct gf_made_file *in,
                       const struct gf_made_file *out, struct findings *findings)
@@ -203,15 +199,14 @@ void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_opti
     const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
     const struct gf_filter *filter;
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        /* Another filter may stand in its place in the plan: that one has a turn of its own. */
+        /* If another filter replaces this one in the plan, the other filter is measured by
+         * itself. */
         const int figure = gf_figure_of_filter(filter, cuda);
         if (figure >= 0)
             gf_calibrate_chain(calibrator, filter->example ? filter->example : filter->name,
                                options, &calibrator->middle, &out, figure, figure);
     }
 }
-
-/* ---- the program ---- */
 
 static double run_program_s(const struct gf_calibrator *calibrator, const char *device)
 {

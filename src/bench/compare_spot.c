@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A sample of the row, on the scale of its bits. */
+/* Returns a sample of the row, in the range of its bits. */
 static int sample_of(const struct gf_view *view, int y, int x, int channel)
 {
     const unsigned char *const row = gf_view_row(view, y);
@@ -21,7 +21,7 @@ static int difference_at(const struct gf_view *a, const struct gf_view *b, int y
     return most;
 }
 
-/* The pixel that differs most; returns by how much. */
+/* Finds the pixel that differs most. Returns the difference. */
 static int find_worst(const struct gf_view *a, const struct gf_view *b, int *x, int *y)
 {
     int worst = 0;
@@ -38,7 +38,8 @@ static int find_worst(const struct gf_view *a, const struct gf_view *b, int *x, 
     return worst;
 }
 
-/* Where a part of that length begins so that it has `at` in its middle, and stays inside. */
+/* Returns the beginning of a part of that length with `at` in its middle, moved so that it stays
+ * inside. */
 static int begin_of(int at, int length, int whole)
 {
     const int begin = at - length / 2;

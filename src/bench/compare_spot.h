@@ -7,15 +7,17 @@
 enum { GF_SPOT_SIDE = 40 };
 
 struct gf_compare_spot {
-    int x, y, width, height; /* of the part around it; no side is longer than GF_SPOT_SIDE */
+    int x, y, width, height; /* a part of the picture around the place; no side is longer than
+                              * GF_SPOT_SIDE */
     /* RGB of 8 bits, without alpha, row by row. */
     unsigned char expected[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
     unsigned char found[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
-    /* What differs, in grey: white is the largest difference of a sample, alpha included. */
+    /* The differences in grey. White is the largest difference of a sample, including alpha. */
     unsigned char difference[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
 };
 
-/* For two pictures of one format. NULL where they are equal, or there is no memory; to be freed. */
+/* Compares two pictures of one format. Returns NULL if they are equal, or there is no memory. The
+ * caller frees the result. */
 struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
                                              const struct gf_view *expected);
 

@@ -14,8 +14,8 @@ static int sample_of(const struct gf_image *image, int y, size_t at)
     return image->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
 }
 
-/* The largest difference; adds up the differences and their squares, which stay exact: less than
- * 2^64. */
+/* Finds the largest difference, and adds the differences and their squares. The sums are exact,
+ * because they are below 2^64. */
 static void add_differences(const struct gf_image *a, const struct gf_image *b,
                             struct gf_likeness *likeness)
 {
@@ -84,7 +84,7 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
     return status;
 }
 
-/* Writes the differences of a row times the scale; if the scale is 0, only finds the largest
+/* Writes the differences of a row times the scale. With a scale of 0 it only finds the largest
  * difference. */
 static int draw_row(const struct gf_image *a, const struct gf_image *b, int y, double scale,
                     struct gf_image *picture)

@@ -21,7 +21,7 @@ static enum gf_status read_rows(struct gf_source *source, struct gf_image *pictu
     return status;
 }
 
-/* The whole picture in one band. */
+/* Runs a stage on the whole picture, in one band. */
 static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *in,
                                 const struct gf_image *out, struct gf_error *error)
 {

@@ -12,23 +12,24 @@
 enum {
     RADIUS = GF_SSIM_SIDE / 2,
     STRIP = 32, /* rows of windows that a thread takes at a time */
-    LANES = 8,  /* windows that are computed at once */
+    LANES = 8,  /* windows that are computed together */
     ROOM = 2 * LANES
 };
 
-/* Sums over the windows of a strip: of the whole, and without the part of the means. */
+/* Sums over the windows of a strip: of the whole SSIM, and of SSIM without the factor of the
+ * means. */
 struct sums {
     double whole, contrast;
 };
 
-/* A pair of planes of one scale, whose strips are shared among threads. */
+/* Two planes at one scale. Threads share their strips. */
 struct scale {
     const float *a, *b;
-    int width, columns, rows; /* of windows: columns and rows */
+    int width, columns, rows; /* width of the planes; columns and rows of windows */
     double c1, c2;
     double tap[GF_SSIM_SIDE];
     double *work;      /* [threads][4][width + ROOM], 0 beyond the width */
-    struct sums *sums; /* of each strip */
+    struct sums *sums; /* the sums of each strip */
 };
 
 static void find_taps(double *tap)
@@ -40,7 +41,8 @@ static void find_taps(double *tap)
         tap[i] /= sum;
 }
 
-/* Weighted sums down the columns of 11 rows: of a, of b, of their squares, of their product. */
+/* Computes weighted sums down the columns of 11 rows: of a, of b, of their squares, and of their
+ * product. */
 GF_TARGET_CLONES static void sum_columns(const struct scale *scale, const float *restrict a,
                                          const float *restrict b, double *restrict sum)
 {
@@ -76,7 +78,8 @@ static inline double across(const double *sum, const double *tap)
     return total;
 }
 
-/* The windows of a row. Lanes add up windows LANES apart, on every processor in the same order. */
+/* Computes the windows of a row. Windows that are LANES apart are added first, so that the order is
+ * the same on every processor. */
 GF_TARGET_CLONES static struct sums sum_windows(const struct scale *scale, const double *sum)
 {
     const size_t stride = (size_t)scale->width + ROOM;
@@ -135,7 +138,7 @@ static enum gf_status sum_strips(struct scale *scale, int strips, int threads,
     return GF_OK;
 }
 
-/* The means over all windows; both sides are 11 or more. */
+/* Computes the means over all windows. Both sides are at least 11. */
 static enum gf_status mean_of(const float *a, const float *b, int width, int height, double max,
                               int threads, struct sums *mean, struct gf_error *error)
 {
@@ -164,7 +167,7 @@ static enum gf_status mean_of(const float *a, const float *b, int width, int hei
     return status;
 }
 
-/* Means of 2x2 pixels, in place: what is written lies before what is still read. */
+/* Replaces 2x2 pixels by their means, in place. Writing stays behind reading. */
 static void halve(float *plane, int width, int height)
 {
     float *to = plane;

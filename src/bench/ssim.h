@@ -7,16 +7,16 @@
 enum {
     GF_SSIM_SIDE = 11,
     GF_SSIM_SCALES = 5,
-    GF_MS_SSIM_SIDE = GF_SSIM_SIDE << (GF_SSIM_SCALES - 1) /* what the coarsest scale needs */
+    GF_MS_SSIM_SIDE = GF_SSIM_SIDE << (GF_SSIM_SCALES - 1) /* the side that the coarsest scale
+                                                            * needs */
 };
 
 /* SSIM: Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, "Image Quality Assessment: From
  * Error Visibility to Structural Similarity", 2004: the mean over all windows of 11x11 pixels that
- * lie in the picture, weighted by a Gaussian of sigma 1.5; K1 = 0.01, K2 = 0.03. MS-SSIM: Z. Wang,
+ * are in the picture, weighted by a Gaussian of sigma 1.5; K1 = 0.01, K2 = 0.03. MS-SSIM: Z. Wang,
  * E. P. Simoncelli and A. C. Bovik, "Multi-scale Structural Similarity for Image Quality
- * Assessment", 2003: five scales, each of means of 2x2 pixels of the one before, an odd edge
- * repeated; a negative mean counts as 0. NaN where the planes are too small.
- *
+ * Assessment", 2003: five scales; each scale consists of the means of 2x2 pixels of the scale
+ * before, with an odd edge repeated; a negative mean counts as 0. NaN if the planes are too small.
  * a, b: [height][width], values in 0..max; MS-SSIM overwrites them. */
 enum gf_status gf_ssim(float *a, float *b, int width, int height, double max, int threads,
                        double *ssim, double *ms_ssim, struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,4 @@
-/* Repeated runs: how many to make, and their median and range. */
+/* Chooses the number of repeated runs, and finds their median and range. */
 #ifndef GF_BENCH_TIMING_H
 #define GF_BENCH_TIMING_H
 
@@ -9,10 +9,10 @@ struct gf_timing {
 
 enum { GF_TIMING_RUNS_MAX = 15 };
 
-/* The number of runs of about one_s seconds each that fit into the budget: 3 to GF_TIMING_RUNS_MAX,
- * or one if not even one fits. */
+/* Returns the number of runs of about one_s seconds each that fit in the budget: 3 to
+ * GF_TIMING_RUNS_MAX, or one if not even one fits. */
 int gf_timing_runs(double one_s, double budget_s);
-/* Sorts the seconds. */
+/* Returns the median and the range of the seconds, which it sorts. */
 struct gf_timing gf_timing_of(double *seconds, int runs);
 
 #endif

@@ -8,7 +8,7 @@
 void gf_text_wrap(FILE *file, const char *text, int column, int indent)
 {
     int at = column;
-    bool first = true; /* of its line */
+    bool first = true; /* the next word is the first of its line */
     for (const char *word = text + strspn(text, " \n"); *word;) {
         const int length = (int)strcspn(word, " \n");
         if (!first && at + 1 + length > GF_SCREEN_WIDTH) {

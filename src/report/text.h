@@ -9,37 +9,40 @@
 
 enum { GF_SCREEN_WIDTH = 80 };
 
-/* Appends as much as there is room for; `size` is that of the whole array. */
+/* Appends as much of `more` as fits. `size` is that of the whole array. */
 void gf_text_append(char *text, size_t size, const char *more);
 
-/* Three or four significant digits and a decimal unit: "99.5 MB". */
+/* Writes bytes with three or four significant digits and a decimal unit: "99.5 MB". */
 void gf_text_bytes(double bytes, char *text, size_t size);
-/* Three or four significant digits and a unit: "93.1 ms", "1.24 s". */
+/* Writes a time with three or four significant digits and a unit: "93.1 ms", "1.24 s". */
 void gf_text_time(double seconds, char *text, size_t size);
-/* How many decimals give at least three significant digits, from microseconds to minutes. */
+/* Returns the number of decimals for at least three significant digits, from microseconds to
+ * minutes. */
 int gf_text_decimals(double ms);
-/* "12.5%" with one decimal and the unit "%"; NaN is "-". */
+/* Writes a number with a unit: "12.5%" for one decimal and the unit "%"; "-" for NaN. */
 void gf_text_number(double value, int decimals, const char *unit, char *text, size_t size);
-/* "640x420 RGB, 8 bits"; returns text. */
+/* Writes a format: "640x420 RGB, 8 bits". Returns text. */
 enum { GF_TEXT_FORMAT_SIZE = 64 };
 const char *gf_text_format(struct gf_format format, char text[GF_TEXT_FORMAT_SIZE]);
-/* The ending of a noun: "" for one, else "s". */
+/* Returns the ending of a noun: "" for a count of one, otherwise "s". */
 const char *gf_text_plural(int count);
-/* The larger of width and the text's length. */
+/* Returns the larger of width and the text's length. */
 int gf_text_widest(int width, const char *text);
 
-/* What a parameter takes ("0.1..250", "edge, reflect", "pixels or %") and its default ("1.5"; empty
- * where there is none). */
+/* Writes the values that a parameter accepts: "0.1..250", "edge, reflect", "pixels or %". The
+ * second function writes its default: "1.5"; "" if it has none. */
 void gf_param_range(const struct gf_param *param, char *text, size_t size);
 void gf_param_default(const struct gf_param *param, char *text, size_t size);
-/* Both: "0.1..250; default 1.5". */
+/* Writes both: "0.1..250; default 1.5". */
 void gf_param_limits(const struct gf_param *param, char *text, size_t size);
-/* All parameters with their defaults: "sigma=1.5 border=edge"; without a default only the name. */
+/* Writes all parameters with their defaults: "sigma=1.5 border=edge". A parameter without a default
+ * is only a name. */
 void gf_params_text(const struct gf_param *params, char *text, size_t size);
 /* Prints a parameter's name, meaning and limits as an entry of a list. */
 void gf_param_print(FILE *file, const struct gf_param *param);
-/* Prints a paragraph: the first line begins at `column`, where the cursor is, the others at
- * `indent`. Lines break at spaces; line breaks of the text count as spaces. Ends the last line. */
+/* Prints a paragraph. Its first line begins at `column`, where the cursor is, the others at
+ * `indent`. Lines break at spaces; line breaks of the text count as spaces. The last line is ended,
+ * too. */
 void gf_text_wrap(FILE *file, const char *text, int column, int indent);
 
 #endif

@@ -36,7 +36,7 @@ int gf_view_difference(const struct gf_view *a, const struct gf_view *b)
     return worst;
 }
 
-/* -1 and -1 where no level occurs. */
+/* Finds the lowest and the highest level that occur; -1 and -1 if none occurs. */
 static void find_extremes(const uint64_t *count, int bins, int extreme[2])
 {
     extreme[0] = extreme[1] = -1;

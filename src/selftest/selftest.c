@@ -1,5 +1,5 @@
 /* Runs every filter at every size and depth on every device of the machine, and compares the
- * results with the CPU backend's. On the CPU itself it compares bands with the whole picture. */
+ * results with the CPU backend's. On the CPU it compares bands with the whole picture. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,13 @@
 
 static const struct {
     int width, height;
-    bool small; /* part of the short test, which slow checking tools run, too */
-    bool large; /* not with the greatest parameters, whose cost grows with the radius squared */
+    bool small; /* part of the short test, for slow checking tools */
+    bool large; /* not with the greatest parameters, whose cost grows with the square of the
+                 * radius */
 } sizes[] = {
     {1, 1, false, false},    {1, 19, false, false}, {19, 1, false, false}, {3, 3, true, false},
-    {33, 17, true, false},   {77, 55, true, true},  {90, 70, true, true}, /* has an exact half */
+    {33, 17, true, false},   {77, 55, true, true},  {90, 70, true, true}, /* its middle is an exact
+                                                                           * half */
     {517, 131, false, true},
 };
 
@@ -37,14 +39,14 @@ static void report(struct gf_selftester *test, const struct gf_filter *filter, i
                    int bits)
 {
     char text[480];
-    /* A filter that becomes others, such as thumbnail, has no kernels of its own. */
+    /* A filter that consists of others, such as thumbnail, has no kernels of its own. */
     const struct gf_variant *const first = gf_filter_variant_at(filter, 0);
     const char *const variant = gf_selftest_on_cpu(test) ? "bands"
                                 : test->variant          ? test->variant->name
                                 : first                  ? first->name
                                                          : "default";
     if (!test->cases)
-        return; /* the variant takes no picture of this kind */
+        return; /* the variant accepts no picture of this kind */
     snprintf(text, sizeof text,
              "%-8.60s %-11s %-12s %2d bits x %d: %3d cases, largest difference %d: %s%s",
              test->device, filter->name, variant, bits, channels, test->cases, test->worst,
@@ -55,7 +57,7 @@ static void report(struct gf_selftester *test, const struct gf_filter *filter, i
     test->counts->failed += test->failures < test->cases ? test->failures : test->cases;
 }
 
-/* A stencil alone, or, if it takes such tables, between two that change black. */
+/* Runs a stencil alone or, if it can apply tables, between two filters that change black. */
 static enum gf_status run_chain(struct gf_selftester *test, int set, int fused, int channels,
                                 int bits, char *text, struct gf_error *error)
 {
@@ -151,7 +153,8 @@ static enum gf_status run_variants(struct gf_selftester *test, const struct gf_f
 
 static enum gf_status run_backend(struct gf_selftester *test, struct gf_error *error)
 {
-    char *const text = malloc(GF_SELFTEST_TEXT + 64); /* and tables on either side */
+    char *const text = malloc(GF_SELFTEST_TEXT + 64); /* with room for the filters before and after
+                                                       * it */
     if (!text)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status =

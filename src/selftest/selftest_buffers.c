@@ -25,7 +25,7 @@ enum gf_status gf_selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
     return GF_OK;
 }
 
-/* The bytes as a picture of one row. */
+/* Returns the bytes as a view of a picture of one row. */
 static struct gf_view flat(unsigned char *data, size_t bytes)
 {
     return (struct gf_view){.data = data,

@@ -1,5 +1,5 @@
-/* One chain on one picture: every stage on the device, whole and in bands, from buffers between
- * guard bytes. */
+/* Tests one chain on one picture: runs every stage on the device, whole and in bands, with buffers
+ * between guard bytes. */
 #include "selftest/selftest_case.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void note_failure(struct gf_selftester *test, const char *text)
         snprintf(test->first_failure, sizeof test->first_failure, "%s", text);
 }
 
-/* Compares the band's result with the CPU's, and looks for writes outside the buffers. */
+/* Compares the band's result with the CPU's, and finds writes outside the buffers. */
 static void judge_band(struct gf_selftester *test, const struct gf_stage *stage,
                        const struct gf_view *result, const struct gf_view *expected,
                        bool guards_hold)
@@ -58,8 +58,8 @@ static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_
     return status ? status : calls->wait(test->lane, error);
 }
 
-/* Makes rows y0..y1-1 of the stage's result on the device, from only those rows of `in` that they
- * need. */
+/* Computes rows y0 .. y1 - 1 of the stage's result on the device, from only those rows of `in` that
+ * they need. */
 static enum gf_status run_band(struct gf_selftester *test, const struct gf_stage *stage,
                                const void *constants, const struct gf_view *in,
                                const struct gf_view *expected, int y0, int y1,
@@ -97,7 +97,7 @@ static enum gf_status run_band(struct gf_selftester *test, const struct gf_stage
     return status;
 }
 
-/* Memory for the CPU's run of the whole stage; free it. */
+/* Allocates memory for the CPU's run of the whole stage. The caller frees it. */
 static void *alloc_cpu_scratch(const struct gf_stage *stage)
 {
     enum { ALIGNMENT = 64 };
@@ -119,8 +119,8 @@ static enum gf_status run_bands(struct gf_selftester *test, const struct gf_stag
     return status;
 }
 
-/* Runs a stage and, where it is several filters, these one after the other; *picture becomes the
- * CPU's result. */
+/* Runs a stage or, if it consists of several filters, these one after the other. *picture becomes
+ * the CPU's result. */
 static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *stage,
                                 struct gf_image *picture, const struct gf_histogram *histogram,
                                 struct gf_error *error)
@@ -154,7 +154,7 @@ static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *sta
     return status;
 }
 
-/* The device's histogram of the picture, from a buffer with padded rows. */
+/* Counts the picture on the device, in a buffer with padded rows. */
 static enum gf_status count_on_device(struct gf_selftester *test, const struct gf_stage *stage,
                                       const struct gf_image *picture,
                                       struct gf_selftest_guarded *buffer,
@@ -178,7 +178,7 @@ static enum gf_status count_on_device(struct gf_selftester *test, const struct g
     return status;
 }
 
-/* *histogram becomes the CPU's, which the device's is compared with. */
+/* Compares the device's histogram with the CPU's, which *histogram becomes. */
 static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_stage *stage,
                                     const struct gf_image *picture, struct gf_histogram *histogram,
                                     struct gf_error *error)
@@ -207,7 +207,8 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
     return status;
 }
 
-/* Noise over a ramp, with some flat rows, and with alpha that is often 0 or full. */
+/* Fills the picture with noise over a ramp, with some flat rows, and with alpha that is often 0 or
+ * full. */
 static void fill_picture(struct gf_image *picture)
 {
     const struct gf_format format = picture->format;
@@ -240,7 +241,7 @@ enum gf_status gf_selftest_case(struct gf_selftester *test, const struct gf_chai
     struct gf_plan plan;
     struct gf_error refusal;
     if (gf_plan_make(chain, format, 1, &plan, &refusal))
-        return GF_OK; /* the chain or the variant does not take this format */
+        return GF_OK; /* the chain or the variant does not accept this format */
     struct gf_image picture;
     enum gf_status status = gf_image_alloc(&picture, format, error);
     if (!status)

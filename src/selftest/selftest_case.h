@@ -1,4 +1,4 @@
-/* One chain on one picture: a device's results beside the CPU backend's. */
+/* Tests one chain on one picture: compares a device's results with the CPU backend's. */
 #ifndef GF_SELFTEST_SELFTEST_CASE_H
 #define GF_SELFTEST_SELFTEST_CASE_H
 
@@ -17,10 +17,13 @@ struct gf_selftester {
     struct gf_spans spans;
     char device[96];
     bool small_only;
-    int architecture;                 /* of the GPU, 90 for 9.0 */
-    const char *filters;              /* names of those to test, separated by commas; empty: all */
-    const struct gf_variant *variant; /* the variant under test; NULL: the default, or the CPU's */
-    /* Of the line being made: a filter at one depth and number of channels. */
+    int architecture;                 /* compute capability of the GPU, 90 for 9.0 */
+    const char *filters;              /* names of the filters to test, separated by commas; empty:
+                                       * all */
+    const struct gf_variant *variant; /* the variant that is tested; NULL: the default, or the CPU's
+                                       * code */
+    /* The counts of the current line, which is about a filter at one depth and number of
+     * channels. */
     int cases, failures, worst;
     char first_failure[300];
 };
@@ -30,8 +33,8 @@ static inline bool gf_selftest_on_cpu(const struct gf_selftester *test)
     return test->backend->calls->unified;
 }
 
-/* Runs a chain on a picture of that format and counts the case, and what fails in it. The input of
- * each stage is the CPU's result of the stage before. */
+/* Runs a chain on a picture of the format, and counts the case and its failures. The input of each
+ * stage is the CPU's result of the stage before. */
 enum gf_status gf_selftest_case(struct gf_selftester *test, const struct gf_chain *chain,
                                 struct gf_format format, struct gf_error *error) GF_CHECKED;
 

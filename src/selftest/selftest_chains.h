@@ -1,4 +1,4 @@
-/* The chains of the self-test: a filter with values that its declaration allows. */
+/* Makes the chains of the self-test: a filter with values that its declaration allows. */
 #ifndef GF_SELFTEST_SELFTEST_CHAINS_H
 #define GF_SELFTEST_SELFTEST_CHAINS_H
 
@@ -13,10 +13,10 @@ enum gf_selftest_set {
     GF_SELFTEST_CHOICES
 };
 
-/* Writes a chain such as "blur=sigma=0.1:border=edge" with the values of that set: the defaults,
- * all parameters at their least or at their greatest, and from GF_SELFTEST_CHOICES on each choice
- * in turn. text has room for GF_SELFTEST_TEXT bytes. False: there is no such set, nor a later one.
- */
+/* Writes a chain such as "blur=sigma=0.1:border=edge" with a set of values: the defaults, all
+ * parameters at their least or at their greatest, and from GF_SELFTEST_CHOICES on each choice in
+ * turn. text has room for GF_SELFTEST_TEXT bytes. Returns false if there is no such set, nor a
+ * later one. */
 bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* A batch on the page. */
+/* Writes a batch on the page. */
 #include <math.h>
 
 #include "report/batch/batch_report.h"
@@ -94,7 +94,7 @@ static void put_ways(FILE *file, const struct gf_batch_report *report)
     gf_html(file, "</tbody></table></div>\n");
 }
 
-/* The names of the first pictures that failed for that reason. */
+/* Writes the names of the first pictures that failed for this reason. */
 static void put_names(FILE *file, const struct gf_batch_report *report, int message)
 {
     enum { NAMES_MAX = 5 };

@@ -19,9 +19,7 @@ static double stage_of(const struct gf_stage_times *ms, int stage)
     return times[stage];
 }
 
-/* ---- adding ---- */
-
-/* Counts the text; returns its index, or -1 if memory runs out. */
+/* Counts the text. Returns its index, or -1 if memory runs out. */
 static int count_text(struct gf_batch_count **count, int *counts, const char *text)
 {
     for (int i = 0; i < *counts; i++) {
@@ -38,8 +36,8 @@ static int count_text(struct gf_batch_count **count, int *counts, const char *te
     return grown[*counts].text ? (*counts)++ : -1;
 }
 
-/* A failure's message without the name that it begins with, so that equal reasons are one. There
- * are only so many kinds of them: further ones are counted together. */
+/* Counts a failure's message without the picture's name, so that equal reasons are one. Above
+ * MESSAGES_MAX, further messages are counted together. */
 static int count_message(struct gf_batch_report *report, const struct gf_batch_log_entry *entry)
 {
     enum { MESSAGES_MAX = 200 };
@@ -66,7 +64,7 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
                                    struct gf_error *error)
 {
     const size_t count = report->pictures;
-    if (!(count & (count - 1))) { /* the room is the next power of two */
+    if (!(count & (count - 1))) { /* the capacity is the next power of two */
         struct gf_batch_picture *const grown =
             realloc(report->picture, (count ? 2 * count : 1) * sizeof *grown);
         if (!grown)
@@ -93,8 +91,6 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
     return GF_OK;
 }
 
-/* ---- figures ---- */
-
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -107,7 +103,7 @@ static int by_end(const void *a, const void *b)
     return (x->finished_s > y->finished_s) - (x->finished_s < y->finished_s);
 }
 
-/* The median of sorted values, and the ends of their middle half. */
+/* Returns the median of sorted values, and the ends of their middle half. */
 static struct gf_timing quartiles(const double *ms, size_t count)
 {
     if (!count)
@@ -118,7 +114,8 @@ static struct gf_timing quartiles(const double *ms, size_t count)
                               .most_s = ms[count - 1 - count / 4] * 1e-3};
 }
 
-/* `stage` is -1 for the whole picture. `scratch` has room for every picture. */
+/* Computes a stage's times. `stage` is -1 for the whole picture. `scratch` has room for all
+ * pictures. */
 static struct gf_timing timing_of(const struct gf_batch_report *report, int stage, double *scratch)
 {
     size_t count = 0;
@@ -156,10 +153,11 @@ static void add_counts(struct gf_batch_report *report)
     }
 }
 
-/* The union of the pictures' times, from the last end to the first. */
+/* Computes the time during which at least one picture was in work, from the last end to the
+ * first. */
 static void add_work(struct gf_batch_report *report)
 {
-    double begin_s = INFINITY; /* of the work so far */
+    double begin_s = INFINITY; /* of the pictures so far */
     for (size_t i = report->pictures; i-- > 0;) {
         struct gf_batch_picture *const picture = &report->picture[i];
         if (picture->outcome != GF_OUTCOME_DONE || !isfinite(picture->finished_s))
@@ -188,8 +186,8 @@ static void add_slices(struct gf_batch_report *report)
     }
 }
 
-/* Tukey's outer fence: the middle half's end, and three times its length. Where most pictures take
- * the same, twice the median. */
+/* Finds pictures beyond Tukey's outer fence, which is the middle half's end plus three times its
+ * length. If most pictures take equally long, the fence is twice the median. */
 static void add_outliers(struct gf_batch_report *report)
 {
     const struct gf_timing *const total = &report->total;

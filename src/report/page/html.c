@@ -1,4 +1,4 @@
-/* The frame of the page, and text that can be nothing but text. */
+/* Writes the frame of the page, and text that cannot become markup. */
 #include "report/page/html.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "gpufilter/pipeline.h"
 #include "report/text.h"
 
-/* Puts a file of the sources into the program, as the string gf_NAME. The Makefile names the files
- * as what this one is made from. */
+/* Includes a file of the sources in the program, as the string gf_NAME. The Makefile declares that
+ * this file depends on it. */
 #define EMBED(name, path) \
     __asm__(".pushsection .rodata, \"a\"\n" \
             ".hidden gf_" #name "\n" \
@@ -24,8 +24,6 @@
 EMBED(page_html, "src/report/page/page.html");
 EMBED(page_css, "src/report/page/page.css");
 EMBED(page_js, "src/report/page/page.js");
-
-/* ---- text ---- */
 
 static void put_text(FILE *file, const char *text)
 {
@@ -61,7 +59,7 @@ static void put_text(FILE *file, const char *text)
     }
 }
 
-/* Writes one conversion, whose specification is the text from % to its letter. */
+/* Writes one conversion. `specification` is the text from % to its letter. */
 static void put_value(FILE *file, const char *specification, va_list *arguments)
 {
     const char *const star = strchr(specification, '*');
@@ -124,10 +122,8 @@ void gf_html_base64(FILE *file, const void *data, size_t size)
     }
 }
 
-/* ---- the frame ---- */
-
-/* Writes the frame from the mark, such as "{body}", to the next one or the end. mark: NULL for the
- * beginning. */
+/* Writes the frame from the mark, such as "{body}", to the next mark or the end. A `mark` of NULL
+ * is the beginning. */
 static void put_frame(FILE *file, const char *mark)
 {
     const char *const from = mark ? strstr(gf_page_html, mark) + strlen(mark) : gf_page_html;
@@ -157,8 +153,6 @@ void gf_html_end(FILE *file)
     fputs(gf_page_js, file);
     put_frame(file, "{script}");
 }
-
-/* ---- parts ---- */
 
 void gf_html_cell(FILE *file, double value, int decimals, const char *unit)
 {

@@ -4,11 +4,11 @@
 
 #include "report/page/html.h"
 
-/* The drawing, and the place for curves within it. */
+/* The size of the drawing, and the margins around the curves. */
 enum { WIDTH = 560, HEIGHT = 300, LEFT = 62, RIGHT = 14, TOP = 12, BOTTOM = 46, TICKS_MAX = 12 };
 
 struct axis {
-    double least, most; /* the range of the values shown; of their logarithms where `log` */
+    double least, most; /* the range of the values shown, or of their logarithms with `log` */
     bool log;
     double tick[TICKS_MAX];
     int ticks;
@@ -44,14 +44,14 @@ static void widen(struct axis *axis, double value)
     axis->most = fmax(axis->most, value);
 }
 
-/* A step of 1, 2 or 5 times a power of ten, so that about `count` of them fill the range. */
+/* Returns a step of 1, 2 or 5 times a power of ten, so that about `count` steps fill the range. */
 static double round_step(double range, int count)
 {
     const double rough = range / count, power = pow(10, floor(log10(rough))), part = rough / power;
     return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
 }
 
-/* Ticks of a linear axis; its ends become ticks, too, if `whole`. */
+/* Sets the ticks of a linear axis. With `whole` its ends become ticks, too. */
 static void make_linear(struct axis *axis, int count, bool whole)
 {
     if (!(axis->most > axis->least))
@@ -66,7 +66,8 @@ static void make_linear(struct axis *axis, int count, bool whole)
         axis->tick[axis->ticks++] = first + i * step;
 }
 
-/* Ticks of a logarithmic axis: at powers of `base`, or, if too few of ten fit, at 1, 2 and 5. */
+/* Sets the ticks of a logarithmic axis: at powers of `base`, or, if too few powers of ten fit, at
+ * 1, 2 and 5. */
 static void make_log(struct axis *axis, double base)
 {
     double value = pow(base, floor(log(axis->least) / log(base) + 1e-9));
@@ -117,7 +118,7 @@ static void make_axes(const struct gf_chart *chart, struct axis *x, struct axis 
         make_linear(y, 5, true);
 }
 
-/* "1200", "0.25", "2 M": short enough for a tick. */
+/* Writes a number that is short enough for a tick: "1200", "0.25", "2 M". */
 static void put_tick(FILE *file, double value)
 {
     static const char *const units[] = {"", " k", " M", " G"};
@@ -183,7 +184,8 @@ static void put_series(FILE *file, const struct gf_chart_series *series, int ind
     }
 }
 
-/* Names stand above their lines and below them by turns, so that two close ones can be read. */
+/* Draws a mark. Names are above and below their lines in turns, so that two close names can be
+ * read. */
 static void put_mark(FILE *file, const struct gf_chart_mark *mark, bool below, const struct axis *x,
                      const struct axis *y)
 {

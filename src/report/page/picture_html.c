@@ -7,12 +7,12 @@
 #include "gpufilter/pipeline.h"
 #include "report/page/html.h"
 
-/* Limits by which both pictures and a timeline stay below a megabyte; base64 takes a third more. */
+/* The most bytes of a picture, so that two pictures and a timeline stay below a megabyte; base64
+ * takes a third more. */
 enum { BYTES_MAX = 190000 };
 
-/* ---- small pictures ---- */
-
-/* Reads all bytes of a file. NULL for anything but a file, such as a pipe that was read already. */
+/* Reads all bytes of a file. Returns NULL for anything but a regular file, such as a pipe that was
+ * read before. */
 static char *read_file(const char *path, size_t *size)
 {
     struct stat about;
@@ -24,7 +24,7 @@ static char *read_file(const char *path, size_t *size)
     return bytes;
 }
 
-/* Converts a file in memory to another format; NULL after a failure. */
+/* Converts a file in memory to another format. Returns NULL after a failure. */
 static void *convert(const void *data, size_t size, const char *chain,
                      const struct gf_options *options, enum gf_file_format format,
                      size_t *result_size)
@@ -109,10 +109,8 @@ void gf_pictures_html(FILE *file, const struct gf_page_picture *before,
             "</p>\n");
 }
 
-/* ---- pixels ---- */
-
-/* Writes the pixels as an image element: a BMP of 24 bits, whose rows go up and end at multiples of
- * four bytes. */
+/* Writes the pixels as an image element: a BMP of 24 bits, whose rows go upwards and end at
+ * multiples of four bytes. */
 static void put_pixels(FILE *file, const char *words, int width, int height,
                        const unsigned char *rgb)
 {

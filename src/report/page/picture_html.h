@@ -1,4 +1,4 @@
-/* Pictures on the page: before and after under a slider, and pixels enlarged. */
+/* Writes pictures on the page: before and after the chain under a slider, and enlarged pixels. */
 #ifndef GF_REPORT_PAGE_PICTURE_HTML_H
 #define GF_REPORT_PAGE_PICTURE_HTML_H
 
@@ -13,9 +13,9 @@ struct gf_page_picture {
     size_t size;
 };
 
-/* Reads the file on the CPU, runs the chain (NULL or "": none) and makes it small. options: for
- * what a chain or a codec depends on. Without memory or with a file that cannot be read twice there
- * is no picture: data is NULL. */
+/* Reads the file on the CPU, runs the chain (NULL or "": none) and reduces the picture. `options`
+ * are those of chains and codecs. If memory runs out, or the file cannot be read twice, data is
+ * NULL. */
 struct gf_page_picture gf_page_picture_make(const char *path, const char *chain,
                                             const struct gf_options *options);
 void gf_page_picture_free(struct gf_page_picture *picture);
@@ -24,7 +24,7 @@ void gf_page_picture_free(struct gf_page_picture *picture);
 void gf_pictures_html(FILE *file, const struct gf_page_picture *before,
                       const struct gf_page_picture *after);
 
-/* The place where a variant differs: what was expected, what it gave, and the difference. */
+/* Writes the place where a variant differs: the expected pixels, its pixels, and the difference. */
 void gf_spot_html(FILE *file, const char *name, const struct gf_compare_spot *spot);
 
 #endif

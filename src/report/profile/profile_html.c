@@ -7,13 +7,12 @@
 #include "report/text.h"
 #include "report/profile/timeline.h"
 
-/* The units along the drawing's time axis, and the largest number of its boxes. */
+/* The units along the drawing's time axis, the most boxes of the drawing, and the number of tracks
+ * up to which rows are tall. */
 enum { WIDTH = 100000, BOXES_MAX = 2400, TRACKS_TALL = 12 };
 
-/* ---- the timeline ---- */
-
-/* A timeline that is being drawn. Spans of one stage that follow each other more closely than gap_s
- * become one box. */
+/* A timeline that is being drawn. Spans of one stage whose gap is shorter than gap_s are drawn as
+ * one box. */
 struct drawing {
     FILE *file; /* NULL: the boxes are only counted */
     const struct gf_profile *profile;
@@ -24,9 +23,9 @@ struct drawing {
     int boxes;
 };
 
-/* The spans that make one box. */
+/* The spans that are drawn as one box. */
 struct box {
-    int row, series; /* series: the report's row; -1: the start-up */
+    int row, series; /* series: the report's row; -1: the start of the device */
     int spans;
     double begin_s, end_s, bytes;
 };
@@ -56,7 +55,7 @@ static void put_box(struct drawing *drawing, const struct box *box)
     gf_html(drawing->file, "</title></rect>\n");
 }
 
-/* One row of the drawing: the events of a track's layer. */
+/* Draws one row: the events of a track's layer. */
 static void put_layer(struct drawing *drawing, size_t first, size_t end, int layer, int row)
 {
     const struct gf_timeline_event *const event = drawing->timeline->event;
@@ -80,7 +79,7 @@ static void put_layer(struct drawing *drawing, size_t first, size_t end, int lay
         put_box(drawing, &box);
 }
 
-/* Draws every row, or, with names, writes their names. Returns the number of rows. */
+/* Draws every row or, with `names`, writes their names. Returns the number of rows. */
 static int put_rows(struct drawing *drawing, bool names)
 {
     const struct gf_timeline *const timeline = drawing->timeline;
@@ -169,8 +168,6 @@ static enum gf_status put_timeline(FILE *file, const struct gf_profile_report *r
     gf_timeline_free(&timeline);
     return GF_OK;
 }
-
-/* ---- the figures ---- */
 
 static void put_facts(FILE *file, const struct gf_profile_report *report,
                       const struct gf_profile *profile)

@@ -1,4 +1,4 @@
-/* The profile as JSON. The manual prints this list of keys. */
+/* Writes a profile as JSON. The manual prints this list of keys. */
 #include <math.h>
 
 #include "gpufilter/pipeline.h"

@@ -1,4 +1,4 @@
-/* The arithmetic of the profile. */
+/* Computes the report of a profile. */
 #include "report/profile/profile_report.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ void gf_profile_span_name(const struct gf_profile *profile, enum gf_span_kind ki
              known && kind == GF_SPAN_STATISTIC ? " histogram" : "");
 }
 
-/* Appends the row of one kind and stage, if it has any spans. `interval` is scratch, with room for
- * every span. */
+/* Appends the row of one kind and stage, if it has any spans. `interval` is scratch memory for all
+ * spans. */
 static void add_row(const struct gf_profile *profile, enum gf_span_kind kind, int stage,
                     struct gf_interval *interval, struct gf_profile_report *report)
 {
@@ -88,7 +88,8 @@ static void add_start(const struct gf_profile *profile, struct gf_profile_report
     }
 }
 
-/* A stage that reaches this part of a copy's bandwidth has little to gain from its arithmetic. */
+/* A stage that reaches this part of a copy's bandwidth is limited by memory, and gains little from
+ * faster arithmetic. */
 static const double memory_bound_percent = 60;
 
 static const struct gf_bound_advice *advice_on(const struct gf_profile_report *report, bool on_gpu)
@@ -163,8 +164,8 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
     const size_t rows = 4 + 2 * (size_t)profile->stage_count;
     struct gf_interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
     *report = (struct gf_profile_report){.pictures = 1, .elapsed_s = profile->wall_s, .bound = -1};
-    /* One more than can be filled, because add_row() fills a row before it knows whether it stays.
-     */
+    /* The array has one more row than can be used, because add_row() fills a row before it knows
+     * whether the row stays. */
     report->row = malloc((rows + 1) * sizeof *report->row);
     if (!interval || !report->row) {
         free(interval);

@@ -1,4 +1,4 @@
-/* The profile as a table. */
+/* Prints a profile as a table. */
 #include <math.h>
 #include <string.h>
 

@@ -5,7 +5,8 @@
 
 #include "base/fail.h"
 
-/* Tracks, from the top: the start-up, the reader, the lanes, the writer. */
+/* The tracks, from the top: the start of the device, the reader, the lanes, and after them the
+ * writer. */
 enum { TRACK_START, TRACK_READER, TRACK_LANES };
 
 static int track_of(const struct gf_span *span, int writer)
@@ -26,8 +27,8 @@ static int by_track(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Puts each event into the first layer of its track that is free at its beginning. free_s is
- * scratch. */
+/* Assigns each event to the first layer of its track that is free at its beginning. free_s is
+ * scratch memory. */
 static void assign_layers(struct gf_timeline *timeline, double *free_s)
 {
     struct gf_timeline_event *const event = timeline->event;

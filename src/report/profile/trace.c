@@ -1,9 +1,10 @@
-/* The timeline in Chrome's trace-event format: complete events ("X"), times in microseconds. */
+/* Writes the timeline in Chrome's trace-event format: complete events ("X"), with times in
+ * microseconds. */
 #include "base/json.h"
 #include "report/profile/profile_report.h"
 #include "report/profile/timeline.h"
 
-/* The number of layers for which thread ids are unique and in the order of the tracks. */
+/* The most layers of a track, so that thread ids are unique and in the order of the tracks. */
 enum { LAYERS_MAX = 1000 };
 
 static int thread_of(const struct gf_timeline_event *event)
@@ -28,7 +29,7 @@ static void end_both(struct gf_json *json)
     gf_json_end(json);
 }
 
-/* thread: -1 for the whole process. */
+/* Writes metadata of a thread; -1 is the whole process. */
 static void put_metadata(struct gf_json *json, int thread, const char *name, const char *key,
                          const char *value)
 {
@@ -37,7 +38,7 @@ static void put_metadata(struct gf_json *json, int thread, const char *name, con
     end_both(json);
 }
 
-/* A track's name and place, before its first event. */
+/* Writes a track's name and position, before its first event. */
 static void put_track(struct gf_json *json, const struct gf_timeline *timeline,
                       const struct gf_timeline_event *event)
 {
@@ -75,7 +76,8 @@ static void put_trace(FILE *file, const struct gf_profile *profile,
                       const struct gf_timeline *timeline)
 {
     struct gf_json json = gf_json_begin(file);
-    int named = 0; /* the last thread whose name was written: the events are sorted by track */
+    int named = 0; /* number of threads whose names are written, since the events are sorted by
+                    * track */
     json.indent = 0;
     gf_json_object(&json, NULL, GF_JSON_INLINE);
     gf_json_string(&json, "displayTimeUnit", "ms");

@@ -1,4 +1,4 @@
-/* A comparison: its groups, stage by stage. */
+/* Makes a comparison: measures its groups, stage by stage. */
 #include "study/compare/compare.h"
 
 #include <math.h>
@@ -11,11 +11,9 @@
 #include "pipeline/pipeline_internal.h"
 #include "pixel/histogram/histogram.h"
 
-/* For a row's warm runs, and again for its cold ones. A stage takes about 1 ms on a GPU and 100 ms
- * on two cores. */
+/* The time for a row's warm runs, and again for its cold runs. A stage takes about 1 ms on a GPU
+ * and 100 ms on two processors. */
 static const double device_budget_s = 0.05, cpu_budget_s = 0.25;
-
-/* ---- groups ---- */
 
 static double over(const struct gf_timing *other, const struct gf_timing *own)
 {
@@ -38,7 +36,8 @@ static void finish_group(const struct gf_compare_setup *setup, struct gf_compare
     }
 }
 
-/* The rows of the input that the whole result needs, and the result, each once. */
+/* Returns the bytes of the input rows that the whole result needs, and of the result, each counted
+ * once. */
 static double least_bytes(const struct gf_stage *stage, bool counts)
 {
     int first = 0, end = stage->in.height;
@@ -69,7 +68,7 @@ static struct gf_compare_group *add_group(struct gf_comparison *comparison,
     return group;
 }
 
-/* Computes the CPU's result first, which every row is compared with. */
+/* Computes the CPU's result first. The result of every row is compared with it. */
 static enum gf_status compare_subject(struct gf_compare_setup *setup,
                                       const struct gf_compare_subject *subject, int segment,
                                       struct gf_histogram *histogram,
@@ -103,7 +102,7 @@ static enum gf_status compare_histogram(struct gf_compare_setup *setup,
     return compare_subject(setup, &subject, segment, histogram, comparison, error);
 }
 
-/* *picture becomes the stage's result. */
+/* Compares the variants of a stage. *picture becomes the stage's result. */
 static enum gf_status compare_stage(struct gf_compare_setup *setup, struct gf_stage *stage,
                                     int segment, struct gf_image *picture,
                                     struct gf_comparison *comparison, struct gf_error *error)
@@ -125,7 +124,8 @@ enum gf_status gf_compare_stages(struct gf_compare_setup *setup, struct gf_plan 
                                  const struct gf_image *picture, struct gf_comparison *comparison,
                                  struct gf_error *error)
 {
-    struct gf_image input = *picture; /* of the next stage; the caller keeps the first */
+    struct gf_image input = *picture; /* the input of the next stage; the caller frees the first
+                                       * input */
     enum gf_status status = GF_OK;
     input.owned = false;
     for (int s = 0; !status && s < plan->segment_count; s++) {
@@ -144,8 +144,6 @@ enum gf_status gf_compare_stages(struct gf_compare_setup *setup, struct gf_plan 
     gf_image_free(&input);
     return status;
 }
-
-/* ---- the whole ---- */
 
 static enum gf_status open_setup(struct gf_pipeline *pipeline, struct gf_spans *spans,
                                  struct gf_compare_setup *setup, struct gf_comparison *comparison,
@@ -211,7 +209,7 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
         status = gf_read_picture(input, &settings, false, &picture, error);
     if (!status)
         status = compare_chain(pipeline, &picture, comparison, error);
-    /* The settings are compared on the same device, by pipelines that repeat no warning. */
+    /* The settings are compared on the same device, by pipelines that give no warnings. */
     settings.device = comparison->on_cuda ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
     settings.warn = NULL;
     if (!status)

@@ -1,5 +1,5 @@
-/* A stage timed on the CPU: the picture is cut into bands, which a number of threads take one after
- * the other, as the CPU backend's lanes do. */
+/* Times a stage on the CPU. The picture is divided into bands, which the threads take one after the
+ * other, as the CPU backend's lanes do. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,14 +15,14 @@
 
 enum { BAND_BYTES = 1 << 20, THREADS_MAX = 1024 };
 
-/* Runs of one stage, repeated on the same threads. */
+/* The runs of one stage, which are repeated on the same threads. */
 struct timed_runs {
     const struct gf_compare_subject *subject;
     struct gf_view in, out;
     int threads, band_rows, bands;
     double budget_s;
     struct worker *worker;
-    int workers; /* the threads that could be started */
+    int workers; /* the number of threads that could be started */
     atomic_int next_band;
     pthread_mutex_t start; /* held until `workers` and the barrier are set */
     pthread_barrier_t barrier;
@@ -38,7 +38,7 @@ struct worker {
     void *scratch;
     size_t scratch_bytes;
     struct gf_histogram histogram;
-    double begin_s, end_s; /* of its part of the current run */
+    double begin_s, end_s; /* the times of the thread's part of the current run */
 };
 
 static void run_band(struct worker *worker, int band)
@@ -55,8 +55,9 @@ static void run_band(struct worker *worker, int band)
         stage->filter->cpu(stage, &timed->in, &view, worker->scratch);
 }
 
-/* From the beginning of the first worker to the end of the last. Any worker may be either: with
- * more threads than processors, one that wakes up late may find nothing left to do. */
+/* Returns the time from the beginning of the first worker to the end of the last. Any worker may be
+ * the first or the last: with more threads than processors, a thread that wakes up late may find no
+ * band left. */
 static double run_seconds(const struct timed_runs *timed)
 {
     double begin_s = timed->worker[0].begin_s, end_s = timed->worker[0].end_s;
@@ -67,8 +68,8 @@ static double run_seconds(const struct timed_runs *timed)
     return end_s - begin_s;
 }
 
-/* Called by worker 0 while the others wait. The first run warms up caches and pages; it is counted
- * only if there is time for no other. */
+/* Ends a run. Worker 0 calls it while the others wait. The first run warms up caches and pages; it
+ * is counted only if there is no time for another run. */
 static void end_run(struct timed_runs *timed)
 {
     const double seconds = run_seconds(timed);
@@ -118,7 +119,7 @@ static enum gf_status open_worker(struct worker *worker, struct gf_error *error)
     return worker->scratch ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-/* sum: where the worker's counts are added, or NULL. */
+/* Closes a worker. `sum` is the histogram to which its counts are added, or NULL. */
 static void close_worker(struct worker *worker, struct gf_histogram *sum)
 {
     const struct gf_histogram *const own = &worker->histogram;
@@ -128,7 +129,8 @@ static void close_worker(struct worker *worker, struct gf_histogram *sum)
     gf_pages_free(worker->scratch, worker->scratch_bytes);
 }
 
-/* Worker 0 is the calling thread. If a thread cannot be started, there are fewer workers. */
+/* Runs the workers. Worker 0 is the calling thread. If a thread cannot be started, there are fewer
+ * workers. */
 static void run_workers(struct timed_runs *timed, struct worker *worker)
 {
     int started = 1;
@@ -146,7 +148,8 @@ static void run_workers(struct timed_runs *timed, struct worker *worker)
     pthread_barrier_destroy(&timed->barrier);
 }
 
-/* Bands are of about a megabyte, as the CPU backend's, with at least two for each thread. */
+/* Returns the rows of a band. A band has about a megabyte, as in the CPU backend, and each thread
+ * gets at least two bands. */
 static int band_rows(const struct gf_image *image, int threads)
 {
     const int height = image->format.height;
@@ -226,8 +229,8 @@ static enum gf_status add_cpu_row(const struct gf_compare_setup *setup,
     return status;
 }
 
-/* The numbers of threads are 1, 2, 4 ... and all. Without intrinsics, one and all are enough; a
- * stage that has none has no such rows. */
+/* Adds rows for 1, 2, 4 ... and all threads. Rows without intrinsics have only one and all threads;
+ * a stage without intrinsics has no such rows. */
 enum gf_status gf_compare_cpu_rows(const struct gf_compare_setup *setup,
                                    const struct gf_compare_subject *subject,
                                    struct gf_compare_group *group, struct gf_error *error)

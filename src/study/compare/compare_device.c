@@ -1,5 +1,5 @@
-/* The variants of a stage on a device. Each runs once, and its result is compared with the CPU's;
- * then its kernels are inspected, and it is timed, warm and cold. */
+/* Measures the variants of a stage on a device. Each runs once, and its result is compared with the
+ * CPU's. Then its kernels are inspected, and it is timed with a warm and with a cold cache. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct variants {
     const struct gf_compare_setup *setup;
     const struct gf_compare_subject *subject;
     struct gf_compare_group *group;
-    struct gf_buffer_pool buffers; /* of the pictures on the device */
+    struct gf_buffer_pool buffers; /* the buffers of the pictures on the device */
     struct gf_placement in, out;   /* on the device */
     struct gf_image result;        /* downloaded */
     struct gf_histogram counted;   /* downloaded */
@@ -42,7 +42,8 @@ static enum gf_status copy(const struct variants *v, bool up, const struct gf_im
     return status;
 }
 
-/* Overwrites the result on the device, so that the variant before cannot make up for this one. */
+/* Overwrites the result on the device, so that the result of an earlier variant is not taken for
+ * this variant's. */
 static enum gf_status poison(struct variants *v, struct gf_error *error)
 {
     memset(v->result.data, POISON, v->result.pitch * (size_t)v->result.format.height);
@@ -97,7 +98,7 @@ static enum gf_status time_runs(const struct variants *v, const struct gf_stage_
     return status;
 }
 
-/* The time of one cold run decides how many there are of each kind. */
+/* Times a row. The time of one cold run determines the number of cold and of warm runs. */
 static enum gf_status time_row(const struct variants *v, const struct gf_stage_work *work,
                                struct gf_compare_row *row, struct gf_error *error)
 {
@@ -124,7 +125,7 @@ static enum gf_status measure_row(struct variants *v, const struct gf_stage_work
     return status ? status : time_row(v, work, row, error);
 }
 
-/* The constants of this variant, which may differ from those of the others. */
+/* Loads the constants of this variant, which may differ from those of other variants. */
 static enum gf_status load_constants(const struct variants *v, struct gf_stage *stage,
                                      const void **constants, struct gf_error *error)
 {
@@ -135,7 +136,7 @@ static enum gf_status load_constants(const struct variants *v, struct gf_stage *
     return status ? status : backend->calls->load(backend, NULL, stage, constants, error);
 }
 
-/* Measures the row with the variant's constants and scratch, or with an empty histogram. */
+/* Measures the row with the variant's constants and scratch memory, or with an empty histogram. */
 static enum gf_status prepare_and_measure_row(struct variants *v, struct gf_stage *stage,
                                               struct gf_compare_row *row, struct gf_error *error)
 {
@@ -161,7 +162,8 @@ static enum gf_status prepare_and_measure_row(struct variants *v, struct gf_stag
     return status;
 }
 
-/* The row of a variant that cannot run here, or not on this picture, says why. */
+/* Adds the row of a variant. If the variant cannot run here, or not on this picture, the row says
+ * why. */
 static enum gf_status add_row(struct variants *v, const struct gf_variant *variant,
                               const char *name, bool chosen, struct gf_error *error)
 {
@@ -189,15 +191,15 @@ static enum gf_status add_row(struct variants *v, const struct gf_variant *varia
     return status;
 }
 
-/* Whether the variant belongs to this group: some variants of a filter that wants a histogram count
- * it, the others run the stage. */
+/* Whether the variant belongs to this group. Some variants of a filter with a histogram count it,
+ * the others run the stage. */
 static bool belongs(const struct variants *v, const struct gf_variant *variant)
 {
     return v->subject->counts ? variant->count != NULL : variant->launch || !variant->count;
 }
 
-/* The variant that a chain runs unless it names one. Of those that count it is the counter that all
- * filters share; where the filter's list does not have it, the first variant stands for it. */
+/* Returns the variant that a chain runs without variant=. For counting it is the counter that all
+ * filters share; if the filter's list lacks it, it is the first variant. */
 static const struct gf_variant *usual(const struct variants *v)
 {
     const struct gf_filter *const filter = gf_stage_variants(v->subject->stage);
@@ -211,7 +213,8 @@ static const struct gf_variant *usual(const struct variants *v)
     return gf_filter_variant_at(filter, 0);
 }
 
-/* The naive variant is the one of that name; a filter without one has it second. */
+/* Adds the rows of all variants. The naive variant has the name "naive"; if no variant has that
+ * name, it is the second. */
 static enum gf_status add_rows(struct variants *v, struct gf_error *error)
 {
     const struct gf_filter *const filter = gf_stage_variants(v->subject->stage);
@@ -270,7 +273,7 @@ static void close_pictures(struct variants *v)
     free(v->counted.count);
 }
 
-/* If the device has no room for the picture, one row says so. */
+/* If the device has too little memory for the picture, one row says so. */
 enum gf_status gf_compare_device_rows(const struct gf_compare_setup *setup,
                                       const struct gf_compare_subject *subject,
                                       struct gf_compare_group *group, struct gf_error *error)

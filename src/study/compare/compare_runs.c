@@ -1,4 +1,4 @@
-/* The whole chain from memory to memory, once for each setting of the pipeline. */
+/* Runs the whole chain from memory to memory, once for each setting of the pipeline. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static const double device_budget_s = 0.1, cpu_budget_s = 0.4;
 
-/* What the rows have in common. */
+/* The state that all rows share. */
 struct runs {
     const char *chain;
     const struct gf_options *options;
@@ -18,7 +18,7 @@ struct runs {
     struct gf_comparison *comparison;
 };
 
-/* Totals of a run's spans. */
+/* The sums of a run's spans. */
 struct summary {
     double window_s, overlap, kernels_s, transfers_s;
 };
@@ -28,7 +28,8 @@ double gf_compare_estimate(double kernels_s, double transfers_s, int streams)
     return fmax(kernels_s, transfers_s) + fmin(kernels_s, transfers_s) / streams;
 }
 
-/* Busy time of the spans of one kind and stage. `interval` is scratch, with room for every span. */
+/* Returns the busy time of the spans of one kind and stage. `interval` is scratch memory for all
+ * spans. */
 static double busy(const struct gf_profile *profile, int kind, int stage,
                    struct gf_interval *interval)
 {
@@ -93,7 +94,7 @@ static enum gf_status repeat(struct gf_pipeline *pipeline, const struct runs *ru
     double total_s[GF_TIMING_RUNS_MAX], window_s[GF_TIMING_RUNS_MAX];
     struct summary summary;
     enum gf_status status = run_once(pipeline, runs, out, &total_s[0], &summary, error);
-    /* The first call also measured the machine's peaks, so that its time counts by the window. */
+    /* The first call also measured the machine's peaks, so that its window counts as its time. */
     total_s[0] = window_s[0] = status ? 0 : summary.window_s;
     const int count = gf_timing_runs(window_s[0], budget_s);
     for (int i = 0; !status && count > 1 && i < count; i++) {
@@ -118,7 +119,8 @@ static size_t image_bytes(const struct gf_image *image)
     return image->pitch * (size_t)image->format.height;
 }
 
-/* Both pictures are pinned once, because pinning in each run would take as long as a copy. */
+/* Repeats a run. Both pictures are pinned once, because pinning them in each run would take as long
+ * as a copy. */
 static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct runs *runs,
                                     struct gf_compare_run *run, struct gf_error *error)
 {
@@ -142,7 +144,7 @@ static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct r
     return status;
 }
 
-/* The row of a setting that is not possible here says why. */
+/* Measures a setting. If the setting is not possible here, its row says why. */
 static enum gf_status measure(const struct runs *runs, struct gf_compare_run *run,
                               struct gf_error *error)
 {
@@ -198,8 +200,6 @@ static enum gf_status add_refused(const struct runs *runs, const char *name, con
     return GF_OK;
 }
 
-/* ---- the settings ---- */
-
 static enum gf_status add_lanes(const struct runs *runs, struct gf_error *error)
 {
     struct gf_options options = *runs->options;
@@ -241,7 +241,7 @@ static enum gf_status add_memory(const struct runs *runs, struct gf_error *error
     return add_run(runs, "transfer=zero-copy", 0, &options, error);
 }
 
-/* Without fusing, a device counts what stages make by kernels of their own. */
+/* Counts the steps of a plan. Without fusing, separate kernels count histograms on a device. */
 static int count_steps(const struct gf_plan *plan, bool counts)
 {
     int steps = plan->stage_count;
@@ -299,7 +299,7 @@ static enum gf_status add_bands(const struct runs *runs, struct gf_error *error)
 
 /* ---- the guide's estimate ---- */
 
-/* Measures the options on one lane, where kernels and transfers do not overlap. */
+/* Measures the options with one lane, where kernels and transfers do not overlap. */
 static enum gf_status measure_one_lane(const struct runs *runs, const struct gf_options *options,
                                        struct gf_compare_run *alone, struct gf_error *error)
 {
@@ -315,8 +315,8 @@ static bool same_transfers(const struct gf_options *a, const struct gf_options *
            a->no_fuse == b->no_fuse;
 }
 
-/* There is no estimate on the CPU, which has no transfers, nor with zero copy, whose kernels do the
- * transfers themselves. */
+/* Adds the estimates. There are none on the CPU, which has no transfers, nor with zero copy, whose
+ * kernels do the transfers. */
 static enum gf_status estimate(const struct runs *runs, struct gf_error *error)
 {
     struct gf_comparison *const comparison = runs->comparison;

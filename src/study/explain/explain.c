@@ -1,4 +1,4 @@
-/* Explanations: segments, stages and the bytes that they move. */
+/* Explains a run: its segments, its stages and the bytes that they move. */
 #include "study/explain/explain.h"
 
 #include <math.h>
@@ -20,8 +20,6 @@ struct explainer {
     struct gf_lane *lane; /* NULL on the CPU, which has no kernels */
 };
 
-/* ---- stages ---- */
-
 static void name_variant(const struct gf_stage *stage, bool counts,
                          struct gf_explained_stage *found)
 {
@@ -36,8 +34,8 @@ static void name_variant(const struct gf_stage *stage, bool counts,
         found->variant = found->technique = NULL;
 }
 
-/* Bytes that the stage reads for a band. Of a picture that it must see whole, each band is charged
- * its share. */
+/* Returns the bytes that the stage reads for a band. If it needs the whole picture, each band
+ * counts its share of the picture. */
 static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct gf_rows out)
 {
     const double row_bytes = (double)gf_row_bytes(stage->in);
@@ -47,7 +45,7 @@ static double bytes_read(const struct gf_stage *stage, struct gf_rows in, struct
                : row_bytes * (double)(in.end - in.first);
 }
 
-/* Bytes that the segment's i-th stage reads and writes for all bands. */
+/* Returns the bytes that the segment's i-th stage reads and writes for all bands. */
 static double stage_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
                           const struct gf_bands *bands, int i)
 {
@@ -63,8 +61,8 @@ static double stage_bytes(const struct gf_plan *plan, const struct gf_segment *s
     return bytes;
 }
 
-/* Bytes of all bands before the segment's i-th stage: what is uploaded if the device begins there.
- */
+/* Returns the bytes of all bands before the segment's i-th stage, which are uploaded if the device
+ * begins there. */
 static double cut_bytes(const struct gf_plan *plan, const struct gf_segment *segment,
                         const struct gf_bands *bands, int i, struct gf_format format)
 {
@@ -115,10 +113,8 @@ static enum gf_status explain_histogram(const struct explainer *explainer,
     return gf_explain_histogram_kernels(explainer->lane, wanting, rows, found, error);
 }
 
-/* ---- segments ---- */
-
-/* Counts the segment's bytes over PCIe and through device memory. An upload is also written to
- * device memory, and a download read from it. With zero copy the first and the last stage access
+/* Counts the segment's bytes on PCIe and in device memory. An upload is also written to device
+ * memory, and a download is also read from it. With zero copy the first and the last stage access
  * host memory instead of device memory. */
 static void add_copies(const struct explainer *explainer, int s, struct gf_explained_segment *found)
 {
@@ -246,7 +242,7 @@ double gf_explain_seconds(const struct gf_explanation *explanation, bool togethe
 
 /* ---- from a file ---- */
 
-/* Whether the output's name says a format without alpha. */
+/* Whether the output's name determines a format without alpha. */
 static bool drops_alpha(const char *output, const struct gf_options *options,
                         enum gf_file_format content)
 {
@@ -260,7 +256,7 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
                                      bool opaque, struct gf_explanation *explanation,
                                      struct gf_error *error)
 {
-    static struct gf_sink unused; /* the layout asks only whether there is one */
+    static struct gf_sink unused; /* the layout only tests that there is a sink */
     struct gf_backend *backend = NULL;
     struct gf_plan plan;
     struct gf_spans spans;
@@ -300,7 +296,8 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     return status;
 }
 
-/* The options with the device that a run with device=auto would choose; fills in the estimate. */
+/* Returns the options with the device that a run with device=auto would choose. Adds the
+ * estimate. */
 static struct gf_options settle_device(const char *input, const char *output, const char *chain,
                                        const struct gf_options *options,
                                        const struct gf_figures *figures,

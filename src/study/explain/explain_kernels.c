@@ -1,11 +1,11 @@
-/* The kernels of a stage or of a histogram, as the backend would launch them for one band. */
+/* Finds the kernels of a stage or of a histogram that the backend would launch for one band. */
 #include <stdlib.h>
 
 #include "study/explain/explain.h"
 #include "engine/placement.h"
 #include "pixel/histogram/histogram.h"
 
-/* Device memory for those rows of a picture; data is NULL if there is no room. */
+/* Allocates device memory for those rows of a picture. data is NULL if there is no memory. */
 static struct gf_view place_rows(struct gf_backend *backend, struct gf_format format,
                                  struct gf_rows rows)
 {
@@ -21,8 +21,8 @@ static void drop_rows(struct gf_backend *backend, const struct gf_view *view)
         backend->calls->release(backend, view->data, view->pitch * (size_t)view->rows);
 }
 
-/* The histogram that the stage wants, with every level occurring once: which levels occur may
- * decide which kernel runs, their counts do not. */
+/* Makes the histogram that the stage needs, with every level occurring once. Which levels occur may
+ * determine which kernel runs; their counts do not. */
 static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogram *histogram,
                                 struct gf_error *error)
 {
@@ -36,7 +36,8 @@ static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogra
     return status;
 }
 
-/* Uses real device memory, because its alignment decides which kernels run. */
+/* Inspects kernels with real device memory, because its alignment may determine which kernels
+ * run. */
 static enum gf_status inspect(struct gf_lane *lane, struct gf_stage_work *work, struct gf_rows in,
                               struct gf_rows out, struct gf_explained_stage *found,
                               struct gf_error *error)
@@ -75,7 +76,7 @@ static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage
         status = gf_stage_prepare(stage, error);
     if (!status)
         status = backend->calls->load(backend, NULL, stage, &work.constants, error);
-    /* A counter that cannot run here is the next stage's to explain. */
+    /* If the counter cannot run here, the explanation of the next stage says so. */
     if (wanting && !backend->calls->statistic_open(lane, wanting, NULL))
         work.counted = &found->counts;
     if (!status)
@@ -103,7 +104,7 @@ static enum gf_status inspect_histogram(struct gf_lane *lane, const struct gf_st
     return status;
 }
 
-/* Turns a refusal of the device into found->unknown. */
+/* Stores a refusal of the device in found->unknown. */
 static enum gf_status note_refusal(enum gf_status status, const struct gf_error *why,
                                    struct gf_explained_stage *found, struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* What the outputs of one picture have in common, by their plans. */
+/* Finds the stages that the outputs of one picture have in common, by their plans. */
 #include <string.h>
 
 #include "study/explain/explain.h"
@@ -6,11 +6,11 @@
 #include "codec/io/input.h"
 #include "pipeline/pipeline_internal.h"
 
-/* The plan of one chain, and the fraction at which it has the picture decoded. */
+/* The plan of one chain, and the fraction of its size at which the picture is decoded. */
 struct way {
     struct gf_pipeline *pipeline;
     struct gf_input *input;
-    struct gf_source *source; /* whose profile the plan refers to */
+    struct gf_source *source; /* the source of the profile to which the plan refers */
     struct gf_plan plan;
     int reduction;
 };

@@ -1,4 +1,4 @@
-/* The list of labs, reading a request for one, and running it. */
+/* The list of labs. Parses a request for labs, and runs a lab. */
 #include "study/labs/lab.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { LAB_COUNT = sizeof lab_list / sizeof *lab_list };
 static const char all[] = "all";
 static const char *const forms[] = {"table", "json", NULL};
 
-/* "all" takes only the first three, because it draws no plot. */
+/* "all" accepts only the first three, because it draws no plot. */
 enum { COMMON_OF_ALL = 3 };
 static const struct gf_param common_params[] = {
     GF_PARAM_INT(struct gf_lab_common, runs, 15, 1, 1000,
@@ -91,7 +91,7 @@ static enum gf_status check_plot(const struct gf_lab *lab, const char *path, str
     return GF_OK;
 }
 
-/* Reads the values by the parser of filters' parameters. The block that it fills is the struct of
+/* Parses the values by the parser of filters' parameters. The block that it fills is the struct of
  * the common parameters, followed by the lab's own struct. */
 static enum gf_status parse_values(const char *name, const char *text,
                                    struct gf_lab_request *request, struct gf_error *error)
@@ -103,7 +103,7 @@ static enum gf_status parse_values(const char *name, const char *text,
     for (int i = 0; lab && lab->params && lab->params[i].name; i++)
         params[i].offset += sizeof request->common;
     const struct gf_filter declared = {.name = name,
-                                       .kind = GF_GEOMETRY, /* a kind without variants */
+                                       .kind = GF_GEOMETRY, /* a kind of filter without variants */
                                        .params = params,
                                        .params_size = sizeof request->common + own_size};
     char *const block = calloc(1, declared.params_size + 1);
@@ -116,7 +116,7 @@ static enum gf_status parse_values(const char *name, const char *text,
     memcpy(&request->common, block, sizeof request->common);
     if (lab && !status)
         status = check_plot(lab, request->common.plot, error);
-    if (!lab) { /* each lab runs with the defaults of its own */
+    if (!lab) { /* each lab runs with its own defaults */
         free(block);
         return status;
     }
@@ -199,7 +199,7 @@ enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result
     return GF_OK;
 }
 
-/* Writes the parameters as a user would: "size=256 runs=15". */
+/* Writes the parameters as on the command line: "size=256 runs=15". */
 static void describe(const struct gf_lab *lab, const struct gf_lab_run *run, char *text,
                      size_t size)
 {
@@ -221,7 +221,7 @@ static void describe(const struct gf_lab *lab, const struct gf_lab_run *run, cha
         snprintf(text + length, size - length, "runs=%d", run->runs);
 }
 
-/* The lab's own struct with its defaults (malloc); NULL when out of memory. */
+/* Allocates the lab's own struct with its defaults. Returns NULL when out of memory. */
 static void *default_params(const struct gf_lab *lab)
 {
     struct gf_lab_request request;
@@ -242,7 +242,7 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
     if (run.params) {
         describe(lab, &run, result->settings, sizeof result->settings);
         status = lab->run(&run, result, &detail);
-        /* After a failure, too, the next lab must find the device as this one did. */
+        /* Even after a failure the next lab must find the device in its original state. */
         struct gf_error end_error = {0};
         const enum gf_status ended = gf_lab_device_end(info->index, &end_error);
         if (!status && ended) {

@@ -16,48 +16,48 @@ GF_C_BEGIN
 /* The arguments of a lab's run(). */
 struct gf_lab_run {
     struct gf_device_info device; /* the current device */
-    int runs;           /* how many timings each figure is the median of; for lab_time() */
+    int runs;           /* number of timings whose median is each result; for lab_time() */
     const void *params; /* the lab's own struct */
 };
 
 struct gf_lab_result;
 
-/* The axes of a lab's plot; all NULL if it has none. Each column whose unit is y_unit is a curve.
+/* The axes of a lab's plot, all NULL if it has none. Each column whose unit is y_unit is a curve.
  * Rows without an x, such as a bound, are not plotted. */
 struct gf_lab_axes {
     const char *x, *x_unit; /* "offset", "floats"; x_unit may be "" */
     const char *y, *y_unit; /* "bandwidth", "GB/s" */
     bool log_x, log_y;
-    bool bars; /* each row is a group of bars named by its label, instead of a point of lines along
-                  x */
+    bool bars; /* each row is a group of bars with its label, instead of a point of a curve */
 };
 
-/* A figure of the guide, which the plot shows beside what is measured here. */
+/* A number from the guide, which the plot shows next to the measured values. */
 struct gf_lab_mark {
-    const char *name;   /* what it was measured on: "V100" */
-    const char *column; /* of the result: its unit is the figure's */
-    const char *row;    /* the label of the row that it belongs to; NULL: a line across the curve */
+    const char *name;   /* the hardware of the guide's measurement: "V100" */
+    const char *column; /* the column of the result, which has the same unit */
+    const char *row;    /* the label of the row; NULL: a line across the curve */
     double value;
 };
 
 struct gf_lab {
-    const char *name;    /* "async-copy"; the stem with '-' for '_' */
-    const char *summary; /* what it teaches, in one line */
+    const char *name;    /* "async-copy": the stem with '-' instead of '_' */
+    const char *summary; /* the technique that it measures, in one line */
     const char *guide;   /* the number of the guide and the section: "4, 9.2.3.4" */
-    const char *figure;  /* what the guide measured, on which hardware: "V100: 790 GB/s"; or NULL */
-    const struct gf_lab_mark *marks; /* its numbers; ends with a NULL name; or NULL */
+    const char *figure;  /* the guide's measurement and hardware: "V100: 790 GB/s"; or NULL */
+    const struct gf_lab_mark *marks; /* the guide's numbers; ends with a NULL name; or NULL */
     const struct gf_param
         *params; /* declared by GF_PARAM_INT and the like (stage/filter.h); or NULL */
     size_t params_size;
     struct gf_lab_axes axes;
-    /* Checks what involves several parameters; may be NULL. Messages begin with the parameter, as
+    /* Checks parameters against each other; may be NULL. Messages begin with the parameter, such as
      * "most=1 is less than least=2"; the caller adds the lab's name. */
     enum gf_status (*check)(const void *params, struct gf_error *error);
     enum gf_status (*run)(const struct gf_lab_run *run, struct gf_lab_result *result,
                           struct gf_error *error);
 };
 
-/* The labs are in a program that has machine code for a GPU; PTX alone would measure other code. */
+/* Labs exist only in a program with machine code for a GPU, because code that the driver compiles
+ * from PTX would be other code. */
 #ifdef GF_WITH_LABS
 #define GF_LAB_RUN(function) function
 #else
@@ -85,8 +85,8 @@ struct gf_lab_column {
 
 struct gf_lab_row {
     char label[GF_LAB_NAME_SIZE];
-    char reason[GF_LAB_TEXT_SIZE];    /* a remark on the values, or why there are none */
-    double x;                         /* position on the axis; NaN: none */
+    char reason[GF_LAB_TEXT_SIZE];    /* a remark on the values, or the reason why there are none */
+    double x;                         /* the position on the axis; NaN: none */
     double value[GF_LAB_COLUMNS_MAX]; /* NaN: none */
 };
 
@@ -109,8 +109,8 @@ struct gf_lab_result {
     struct gf_lab_column column[GF_LAB_COLUMNS_MAX];
     struct gf_lab_row row[GF_LAB_ROWS_MAX];
     struct gf_lab_remark remark[GF_LAB_REMARKS_MAX];
-    bool full; /* there was more than fits, which is an error of the lab */
-    /* Filled by gf_lab_run(). */
+    bool full; /* there are more columns or rows than fit, which is an error of the lab */
+    /* gf_lab_run() sets the members below. */
     char device[128], settings[GF_LAB_TEXT_SIZE]; /* "size=256 runs=15" */
     double elapsed_s;
 };
@@ -119,16 +119,16 @@ struct gf_lab_result {
 int gf_lab_column(struct gf_lab_result *result, const char *name, const char *unit, int decimals);
 /* Begins a row and returns its index; x is its position on the axis, or NAN. */
 int gf_lab_row(struct gf_lab_result *result, double x, const char *label, ...) GF_PRINTF(3, 4);
-/* Sets a value of the row begun last. */
+/* Sets a value of the last row. */
 void gf_lab_value(struct gf_lab_result *result, int column, double value);
-/* Adds a remark to the row begun last: why it has no values, which kernel it is. */
+/* Adds a remark to the last row: the reason why it has no values, or the name of a kernel. */
 void gf_lab_reason(struct gf_lab_result *result, const char *format, ...) GF_PRINTF(2, 3);
 
-/* Notes whether a computed result was right: "all 33 copies equal their input". A wrong one makes
- * the program fail. */
+/* Notes whether a computed result was right: "all 33 copies equal their input". If one is wrong,
+ * the program fails. */
 void gf_lab_check(struct gf_lab_result *result, bool right, const char *format, ...)
     GF_PRINTF(3, 4);
-/* Notes whether a claim of the guide holds, with the number measured here: "padded takes 0.31 of
+/* Notes whether a claim of the guide is true here, with the measured number: "padded takes 0.31 of
  * unpadded's time". */
 void gf_lab_claim(struct gf_lab_result *result, bool agrees, const char *format, ...)
     GF_PRINTF(3, 4);
@@ -138,45 +138,45 @@ void gf_lab_note(struct gf_lab_result *result, const char *format, ...) GF_PRINT
 
 enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 
-/* The parameters that every lab has besides its own. */
+/* The parameters of every lab in addition to its own. */
 struct gf_lab_common {
     int runs;
     int form;                     /* enum gf_lab_form */
     char html[GF_FILE_NAME_SIZE]; /* the name of a page; or "" */
-    char plot[GF_FILE_NAME_SIZE]; /* a name that ends in .png or .svg; or "" */
+    char plot[GF_FILE_NAME_SIZE]; /* a name that ends with .png or .svg; or "" */
 };
 
 struct gf_lab_request {
     const struct gf_lab *lab; /* NULL: all labs */
     bool help;                /* NAME:help was given */
     struct gf_lab_common common;
-    void *params; /* the lab's own struct (malloc); NULL for all labs, which then run with their
-                     defaults */
+    void *params; /* the lab's own struct, from malloc(); NULL for all labs, which then run with
+                   * their defaults */
 };
 
-/* The labs in the order of labs.def; NULL past the last one. */
+/* Returns the labs in the order of labs.def; NULL after the last one. */
 const struct gf_lab *gf_lab_at(int index);
 const struct gf_lab *gf_lab_find(const char *name);
-/* The lab's own parameters and the common ones, for help; the last has a NULL name. lab: NULL for
- * those that --lab=all takes. */
+/* Lists the lab's own parameters and the common ones, for help. The last has a NULL name. For a
+ * `lab` of NULL it lists those that --lab=all accepts. */
 enum { GF_LAB_PARAMS_MAX = 12 };
 void gf_lab_params(const struct gf_lab *lab, struct gf_param params[GF_LAB_PARAMS_MAX]);
-/* The common ones alone. Only labs with a plot take the last of them, plot. */
+/* Returns the common parameters alone. Only labs with a plot accept the last of them, plot. */
 const struct gf_param *gf_lab_common_params(void);
 
-/* Reads "NAME", "NAME:key=value:...", "all:runs=3". Every error is GF_ERROR_USAGE. */
+/* Parses "NAME", "NAME:key=value:...", or "all:runs=3". Every error is GF_ERROR_USAGE. */
 enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request,
                             struct gf_error *error) GF_CHECKED;
 void gf_lab_request_free(struct gf_lab_request *request);
 
-/* Makes the device current; GF_ERROR_UNAVAILABLE tells why there is none. */
+/* Makes the device current. Returns GF_ERROR_UNAVAILABLE, with the reason, if there is none. */
 enum gf_status gf_lab_open(int device, struct gf_device_info *info,
                            struct gf_error *error) GF_CHECKED;
-/* An error if a computed result was wrong; it names the first one. */
+/* Returns an error if a computed result was wrong. The error names the first one. */
 enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
                             struct gf_error *error) GF_CHECKED;
-/* Runs a lab on the device. A wrong result is an error, too, and so are more rows than fit; *result
- * holds what was found until then. params: NULL for the defaults. */
+/* Runs a lab on the device. A wrong result is an error, and so are more rows than fit; *result
+ * holds the findings until then. `params` may be NULL, for the defaults. */
 enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info *info, int runs,
                           const void *params, struct gf_lab_result *result,
                           struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,4 @@
-/* The comparison as CSV: a single table. The manual prints this list of columns. */
+/* Writes a comparison as CSV, in a single table. The manual prints this list of columns. */
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ const struct gf_key_help *gf_compare_column_at(int index)
 /* The row that is being written. */
 struct line {
     FILE *file;
-    bool begun; /* it has a cell already */
+    bool begun; /* a cell of the row was written */
 };
 
 static void separate(struct line *line)
@@ -58,7 +58,7 @@ static void separate(struct line *line)
     line->begun = true;
 }
 
-/* Quoted only where RFC 4180 demands it. */
+/* Writes a text, in quotes only if RFC 4180 demands it. */
 static void put_text(struct line *line, const char *text)
 {
     separate(line);
@@ -72,7 +72,7 @@ static void put_text(struct line *line, const char *text)
     putc('"', line->file);
 }
 
-/* A number that is not known is an empty cell. */
+/* Writes a number. A number that is not known becomes an empty cell. */
 static void put_number(struct line *line, double value)
 {
     separate(line);

@@ -10,10 +10,8 @@
 #include "report/page/picture_html.h"
 #include "report/text.h"
 
-/* Colours: the variant that the chain runs, the naive one, the others. */
+/* The colours of the variant that the chain runs, of the naive variant, and of the others. */
 enum { CHOSEN = 0, NAIVE = 7, OTHER = 4 };
-
-/* ---- the stages ---- */
 
 /* Returns the index of the row that is shown at a place. On a GPU row 0 is the default variant,
  * which is shown last. */
@@ -33,7 +31,7 @@ static double slowest(const struct gf_compare_group *group)
     return most;
 }
 
-/* The time as a bar with the spread of the runs drawn across its end. */
+/* Writes the time as a bar, with the spread of the runs drawn across its end. */
 static void put_time_bar(FILE *file, const struct gf_timing *timing, double most_s, int series)
 {
     if (!timing->runs || most_s <= 0) {
@@ -126,7 +124,7 @@ static void put_group(FILE *file, const struct gf_comparison *comparison,
 
 /* ---- the settings of the pipeline ---- */
 
-/* Returns the value of a run whose name is the setting's name and a number, as in "lanes=4"; NaN
+/* Returns the value of a run whose name is the setting's name and a number, such as "lanes=4"; NaN
  * for other runs. */
 static double setting(const struct gf_compare_run *run, const char *name)
 {
@@ -143,9 +141,9 @@ static int by_x(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills total and estimate with a point for each run that sets only the setting called name, in
- * order of its value. as_asked: the setting's value in run 0, which runs as the user asked; NaN
- * leaves run 0 out. Returns the number of points. */
+/* Fills total and estimate with a point for each run that sets only the setting `name`, in order of
+ * its value. as_asked: the setting's value in run 0, which has the user's settings; with NaN run 0
+ * gets no point. Returns the number of points. */
 static int points_of(const struct gf_comparison *comparison, const char *name, double as_asked,
                      struct gf_chart_point *total, struct gf_chart_point *estimate)
 {

@@ -1,4 +1,4 @@
-/* The comparison as JSON. The manual prints this list of keys. */
+/* Writes a comparison as JSON. The manual prints this list of keys. */
 #include <math.h>
 
 #include "gpufilter/pipeline.h"

@@ -1,4 +1,4 @@
-/* A comparison as a table, as JSON and as CSV. */
+/* Writes a comparison as a table, as JSON and as CSV. */
 #ifndef GF_STUDY_REPORT_COMPARE_REPORT_H
 #define GF_STUDY_REPORT_COMPARE_REPORT_H
 
@@ -10,16 +10,18 @@
 void gf_compare_table(const struct gf_comparison *comparison, FILE *file);
 void gf_compare_json(const struct gf_comparison *comparison, FILE *file);
 void gf_compare_csv(const struct gf_comparison *comparison, FILE *file);
-/* The kernel that a row shows: the first of least occupancy; NULL if none is known. */
+/* Returns the kernel that a row shows: the first with the least occupancy; NULL if none is
+ * known. */
 const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row);
 
-/* As all forms write them: "stage" or "statistic"; "pinned" or "pageable"; "copy" or "zero-copy".
- */
+/* Words that all forms use: "stage" or "statistic"; "pinned" or "pageable"; "copy" or "zero-
+ * copy". */
 const char *gf_compare_kind_name(const struct gf_compare_group *group);
 const char *gf_compare_host_memory_name(const struct gf_compare_run *run);
 const char *gf_compare_transfer_name(const struct gf_compare_run *run);
 
-/* The keys of the JSON and the columns of the CSV, for the manual; NULL past the last one. */
+/* Returns the keys of the JSON or the columns of the CSV, for the manual; NULL after the last
+ * one. */
 const struct gf_key_help *gf_compare_key_at(int index);
 const struct gf_key_help *gf_compare_column_at(int index);
 

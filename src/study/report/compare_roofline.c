@@ -1,6 +1,6 @@
-/* Instructions against bytes: each variant of a stage below the two roofs, what memory gives and
- * what the schedulers issue (Williams, Waterman, Patterson 2009, with instructions of warps in the
- * place of operations, as Ding and Williams 2019). */
+/* Draws instructions against bytes: each variant of a stage below two roofs, which are the limits
+ * of memory and of the schedulers (Williams, Waterman, Patterson 2009, with warp instructions
+ * instead of operations, as Ding and Williams 2019). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,7 +21,8 @@ static struct gf_chart_point point_of(const struct gf_compare_group *group,
                                    .most = count / row->warm.least_s};
 }
 
-/* Up to where memory bounds, and from there on what is issued. */
+/* Computes the roof: the limit of memory up to the knee, and the limit of the schedulers from there
+ * on. */
 static void make_roof(const struct gf_comparison *comparison, double least, double most,
                       struct gf_chart_point roof[ROOF_POINTS])
 {

@@ -1,4 +1,4 @@
-/* The comparison as tables for people. */
+/* Prints a comparison as tables. */
 #include <math.h>
 #include <string.h>
 
@@ -32,8 +32,6 @@ const char *gf_compare_transfer_name(const struct gf_compare_run *run)
     return run->options.transfer == GF_TRANSFER_ZERO_COPY ? "zero-copy" : "copy";
 }
 
-/* ---- cells ---- */
-
 static void put_cell(FILE *file, int width, const char *text)
 {
     fprintf(file, " %*s", width, text);
@@ -66,8 +64,6 @@ static void put_speed_up(FILE *file, double factor)
 {
     put_number(file, 7, factor < 10 ? 2 : factor < 1000 ? 1 : 0, factor, "x");
 }
-
-/* ---- stages ---- */
 
 static void put_kernel(FILE *file, const struct gf_compare_row *row)
 {
@@ -146,8 +142,6 @@ static void put_group(FILE *file, const struct gf_comparison *comparison,
     for (int i = 0; i < group->rows; i++)
         put_row(file, comparison, &group->row[i], width);
 }
-
-/* ---- the pipeline ---- */
 
 static void put_run(FILE *file, const struct gf_compare_run *run)
 {

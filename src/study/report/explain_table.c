@@ -1,4 +1,4 @@
-/* The explanation as text. */
+/* Prints an explanation as text. */
 #include "study/report/explain_report.h"
 #include "report/text.h"
 
@@ -152,7 +152,7 @@ static void put_line(void *context, const char *text)
     gf_text_wrap(file, colon ? colon + 2 : text, column, 11);
 }
 
-/* Of the whole program, start and codecs included. */
+/* Prints the estimate of the whole program, including its start and the codecs. */
 static void put_estimate(FILE *file, const struct gf_explanation *explanation)
 {
     if (explanation->work.files)

@@ -8,11 +8,9 @@
 #include "report/page/html_chart.h"
 #include "study/report/lab_report.h"
 
-/* ---- a curve ---- */
-
 enum { MARKS_MAX = 8 };
 
-/* The guide's figures that are of no row of their own, as lines across the drawing. */
+/* Lists the guide's numbers without a row, as lines across the drawing. */
 static int marks_of(const struct gf_lab *lab, struct gf_chart_mark *mark)
 {
     int count = 0;
@@ -60,10 +58,8 @@ static void put_chart(FILE *file, const struct gf_lab *lab, const struct gf_lab_
     free(point);
 }
 
-/* ---- the table ---- */
-
-/* The column whose values are drawn as bars: that of the guide's figures, or of the plot, or the
- * first. */
+/* Returns the column whose values are drawn as bars: the column of the guide's numbers, or that of
+ * the plot, or the first. */
 static int bar_column(const struct gf_lab *lab, const struct gf_lab_result *result)
 {
     for (int c = 0; c < result->columns; c++) {
@@ -93,7 +89,7 @@ static double widest(const struct gf_lab *lab, const struct gf_lab_result *resul
     return most;
 }
 
-/* The value as a bar, with the guide's figure as a stroke across it. */
+/* Writes the value as a bar, with the guide's number as a stroke across it. */
 static void put_bar(FILE *file, const struct gf_lab *lab, const struct gf_lab_row *row,
                     double value, double most)
 {
@@ -145,9 +141,7 @@ static void put_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_
     gf_html(file, "</tbody></table></div>\n");
 }
 
-/* ---- a lab ---- */
-
-/* A sign beside the word, for those who do not tell the colours apart. */
+/* A sign next to the word, for people who cannot distinguish the colours. */
 static const struct {
     const char *sign, *colour;
 } looks[] = {[GF_LAB_RIGHT] = {"\xe2\x9c\x93", "good"},

@@ -1,4 +1,4 @@
-/* Labs on the page. */
+/* Writes labs on the page. */
 #ifndef GF_STUDY_REPORT_LAB_HTML_H
 #define GF_STUDY_REPORT_LAB_HTML_H
 
@@ -6,13 +6,14 @@
 
 #include "study/labs/lab.h"
 
-/* A lab that was run, and what it found. */
+/* A lab and its result. */
 struct gf_lab_found {
     const struct gf_lab *lab;
     const struct gf_lab_result *result;
 };
 
-/* heading: "" for a page that has only these labs. id: of the part, letters and digits. */
+/* Writes the part of the page. `heading` is "" for a page that has only these labs. `id` identifies
+ * the part, by letters and digits. */
 void gf_labs_html(FILE *file, const struct gf_lab_found *found, int count, const char *id,
                   const char *heading);
 

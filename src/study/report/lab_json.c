@@ -1,4 +1,4 @@
-/* A lab's result as JSON. The manual prints this list of keys. */
+/* Writes a lab's result as JSON. The manual prints this list of keys. */
 #include "gpufilter/pipeline.h"
 #include "study/report/lab_report.h"
 
@@ -27,7 +27,7 @@ const struct gf_key_help *gf_lab_key_at(int index)
     return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
 }
 
-/* An empty text is null. */
+/* Writes a text. An empty text becomes null. */
 static void put_text(struct gf_json *json, const char *key, const char *text)
 {
     gf_json_string(json, key, text && *text ? text : NULL);

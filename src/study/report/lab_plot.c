@@ -1,5 +1,5 @@
-/* A lab's plot, drawn by gnuplot. The script goes to its standard input, and the picture comes from
- * its standard output, so that neither gnuplot nor a shell sees the name of a file. */
+/* Draws a lab's plot by gnuplot. The script goes to gnuplot's standard input, and the picture comes
+ * from its standard output, so that neither gnuplot nor a shell sees the name of a file. */
 #include <errno.h>
 #include <math.h>
 #include <spawn.h>
@@ -15,8 +15,8 @@
 
 extern char **environ;
 
-/* Writes a string in double quotes. Quotes, backslashes and newlines in it become ', since gnuplot
- * would interpret them. */
+/* Writes a string in double quotes. Quotes, backslashes and newlines in it become ', because
+ * gnuplot would interpret them. */
 static void put_quoted(FILE *file, const char *text)
 {
     putc('"', file);
@@ -122,7 +122,7 @@ static enum gf_status copy_file(FILE *from, const char *path, struct gf_error *e
     return status;
 }
 
-/* Runs gnuplot with these three as its standard streams. Returns its exit status; 127 or -1 if it
+/* Runs gnuplot with these files as its standard streams. Returns its exit status; 127 or -1 if it
  * could not be started. */
 static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints)
 {
@@ -142,7 +142,7 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints)
     }
     for (int fd = 0; fd < 3; fd++)
         posix_spawn_file_actions_adddup2(&actions, fileno(streams[fd]), fd);
-    /* This program ignores SIGPIPE, but gnuplot should not inherit that. */
+    /* The program ignores SIGPIPE, but gnuplot should not. */
     sigemptyset(&plain);
     sigaddset(&plain, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes, &plain);
@@ -157,7 +157,7 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints)
     return WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
 }
 
-/* Without gnuplot, writes the data beside where the picture was to be. */
+/* Writes the data next to the picture's path, if there is no gnuplot. */
 static enum gf_status keep_data(const char *path, const struct gf_lab *lab,
                                 const struct gf_lab_result *result, FILE *scratch, char *said,
                                 size_t said_size, struct gf_error *error)
@@ -183,7 +183,8 @@ enum gf_status gf_lab_draw(const char *path, const struct gf_lab *lab,
         goto done;
     }
     put_script(script, path, lab, result);
-    /* gnuplot inherits the descriptor: all bytes must be written, and the position at the start. */
+    /* gnuplot inherits the descriptor: all bytes must be written, and the position must be at the
+     * start. */
     if (fflush(script) || fseek(script, 0, SEEK_SET)) {
         status = gf_fail(error, GF_ERROR_OUTPUT, "a temporary file: %s", strerror(errno));
         goto done;

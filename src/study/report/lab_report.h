@@ -1,4 +1,4 @@
-/* The labs as text, and a lab's result as a table, as JSON, as data and as a plot. */
+/* Prints the labs as text, and writes a lab's result as a table, as JSON, as data and as a plot. */
 #ifndef GF_STUDY_REPORT_LAB_REPORT_H
 #define GF_STUDY_REPORT_LAB_REPORT_H
 
@@ -11,17 +11,17 @@ void gf_lab_list(FILE *file);
 void gf_lab_help(FILE *file, const struct gf_lab *lab);
 void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
 void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
-/* The keys of the JSON, for the manual; NULL past the last one. */
+/* Returns the keys of the JSON, for the manual; NULL after the last one. */
 const struct gf_key_help *gf_lab_key_at(int index);
-/* A value as the tables show it: "12.4"; "-" for NaN. */
+/* Writes a value as in the tables: "12.4"; "-" for NaN. */
 void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size);
-/* "right", "wrong", "agrees", "differs" or "note". */
+/* Returns "right", "wrong", "agrees", "differs" or "note". */
 const char *gf_lab_remark_name(enum gf_lab_remark_kind kind);
 
-/* Writes the points of the curve in columns with a heading, as gnuplot reads them. */
+/* Writes the points of the curves in columns with a heading, as gnuplot reads them. */
 void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
-/* Draws the curve into `path` by the gnuplot that PATH finds. Without gnuplot the data is written
- * instead, with the extension .dat. *said becomes a line that tells the user which. */
+/* Draws the curves to `path` by the gnuplot in PATH. Without gnuplot the data is written instead,
+ * with the extension .dat. *said becomes a line that tells the user which file was written. */
 enum gf_status gf_lab_draw(const char *path, const struct gf_lab *lab,
                            const struct gf_lab_result *result, char *said, size_t said_size,
                            struct gf_error *error) GF_CHECKED;

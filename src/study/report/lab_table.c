@@ -1,4 +1,4 @@
-/* The labs as text: the list, the help of one, and its result as a table. */
+/* Prints the list of labs, the help of a lab, and its result as a table. */
 #include <math.h>
 #include <string.h>
 
@@ -39,8 +39,6 @@ void gf_lab_help(FILE *file, const struct gf_lab *lab)
         gf_param_print(file, param);
 }
 
-/* ---- The table ---- */
-
 void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size)
 {
     const bool part = !strcmp(column->unit, "%");
@@ -48,7 +46,7 @@ void gf_lab_number(double value, const struct gf_lab_column *column, char *text,
     if (isnan(value))
         snprintf(text, size, "-");
     else if (fabs(value) >= 1e9 || (value && fabs(value) < least && !part))
-        snprintf(text, size, "%.3g", value); /* so that an error of 1e-7 does not read as 0 */
+        snprintf(text, size, "%.3g", value); /* an error of 1e-7 must not appear as 0 */
     else
         snprintf(text, size, "%.*f", column->decimals, value);
 }

@@ -9,11 +9,9 @@
 #include "gpufilter/pipeline.h"
 #include "study/saved/saved_parts.h"
 
-/* A report is some kilobytes, the log of a million pictures some hundred megabytes; what is larger
- * than this is something else. */
+/* The largest file that is read. A report has some kilobytes, the log of a million pictures some
+ * hundred megabytes. */
 enum { BYTES_MAX = 1 << 30 };
-
-/* ---- kinds ---- */
 
 static bool has(const struct gf_json_value *value, const char *key)
 {
@@ -53,8 +51,8 @@ static const struct {
              {GF_SAVED_LABS, is_lab, gf_saved_read_labs},
              {GF_SAVED_LABS, is_labs, gf_saved_read_labs}};
 
-/* Whether the file is of a later version than this program, whose first number is raised where an
- * older program would misread it. */
+/* Whether a later version of the program has written the file. The first number of the version
+ * grows when an older program would misread the file. */
 static bool is_newer(const char *version)
 {
     int theirs = 0, ours = 0;
@@ -81,8 +79,6 @@ static enum gf_status read_kind(struct gf_saved *saved, struct gf_error *error)
                    "%s: is JSON, but no profile, comparison, lab or log of this program",
                    saved->name);
 }
-
-/* ---- the file ---- */
 
 static enum gf_status read_bytes(const char *path, FILE *file, char **text, size_t *size,
                                  struct gf_error *error)

@@ -1,5 +1,5 @@
-/* Saved reports: the JSON of profiles, comparisons and labs, and the logs of batches, read back
- * into the structs that they were written from. */
+/* Reads saved reports: the JSON of profiles, comparisons and labs, and the logs of batches, into
+ * the structs from which they were written. */
 #ifndef GF_STUDY_SAVED_SAVED_H
 #define GF_STUDY_SAVED_SAVED_H
 
@@ -18,65 +18,69 @@ enum gf_saved_kind {
     GF_SAVED_COUNTERS
 };
 
-/* A kernel that was counted: of a variant whose kernels have the same names, grids and blocks. */
+/* The counts of a kernel of Nsight Compute: all variants whose kernels have this name, grid and
+ * block. */
 struct gf_counted_kernel {
     char name[72];
     int grid[3], block[3];
-    double instructions; /* of all warps */
+    double instructions; /* instructions of all warps */
 };
 
 struct gf_counters {
     struct gf_counted_kernel *kernel;
     int kernels;
-    double issue_peak; /* instructions of warps a second that the device can issue; 0: not said */
+    double issue_peak; /* warp instructions per second that the device can issue; 0: not known */
 };
 
 struct gf_saved {
     enum gf_saved_kind kind;
-    const char *name;          /* of the file */
-    char version[16];          /* of the program that wrote it; "" where the file does not say */
-    struct gf_json_tree tree;  /* whose texts the structs point to */
-    struct gf_profile profile; /* of a run; it has no stages, but the report's rows */
+    const char *name;          /* the file's name */
+    char version[16];          /* the version of the program that wrote the file; "" if the file
+                                * does not say */
+    struct gf_json_tree tree;  /* the texts to which the structs point */
+    struct gf_profile profile; /* of a run; it has the report's rows instead of stages */
     struct gf_span *span;      /* its spans */
     struct gf_profile_report report;
     struct gf_comparison comparison;
     struct gf_lab_found *lab;
     int labs;
     struct gf_batch_report batch;
-    char job[24];   /* of a log: whose lines the batch has; "" in logs of older versions */
-    char *own_name; /* of one of several jobs: its name, which is freed; or NULL */
-    struct gf_saved *other_job; /* of a log: its further jobs, until the caller takes them */
+    char job[24];   /* of a log: the job to which the batch's lines belong; "" in logs of older
+                     * versions */
+    char *own_name; /* the name of one of several jobs, which is freed; or NULL */
+    struct gf_saved *other_job; /* of a log: its other jobs, until the caller takes them */
     int other_jobs;
     struct gf_counters counters;
 };
 
-/* Reads a file and finds out by its content what it is. An error names the file, and what is wrong:
- * it is of another program, damaged, or of a newer version. */
+/* Reads a file and recognises its kind by its contents. An error names the file and the reason: it
+ * is of another program, damaged, or of a newer version. */
 enum gf_status gf_saved_read(const char *path, struct gf_saved *saved,
                              struct gf_error *error) GF_CHECKED;
 void gf_saved_free(struct gf_saved *saved);
 
-/* ---- one file for each kind; the root is known to be of that kind ---- */
+/* ---- a file for each kind; the root is known to be of that kind ---- */
 
 enum gf_status gf_saved_read_run(const struct gf_json_value *root, struct gf_saved *saved,
                                  struct gf_error *error) GF_CHECKED;
 enum gf_status gf_saved_read_comparison(const struct gf_json_value *root, struct gf_saved *saved,
                                         struct gf_error *error) GF_CHECKED;
-/* root: a lab, or a list of them. */
+/* Reads labs. `root` is a lab, or a list of labs. */
 enum gf_status gf_saved_read_labs(const struct gf_json_value *root, struct gf_saved *saved,
                                   struct gf_error *error) GF_CHECKED;
 void gf_saved_free_labs(struct gf_saved *saved);
 
-/* A log has a JSON object a line; whether the first one is of a log. */
+/* Whether the text is a log, by its first line. A log has a JSON object a line. */
 bool gf_saved_is_log(const char *text, size_t size);
 enum gf_status gf_saved_read_log(const char *text, size_t size, struct gf_saved *saved,
                                  struct gf_error *error) GF_CHECKED;
 
-/* What Nsight Compute counted, as CSV; whether the text is that. */
+/* Whether the text is CSV with the counters of Nsight Compute. */
 bool gf_saved_is_counters(const char *text, size_t size);
 enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_saved *saved,
                                       struct gf_error *error) GF_CHECKED;
-/* Gives the rows of a comparison the instructions of their kernels, where all are counted. */
+/* Adds the instructions of the kernels to the rows of a comparison. A row gets a number only if all
+ * of its kernels were counted. */
 void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *comparison);
 
 #endif

@@ -1,4 +1,4 @@
-/* A comparison from its JSON. */
+/* Reads a comparison from its JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@ static int whole(const struct gf_json_value *value, const char *key)
     return gf_json_int_of(value, key, 0, INT32_MAX, 0);
 }
 
-/* "warm_ms", "warm_least_ms" and "warm_most_ms"; not measured where the first is null. */
+/* Reads the times "warm_ms", "warm_least_ms" and "warm_most_ms" (or those of another name). If the
+ * first is null, the time was not measured. */
 static struct gf_timing read_timing(const struct gf_json_value *value, const char *name, int runs)
 {
     char key[40];
@@ -79,7 +80,7 @@ static enum gf_status read_group(const struct gf_json_value *value, struct gf_co
     group->segment = whole(value, "segment");
     group->in = gf_saved_format(value, "in");
     group->out = gf_saved_format(value, "out");
-    group->bytes = fmax(0, gf_json_number_of(value, "bytes")); /* 0 for NaN, too */
+    group->bytes = fmax(0, gf_json_number_of(value, "bytes")); /* NaN becomes 0, too */
     group->cpu = read_timing(value, "cpu", 1);
     group->naive = -1;
     for (; row; row = row->next) {
@@ -87,7 +88,7 @@ static enum gf_status read_group(const struct gf_json_value *value, struct gf_co
         if (!added)
             return gf_fail_memory(error);
         read_row(row, added);
-        /* The naive row is what the others are compared with. */
+        /* Other rows are compared with the naive row. */
         if (fabs(added->over_naive - 1) < 1e-9 && group->naive < 0)
             group->naive = group->rows - 1;
         if (!strcmp(added->name, "naive"))

@@ -1,6 +1,6 @@
-/* The instructions of kernels, as Nsight Compute counts them: what `ncu --csv --page raw
- * --print-units base` prints. Its line of names comes after lines of its own, and a line of units
- * after that. */
+/* Reads the instructions of kernels that Nsight Compute counts, from the output of `ncu --csv
+ * --page raw --print-units base`. A line of names comes after other lines of ncu, and a line of
+ * units comes after the line of names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ struct reader {
     const char *at, *end;
 };
 
-/* Copies the next field of the line, as far as there is room. False: the line has no more. */
+/* Copies the next field of the line, or as much of it as fits. Returns false if the line has no
+ * more fields. */
 static bool next_field(struct reader *reader, char field[FIELD_SIZE])
 {
     size_t length = 0;
@@ -75,7 +76,7 @@ bool gf_saved_is_counters(const char *text, size_t size)
 
 /* ---- what the fields say ---- */
 
-/* "12,345.5": NaN for what is no number. */
+/* Reads "12,345.5". Returns NaN for a text that is no number. */
 static double number(const char *field)
 {
     char digits[FIELD_SIZE], *end;
@@ -96,7 +97,7 @@ static void read_size(const char *field, int size[3])
         size[0] = 0;
 }
 
-/* What of a name is dropped, and what is written otherwise. */
+/* The parts of a kernel's name that are removed or replaced. */
 static const struct {
     const char *from, *to;
 } spellings[] = {{"void ", ""},       {"(anonymous namespace)::", ""},
@@ -106,8 +107,8 @@ static const struct {
                  {"true", "1"}};
 enum { SPELLINGS = sizeof spellings / sizeof *spellings };
 
-/* "void <unnamed>::rows<(int)3, false>(const unsigned char *)" is "rows<3,0>", of a comparison and
- * of Nsight Compute. */
+/* Makes the name that a comparison and Nsight Compute have in common: "rows<3,0>" for "void
+ * <unnamed>::rows<(int)3, false>(const unsigned char *)". */
 static void plain_name(const char *from, char *name, size_t size)
 {
     size_t length = 0;
@@ -135,7 +136,7 @@ static enum gf_status add(struct gf_counters *counters, char field[COLUMNS][FIEL
 {
     struct gf_counted_kernel kernel = {.instructions = number(field[INSTRUCTIONS])};
     const double peak = number(field[PEAK]) * number(field[CYCLES_PER_S]);
-    if (isnan(kernel.instructions)) /* the line of units */
+    if (isnan(kernel.instructions)) /* this line has the units */
         return GF_OK;
     if (peak > counters->issue_peak)
         counters->issue_peak = peak;
@@ -183,8 +184,6 @@ enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_s
     }
     return status;
 }
-
-/* ---- comparisons ---- */
 
 static double instructions_of(const struct gf_counters *counters,
                               const struct gf_kernel_info *kernel)

@@ -13,9 +13,12 @@ static const char *const kind_names[] = {[GF_SAVED_RUN] = "Runs",
                                          [GF_SAVED_COMPARISON] = "Comparisons",
                                          [GF_SAVED_LABS] = "Labs",
                                          [GF_SAVED_LOG] = "Batches"};
-enum { KINDS = sizeof kind_names / sizeof *kind_names }; /* that stand side by side */
+enum {
+    KINDS = sizeof kind_names / sizeof *kind_names
+}; /* number of kinds whose reports are shown
+    * side by side */
 
-/* The reports of one kind; returns their number. */
+/* Finds the reports of one kind. Returns their number. */
 static int of_kind(const struct gf_saved *saved, int count, int kind, const struct gf_saved **found)
 {
     int number = 0;
@@ -59,7 +62,7 @@ static enum gf_status put_one(FILE *file, const struct gf_saved *saved, int inde
     case GF_SAVED_LOG:
         gf_batch_html(file, &saved->batch, id, heading);
         break;
-    case GF_SAVED_COUNTERS: /* are on the comparisons */
+    case GF_SAVED_COUNTERS: /* counters are shown in the comparisons */
         break;
     }
     return GF_OK;

@@ -6,7 +6,7 @@
 
 #include "study/saved/saved.h"
 
-/* The whole page: what is of one kind side by side, and then each report. */
+/* Writes the whole page: reports of one kind side by side, and then each report. */
 enum gf_status gf_saved_html(FILE *file, const struct gf_saved *saved, int count,
                              struct gf_error *error) GF_CHECKED;
 

@@ -1,4 +1,4 @@
-/* Labs from their JSON. */
+/* Reads labs from their JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "study/saved/saved.h"
 #include "study/saved/saved_parts.h"
 
-/* A lab as the file says it is; this program may have another of that name, or none. */
+/* A lab with the file's description. The program may have another lab of that name, or none. */
 struct read_lab {
     struct gf_lab lab;
     struct gf_lab_result result;
@@ -100,7 +100,7 @@ enum gf_status gf_saved_read_labs(const struct gf_json_value *root, struct gf_sa
 void gf_saved_free_labs(struct gf_saved *saved)
 {
     for (int i = 0; i < saved->labs; i++)
-        free((void *)saved->lab[i].lab); /* the first member of what was allocated */
+        free((void *)saved->lab[i].lab); /* the first member of the allocated struct */
     free(saved->lab);
     saved->lab = NULL;
     saved->labs = 0;

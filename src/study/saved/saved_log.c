@@ -1,6 +1,6 @@
-/* The log of a batch: an object a line. A line that a killed run left unfinished is counted, no
- * more. Lines of different jobs, which have other chains or options, are a report each.
- */
+/* Reads the log of a batch, which has an object a line. A line that a killed run left unfinished is
+ * only counted. Lines of different jobs, which have different chains or options, become a report
+ * for each job. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "study/saved/saved.h"
 
-/* There are only so many: what further ones did is the last one's. */
+/* The most jobs of a log. The lines of further jobs count as the last one's. */
 enum { JOBS_MAX = 100 };
 
 static enum gf_outcome outcome_of(const struct gf_json_value *line)
@@ -21,7 +21,7 @@ static enum gf_outcome outcome_of(const struct gf_json_value *line)
     return outcome;
 }
 
-/* A time of the line; 0 where it has none, or one that no clock shows. */
+/* Returns a time of the line; 0 if it has none, or an impossible one. */
 static double time_of(const struct gf_json_value *ms, const char *key)
 {
     const double time = gf_json_number_of(ms, key);
@@ -70,7 +70,8 @@ bool gf_saved_is_log(const char *text, size_t size)
     return is;
 }
 
-/* The report of that job, begun where the line is its first; NULL: out of memory. */
+/* Returns the report of the job, which is created for the first line of the job; NULL: out of
+ * memory. */
 static struct gf_saved *report_of(struct gf_saved *saved, const char *job)
 {
     if (!saved->batch.pictures)
@@ -93,7 +94,7 @@ static struct gf_saved *report_of(struct gf_saved *saved, const char *job)
     return added;
 }
 
-/* Of several jobs each has its number in its name. */
+/* Finishes a report. If there are several jobs, its name gets the number of its job. */
 static enum gf_status finish(struct gf_saved *saved, int number, int jobs, struct gf_error *error)
 {
     if (jobs > 1 && asprintf(&saved->own_name, "%s, job %d of %d%s%s", saved->name, number, jobs,

@@ -1,4 +1,4 @@
-/* A profile from its JSON. */
+/* Reads a profile from its JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static double seconds(const struct gf_json_value *value, const char *key)
     return gf_json_number_of(value, key) * 1e-3;
 }
 
-/* A number that is 0 where the file has none. */
+/* Returns the number; 0 for NaN, which means that the file lacks it. */
 static double known(double value)
 {
     return isnan(value) ? 0 : value;
@@ -26,7 +26,7 @@ static enum gf_span_kind kind_named(const char *name)
     return kind < GF_SPAN_KINDS ? kind : GF_SPAN_STAGE;
 }
 
-/* index: of the row, which stands for its stage. */
+/* Reads a row. `index` is the index of the row, which also identifies its stage. */
 static void read_row(const struct gf_json_value *stage, int index,
                      struct gf_profile_report_row *row)
 {
@@ -57,7 +57,7 @@ static void read_head(const struct gf_json_value *root, struct gf_profile *profi
     gf_saved_text(root, "reason", profile->reason, sizeof profile->reason);
 }
 
-/* The next number of a list; 0 where there is none. */
+/* Returns the next number of a list; 0 if there is none. */
 static double next_number(const struct gf_json_value **at)
 {
     const double number = *at && (*at)->type == GF_JSON_NUMBER ? (*at)->number : 0;

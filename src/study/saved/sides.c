@@ -15,12 +15,12 @@ enum gf_change gf_change_of(const struct gf_timing *a, const struct gf_timing *b
     return b->least_s > a->most_s ? GF_CHANGE_SLOWER : GF_CHANGE_NONE;
 }
 
-/* Where the rows are collected. */
+/* The state of collecting rows. */
 struct collector {
     struct gf_sides *sides;
     int count; /* of reports */
     int side;  /* the report that is being read */
-    bool full; /* out of memory */
+    bool full; /* memory has run out */
 };
 
 static void add(struct collector *collector, const char *group, const char *name,
@@ -75,7 +75,7 @@ static void add_comparison(struct collector *collector, const struct gf_comparis
         add(collector, "the whole chain", comparison->run[i].name, comparison->run[i].total);
 }
 
-/* Of a picture: its median, and the middle half as its spread. */
+/* Adds the times of a batch's pictures: the median, and the middle half as the spread. */
 static void add_batch(struct collector *collector, const struct gf_batch_report *batch)
 {
     add(collector, "", "a picture", batch->total);

@@ -1,4 +1,4 @@
-/* Saved reports side by side, on the page. */
+/* Writes saved reports side by side on the page. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +25,8 @@ static void put_head(FILE *file, const struct gf_saved *const *saved, int count,
     gf_html(file, "</tr></thead><tbody>\n");
 }
 
-/* ---- times ---- */
-
-/* The time, and by how much it differs from the first report's; a colour and a sign where that is
- * more than the runs spread. */
+/* Writes the time, and its difference from the first report's time. A difference that exceeds the
+ * spread of the runs gets a colour and a sign. */
 static void put_time(FILE *file, const struct gf_timing *first, const struct gf_timing *timing,
                      bool is_first)
 {
@@ -73,8 +71,6 @@ static void put_times(FILE *file, const struct gf_saved *const *saved, int count
         gf_html(file, "</tbody></table></div>\n");
 }
 
-/* ---- labs ---- */
-
 static const struct gf_lab_result *result_of(const struct gf_saved *saved, const char *name)
 {
     for (int i = 0; i < saved->labs; i++) {
@@ -84,7 +80,7 @@ static const struct gf_lab_result *result_of(const struct gf_saved *saved, const
     return NULL;
 }
 
-/* The claims of the guide in the order of the lab, as "= agrees" or the sign of its contrary. */
+/* Writes the guide's claims in the order of the lab, as "= agrees" or the sign for the contrary. */
 static void put_claims(FILE *file, const struct gf_lab_result *result)
 {
     gf_html(file, "<td class=\"side\">");
