@@ -118,6 +118,9 @@ struct gf_options {
     const char *cmyk_profile;
     double timeout_s; /* a picture that takes longer is GF_ERROR_INPUT; 0: no limit. One call of
                        * a codec's library, or a kernel, is not interrupted */
+    uint64_t max_output_bytes; /* an output that would be larger is GF_ERROR_UNFIT; 0: no limit */
+    uint64_t formats; /* the formats that are read, bits 1 << enum gf_file_format, also of second
+                       * pictures; others are GF_ERROR_INPUT. 0: all */
 };
 
 /* Fills the first `size` bytes of *options with the defaults; members that this library does not

@@ -68,6 +68,9 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
     const struct gf_file_type *const type = gf_file_type(gf_file_format_of(head, got));
     if (!type)
         return fail_unknown(name, gf_foreign_format(head, got), error);
+    if (options->formats && !(options->formats >> type->format & 1))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: is %s, which is not in options.formats", name,
+                       type->name);
     if (gf_input_page(input) > 0 && !type->pages)
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,

@@ -14,7 +14,8 @@
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 
-/* Recognises the format by the contents, reads the header and checks options->max_pixels. */
+/* Recognises the format by the contents, reads the header and checks options->formats and
+ * options->max_pixels. */
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error) GF_CHECKED;
 

@@ -16,7 +16,7 @@ static const struct gf_options defaults = {
 
 /* A caller's struct may lack later members. The struct must not end in padding, since later members
  * would lie in it. */
-_Static_assert(offsetof(struct gf_options, timeout_s) + sizeof defaults.timeout_s ==
+_Static_assert(offsetof(struct gf_options, formats) + sizeof defaults.formats ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -96,6 +96,9 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
     if (!(checked->timeout_s >= 0 && checked->timeout_s <= GF_TIMEOUT_MAX))
         return gf_fail(error, GF_ERROR_USAGE, "options.timeout_s=%g is outside 0..%d",
                        checked->timeout_s, GF_TIMEOUT_MAX);
+    if (checked->formats >> (GF_FILE_GIF + 1) || checked->formats & 1 << GF_FILE_AUTO)
+        return gf_fail(error, GF_ERROR_USAGE, "options.formats=%#llx has bits of no format",
+                       (unsigned long long)checked->formats);
     if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)
         return gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     struct gf_error why = {0};

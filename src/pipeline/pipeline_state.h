@@ -99,6 +99,9 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
 
+/* Gives the output the pipeline's options. */
+void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output);
+
 /* Attempts the whole chain once, from a source (NULL: from task->image_in). */
 enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_source *source, struct gf_error *error) GF_CHECKED;

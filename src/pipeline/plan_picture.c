@@ -4,16 +4,26 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
+void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output)
+{
+    const struct gf_options *const options = &pipeline->options;
+    gf_output_set_options(output, (struct gf_output_options){options->no_clobber, options->sync,
+                                                             options->max_output_bytes});
+}
+
 static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                  struct gf_error *error)
 {
     const enum gf_file_format wanted = task->destination->bytes->format;
     struct gf_options options = pipeline->options;
     options.format = wanted ? wanted : options.format;
-    const enum gf_status status =
+    enum gf_status status =
         gf_sink_format(NULL, &options, task->own_format, &task->file_format, error);
-    return status ? status
-                  : gf_output_open_memory(task->destination->bytes->name, &task->output, error);
+    if (!status)
+        status = gf_output_open_memory(task->destination->bytes->name, &task->output, error);
+    if (!status)
+        gf_pipeline_limit_output(pipeline, task->output);
+    return status;
 }
 
 /* Called when the format of the result is known, since the output's name may depend on the
@@ -32,9 +42,7 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     if (!status)
         status = gf_output_open(task->path, &task->output, error);
     if (!status)
-        gf_output_set_options(task->output,
-                              (struct gf_output_options){.no_clobber = pipeline->options.no_clobber,
-                                                         .sync = pipeline->options.sync});
+        gf_pipeline_limit_output(pipeline, task->output);
     return status;
 }
 

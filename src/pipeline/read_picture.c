@@ -52,6 +52,7 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
         options.max_pixels = limits->max_pixels;
         options.memory_bytes = limits->memory_bytes;
         options.timeout_s = limits->timeout_s;
+        options.formats = limits->formats;
     }
     *notes = NULL;
     if (scale != 1)

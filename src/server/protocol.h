@@ -80,7 +80,7 @@ struct gf_server_request {
         tiff_compression;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, lossless,
         warn;
-    uint64_t memory_bytes, max_pixels;
+    uint64_t memory_bytes, max_pixels, max_output_bytes, formats;
     double timeout_s;
     int64_t in_offset;
     int32_t in_page; /* -1: none */

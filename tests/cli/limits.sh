@@ -1,4 +1,4 @@
-# Limits for pictures from strangers: of time.
+# Limits for pictures from strangers: of time, of outputs, of formats.
 
 begin "--timeout fails a picture by its name"
 printf 'P5\n8 8\n255\n%064d' 0 >small.pgm
@@ -37,3 +37,59 @@ run 4 timeout 20 "$GPUFILTER" -i large.ppm --device=cpu --timeout=0.3 -o a.ppm b
 grep -q 'large.ppm: takes longer than --timeout=0.3$' stderr || problem "it says: $(cat stderr)"
 absent a.ppm
 absent b.ppm
+
+begin "--max-output drops what is larger, in every format"
+run 0 gpufilter -i small.pgm -o noise.ppm --device=cpu resize=100:100,colormatrix=sepia,addnoise=0.3
+for extension in ppm pam png jpg webp tif avif jxl; do
+    gpufilter -q -i noise.ppm -o whole.$extension 2>stderr || continue
+    size=$(wc -c <whole.$extension)
+    run 0 gpufilter -q -i noise.ppm -o "o.$extension" --device=cpu --max-output="$size"
+    rm -f "o.$extension"
+    run 4 gpufilter -q -i noise.ppm -o "o.$extension" --device=cpu --max-output=$((size - 1))
+    stderr_is "gpufilter: o.$extension: is over --max-output=$((size - 1))"
+    absent "o.$extension"
+done
+run 4 gpufilter -i noise.ppm -o - --device=cpu --max-output=1K
+stderr_is "gpufilter: stdout: is over --max-output=1024"
+[ ! -s stdout ] || problem "standard output got a part of the picture"
+run 4 gpufilter -i noise.ppm -i small.pgm -o 'o-{stem}.ppm' --device=cpu --max-output=1K
+absent o-noise.ppm
+[ -s o-small.ppm ] || problem "small.pgm is not done"
+
+begin "--max-output holds for the members of an archive and for the archive in all"
+if ! gpufilter --version | grep -q '^archives:\|libarchive\|tar'; then
+    skip "no archives in this build"
+else
+    mkdir set
+    cp noise.ppm small.pgm set
+    tar cf set.tar set
+    run 4 gpufilter -i set.tar -o o.tar --device=cpu --max-output=20000 invert
+    grep -q '^gpufilter: o.tar/set/noise.ppm: is over --max-output=20000$' stderr || problem "it says: $(cat stderr)"
+    [ "$(tar tf o.tar | tr '\n' ' ')" = "set/ set/small.pgm " ] || problem "o.tar has $(tar tf o.tar)"
+    rm o.tar
+    head -c 100000 /dev/zero >set/zeros.txt
+    tar cf set.tar set
+    for archive in o.tar o.tar.gz; do
+        run 4 gpufilter -i set.tar -o $archive --device=cpu --max-output=90000 invert
+        stderr_like "$archive: holds more than --max-output=90000$"
+        absent $archive
+    done
+    run 0 gpufilter -i set.tar -o o.tar --device=cpu --max-output=200000 invert
+fi
+
+begin "--formats refuses inputs of other formats, by their content"
+cp small.pgm named.png
+run 4 gpufilter -i named.png -o o.png --formats=png,jpeg
+stderr_is "gpufilter: named.png: is PNM, which is not in --formats"
+absent o.png
+run 0 gpufilter -i named.png -o o.png --formats=jpg,pgm
+run 2 gpufilter -i small.pgm -o o2.ppm --formats=pnm overlay=o.png
+stderr_like "overlay: o.png: is PNG, which is not in --formats$"
+run 0 gpufilter -i small.pgm -o o2.ppm --formats=pnm,png overlay=o.png
+run 4 gpufilter -i o.png -i small.pgm -o 'f-{stem}.ppm' --formats=pnm
+[ -s f-small.ppm ] || problem "small.pgm is not done"
+run 2 gpufilter -i small.pgm -o o2.ppm --formats=pnm,bmp
+stderr_like "--formats=bmp is none of png, jpeg, pnm, pam, webp, tiff, avif, jxl, heic, gif"
+run 2 gpufilter -i small.pgm -o o2.ppm --formats=
+run 4 gpufilter --compare o.png small.pgm --formats=pnm
+stderr_like "o.png: is PNG, which is not in --formats$"

@@ -136,6 +136,8 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(quality, 0, "0 is outside 1..100");
     ASSERT_OPTION_REFUSED(subsampling, (enum gf_subsampling)9, "9 is outside 0..3");
     ASSERT_OPTION_REFUSED(png_level, 77, "77 is outside 0..9");
+    ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_AUTO, "0x1 has bits of no format");
+    ASSERT_OPTION_REFUSED(formats, 1 << (GF_FILE_GIF + 1), "0x800 has bits of no format");
     ASSERT_OPTION_REFUSED(timeout_s, -1, "-1 is outside 0..1000000");
     ASSERT_OPTION_REFUSED(timeout_s, (double)NAN, "nan is outside 0..1000000");
     struct gf_options options = gf_options_default();

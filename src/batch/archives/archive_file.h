@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "gpufilter/options.h"
 #include "gpufilter/status.h"
 
 struct archive_entry;
@@ -75,8 +76,9 @@ enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
 
 struct gf_archive_writer; /* opaque */
 /* Opens an archive for writing. A file becomes visible at gf_archive_commit(); standard output gets
- * each member at once. */
-enum gf_status gf_archive_writer_open(const char *argument, bool no_clobber, bool sync,
+ * each member at once. An archive that holds more than options->max_output_bytes, before it is
+ * packed, is GF_ERROR_UNFIT. */
+enum gf_status gf_archive_writer_open(const char *argument, const struct gf_options *options,
                                       struct gf_archive_writer **writer,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_archive_put(struct gf_archive_writer *writer,

@@ -115,8 +115,7 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
         /* Where the output is files, the template makes the names. */
         ring->to[k] = ring->reader ? name_for_messages(name, "stdout") : gf_archive_path(name);
         if (gf_archive_named(name))
-            status = gf_archive_writer_open(name, options->no_clobber, options->sync,
-                                            &ring->writer[k], error);
+            status = gf_archive_writer_open(name, options, &ring->writer[k], error);
     }
     for (int k = 0; k < ring->outputs; k++)
         ring->files |= ring->reader && !ring->writer[k];

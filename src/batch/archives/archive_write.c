@@ -19,7 +19,8 @@ struct gf_archive_writer {
     struct gf_output *output; /* the output file; NULL: standard output */
     struct gf_error error;    /* the failure of the output */
     enum gf_status status;
-    bool abandoned; /* drop what libarchive still writes, above all the end marker */
+    uint64_t bytes, max_bytes; /* of the members so far, and of all; 0: no limit */
+    bool abandoned;            /* drop what libarchive still writes, above all the end marker */
 };
 
 static const char *name_of(const struct gf_archive_writer *writer)
@@ -75,7 +76,7 @@ static enum gf_status begin_archive(struct gf_archive_writer *writer, const char
     return GF_OK;
 }
 
-enum gf_status gf_archive_writer_open(const char *argument, bool no_clobber, bool sync,
+enum gf_status gf_archive_writer_open(const char *argument, const struct gf_options *options,
                                       struct gf_archive_writer **writer, struct gf_error *error)
 {
     const char *const path = gf_archive_path(argument);
@@ -89,7 +90,9 @@ enum gf_status gf_archive_writer_open(const char *argument, bool no_clobber, boo
     if (strcmp(path, "-"))
         status = gf_output_open(path, &opened->output, error);
     if (opened->output)
-        gf_output_set_options(opened->output, (struct gf_output_options){no_clobber, sync});
+        gf_output_set_options(opened->output,
+                              (struct gf_output_options){options->no_clobber, options->sync, 0});
+    opened->max_bytes = options->max_output_bytes;
     if (!status)
         status = begin_archive(opened, path, error);
     if (status) {
@@ -112,6 +115,10 @@ enum gf_status gf_archive_put(struct gf_archive_writer *writer,
 enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
                                 struct gf_error *error)
 {
+    writer->bytes += size;
+    if (writer->max_bytes && writer->bytes > writer->max_bytes)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: holds more than options.max_output_bytes=%llu",
+                       name_of(writer), (unsigned long long)writer->max_bytes);
     for (size_t done = 0; done < size;) {
         const la_ssize_t count = gf_archive_calls.archive_write_data(
             writer->archive, (const char *)data + done, size - done);

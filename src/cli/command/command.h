@@ -114,6 +114,7 @@ enum gf_option_type {
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
     GF_OPTION_NUMBER, /* double, least..greatest */
     GF_OPTION_CHOICE, /* int */
+    GF_OPTION_SET,    /* uint64_t, bits 1 << value of several choices, with commas between them */
     GF_OPTION_DEVICE, /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
 };
 

@@ -107,6 +107,30 @@ static enum gf_status set_choice(const struct gf_option *option, const char *tex
     return fail_choice(option, text, error);
 }
 
+/* Reads "png,jpeg". */
+static enum gf_status set_set(const struct gf_option *option, const char *text, uint64_t *set,
+                              struct gf_error *error)
+{
+    *set = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        const struct gf_choice *choice = option->choices;
+        while (choice->name &&
+               (strlen(choice->name) != length || strncmp(choice->name, at, length)))
+            choice++;
+        if (!choice->name) {
+            char word[64];
+            snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word),
+                     at);
+            return fail_choice(option, word, error);
+        }
+        *set |= (uint64_t)1 << choice->value;
+        at += length;
+        if (!*at)
+            return GF_OK;
+    }
+}
+
 /* Reads the "0,2,3" of "cuda:0,2,3". */
 static bool read_devices(const struct gf_option *option, const char *text,
                          struct gf_command *command)
@@ -229,6 +253,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
         return set_shard(option, value, command, error);
     case GF_OPTION_FILTER:
         return set_topic(option, value, command, error);
+    case GF_OPTION_SET:
+        return set_set(option, value, member, error);
     case GF_OPTION_CHOICE:
         return set_choice(option, value, command, error);
     case GF_OPTION_DEVICE:

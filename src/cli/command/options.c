@@ -19,6 +19,12 @@ static const struct gf_choice formats[] = {
 #include "codec/formats.def"
     {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {0},
 };
+static const struct gf_choice input_formats[] = {
+#define GF_FORMAT_READ_WRITE(id, choice, ...) {choice, GF_FILE_##id},
+#define GF_FORMAT_READ(id, choice, ...) {choice, GF_FILE_##id},
+#include "codec/formats.def"
+    {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {"heif", GF_FILE_HEIC}, {0},
+};
 static const struct gf_choice subsamplings[] = {
     {"auto", GF_SUBSAMPLING_AUTO}, {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
 };
@@ -94,7 +100,7 @@ static const struct gf_option options[] = {
      .offset = AT(options.progressive),
      .help = "write a progressive JPEG"},
     {.name = "optimize", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.optimize),
-     .help = "write a smaller JPEG, with Huffman codes made for the picture"},
+     .help = "a smaller JPEG, by Huffman codes of its own"},
     {.name = "png-level", .of_output = true, .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_PNG_LEVEL_MAX,
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is fast"},
@@ -123,7 +129,12 @@ static const struct gf_option options[] = {
      .help = "refuse larger inputs and larger results of filters; suffixes k, M, G"},
     {.name = "timeout", .argument = "SECONDS", .type = GF_OPTION_NUMBER, .least = 0.001, .greatest = GF_TIMEOUT_MAX,
      .offset = AT(options.timeout_s),
-     .help = "a picture that takes longer fails by name"},
+     .help = "fail pictures that take longer"},
+    {.name = "max-output", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = 1, .greatest = MEMORY_GREATEST,
+     .offset = AT(options.max_output_bytes),
+     .help = "drop larger outputs, archives in all"},
+    {.name = "formats", .argument = "LIST", .type = GF_OPTION_SET, .choices = input_formats, .offset = AT(options.formats),
+     .help = "read inputs of these formats only: png,jpeg"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),

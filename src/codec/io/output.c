@@ -88,9 +88,16 @@ static enum gf_status flush(struct gf_output *output, struct gf_error *error)
     return put(output, output->buffer, held, error);
 }
 
+static bool is_too_large(const struct gf_output *output, uint64_t more)
+{
+    const uint64_t most = output->options.max_bytes, size = (uint64_t)gf_output_size(output);
+    return most && (size > most || more > most - size);
+}
+
 void gf_output_expect(struct gf_output *output, int64_t size, int threads)
 {
-    if (output->fd < 0 || output->reservation || size < RESERVED_FROM_BYTES || threads == 1)
+    if (output->fd < 0 || output->reservation || is_too_large(output, (uint64_t)size) ||
+        size < RESERVED_FROM_BYTES || threads == 1)
         return;
     output->threads = threads;
     output->reservation = gf_reservation_begin(output->fd, gf_output_size(output), size, threads);
@@ -105,6 +112,11 @@ static void end_reservation(struct gf_output *output)
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error)
 {
+    if (is_too_large(output, size)) {
+        output->failed = true;
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu",
+                       output->name, (unsigned long long)output->options.max_bytes);
+    }
     if (size >= LARGE_BYTES || output->held + size > GF_OUTPUT_BUFFER_BYTES) {
         const enum gf_status status = flush(output, error);
         if (status)

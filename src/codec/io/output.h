@@ -13,10 +13,11 @@
 
 struct gf_output;
 
-/* Both options are off unless gf_output_set_options sets them. */
+/* All options are off unless gf_output_set_options sets them. */
 struct gf_output_options {
-    bool no_clobber; /* an existing file is an error, even one that appears just before commit */
-    bool sync;       /* commit waits until the file and its folder are on the disk */
+    bool no_clobber;    /* an existing file is an error, even one that appears just before commit */
+    bool sync;          /* commit waits until the file and its folder are on the disk */
+    uint64_t max_bytes; /* a larger output is GF_ERROR_UNFIT; 0: no limit */
 };
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options);
 int64_t gf_output_size(const struct gf_output *output); /* number of bytes written so far */
