@@ -9,7 +9,7 @@
 #include "server/place.h"
 #include "server/serve.h"
 
-enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 32, GF_SERVER_WARNINGS_MAX = 8 };
+enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 96, GF_SERVER_WARNINGS_MAX = 8 };
 
 struct gf_server_client;
 

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "server/serve_state.h"
 
-enum { REST_MS = 5000, WORKERS_A_PROCESSOR = 2 };
+enum { REST_MS = 5000, WORKERS_A_PROCESSOR = 2, WORKERS_USUALLY = 32 };
 
 void gf_server_job_free(struct gf_server_job *job)
 {
@@ -178,8 +178,9 @@ static enum gf_status start_device(struct gf_server *server, struct gf_error *er
 
 enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error *error)
 {
-    int wanted = server->settings->workers ? server->settings->workers
-                                           : WORKERS_A_PROCESSOR * gf_cpu_count();
+    int wanted = WORKERS_A_PROCESSOR * gf_cpu_count();
+    wanted = wanted < WORKERS_USUALLY ? wanted : WORKERS_USUALLY;
+    wanted = server->settings->workers ? server->settings->workers : wanted;
     wanted = wanted < GF_SERVER_WORKERS_MAX ? wanted : GF_SERVER_WORKERS_MAX;
     pthread_condattr_t monotonic;
     server->worker[0].server = server;

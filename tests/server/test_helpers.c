@@ -3,6 +3,7 @@
  * devices are simulated, in this process and in helpers, which are this test program in another
  * role. */
 #include "batch/batch.h"
+#include "batch/names/archive_name.h"
 #include "batch/workers/workers.h"
 #include "runner.h"
 #include "server/helper.h"
@@ -106,10 +107,11 @@ static void assert_all_right(void)
 }
 
 /* Runs all pictures on three devices; another device pays where that much is left to do. */
-static enum gf_status run(double more_s, struct gf_error *error)
+static enum gf_status run_from(const char *from, const char *chain, const char *to, double more_s,
+                               struct gf_error *error)
 {
     static const int index[DEVICES] = {0, 1, 2};
-    const char *const argument = in_folder("in");
+    const char *const argument = in_folder(from);
     const struct gf_inputs_request inputs_request = {.argument = &argument, .count = 1};
     struct gf_figures figures = {.calibrated = {[GF_FIGURE_CUDA_MORE] = 1e3 * more_s}};
     struct gf_inputs inputs;
@@ -121,9 +123,12 @@ static enum gf_status run(double more_s, struct gf_error *error)
     options.warn = ignore;
     memset(&seen, 0, sizeof seen);
     assert_ok("inputs", gf_inputs_expand(&inputs_request, &inputs, error), error);
-    assert_ok("output", gf_template_parse(in_folder("out/"), GF_FILE_AUTO, true, &output, error),
+    assert_ok("output",
+              gf_archive_named(to)
+                  ? gf_template_of_archive(in_folder(to), GF_FILE_AUTO, &output, error)
+                  : gf_template_parse(in_folder(to), GF_FILE_AUTO, true, &output, error),
               error);
-    const struct gf_batch_request request = {.chain = test_chain,
+    const struct gf_batch_request request = {.chain = chain,
                                              .options = options,
                                              .inputs = &inputs,
                                              .output = &output,
@@ -139,6 +144,11 @@ static enum gf_status run(double more_s, struct gf_error *error)
     gf_template_free(&output);
     gf_inputs_free(&inputs);
     return status;
+}
+
+static enum gf_status run(double more_s, struct gf_error *error)
+{
+    return run_from("in", test_chain, "out/", more_s, error);
 }
 
 static void behave(int delay_us, int fail_here, const char *variable, const char *value)
@@ -163,6 +173,27 @@ static void test_helpers_join(void **state)
     assert_int_equal(seen.by_helpers + seen.here, PICTURES);
     assert_true(seen.by_helpers > 0 && seen.here > 0);
     assert_int_equal(seen.warnings + seen.errors, 0);
+}
+
+/* Members of archives are handed over as files in memory. */
+static void test_archives(void **state)
+{
+#ifdef GF_LIBRARY_archive
+    struct gf_error error = {0};
+    behave(4000, 0, NULL, NULL);
+    assert_ok("to an archive", run_from("in", test_chain, "made.tar", 0.1, &error), &error);
+    assert_true(seen.joined > 0 && seen.by_helpers > 0);
+    assert_int_equal(seen.by_helpers + seen.here, PICTURES);
+    assert_ok("to another", run_from("made.tar", "invert", "other.tar", 0.1, &error), &error);
+    assert_true(seen.joined > 0 && seen.by_helpers > 0);
+    assert_int_equal(seen.by_helpers + seen.here, PICTURES);
+    assert_ok("to files", run_from("other.tar", "invert", "out/", 0.1, &error), &error);
+    assert_true(seen.joined > 0 && seen.by_helpers > 0);
+    assert_int_equal(seen.warnings + seen.errors, 0);
+    assert_all_right();
+#else
+    skip();
+#endif
 }
 
 static void test_a_short_run_starts_none(void **state)
@@ -273,6 +304,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_devices_pay),
         cmocka_unit_test(test_helpers_join),
+        cmocka_unit_test(test_archives),
         cmocka_unit_test(test_a_short_run_starts_none),
         cmocka_unit_test(test_helpers_that_fail),
         cmocka_unit_test(test_helpers_that_do_not_start),

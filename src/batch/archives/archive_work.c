@@ -21,6 +21,7 @@ static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring)
         }
         struct gf_archive_slot *const next = gf_archive_slot_at(ring, ring->taken++);
         if (next->state == GF_SLOT_TO_DO) {
+            batch->next++;
             next->state = GF_SLOT_IN_WORK;
             taken = next;
         }

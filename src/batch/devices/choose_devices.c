@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "batch/devices/devices.h"
+#include "batch/names/archive_name.h"
 #include "codec/formats.h"
 #include "engine/backend.h"
 #include "server/client.h"
@@ -64,11 +65,11 @@ void gf_batch_choose_queues(const struct gf_batch_request *request)
                                          gf_file_format_named(request->inputs->item[0].path)));
 }
 
-/* Whether helpers may work further devices: each picture is a file and becomes a file. */
+/* Whether helpers may work further devices. */
 static bool may_use_helpers(const struct gf_batch_request *request)
 {
-    return request->helpers && !gf_batch_has_archives(request) && !request->more_outputs &&
-           !gf_batch_writes_stdout(request) && !request->profile && gf_visible_count() > 1 &&
+    return request->helpers && !request->more_outputs && !gf_batch_writes_stdout(request) &&
+           !request->profile && gf_visible_count() > 1 &&
            gf_server_may_run_all(request->chain, &request->options);
 }
 
@@ -116,18 +117,19 @@ void gf_batch_drop_server(struct gf_batch_devices *devices)
     devices->remote = NULL;
 }
 
-/* Lists the devices that the run may use. This process alone would start all its devices before the
- * first picture, and does so only for long runs. */
-static void list_devices(const struct gf_batch_request *request, size_t pictures,
-                         struct gf_batch_devices *devices)
+/* Lists the devices that the run may use. Without helpers all devices would be started before the
+ * first picture, which only long runs are worth. */
+static void list_devices(const struct gf_batch_request *request, struct gf_batch_devices *devices)
 {
-    const bool helpers = pictures > 1 && may_use_helpers(request);
+    enum { LONG_RUN = 8 }; /* an estimate may be several times too long */
+    const bool helpers = devices->expected > 0 && may_use_helpers(request);
     const double more_s = 1e-3 * gf_figure(request->figures, GF_FIGURE_CUDA_MORE),
                  cuda_s = devices->choice.cuda_s;
-    int count = request->devices;
-    if (!count)
-        count = helpers && request->options.device == GF_DEVICE_AUTO ? gf_visible_count() : 1;
-    if (!helpers && !request->open && cuda_s > 0 && cuda_s < 2 * more_s)
+    int count = request->devices ? request->devices : 1;
+    if (!request->devices && helpers && devices->expected > 1 &&
+        request->options.device == GF_DEVICE_AUTO)
+        count = gf_visible_count();
+    if (!helpers && !request->open && cuda_s > 0 && cuda_s < LONG_RUN * more_s)
         count = 1;
     devices->count = count < GF_BATCH_DEVICES_MAX ? count : GF_BATCH_DEVICES_MAX;
     devices->here = helpers ? 1 : devices->count;
@@ -154,7 +156,10 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
         gf_batch_drop_server(devices);
         return;
     }
-    list_devices(request, pictures, devices);
+    devices->expected = look->expected ? look->expected : pictures;
+    if (!look->expected && gf_archive_named(request->inputs->item[0].path))
+        devices->expected = 0; /* nobody knows how long the archive is */
+    list_devices(request, devices);
     int index[GF_BATCH_DEVICES_MAX];
     for (int i = 0; i < devices->here; i++)
         index[i] = devices->device[i].index;

@@ -34,6 +34,7 @@ struct gf_batch_devices {
     int count;
     int here; /* so many of them belong to this process; helpers (src/server/helper.h) work the
                * others, where they are started at all */
+    size_t expected; /* the number of inputs, which for an archive is estimated */
     struct gf_cost_choice choice;
     enum gf_cost_server server; /* the server that was found, even if it is not used */
     struct gf_remote *remote;   /* the server that runs the only input; NULL: there is none */

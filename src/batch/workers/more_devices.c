@@ -8,14 +8,13 @@
 
 static const double never_s = 3600, look_s = 0.01, /* while a helper starts */
     window_s = 0.25, long_window_s = 1;
-enum { WINDOW_PICTURES = 16, HELPER_WORKERS = 32 };
+enum { WINDOW_PICTURES = 16, LONG_RUN = 8 };
 
 int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here)
 {
     const int helpers = batch->devices.count - batch->devices.here;
     const int room = helpers ? (gf_batch_most_workers() - workers_here) / helpers : 0;
-    int workers = workers_here < HELPER_WORKERS ? workers_here : HELPER_WORKERS;
-    workers = workers < room ? workers : room;
+    const int workers = workers_here < room ? workers_here : room;
     return workers > 0 ? workers : 0;
 }
 
@@ -65,6 +64,18 @@ static void measure_pace(struct gf_batch *batch, int awake)
     begin_window(batch);
 }
 
+/* Before the pace is known, a long estimate decides for the second device. An estimate may be
+ * several times too long. */
+static bool pays(const struct gf_batch *batch, int awake)
+{
+    const double start_s = 1e-3 * gf_figure(batch->request->figures, GF_FIGURE_CUDA_MORE);
+    const size_t expected = batch->devices.expected,
+                 left = batch->next < expected ? expected - batch->next : 0;
+    if (batch->pace.inputs_a_second == 0)
+        return batch->state.pictures && batch->devices.choice.cuda_s > LONG_RUN * start_s;
+    return gf_batch_device_pays(&batch->pace, awake, left, start_s);
+}
+
 /* ---- helpers ---- */
 
 static void fail_device(struct gf_batch *batch, struct gf_batch_device *device)
@@ -99,10 +110,8 @@ static void join(struct gf_batch *batch, int number)
     pthread_cond_broadcast(&batch->changed);
     if (batch->request->verbose)
         gf_batch_tell(batch->request, GF_MESSAGE_CHOICE,
-                      "cuda:%d joins after %.2f s, %zu of %zu "
-                      "files done",
-                      device->index, gf_now() - batch->begin_s, batch->state.done,
-                      batch->shard.count);
+                      "cuda:%d joins after %.2f s, when %zu pictures are done", device->index,
+                      gf_now() - batch->begin_s, batch->state.pictures);
 }
 
 /* Looks after one device: starts it where a worker wants it, and lets it join when it is awake. */
@@ -127,7 +136,7 @@ static bool has_use(const struct gf_batch *batch)
     for (int i = batch->devices.here; i < batch->devices.count; i++)
         wanted |= batch->devices.device[i].wanted;
     return batch->devices.here < batch->devices.count &&
-           (wanted || (!batch->stopped && batch->next < batch->shard.count));
+           (wanted || (!batch->stopped && batch->next < batch->devices.expected));
 }
 
 /* Returns the next device that has not been started; NULL: there is none. */
@@ -146,7 +155,6 @@ static struct gf_batch_device *sleeping_device(struct gf_batch *batch)
 double gf_batch_attend_helpers(struct gf_batch *batch)
 {
     const int here = batch->devices.here;
-    const double start_s = 1e-3 * gf_figure(batch->request->figures, GF_FIGURE_CUDA_MORE);
     int awake = here, starting = 0;
     if (!has_use(batch))
         return never_s;
@@ -156,14 +164,15 @@ double gf_batch_attend_helpers(struct gf_batch *batch)
         awake += device->awake && !device->failed;
         starting += device->helper && !device->awake && !device->failed;
     }
-    struct gf_batch_device *const next = starting ? NULL : sleeping_device(batch);
-    if (next) {
+    struct gf_batch_device *const next = sleeping_device(batch);
+    if (next)
         measure_pace(batch, awake);
-        if (!gf_batch_device_pays(&batch->pace, awake, batch->shard.count - batch->next, start_s))
-            return window_s / 5;
-        start_helper(batch, next);
-    }
-    return starting || next ? look_s : never_s;
+    if (starting || !next)
+        return starting ? look_s : never_s;
+    if (!pays(batch, awake))
+        return window_s / 5;
+    start_helper(batch, next);
+    return look_s;
 }
 
 void gf_batch_end_helpers(struct gf_batch *batch)

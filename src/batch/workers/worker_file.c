@@ -202,9 +202,10 @@ static void return_to_device(struct gf_batch_worker *worker)
     pthread_mutex_unlock(&batch->lock);
     /* A pipe can neither be handed to a helper nor read again. */
     const bool helped = worker->assigned_device >= batch->devices.here;
-    use_device(worker, helped && gf_input_named_is_stream(worker->input->path)
-                           ? 0
-                           : worker->assigned_device);
+    use_device(worker,
+               helped && !worker->member.data && gf_input_named_is_stream(worker->input->path)
+                   ? 0
+                   : worker->assigned_device);
 }
 
 /* Processes the file, or the member, on the worker's present device. */

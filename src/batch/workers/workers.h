@@ -54,7 +54,8 @@ struct gf_batch {
     struct gf_schedule_progress progress; /* the progress of a single input */
     pthread_mutex_t lock;                 /* guards the members below, and the devices */
     pthread_cond_t changed;
-    /* positions in the shard: the next input to take and the next one to report */
+    /* positions in the shard: the next input to take and the next one to report; for an archive
+     * `next` counts the pictures that workers have taken */
     size_t next, reported;
     int working;                    /* the number of workers that run */
     struct gf_batch_worker *worker; /* those on the CPU or on this process's devices, then those of

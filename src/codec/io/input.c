@@ -3,11 +3,27 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 #include "codec/io/transfer.h"
+
+/* Copies bytes in memory into a file that is in memory, too. */
+static enum gf_status put_in_file(struct gf_input *input, struct gf_error *error)
+{
+    input->fd = memfd_create("input", MFD_CLOEXEC);
+    input->opened = input->fd >= 0;
+    for (int64_t done = 0; input->opened && done < input->size;) {
+        const ssize_t n =
+            pwrite(input->fd, input->memory + done, (size_t)(input->size - done), done);
+        if (n <= 0 && errno != EINTR)
+            return gf_fail(error, GF_ERROR_READ, "%s: a copy: %s", input->name, strerror(errno));
+        done += n > 0 ? n : 0;
+    }
+    return GF_OK;
+}
 
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error)
@@ -16,7 +32,9 @@ enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int6
     *descriptor = -1;
     if (!input->regular && input->spool >= 0)
         status = gf_input_become_regular(input, error);
-    if (!status && input->regular && !input->memory && input->size >= 0) {
+    if (!status && input->memory && input->fd < 0)
+        status = put_in_file(input, error);
+    if (!status && input->regular && input->size >= 0) {
         *descriptor = input->fd;
         *offset = input->base;
     }

@@ -36,7 +36,8 @@ bool gf_input_stat(const char *path, struct stat *file);
 int gf_input_page(const struct gf_input *input);
 /* Gives the regular file that holds the input's bytes and the offset at which they begin, for
  * another process to read; the descriptor is -1 where there is no such file. A kept stream is first
- * read to its end into an unnamed file, which the input reads from then on. */
+ * read to its end into an unnamed file, which the input reads from then on; bytes in memory are
+ * copied into a file. */
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
 /* Whether a kept stream ends soon. Reads on while each part comes within that many milliseconds, up

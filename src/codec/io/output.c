@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,9 +12,28 @@
 
 enum { LARGE_BYTES = 128 << 10, RESERVED_FROM_BYTES = 16 << 20 };
 
-int gf_output_descriptor(const struct gf_output *output)
+int gf_output_descriptor(struct gf_output *output)
 {
+    if (output->in_memory && output->fd < 0)
+        output->fd = memfd_create("output", MFD_CLOEXEC);
     return output->fd;
+}
+
+/* Reads what another process has written for an output in memory. */
+static enum gf_status take_from_file(struct gf_output *output, size_t size, struct gf_error *error)
+{
+    free(output->memory);
+    output->memory = malloc(size);
+    output->capacity = output->memory ? size : 0;
+    if (!output->memory)
+        return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory", output->name);
+    for (size_t done = 0; done < size;) {
+        const ssize_t n = pread(output->fd, output->memory + done, size - done, (off_t)done);
+        if (n <= 0 && (!n || errno != EINTR))
+            return gf_output_fail(output, error);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return GF_OK;
 }
 
 enum gf_status gf_output_adopt(struct gf_output *output, int64_t size, struct gf_error *error)
@@ -26,7 +46,7 @@ enum gf_status gf_output_adopt(struct gf_output *output, int64_t size, struct gf
                        (long long)file.st_size, (long long)size);
     output->written = size;
     output->held = 0;
-    return GF_OK;
+    return output->in_memory ? take_from_file(output, (size_t)size, error) : GF_OK;
 }
 
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options)

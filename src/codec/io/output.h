@@ -32,8 +32,8 @@ enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
                                          struct gf_output **output,
                                          struct gf_error *error) GF_CHECKED;
 /* The descriptor of the file that receives the output's bytes, for another process to write from
- * its start; -1: there is none. */
-int gf_output_descriptor(const struct gf_output *output);
+ * its start; -1: there is none. An output in memory gets a file for that. */
+int gf_output_descriptor(struct gf_output *output);
 /* Tells the output that another process has written `size` bytes to its file; they count as the
  * output's from now on. */
 enum gf_status gf_output_adopt(struct gf_output *output, int64_t size,
