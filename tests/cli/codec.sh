@@ -50,6 +50,13 @@ case $has_codec in
         on_both $picture out.ppm transpose
         on_both $picture out.jpg --quality=50
     done
+    gpufilter --device=cuda --codec=gpu -v -i photo.jpg -o codec.jpg thumbnail=18 2>stderr
+    grep -q ', decoded at 1/2 by the GPU$' stderr || problem "not decoded at 1/2 by the GPU: $(cat stderr)"
+    for picture in photo.jpg 444.jpg 422.jpg gray.jpg progressive.jpg; do
+        for width in 18 9 4; do
+            on_both $picture out.jpg thumbnail=$width
+        done
+    done
     ;;
 3) skip "no GPU" ;;
 *) problem "it failed: $(cat stderr)" ;;

@@ -98,7 +98,7 @@ cmp -s full.ppm resized.ppm || problem "load=full is not what resize makes"
 run 0 gpufilter -i large.jpg -o reduced.ppm resize=150:load=reduced
 cmp -s thumb.ppm reduced.ppm || problem "load=reduced is not what thumbnail makes"
 run 0 gpufilter --explain --device=cpu -i large.jpg thumbnail=150
-grep -q '^decoding   at 1/4 of the file.s size, on the CPU$' stdout || problem "$(cat stdout)"
+grep -q '^decoding   at 1/4 of the file.s size$' stdout || problem "$(cat stdout)"
 
 begin "a thumbnail enlarges nothing, and needs a size"
 run 0 gpufilter -i in.ppm -o thumb.ppm thumbnail=400

@@ -401,8 +401,8 @@ static void test_cancelling(void **state)
         else
             setenv("JSIMD_FORCENONE", "1", true);
         check(fixture->group, fixture->decoder, &tally);
-        assert_int_equal(tally.decoded,
-                         1); /* the coefficients of all others are beyond the limits */
+        /* All other files have coefficients beyond the limits. */
+        assert_int_equal(tally.decoded, 1);
     }
 }
 

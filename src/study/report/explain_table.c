@@ -165,8 +165,7 @@ void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
     fprintf(file, "picture    %s to %s\n", gf_text_format(explanation->in, in),
             gf_text_format(explanation->out, out));
     if (explanation->reduction > 1)
-        fprintf(file, "decoding   at 1/%d of the file's size, on the CPU\n",
-                explanation->reduction);
+        fprintf(file, "decoding   at 1/%d of the file's size\n", explanation->reduction);
     fprintf(file, "device     %s (%s)\n", explanation->device, explanation->reason);
     put_settings(file, explanation);
     for (int s = 0; s < explanation->segments; s++)
