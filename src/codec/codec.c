@@ -136,8 +136,8 @@ static bool is_special_file(const char *path)
     return !stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
-/* The format in which an output is written whose input's format can only be read; every other
- * format is itself. */
+/* Returns the format of an output for an input's format: a format that can only be read becomes
+ * another one, every other format stays. */
 static enum gf_file_format written_as(enum gf_file_format format)
 {
     const struct gf_file_type *const type = gf_file_type(format), *other;
@@ -150,7 +150,7 @@ static enum gf_file_format written_as(enum gf_file_format format)
     return format;
 }
 
-/* All extensions that can be written, each behind a dot. */
+/* Lists all extensions that can be written, each after a dot. */
 static void list_extensions(char *text, size_t size)
 {
     const struct gf_file_type *type;
@@ -173,7 +173,7 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
     if (*format == GF_FILE_AUTO && path && gf_file_format_keeps_extension(path))
         *format = named;
     if (*format == GF_FILE_AUTO && (!path || !strcmp(path, "-") || is_special_file(path)))
-        /* If the input's format is unknown, opening the input fails later with a better message
+        /* If the input's format is unknown, opening the input fails later, with a better message
          * than this function could give. */
         *format = written_as(fallback);
     const struct gf_file_type *const type = gf_file_type(*format);
@@ -207,7 +207,7 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
 }
 
 /* Refuses to write colours to a .pgm file, which holds gray. There are several conversions to gray,
- * so the caller has to ask for one of them. */
+ * so that the caller has to choose one. */
 static enum gf_status check_name(const struct gf_output *output, struct gf_format format,
                                  const struct gf_options *options, struct gf_error *error)
 {
@@ -221,8 +221,7 @@ static enum gf_status check_name(const struct gf_output *output, struct gf_forma
                    name);
 }
 
-/* options->lossless promises that the file holds the pixels unchanged. Fails where the file format
- * cannot do that. */
+/* Fails if options->lossless is set, and the file format cannot keep the pixels unchanged. */
 static enum gf_status check_lossless(const struct gf_output *output,
                                      const struct gf_file_type *type, struct gf_format format,
                                      const struct gf_options *options, struct gf_error *error)

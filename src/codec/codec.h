@@ -1,5 +1,5 @@
-/* Reads and writes picture files row by row, whatever their format. This is the one header of
- * src/codec that the layers above need; source.h says what a source and a sink are. */
+/* Reads and writes picture files row by row, whatever their format. Layers above need no other
+ * header of src/codec; source.h declares sources and sinks. */
 #ifndef GF_CODEC_CODEC_H
 #define GF_CODEC_CODEC_H
 
@@ -19,44 +19,44 @@
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error) GF_CHECKED;
 
-/* The format to write to `path` (NULL: to memory): options->format, else the one that the extension
- * names, else `fallback` (the input's own format) for standard output and special files.
- * GF_ERROR_USAGE where the extension is unknown or of a format that is only read,
- * GF_ERROR_UNAVAILABLE where the format's library is missing. */
+/* Chooses the format of an output to `path` (NULL: to memory): options->format, otherwise the
+ * format of the extension, otherwise `fallback` (the input's own format) for standard output and
+ * special files. Returns GF_ERROR_USAGE if the extension is unknown or its format is only read,
+ * GF_ERROR_UNAVAILABLE if the format's library is missing. */
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error) GF_CHECKED;
-/* Recognises a file's format by its first bytes; GF_FILE_AUTO where they belong to no known
+/* Recognises a file's format by its first bytes. Returns GF_FILE_AUTO if they belong to no known
  * format. */
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
-/* The format that the file name's extension stands for; GF_FILE_AUTO where there is none. */
+/* Returns the format of the file name's extension; GF_FILE_AUTO if there is none. */
 enum gf_file_format gf_file_format_named(const char *path);
 /* The format's name, such as "PNG"; "" for GF_FILE_AUTO. */
 const char *gf_file_format_name(enum gf_file_format format);
-/* Whether a file of the format can be followed by another picture in the same input: its reader
- * stops exactly at the end of the picture. */
+/* Whether another picture can follow a file of the format in the same input: its reader stops
+ * exactly at the end of the picture. */
 bool gf_file_format_has_end(enum gf_file_format format);
 /* Whether the path's extension belongs to a format that can be written, so that an output may have
  * the same name. */
 bool gf_file_format_keeps_extension(const char *path);
-/* The usual extension, without the dot, of an output whose input has this format. The text is valid
- * until the thread's next call. */
+/* Returns the usual extension, without the dot, of an output whose input has this format. The text
+ * is valid until the thread's next call. */
 const char *gf_file_format_extension(enum gf_file_format format);
 
-/* The pixel format in which a file of this type stores a picture of `format`: JPEG has 8 bits, JPEG
- * and PNM have no alpha, WebP has no gray. formats.h has the table. */
+/* Returns the pixel format in which a file of this type stores a picture of `format`: JPEG has 8
+ * bits, JPEG and PNM have no alpha, WebP has no gray. formats.h has the table. */
 struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format);
 
 /* The memory that a sink needs to write a picture of this pixel format. */
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options);
 
-/* Opens a sink. `format` is the format of the rows to come. write() converts what the file format
- * cannot hold: for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is
- * dropped, the colour stays as it is, and options->warn is called once (the pipeline composes such
- * pictures over a colour before). The metadata is written unless options->strip is set; its
- * orientation becomes 1 unless options->autorotate is off. GF_ERROR_UNFIT for colours in a .pgm
- * file, and for options->lossless where the file format is always lossy. */
+/* Opens a sink. `format` is that of the rows that will be written. write() converts what the file
+ * format cannot hold: for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha
+ * is dropped, the colour does not change, and options->warn is called once (the pipeline composes
+ * such pictures over a colour before). The metadata is written unless options->strip is set; its
+ * orientation becomes 1 unless options->autorotate is off. Returns GF_ERROR_UNFIT for colours in a
+ * .pgm file, and for options->lossless if the file format is always lossy. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

@@ -28,8 +28,8 @@ static enum gf_status create_jpeg(struct gf_output *output, struct gf_format for
     return gf_jpeg_sink_open(output, format, metadata, options, 0, sink, error);
 }
 
-/* The first brand "mif1" does not say how the picture is coded; the list of brands behind it
- * does. */
+/* Searches the list of brands, because the first brand "mif1" does not say how the picture is
+ * coded. */
 static bool has_brand(const unsigned char *bytes, size_t size, const char *brand)
 {
     size_t end = size >= 4 ? (size_t)(bytes[2] << 8 | bytes[3]) : 0;

@@ -15,7 +15,7 @@ enum gf_lossy {
 };
 
 struct gf_magic {
-    size_t offset, length; /* the place in a file; length 0: this entry is unused */
+    size_t offset, length; /* bytes and their offset in a file; length 0: this entry is unused */
     const char *bytes;
 };
 
@@ -23,32 +23,35 @@ struct gf_file_type {
     enum gf_file_format format;
     const char *choice;          /* the word for --format, such as "jxl" */
     const char *name;            /* the name in messages, such as "JPEG XL" */
-    const char *extensions;      /* with blanks between them; the first one is the usual one */
+    const char *extensions;      /* separated by blanks, the usual extension first */
     const char *read_extensions; /* further extensions, of inputs only; may be NULL */
-    const char *instead;         /* the extension that outputs get where the format is only read */
+    const char *instead;         /* the extension of outputs, if the format is only read */
     struct gf_magic magic[4];
-    /* Where `magic` is not enough; may be NULL. */
+    /* Recognises a file, if `magic` is not enough; may be NULL. */
     bool (*recognise)(const unsigned char *bytes, size_t size);
     /* The most bits of a sample, 8 or 16. */
     int bits;
-    bool gray, alpha; /* whether a file can hold one channel, and alpha */
-    unsigned keeps;   /* set of enum gf_metadata_kind: what files of the program can hold */
+    bool gray, alpha; /* a file can hold one channel; a file can hold alpha */
+    unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that files of the program can
+                       * hold */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */
     enum gf_tags_room tags;
-    bool has_end; /* the reader stops where the picture ends: another can follow in the input */
+    bool has_end; /* the reader stops at the end of the picture: another one can follow in the
+                   * input */
     enum gf_lossy lossy;
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
-    /* The options that affect files of this format, as the command line's words with blanks between
-     * them. jpeg_takes has those that affect the format where options->tiff_compression is JPEG;
-     * NULL where there is no difference. */
+    /* The options that affect files of this format: the command line's words, separated by blanks.
+     * jpeg_takes has those that affect the format if options->tiff_compression is JPEG; NULL if
+     * they are the same. */
     const char *takes, *jpeg_takes;
-    /* The library that the format needs; NULL where none, or one that every build has. */
+    /* The library that the format needs; NULL if it needs none, or a library that every build
+     * has. */
     struct gf_library *library;
-    /* The package with the library; set even where `open` is NULL. */
+    /* The package of the library; set even if `open` is NULL. */
     const char *package;
     gf_source_opener *open;           /* NULL: the program was built without the library */
-    gf_sink_opener *create;           /* NULL where `open` is NULL or the format is only read */
-    gf_sink_memory_call *sink_memory; /* NULL where writing needs almost no memory */
+    gf_sink_opener *create;           /* NULL if `open` is NULL or the format is only read */
+    gf_sink_memory_call *sink_memory; /* NULL if writing needs almost no memory */
 };
 
 /* The declaration of the format with that number, from 0; NULL for a number beyond the last. */
@@ -56,11 +59,11 @@ const struct gf_file_type *gf_file_type_at(int index);
 /* The type of a format; NULL for GF_FILE_AUTO. */
 const struct gf_file_type *gf_file_type(enum gf_file_format format);
 /* Whether the option, given as the command line's word, has no effect on files of this format
- * although it has on others. */
+ * although it affects other formats. */
 bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_options *options,
                           const char *option);
-/* The name of a format that the program knows but does not read, such as "PDF". `bytes` are a
- * file's first ones, of which 256 are enough. NULL where they belong to no such format. */
+/* Returns the name of a format that the program knows but does not read, such as "PDF". `bytes` are
+ * a file's first bytes, of which 256 are enough. Returns NULL if they belong to no such format. */
 const char *gf_foreign_format(const unsigned char *bytes, size_t size);
 /* Whether the list, such as "jpg jpeg jpe", contains the word; upper and lower case count as the
  * same. */

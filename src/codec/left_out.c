@@ -22,8 +22,8 @@ static const struct {
              {GF_KIND_DENSITY, "density"},
              {GF_KIND_ORIENTATION, "orientation"}};
 
-/* The kinds of metadata that the output loses although the user did not ask for that. --strip asks
- * for it, except for the orientation of a picture that has to be turned. */
+/* Returns the kinds of metadata that the output loses although the user did not ask for that.
+ * --strip asks for it, except for the orientation of a picture that has to be turned. */
 static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_metadata *metadata,
                            const struct gf_metadata *kept, const struct gf_options *options)
 {
@@ -35,8 +35,7 @@ static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_meta
 
 /* Whether the picture's colours hardly differ from sRGB. A gamma of 2.2 with sRGB's primaries
  * counts as sRGB: it differs by up to 7 of 255 in dark colours, and every program shows it as sRGB.
- * A profile that is unusable counts as sRGB as well; one that the program cannot interpret does
- * not. */
+ * An unusable profile also counts as sRGB; a profile that the program cannot interpret does not. */
 static bool is_srgb(struct gf_icc icc, int channels)
 {
     enum { STEPS_MOST = 8, STEP = 17, LEVELS = 16, PIXELS = LEVELS * LEVELS * LEVELS };
@@ -65,8 +64,8 @@ static bool is_srgb(struct gf_icc icc, int channels)
     return same;
 }
 
-/* Warns where colours look different because the output has no profile: a file without one is shown
- * as sRGB. */
+/* Warns if colours look different because the output has no profile: a file without a profile is
+ * shown as sRGB. */
 static void warn_of_colours(const char *name, const struct gf_file_type *type,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options)

@@ -4,9 +4,9 @@
 
 #include "codec/formats.h"
 
-/* Gives options->warn one line that names all lost metadata, and one line where the colours look
- * different because of that. `name` is the output, `type` its file format, `format` its pixel
- * format, and `kept` what gf_metadata_for_output() has made of the metadata. */
+/* Passes one line to options->warn that names all lost metadata, and one line if the colours look
+ * different without it. `name` is the output, `type` its file format, `format` its pixel format,
+ * and `kept` the result of gf_metadata_for_output(). */
 void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
                       const struct gf_metadata *metadata, const struct gf_metadata *kept,
                       const struct gf_options *options);

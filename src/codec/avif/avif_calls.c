@@ -6,9 +6,9 @@ struct gf_avif_calls gf_avif;
 struct gf_library gf_avif_library =
     GF_LIBRARY(gf_avif, GF_AVIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_avif));
 
-/* What each EXIF orientation is in HEIF: first `angle` quarter turns counter-clockwise, then a
- * mirroring that exchanges top and bottom (0) or left and right (1) (ISO/IEC 23008-12, 6.5.10 and
- * 6.5.12). */
+/* The transformations of HEIF for each EXIF orientation: first `angle` quarter turns counter-
+ * clockwise, then a mirroring that exchanges top and bottom (0) or left and right (1) (ISO/IEC
+ * 23008-12, 6.5.10 and 6.5.12). */
 enum { NO_MIRROR = -1 };
 
 static const struct {
@@ -27,8 +27,8 @@ int gf_avif_orientation(const avifImage *image)
 {
     int angle = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0;
     int mirror = image->transformFlags & AVIF_TRANSFORM_IMIR ? MIRROR(image) & 1 : NO_MIRROR;
-    /* A mirroring after half a turn is the other mirroring without a turn. The table has only one
-     * of these two descriptions. */
+    /* A mirroring after half a turn equals the other mirroring without a turn. The table has only
+     * one of these two descriptions. */
     if (mirror == 1 && angle) {
         angle = (angle + 2) & 3;
         mirror = 0;

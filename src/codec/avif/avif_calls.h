@@ -22,7 +22,8 @@ struct gf_avif_calls {
 };
 extern struct gf_avif_calls gf_avif;
 
-/* The EXIF orientation, 1..8, that the picture's rotation and mirroring amount to. */
+/* Returns the EXIF orientation, 1..8, that has the same effect as the picture's rotation and
+ * mirroring. */
 int gf_avif_orientation(const avifImage *image);
 void gf_avif_set_orientation(avifImage *image, int orientation);
 

@@ -12,9 +12,9 @@
 struct avif_source {
     struct gf_whole_source whole;
     avifDecoder *decoder;
-    bool cut; /* the file ends before all that its header describes */
+    bool cut; /* the file ends before the data that its header describes */
     int page;
-    int left, top;           /* place of the cropped picture within the stored one, in pixels */
+    int left, top;           /* position of the cropped picture in the stored picture, in pixels */
     struct gf_format stored; /* format of the stored picture after libavif's conversion to RGB */
 };
 
@@ -95,8 +95,6 @@ static enum gf_status avif_decode(struct gf_whole_source *source, unsigned char 
     return status;
 }
 
-/* ---- the header ---- */
-
 static bool read_metadata(struct avif_source *avif)
 {
     const avifImage *const image = avif->decoder->image;
@@ -118,9 +116,8 @@ static bool read_metadata(struct avif_source *avif)
 }
 
 /* Computes where the crop of one dimension begins and how long it is, in pixels. `size` is the
- * crop's length and `distance` is the distance between the centre of the crop and that of the
- * picture; both are fractions (ISO/IEC 14496-12, 12.1.4). False where the crop does not lie within
- * the picture. */
+ * crop's length, and `distance` is the distance from the picture's centre to the crop's; both are
+ * fractions (ISO/IEC 14496-12, 12.1.4). Returns false if the crop is not inside the picture. */
 static bool crop_of(int length, const uint32_t size[2], const uint32_t distance[2], int *begin,
                     int *cropped)
 {
@@ -163,8 +160,8 @@ static void warn_of_aspect(const struct avif_source *avif)
                 (unsigned)aspect.hSpacing, (unsigned)aspect.vSpacing);
 }
 
-/* Parses the file, of which at most `missing` bytes at the end may be lacking. libavif refuses a
- * file that lacks more, before it allocates memory for the missing bytes. */
+/* Parses the file, which may lack at most `missing` bytes at its end. libavif refuses a file that
+ * lacks more, before it allocates memory for the missing bytes. */
 static avifResult parse(struct avif_source *avif, uint64_t missing)
 {
     const struct gf_whole_source *const whole = &avif->whole;
@@ -184,8 +181,8 @@ static avifResult parse(struct avif_source *avif, uint64_t missing)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    /* Measured bytes for each pixel: gray_bytes and the like for the planes and the frames of the
-     * AV1 decoder, crop_bytes for the RGB picture that is cropped afterwards. */
+    /* Measured bytes for each pixel: gray_bytes, colour_bytes and alpha_bytes for the planes and
+     * the frames of the AV1 decoder, crop_bytes for the RGB picture that is cropped afterwards. */
     const double gray_bytes = 4.2, colour_bytes = 3.2, alpha_bytes = 4.5, crop_bytes = 4;
     const uint64_t missing_most = 64 << 20;
     struct avif_source *const avif = (struct avif_source *)whole;

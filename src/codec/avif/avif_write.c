@@ -49,7 +49,7 @@ static void describe(const struct gf_whole_sink *sink, avifImage *image)
             : AVIF_MATRIX_COEFFICIENTS_BT601;
 }
 
-/* Some versions of this libavif function return an error code, older ones return nothing. */
+/* This libavif function returns an error code in some versions, and nothing in older ones. */
 #if AVIF_VERSION_MAJOR >= 1
 #define RESULT_OF(call) (call)
 #else
@@ -171,8 +171,8 @@ static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *e
 struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
-    /* Measured bytes for each pixel: what drawings and screens take, for which the encoder keeps
-     * tables; photographs take a third. */
+    /* Measured bytes for each pixel of drawings and screens, for which the encoder keeps tables;
+     * photographs take a third. */
     const double library_bytes = 80;
     return gf_whole_sink_memory(format, library_bytes);
 }

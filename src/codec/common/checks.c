@@ -10,7 +10,7 @@ void gf_warn(const struct gf_options *options, const char *format, ...)
 {
     if (!options->warn)
         return;
-    char text[500]; /* the error's text and what follows from the error */
+    char text[500]; /* the error's text and its consequence */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

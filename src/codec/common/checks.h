@@ -1,4 +1,4 @@
-/* Options and messages that all file formats share: warnings, limits, errors, threads. */
+/* Checks and messages for all file formats: warnings, limits, errors, numbers of threads. */
 #ifndef GF_CODEC_COMMON_CHECKS_H
 #define GF_CODEC_COMMON_CHECKS_H
 
@@ -12,23 +12,23 @@
 /* Passes one line to options->warn, if the caller set it. */
 void gf_warn(const struct gf_options *options, const char *format, ...) GF_PRINTF(2, 3);
 
-/* The number of threads that one picture may use, and the number that a codec's library may start
- * by itself. */
+/* Return the number of threads that one picture may use, and the number of threads that a codec's
+ * library may start. */
 int gf_codec_threads(const struct gf_options *options);
 int gf_library_threads(const struct gf_options *options);
 
-/* The subsampling of chroma to use: GF_SUBSAMPLING_AUTO is replaced by its present meaning, which
- * only this function knows. */
+/* Returns the subsampling of chroma. Only this function knows the present meaning of
+ * GF_SUBSAMPLING_AUTO. */
 enum gf_subsampling gf_subsampling_of(const struct gf_options *options);
 
-/* GF_ERROR_INPUT where a picture has no pixels, has more than options->max_pixels, or has a side
- * that is too long. */
+/* Returns GF_ERROR_INPUT if a picture has no pixels, has more than options->max_pixels, or has a
+ * side that is too long. */
 enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 
-/* GF_ERROR_INPUT where that takes more memory than `limit`, which follows from
- * options->memory_bytes; `why` is the reason, such as "it is decoded as a whole". shared: the
- * pictures of a batch have that limit together. */
+/* Returns GF_ERROR_INPUT if `bytes` exceeds `limit`, which depends on options->memory_bytes; `why`
+ * is the reason, such as "it is decoded as a whole". shared: the limit applies to all pictures of a
+ * batch together. */
 enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes, uint64_t limit,
                                const struct gf_options *options, bool shared,
                                struct gf_error *error) GF_CHECKED;
@@ -41,12 +41,12 @@ enum gf_status gf_memory_check_proportion(const struct gf_source *source,
                                           const struct gf_options *options,
                                           struct gf_error *error) GF_CHECKED;
 
-/* The end of an error message about damage, which suggests options->allow_truncated; "" where that
- * option is set already. */
+/* Returns the end of an error message about damage, which suggests options->allow_truncated; "" if
+ * that option is set. */
 const char *gf_truncated_hint(const struct gf_options *options);
 
-/* Fails with GF_ERROR_INPUT and "in.png: truncated after row 412 of 2160"; for row -1 with "in.png:
- * truncated in the header". */
+/* Fails with GF_ERROR_INPUT and a message such as "in.png: truncated after row 412 of 2160"; for
+ * row -1 "in.png: truncated in the header". */
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows);
 

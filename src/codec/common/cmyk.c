@@ -24,8 +24,8 @@ static enum gf_status build(struct gf_icc icc, int bits, struct gf_cmyk *cmyk,
                                   : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
 }
 
-/* Opens the conversion that replaces the picture's own unusable profile: by the profile in the
- * options, else by the plain formula. */
+/* Opens the conversion that replaces the picture's unusable profile: by the profile in the options,
+ * or by the simple formula. */
 static enum gf_status open_other(const char *name, const char *why, const char *detail,
                                  const struct gf_options *options, struct gf_cmyk *cmyk,
                                  struct gf_error *error)
@@ -74,8 +74,6 @@ void gf_cmyk_close(struct gf_cmyk *cmyk)
     free(cmyk->transform);
     cmyk->transform = NULL;
 }
-
-/* ---- rows ---- */
 
 GF_TARGET_CLONES static void plain_8(const unsigned char *inks, unsigned char *rgb, int pixels,
                                      unsigned flip)

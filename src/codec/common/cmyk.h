@@ -1,5 +1,5 @@
-/* Converts pictures of four inks (CMYK) to RGB while they are read: by their ICC profile, or
- * without one by the simple formula that other programs use as well. */
+/* Converts pictures of four inks (CMYK) to RGB while they are read: by their ICC profile, or by the
+ * same simple formula as other programs. */
 #ifndef GF_CODEC_COMMON_CMYK_H
 #define GF_CODEC_COMMON_CMYK_H
 
@@ -9,13 +9,14 @@
 /* The conversion of a picture's inks to RGB. */
 struct gf_cmyk {
     int bits;                           /* bits of a sample: 8 or 16 */
-    struct gf_icc_transform *transform; /* to sRGB; NULL: the simple formula is used */
+    struct gf_icc_transform *transform; /* the transform to sRGB; NULL: the simple formula is
+                                         * used */
 };
 
 /* Prepares the conversion to sRGB, relative colorimetric with black point compensation, by the
  * profile in `metadata`. The profile is then removed from `metadata`, since the result is sRGB.
- * Without a usable profile options->cmyk_profile is used; without that one, R = (1 - C)(1 - K), G
- * and B likewise, and options->warn is called. There is no standard press whose profile could be
+ * Without a usable profile it uses options->cmyk_profile; without that profile, R = (1 - C)(1 - K),
+ * G and B likewise, and options->warn is called. There is no standard press whose profile could be
  * assumed, nor a free profile to ship. */
 enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *name,
                             const struct gf_options *options, struct gf_cmyk *cmyk,

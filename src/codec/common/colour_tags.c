@@ -22,8 +22,8 @@ void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int tra
     tags->cicp[3] = 1;
 }
 
-/* For HDR alone (JPEG XL) only the primaries that JPEG XL has can be kept: BT.709, BT.2020, and P3
- * with either of its white points. */
+/* Copies the cICP. For HDR alone (JPEG XL) only JPEG XL's primaries can be kept: BT.709, BT.2020,
+ * and P3 with either of its white points. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept)
 {
@@ -37,7 +37,7 @@ bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_ro
 }
 
 /* Converts the primaries and the transfer function of a cICP to a colour space that an ICC profile
- * can describe; false where there is none. */
+ * can describe. Returns false if there is none. */
 static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
 {
     static const struct {

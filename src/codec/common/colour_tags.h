@@ -1,6 +1,6 @@
-/* The colour information of a file beside an ICC profile: a PNG's cICP, sRGB, gAMA and cHRM chunks,
- * or the cICP numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags keeps them;
- * other outputs get an ICC profile made of them. */
+/* The colour information of a file other than an ICC profile: a PNG's cICP, sRGB, gAMA and cHRM
+ * chunks, or the cICP numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags
+ * keeps them; other outputs get an ICC profile made from them. */
 #ifndef GF_CODEC_COMMON_COLOUR_TAGS_H
 #define GF_CODEC_COMMON_COLOUR_TAGS_H
 
@@ -12,8 +12,8 @@ struct gf_colour_tags {
     bool has_cicp, has_srgb, has_gamma, has_chromaticities;
     unsigned char cicp[4]; /* ITU-T H.273: primaries, transfer, matrix, full range */
     unsigned char intent;  /* the rendering intent of an sRGB chunk, 0..3 */
-    uint32_t gamma;        /* 100,000 times the exponent by which light becomes samples */
-    /* 100,000 times the chromaticities x and y of white, red, green and blue; signed */
+    uint32_t gamma;        /* 100,000 times the exponent that converts light to samples */
+    /* 100,000 times the chromaticities x and y of white, red, green and blue; signed. */
     int32_t chromaticity[8];
     bool told; /* whether the warning about gf_colour_tags_unsaid() was given */
 };
@@ -26,10 +26,9 @@ enum gf_tags_room {
     GF_TAGS_ALL
 };
 
-/* Sets a cICP of RGB in the full range. Does nothing where one of the numbers means
- * "unspecified". */
+/* Sets a cICP of RGB in the full range. Does nothing if one of the numbers means "unspecified". */
 void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer);
-/* Copies a cICP that the output's format has room for; false where there is none. */
+/* Copies a cICP that the output's format can hold. Returns false if there is none. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept);
 bool gf_transfer_is_hdr(int transfer);
@@ -40,13 +39,13 @@ enum { GF_COLOURS_TEXT_SIZE = 48 };
 bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
                            char text[GF_COLOURS_TEXT_SIZE]);
 
-/* Whether the tags say something that the file's ICC profile does not override: cICP comes first,
- * then the profile, then sRGB, and last gAMA with cHRM (PNG, third edition, 4.3). */
+/* Whether the tags have information that the file's ICC profile does not override: cICP comes
+ * first, then the profile, then sRGB, and last gAMA with cHRM (PNG, third edition, 4.3). */
 bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc);
 
 /* Makes the profile that the tags describe, in at most GF_ICC_MADE_MOST bytes, and returns its
- * size; 0 where they describe none, as a cICP of HDR does not. A gamma without chromaticities gets
- * those of sRGB; chromaticities without a gamma get the curve of sRGB. */
+ * size; 0 if they describe none, such as a cICP of HDR. A gamma without chromaticities gets those
+ * of sRGB; chromaticities without a gamma get the curve of sRGB. */
 size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile);
 
 #endif

@@ -46,7 +46,7 @@ static void tiff_put(struct gf_blob *exif, size_t at, int bytes, uint32_t value)
 
 struct directory {
     size_t first; /* offset of the first entry */
-    size_t count; /* entries that lie within the block */
+    size_t count; /* number of the entries that are within the block */
     size_t next;  /* the offset of the link to the next directory; 0 where the file ends before
                    * it */
 };
@@ -71,7 +71,7 @@ static bool first_directory(const struct gf_blob *exif, struct directory *direct
            read_directory(exif, tiff_get(exif, 4, 4), directory);
 }
 
-/* The offset of an entry; 0 where the directory has no entry with that tag. */
+/* Returns the offset of an entry; 0 if the directory has no entry with that tag. */
 static size_t find_entry(const struct gf_blob *exif, const struct directory *directory,
                          uint32_t tag)
 {
@@ -88,8 +88,8 @@ static int number_bytes(uint32_t type)
     return type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_BYTE ? 1 : 0;
 }
 
-/* The offset of a single number's value, and its size in bytes; 0 where the directory has no such
- * number. */
+/* Finds a single number. Returns the offset of its value, and its size in *bytes; 0 if the
+ * directory has no such number. */
 static size_t find_number(const struct gf_blob *exif, const struct directory *directory,
                           uint32_t tag, int *bytes)
 {
@@ -115,7 +115,7 @@ int gf_exif_orientation(const struct gf_blob *exif)
     return value >= 1 && value <= 8 ? (int)value : 1;
 }
 
-/* Appends a copy of the first directory that has the orientation. */
+/* Appends a copy of the first directory with an entry for the orientation. */
 static bool add_orientation(struct gf_blob *exif, int orientation)
 {
     static const unsigned char empty[TIFF_HEADER] = {'M', 'M', 0, 42};
@@ -131,7 +131,8 @@ static bool add_orientation(struct gf_blob *exif, int orientation)
     memset(grown + exif->size, 0, size - exif->size);
     *exif = (struct gf_blob){grown, size};
     size_t from = 0, to = begin + 2;
-    for (; from < old.count; from++, to += TIFF_ENTRY) { /* entries stand in the tags' order */
+    for (; from < old.count; from++, to += TIFF_ENTRY) { /* entries are in the order of their
+                                                          * tags */
         if (tiff_get(exif, old.first + from * TIFF_ENTRY, 2) >= TAG_ORIENTATION)
             break;
         memcpy(grown + to, grown + old.first + from * TIFF_ENTRY, TIFF_ENTRY);
@@ -164,7 +165,8 @@ bool gf_exif_has_density(const struct gf_blob *exif)
     return first_directory(exif, &directory) && find_entry(exif, &directory, TAG_X_RESOLUTION);
 }
 
-/* A number that is too large for its type becomes a LONG: the entry has room for one. */
+/* Sets a number. If it is too large for its type, the type becomes LONG, for which every entry has
+ * room. */
 static void set_number(struct gf_blob *exif, const struct directory *directory, uint32_t tag,
                        uint32_t value)
 {
@@ -192,8 +194,6 @@ void gf_exif_set_size(struct gf_blob *exif, int width, int height)
     set_number(exif, &directory, TAG_HEIGHT, (uint32_t)height);
 }
 
-/* ---- removing thumbnails ---- */
-
 /* Reads the number at `index` among the tag's numbers. */
 static bool get_number(const struct gf_blob *exif, const struct directory *directory, uint32_t tag,
                        size_t index, size_t *value)
@@ -211,8 +211,8 @@ static bool get_number(const struct gf_blob *exif, const struct directory *direc
     return true;
 }
 
-/* Overwrites the thumbnail's bytes with zeros. The header and the first directory are spared, even
- * if the file claims that the thumbnail lies there. */
+/* Overwrites the thumbnail's bytes with zeros, but never the header and the first directory, even
+ * if the file claims that the thumbnail is there. */
 static void wipe(struct gf_blob *exif, const struct directory *first, size_t at, size_t size)
 {
     const size_t end = first->next + 4;
@@ -263,7 +263,7 @@ bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf)
     *mpf = (struct gf_mpf){0};
     if (size < sizeof name || memcmp(payload, name, sizeof name) != 0)
         return false;
-    /* The cast is safe, since nothing writes to this blob. */
+    /* The cast is safe, because this blob is only read. */
     const struct gf_blob index = {(unsigned char *)payload + sizeof name, size - sizeof name};
     struct directory directory;
     const size_t entry =

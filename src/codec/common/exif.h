@@ -13,23 +13,23 @@
 bool gf_exif_begins(const unsigned char *data, size_t size);
 /* The orientation that EXIF states, 1..8; 1 where it states none. */
 int gf_exif_orientation(const struct gf_blob *exif);
-/* Sets the orientation in EXIF. Where EXIF has no orientation an entry is added, and an empty block
- * becomes EXIF, unless the orientation is 1. False when out of memory. */
+/* Sets the orientation in EXIF. If EXIF lacks an orientation an entry is added, and an empty block
+ * becomes EXIF, unless the orientation is 1. Returns false when out of memory. */
 bool gf_exif_set_orientation(struct gf_blob *exif, int orientation);
-/* Changes the picture's size in pixels where EXIF states one. */
+/* Changes the picture's size in pixels if EXIF states one. */
 void gf_exif_set_size(struct gf_blob *exif, int width, int height);
 /* Whether EXIF states a resolution. */
 bool gf_exif_has_density(const struct gf_blob *exif);
 /* Removes the thumbnails: nothing refers to them any more, and their bytes are zero or cut off. */
 void gf_exif_remove_thumbnails(struct gf_blob *exif);
 
-/* The pictures behind a JPEG's end marker that an MPF index lists. The index is a TIFF structure,
- * too. (CIPA DC-007, Multi-Picture Format) */
+/* The pictures after a JPEG's end marker that an MPF index lists. The index is a TIFF structure.
+ * (CIPA DC-007, Multi-Picture Format) */
 struct gf_mpf {
     int pictures; /* number of pictures, without the JPEG itself and its thumbnails */
-    int64_t end;  /* where the last picture ends, counted from the segment's payload; 0: unknown */
+    int64_t end;  /* the end of the last picture, counted from the segment's payload; 0: unknown */
 };
-/* Reads the payload of a JPEG's APP2 segment; false: the payload is no such index. */
+/* Reads the payload of a JPEG's APP2 segment. Returns false if the payload is no such index. */
 bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf);
 
 #endif

@@ -98,8 +98,8 @@ void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_
         metadata->unread |= GF_KIND_GAIN_MAP;
 }
 
-/* The kind of an auxiliary picture, which the end of its type tells. Alpha counts as none, since it
- * is read with the picture. */
+/* Returns the kind of an auxiliary picture, which the end of its type states. Alpha counts as none,
+ * because it is read with the picture. */
 static unsigned auxiliary_kind(const char *type, size_t length)
 {
     static const struct {
@@ -118,8 +118,8 @@ static unsigned auxiliary_kind(const char *type, size_t length)
     return GF_KIND_AUXILIARY;
 }
 
-/* A gain map of the ISO standard is announced by a brand in the first box. Other kinds are
- * auxiliary pictures, whose types are named in boxes before the pixels. */
+/* Notes auxiliary pictures. A brand in the first box announces a gain map of the ISO standard. The
+ * types of other auxiliary pictures are in boxes before the pixels. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file)
 {
     enum { BOXES_MOST = 64 << 10, TYPE_HEAD = 8 };
@@ -182,8 +182,8 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
     return true;
 }
 
-/* Removes the preview picture that IPTC can hold (IIM 4.2, 2:200 to 2:202). Damaged records are
- * removed with all that follows them, since a preview might be there. */
+/* Removes the preview picture from IPTC (IIM 4.2, 2:200 to 2:202). Damaged records are removed
+ * together with all later records, since a preview might be there. */
 static void remove_preview(struct gf_blob *iptc)
 {
     enum { HEAD = 5, RECORD = 2, FIRST = 200, LAST = 202 };
@@ -192,7 +192,7 @@ static void remove_preview(struct gf_blob *iptc)
     while (at + HEAD <= end && end <= iptc->size && iptc->data[at] == IPTC_TAG) {
         const unsigned char *const head = iptc->data + at;
         size_t size = HEAD + get_be(head + 3, 2);
-        if (head[3] & 0x80) { /* the record's length is itself a number of several bytes */
+        if (head[3] & 0x80) { /* the record's length is a number of several bytes */
             const size_t digits = get_be(head + 3, 2) & 0x7fff;
             if (digits > 4 || at + HEAD + digits > end)
                 break;
@@ -214,8 +214,6 @@ static void remove_preview(struct gf_blob *iptc)
         iptc->data[to++] = 0;
     iptc->size = to == RESOURCE_HEAD ? 0 : to;
 }
-
-/* ---- ICC ---- */
 
 enum { ICC_PART_HEADER = sizeof GF_APP2_ICC + 2, ICC_COLOUR_SPACE = 16 };
 

@@ -1,5 +1,5 @@
 /* The metadata of a file that an output keeps: ICC profile, EXIF, XMP, IPTC, texts and density. The
- * codecs find the blocks in their files and write them; this code knows what the blocks mean. */
+ * codecs find the blocks in their files and write them; this code interprets the blocks. */
 #ifndef GF_CODEC_COMMON_METADATA_H
 #define GF_CODEC_COMMON_METADATA_H
 
@@ -26,7 +26,7 @@ enum gf_metadata_kind {
     GF_KIND_DENSITY = 128,
     GF_KIND_ORIENTATION = 256,
     GF_KIND_GAIN_MAP = 512,
-    GF_KIND_PICTURES = 1024, /* other pictures that follow the one that is read */
+    GF_KIND_PICTURES = 1024, /* other pictures after the picture that is read */
     GF_KIND_DEPTH = 2048,
     GF_KIND_AUXILIARY = 4096, /* auxiliary pictures: a gain map or a depth map of the picture */
     GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
@@ -37,7 +37,8 @@ struct gf_metadata {
     struct gf_blob icc;  /* an ICC profile */
     struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
     struct gf_blob xmp;  /* the XMP packet */
-    /* The palette of a PNG, as RGBA. Another PNG of the same pixels gets this palette again. */
+    /* The palette of a PNG, as RGBA. If the output is a PNG of the same pixels, it gets this
+     * palette. */
     struct gf_blob palette;
     struct gf_blob iptc; /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
     struct gf_texts texts;
@@ -45,7 +46,7 @@ struct gf_metadata {
     unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */
     double density_x, density_y;          /* pixels per metre; 0: unknown */
     int orientation;                      /* EXIF's number, 1..8; 1 where the file states none */
-    unsigned unread; /* set of enum gf_metadata_kind: what the file has and is not read */
+    unsigned unread; /* metadata of the file that is not read (enum gf_metadata_kind) */
     bool filtered;   /* filters have changed the pixels: thumbnails do not show them */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
@@ -60,13 +61,13 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
 enum { GF_METADATA_MAX = 255 * 65519 };
 
 /* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. Data that is no TIFF
- * structure is ignored; of several blocks of EXIF in a file only the first counts. False when out
- * of memory. */
+ * structure is ignored; of several blocks of EXIF in a file only the first is used. Returns false
+ * when out of memory. */
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
 /* Adds EXIF from a box of HEIF or JPEG XL, which begins with the offset of the TIFF structure. */
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
-/* Adds the EXIF or XMP in the payload of a JPEG's APP1 segment; otherwise like
- * gf_metadata_add_exif(). */
+/* Adds the EXIF or XMP in the payload of a JPEG's APP1 segment. Returns false when out of
+ * memory. */
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
 /* Notes whether the payload of a JPEG's APP2 segment announces a gain map or other pictures. */
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
@@ -84,28 +85,28 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
 /* Collects the parts of an ICC profile from the APP2 segments of a JPEG, which may come in any
  * order. */
 struct gf_icc_parts {
-    struct gf_blob part[256]; /* at the index that the part's number is, from 1 on */
+    struct gf_blob part[256]; /* the index is the number of the part, from 1 on */
     int count;                /* the number of parts, which each segment states */
     bool broken;              /* the segments contradict each other */
 };
 /* Adds the payload of an APP2 segment if it is a part of a profile. False when out of memory. */
 bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size);
-/* Joins the parts to `icc`, which stays unchanged where the profile is incomplete. False when out
- * of memory. */
+/* Joins the parts to `icc`, which does not change if the profile is incomplete. Returns false when
+ * out of memory. */
 bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc);
 void gf_icc_parts_free(struct gf_icc_parts *parts);
 
-/* The profile of the picture's colours, for conversions: the file's own one, or one made of its
- * colour tags in metadata->made. The profile is empty where the file has no usable one, which means
- * sRGB, or where no profile can describe the colours. */
+/* Returns the profile of the picture's colours, for conversions: the file's own profile, or a
+ * profile in metadata->made that is made from its colour tags. The profile is empty if the file has
+ * no usable profile, which means sRGB, or if no profile can describe the colours. */
 struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
 
-/* Copies the metadata that an output keeps; none under options->strip. `format` is the output's
- * pixel format and `room` the colour tags of its file format. Where options->autorotate has applied
+/* Copies the metadata that an output keeps; none with options->strip. `format` is the output's
+ * pixel format and `room` the colour tags of its file format. If options->autorotate has applied
  * the orientation it becomes 1, also in EXIF and XMP. Some metadata is removed: XMP about things
  * that no output has, thumbnails of a filtered picture, damaged XMP, and an ICC profile for another
- * colour model (RGB for a gray picture). Colour tags that the file format has no room for become an
- * ICC profile, unless there is one. The caller frees the copy by gf_metadata_free. */
+ * colour model (RGB for a gray picture). Colour tags that the file format cannot hold become an ICC
+ * profile, unless there is one. The caller frees the copy by gf_metadata_free(). */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;

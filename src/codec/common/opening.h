@@ -13,7 +13,8 @@
 
 typedef enum gf_status gf_source_opener(struct gf_input *input, const struct gf_options *options,
                                         struct gf_source **source, struct gf_error *error);
-/* `metadata` comes from gf_metadata_for_output; the opener writes or copies it at once. */
+/* Opens a sink. `metadata` comes from gf_metadata_for_output(); the opener writes or copies it at
+ * once. */
 typedef enum gf_status gf_sink_opener(struct gf_output *output, struct gf_format format,
                                       const struct gf_metadata *metadata,
                                       const struct gf_options *options, struct gf_sink **sink,
@@ -21,8 +22,8 @@ typedef enum gf_status gf_sink_opener(struct gf_output *output, struct gf_format
 typedef struct gf_codec_memory gf_sink_memory_call(struct gf_format format,
                                                    const struct gf_options *options);
 
-/* PNG. libpng reads the header, and also the pixels where they are interlaced, have a palette or
- * fewer than 8 bits; the project's own code reads all others. */
+/* PNG. libpng reads the header, and the pixels if they are interlaced, have a palette or have fewer
+ * than 8 bits; the project's own code reads all others. */
 gf_source_opener gf_png_source_open;
 gf_sink_opener gf_png_sink_open;
 gf_sink_memory_call gf_png_sink_memory;
@@ -30,16 +31,16 @@ gf_sink_memory_call gf_png_sink_memory;
 gf_source_opener gf_pnm_source_open; /* reads PNM and PAM */
 gf_sink_opener gf_pnm_sink_open, gf_pam_sink_open;
 
-/* WebP by libwebp: 8 bits, and never gray. Each picture of an animation is composed with those
- * before it, as a viewer shows it. */
+/* WebP by libwebp: 8 bits, and never gray. Each picture of an animation is composed with the
+ * earlier ones, as a viewer shows it. */
 extern struct gf_library gf_webp_library;
 gf_source_opener gf_webp_source_open;
 gf_sink_opener gf_webp_sink_open;
 gf_sink_memory_call gf_webp_sink_memory;
 
 /* TIFF and BigTIFF by libtiff: gray, RGB and palettes of up to 8 and of 16 bits. Tiled files are
- * read by rows of tiles, others row by row. Outputs are written in strips, and as a BigTIFF where
- * the pixels take more than a TIFF's 4 GiB. */
+ * read by rows of tiles, others row by row. Outputs are written in strips, and as a BigTIFF if the
+ * pixels take more than a TIFF's 4 GiB. */
 extern struct gf_library gf_tiff_library;
 gf_source_opener gf_tiff_source_open;
 gf_sink_opener gf_tiff_sink_open;
@@ -52,9 +53,9 @@ gf_source_opener gf_avif_source_open;
 gf_sink_opener gf_avif_sink_open;
 gf_sink_memory_call gf_avif_sink_memory;
 
-/* JPEG XL by libjxl. Samples of more than 8 bits, and floating-point ones, are read as 16 bits. A
- * lossy file stores colours as XYB, which are decoded to the primaries of its profile where the
- * decoder can do that, else to sRGB. */
+/* JPEG XL by libjxl. Samples of more than 8 bits, and floating-point samples, are read as 16 bits.
+ * A lossy file stores colours as XYB, which are decoded to the primaries of its profile if the
+ * decoder can do that, otherwise to sRGB. */
 extern struct gf_library gf_jxl_library;
 gf_source_opener gf_jxl_source_open;
 gf_sink_opener gf_jxl_sink_open;
@@ -65,7 +66,7 @@ gf_sink_memory_call gf_jxl_sink_memory;
 extern struct gf_library gf_heif_library;
 gf_source_opener gf_heif_source_open;
 
-/* GIF by giflib. Each picture of an animation is composed with those before it, as a viewer shows
+/* GIF by giflib. Each picture of an animation is composed with the earlier ones, as a viewer shows
  * it. */
 extern struct gf_library gf_gif_library;
 gf_source_opener gf_gif_source_open;

@@ -11,7 +11,8 @@ struct thread {
     pthread_t id;
 };
 
-/* The counters only grow. `lock` guards the counters, `done`, `ending` and `failed`. */
+/* Numbered work items on several threads. The counters only grow. `lock` guards the counters,
+ * `done`, `ending` and `failed`. */
 struct gf_ordered_work {
     gf_ordered_work_call *call;
     void *context;
@@ -22,7 +23,7 @@ struct gf_ordered_work {
     bool *done;          /* whether an item is done, at index item % slots */
     pthread_mutex_t lock;
     pthread_cond_t submitted_more, done_more;
-    int submitted, begun, taken; /* numbers of items in each state */
+    int submitted, begun, taken; /* the number of items that have reached each state */
     bool ending, failed;
 };
 
@@ -115,7 +116,7 @@ void gf_ordered_work_submit(struct gf_ordered_work *work)
 
 int gf_ordered_work_pending(const struct gf_ordered_work *work)
 {
-    /* Only the calling thread changes these, so that no lock is needed. */
+    /* Only the calling thread changes these counters, so that no lock is needed. */
     return work->submitted - work->taken;
 }
 

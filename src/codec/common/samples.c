@@ -13,7 +13,7 @@ void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes
 
 GF_TARGET_CLONES static void narrow(const uint16_t *src, uint8_t *dst, size_t count)
 {
-    /* round(v * 255 / 65535) for all v */
+    /* Computes round(v * 255 / 65535), exactly for all v. */
     for (size_t i = 0; i < count; i++)
         dst[i] = (uint8_t)((src[i] * 255u + 32895u) >> 16);
 }
@@ -23,8 +23,8 @@ void gf_samples_narrow(const void *src, void *dst, size_t count)
     narrow(src, dst, count);
 }
 
-/* A sample of 16 bits at any address: in a row of a PNG samples lie at odd addresses, since one
- * byte precedes the row. */
+/* A 16-bit sample at any address. In a row of a PNG samples are at odd addresses, because one byte
+ * precedes the row. */
 typedef uint16_t __attribute__((aligned(1))) loose_sample;
 
 GF_TARGET_CLONES static void swap_bytes(const loose_sample *src, loose_sample *dst, size_t count)

@@ -1,4 +1,4 @@
-/* Conversions of samples and pixels that all file formats share. */
+/* Converts samples and pixels, for all file formats. */
 #ifndef GF_CODEC_COMMON_SAMPLES_H
 #define GF_CODEC_COMMON_SAMPLES_H
 
@@ -7,7 +7,7 @@
 /* Sets to zero the rows that a truncated file lacks. */
 void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes);
 
-/* src and dst of the next three functions may be the same. */
+/* For the next three functions src and dst may be the same. */
 /* Converts samples of 16 bits to 8: round(v * 255 / 65535). */
 void gf_samples_narrow(const void *src, void *dst, size_t count);
 /* Converts samples of 16 bits from the machine's byte order to big endian, or back. */
@@ -17,16 +17,15 @@ void gf_samples_swap(void *samples, size_t count);
 /* Drops the alpha of pixels that have 2 or 4 channels. */
 void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits);
 
-/* Makes pixels of 3 or 4 channels from pixels of 1 or 2. src may lie at the end of dst's memory. */
+/* Converts pixels of 1 or 2 channels to pixels of 3 or 4. src may be at the end of dst's memory. */
 void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channels, int bits);
 
-/* Makes pixels of 1 or 2 channels from pixels of 3 or 4: the first colour, and alpha if there is
+/* Converts pixels of 3 or 4 channels to pixels of 1 or 2: the first colour, and alpha if there is
  * any. */
 void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channels, int bits);
 
-/* Undoes the multiplication of the colours by alpha, in place, for pixels of 2 or 4 channels: a
- * sample v becomes round(v * M / alpha), at most M, and 0 where alpha is 0; M is the largest value
- * of a sample. */
+/* Divides colours by alpha, in place, for pixels of 2 or 4 channels: a sample v becomes round(v * M
+ * / alpha), at most M, and 0 if alpha is 0; M is the largest value of a sample. */
 void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits);
 
 #endif

@@ -1,5 +1,5 @@
-/* A source hands out the rows of a picture file, in the pixel format of gpufilter/image.h; a sink
- * takes finished rows in order. */
+/* A source reads the rows of a picture file, in the pixel format of gpufilter/image.h. A sink
+ * writes finished rows in order. */
 #ifndef GF_CODEC_COMMON_SOURCE_H
 #define GF_CODEC_COMMON_SOURCE_H
 
@@ -8,8 +8,8 @@
 #include "codec/common/metadata.h"
 #include "gpufilter/image.h"
 
-/* The memory that a codec needs for a picture's size or a file's structure. Most codecs need almost
- * none, which counts as 0. */
+/* The memory that a codec needs because of a picture's size or a file's structure. Most codecs need
+ * almost none, which counts as 0. */
 struct gf_codec_memory {
     uint64_t bytes;
     const char *why; /* the reason, such as "an interlaced PNG is decoded as a whole" */
@@ -20,25 +20,25 @@ struct gf_source {
     struct gf_metadata metadata;
     struct gf_codec_memory memory; /* memory that reading the rows takes */
     uint64_t file_bytes;           /* where opening the source has read the whole file; else 0 */
-    bool for_device_codec;         /* by its header a file that a GPU's decoder can decode */
+    bool for_device_codec;         /* by its header, a GPU's decoder can decode the file */
     int reduction;                 /* what reduce() was called with; 0 and 1: the full size */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
-     * `format` to the smaller size, in which sides are rounded up. To be called before the first
-     * read(). NULL where the file format has no such decoding. */
+     * `format` to the smaller size, in which sides are rounded up. It must be called before the
+     * first read(). NULL if the file format has no such decoding. */
     void (*reduce)(struct gf_source *source, int reduction);
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);
-    /* Skips the next rows where reading them could not find any damage. The function is NULL or
-     * returns false where nothing is skipped; the caller must then read the rows. */
+    /* Skips the next rows if reading them could not find any damage. The function is NULL or
+     * returns false if nothing is skipped; the caller must then read the rows. */
     bool (*pass_over)(struct gf_source *source, int rows);
-    /* Checks what follows the last row (checksums, the end marker). NULL where there is nothing to
-     * check. Where pictures of the format can follow one another, the input's next byte is then the
-     * first one behind this picture. */
+    /* Checks the data after the last row (checksums, the end marker). NULL if there is nothing to
+     * check. If pictures of the format can follow one another, the input's next byte is then the
+     * first byte after this picture. */
     enum gf_status (*finish)(struct gf_source *source, struct gf_error *error);
     /* Replaces read() and finish() after a GPU has decoded the picture of a regular file: moves the
-     * input behind the picture, whose data ends at offset `end`. NULL where no other picture can
-     * follow in the file. */
+     * input to the byte after the picture, whose data ends at offset `end`. NULL if no other
+     * picture can follow in the file. */
     enum gf_status (*leave)(struct gf_source *source, int64_t end, struct gf_error *error);
     void (*close)(struct gf_source *source); /* frees the source, but not the input */
 };
@@ -47,11 +47,11 @@ struct gf_sink {
     /* Writes the next rows. */
     enum gf_status (*write)(struct gf_sink *sink, int rows, const unsigned char *src, size_t pitch,
                             struct gf_error *error);
-    /* To be called after the last row. */
+    /* It must be called after the last row. */
     enum gf_status (*finish)(struct gf_sink *sink, struct gf_error *error);
     void (*close)(struct gf_sink *sink);
     /* Writes the next bytes of a file whose coded picture a GPU has made; replaces write(). `last`
-     * finishes the file. NULL where the sink takes only rows. */
+     * finishes the file. NULL if the sink accepts only rows. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
 };

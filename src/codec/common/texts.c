@@ -19,8 +19,6 @@ bool gf_blob_set(struct gf_blob *blob, const void *data, size_t size)
     return true;
 }
 
-/* ---- UTF-8 ---- */
-
 static bool is_utf8(const unsigned char *text, size_t size)
 {
     uint32_t number;
@@ -48,7 +46,7 @@ static bool utf8_of_latin1(const unsigned char *text, size_t size, struct gf_blo
     return true;
 }
 
-/* Converts UTF-8 to Latin-1 in place; false where Latin-1 lacks one of the characters. */
+/* Converts UTF-8 to Latin-1 in place. Returns false if Latin-1 lacks one of the characters. */
 static bool become_latin1(struct gf_blob *text)
 {
     uint32_t number;
@@ -70,14 +68,12 @@ static bool become_latin1(struct gf_blob *text)
     return true;
 }
 
-/* ---- the list ---- */
-
 static bool has_room(const struct gf_texts *texts, size_t size)
 {
     return texts->count < GF_TEXTS_MOST && size <= GF_METADATA_MAX - texts->bytes;
 }
 
-/* Adds the text to the list, which then owns its blobs. Where that fails the blobs are freed. */
+/* Adds the text to the list, which then owns its blobs. After a failure the blobs are freed. */
 static bool add(struct gf_texts *texts, struct gf_text text)
 {
     struct gf_text *const grown = realloc(texts->item, (size_t)(texts->count + 1) * sizeof *grown);

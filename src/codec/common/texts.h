@@ -1,12 +1,11 @@
-/* Texts that a file holds beside its picture: a PNG's tEXt, zTXt and iTXt chunks, a JPEG's comments
- * (COM). */
+/* Texts in a picture file: a PNG's tEXt, zTXt and iTXt chunks, a JPEG's comments (COM). */
 #ifndef GF_CODEC_COMMON_TEXTS_H
 #define GF_CODEC_COMMON_TEXTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that malloc() has allocated; size 0 where there are none. */
+/* Bytes that malloc() has allocated. A size of 0 means that there are none. */
 struct gf_blob {
     unsigned char *data;
     size_t size;
@@ -26,19 +25,19 @@ struct gf_texts {
     size_t bytes; /* the size of all texts together */
 };
 enum { GF_TEXTS_MOST = 256, GF_TEXT_KEYWORD_MOST = 79 };
-#define GF_TEXT_COMMENT "Comment" /* the keyword in a PNG for the text of a JPEG's COM segment */
+#define GF_TEXT_COMMENT "Comment" /* the keyword of a PNG's text that was a JPEG's COM segment */
 
-/* Each of these functions adds a text to the list. Where the list has too many texts, or all
- * together would be too long, the text is left out and *left_out is set. False when out of
+/* Each of these functions adds a text to the list. If the list has too many texts, or they would be
+ * too long together, the text is left out and *left_out is set. Returns false when out of
  * memory. */
-/* head_size counts the three terminating zeros of `head`. A text that is not valid UTF-8 is read as
- * Latin-1. */
+/* Adds a text. head_size counts the three terminating zeros of `head`. A text that is not valid
+ * UTF-8 is read as Latin-1. */
 bool gf_texts_add(struct gf_texts *texts, const void *head, size_t head_size, const void *text,
                   size_t size, bool *left_out);
-/* The keyword ends with a zero; keyword and text are Latin-1. */
+/* Adds a text. The keyword ends with a zero; keyword and text are Latin-1. */
 bool gf_texts_add_latin1(struct gf_texts *texts, const char *keyword, const void *text, size_t size,
                          bool *left_out);
-/* bytes: the payload of a JPEG's COM segment. */
+/* Adds a text. `bytes` is the payload of a JPEG's COM segment. */
 bool gf_texts_add_comment(struct gf_texts *texts, const void *bytes, size_t size, bool *left_out);
 
 /* Whether the text came from a JPEG's COM segment. */
@@ -47,12 +46,12 @@ bool gf_texts_copy(struct gf_texts *to, const struct gf_texts *from);
 void gf_texts_free(struct gf_texts *texts);
 
 /* Makes the payload of a JPEG's COM segment from the text: a comment is copied, any other text
- * becomes "keyword: text" in UTF-8, or the text alone where its keyword is GF_TEXT_COMMENT. False
- * when out of memory. */
+ * becomes "keyword: text" in UTF-8, or the text alone if its keyword is GF_TEXT_COMMENT. Returns
+ * false when out of memory. */
 bool gf_text_as_comment(const struct gf_text *text, struct gf_blob *comment);
 /* Makes the text for a PNG's chunk: a comment gets the keyword GF_TEXT_COMMENT, and each zero in
- * the text, which would end it in a PNG, becomes a blank. *latin1 is set where `png` is Latin-1, so
- * that a tEXt chunk can hold it. False when out of memory. */
+ * the text, which would end it in a PNG, becomes a blank. *latin1 becomes whether `png` is Latin-1,
+ * which a tEXt chunk can hold. Returns false when out of memory. */
 bool gf_text_as_png(const struct gf_text *text, struct gf_text *png, bool *latin1);
 void gf_text_free(struct gf_text *text);
 

@@ -17,7 +17,7 @@ static enum gf_status whole_write(struct gf_sink *base, int rows, const unsigned
         unsigned char *const kept = sink->pixels + (size_t)sink->row * row_bytes;
         const size_t samples = width * (size_t)from.channels;
         /* The gray samples are stored at the row's end and then expanded from left to right, which
-         * overwrites none before it is read. */
+         * overwrites no sample before it is read. */
         unsigned char *const first = kept + (row_bytes - samples * (size_t)(to.bits / 8));
         if (from.bits > to.bits)
             gf_samples_narrow(row, first, samples);
@@ -64,7 +64,8 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct
     opened->format = in_file;
     opened->encoder = encoder;
     opened->pixels = malloc(gf_row_bytes(in_file) * (size_t)in_file.height);
-    /* Metadata is chosen only when the sink opens; a copy of chosen metadata would lose more. */
+    /* Metadata is chosen when the sink opens. Choosing again later, from a copy of the chosen
+     * metadata, would lose more. */
     const enum gf_status status = opened->pixels
                                       ? gf_metadata_for_output(metadata, in_file, GF_TAGS_ALL,
                                                                options, &opened->metadata, error)

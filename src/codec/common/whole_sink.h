@@ -25,20 +25,22 @@ struct gf_whole_sink {
     struct gf_options options;
     struct gf_metadata metadata;
     struct gf_format rows; /* the format of the rows that write() gets */
-    /* What the library gets: 8 bits or RGB where the file format has no 16 bits or gray. */
+    /* The pixel format that the library gets: 8 bits or RGB if the file format has no 16 bits or
+     * gray. */
     struct gf_format format;
     unsigned char *pixels; /* the picture in `format`, rows without gaps */
     int row;
 };
 
-/* Opens the sink. `format` is the format of the rows to come, and `in_file` the one that the
- * library gets. The metadata is copied. GF_ERROR_UNFIT where a side is too long. */
+/* Opens the sink. `format` is that of the rows that will be written, and `in_file` that of the
+ * pixels for the library. The metadata is copied. Returns GF_ERROR_UNFIT if a side is too long. */
 enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct gf_output *output,
                                   struct gf_format format, struct gf_format in_file,
                                   const struct gf_metadata *metadata,
                                   const struct gf_options *options, struct gf_sink **sink,
                                   struct gf_error *error) GF_CHECKED;
-/* The memory of the sink. library_bytes: the bytes that the library allocates for each pixel. */
+/* Returns the memory of the sink. library_bytes: the bytes that the library allocates for each
+ * pixel. */
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes);
 
 #endif

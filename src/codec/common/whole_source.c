@@ -8,9 +8,7 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 
-/* ---- the file ---- */
-
-/* Reads a stream to its end, since its size is not known before. */
+/* Reads a stream to its end, because its size is not known before. */
 static enum gf_status read_stream(struct gf_input *input, const struct gf_options *options,
                                   struct gf_blob *file, struct gf_error *error)
 {
@@ -47,8 +45,6 @@ enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *op
     return file->data ? gf_input_copy(input, file->data, error) : gf_fail_memory(error);
 }
 
-/* ---- rows ---- */
-
 static void release(struct gf_whole_source *source)
 {
     if (!source->released && source->calls->release)
@@ -65,7 +61,7 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     source->pixels = source->calls->blank ? calloc(rows, row_bytes) : malloc(rows * row_bytes);
     if (!source->pixels)
         return gf_fail_memory(error);
-    errno = 0; /* gf_whole_source_fail() looks at errno */
+    errno = 0; /* gf_whole_source_fail() reads errno */
     const enum gf_status status = source->calls->decode(source, source->pixels, error);
     release(source);
     return status;

@@ -1,6 +1,6 @@
 /* A source for formats whose library decodes a picture only as a whole, from bytes in memory. The
- * source decodes when the first row is read, so that the caller can check before how much memory
- * that takes. */
+ * source decodes when the first row is read, so that the caller can check the needed memory
+ * before. */
 #ifndef GF_CODEC_COMMON_WHOLE_SOURCE_H
 #define GF_CODEC_COMMON_WHOLE_SOURCE_H
 
@@ -19,10 +19,11 @@ struct gf_whole_calls {
     /* Decodes the picture to `pixels`, rows without gaps, in base.format. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
-    /* Frees what the format's own members hold, even after a failed open. NULL where they hold
-     * nothing. */
+    /* Frees the memory of the format's own members, even after a failed open. NULL if they have
+     * none. */
     void (*release)(struct gf_whole_source *source);
-    bool blank; /* decode() gets zeros: pages that it does not write take no memory */
+    bool blank; /* `pixels` of decode() are zeros; pages that decode() does not write take no
+                 * memory */
 };
 
 struct gf_whole_source {
@@ -51,13 +52,13 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page,
                               struct gf_error *error) GF_CHECKED;
-/* Warns that the file is damaged behind its first `pictures` pictures, which are whole. */
+/* Warns that the file is damaged after its first `pictures` pictures, which are whole. */
 void gf_warn_behind(const char *name, int pictures, const char *why,
                     const struct gf_options *options);
 /* Reads all bytes of the input into file->data, which the caller frees, even after a failure. */
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error) GF_CHECKED;
-/* Fails with the one line "a.webp: damaged: WHY". Where malloc() has set errno the status is
+/* Fails with the one line "a.webp: damaged: WHY". If malloc() has set errno the status is
  * GF_ERROR_MEMORY instead, since some libraries report a lack of memory as damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);

@@ -41,7 +41,7 @@ static bool is(struct text text, const char *word)
     return length_of(text) == strlen(word) && begins(text, word);
 }
 
-/* Returns the end of the first occurrence of `word` in the text; NULL where there is none. */
+/* Returns the end of the first occurrence of `word` in the text, or NULL. */
 static const unsigned char *behind(struct text text, const char *word)
 {
     const unsigned char *const at = memmem(text.at, length_of(text), word, strlen(word));
@@ -53,8 +53,7 @@ static bool is_start_tag(struct text markup)
     return length_of(markup) > 2 && !memchr("/?!", markup.at[1], 3);
 }
 
-/* Returns the end of the tag or other markup at the start of the text; NULL where it is not
- * closed. */
+/* Returns the end of the tag or other markup at the start of the text; NULL if it is not closed. */
 static const unsigned char *behind_markup(struct text text)
 {
     if (begins(text, "<!--"))
@@ -75,7 +74,7 @@ static const unsigned char *behind_markup(struct text text)
     return NULL;
 }
 
-/* Returns the end of the element at the start of the text; NULL where it is not closed. */
+/* Returns the end of the element at the start of the text; NULL if it is not closed. */
 static const unsigned char *behind_element(struct text text)
 {
     int depth = 0;
@@ -113,7 +112,7 @@ struct attribute {
     struct text all, name, value; /* all: the attribute with the blanks before it */
 };
 
-/* Takes the next attribute of a start tag; false where there is none left. */
+/* Takes the next attribute of a start tag. Returns false if none is left. */
 static bool take_attribute(struct text *rest, struct attribute *attribute)
 {
     attribute->all.at = rest->at;
@@ -148,7 +147,7 @@ static struct text part_before(struct text name, char letter)
     return (struct text){name.at, at ? at : name.at};
 }
 
-/* Whether an element or attribute is one of those to be removed. */
+/* Whether an element or attribute must be removed. */
 static bool is_named(const struct prefixes *prefixes, struct text name)
 {
     const struct text prefix = part_before(name, ':');
@@ -167,8 +166,7 @@ static bool is_named(const struct prefixes *prefixes, struct text name)
     return false;
 }
 
-/* The name whose namespace the attribute declares; NULL where the attribute is no such
- * declaration. */
+/* Returns the name whose namespace the attribute declares; NULL if the attribute declares none. */
 static const struct gf_xmp_name *declared(const struct prefixes *prefixes,
                                           const struct attribute *attribute)
 {
@@ -187,8 +185,8 @@ static struct text attributes_of(struct text tag)
     return tag;
 }
 
-/* Notes the prefixes that the tag declares. False where there are too many prefixes, or one is too
- * long. */
+/* Notes the prefixes that the tag declares. Returns false if there are too many prefixes, or one is
+ * too long. */
 static bool note_prefixes(struct prefixes *prefixes, struct text tag)
 {
     const int most = sizeof prefixes->item / sizeof *prefixes->item;
@@ -216,7 +214,7 @@ static unsigned char *keep(unsigned char *to, struct text text)
     return to + length_of(text);
 }
 
-/* Copies a tag without its attributes that are to be removed. */
+/* Copies a tag without the attributes that must be removed. */
 static unsigned char *keep_tag(unsigned char *to, const struct prefixes *prefixes, struct text tag)
 {
     struct text rest = attributes_of(tag), kept = {tag.at, rest.at};
@@ -298,7 +296,7 @@ void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation)
     unsigned char *at = xmp->data;
     while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
         at += sizeof tag - 1;
-        /* In an attribute the value follows as ="6", in an element as >6<. */
+        /* The value follows as ="6" in an attribute, and as >6< in an element. */
         if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
             at++;
         if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&

@@ -1,4 +1,4 @@
-/* Changes of an XMP packet, in place. */
+/* Changes XMP packets in place. */
 #ifndef GF_CODEC_COMMON_XMP_H
 #define GF_CODEC_COMMON_XMP_H
 
@@ -7,28 +7,28 @@
 
 #include "codec/common/texts.h"
 
-/* Names properties of a namespace: one property or, where `name` ends with '*', all properties
- * whose names begin so. */
+/* Properties of a namespace: one property or, if `name` ends with '*', all properties whose names
+ * begin with `name`. */
 struct gf_xmp_name {
     const char *space, *name;
 };
 
 /* Removes the properties, which are attributes or elements of the packet. The last of `names` is
- * NULL. False where the packet is damaged, so that a property could not be removed. */
+ * NULL. Returns false if damage in the packet prevents removing a property. */
 bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names);
 
 /* The properties that describe parts of the file that no output has: a gain map, pictures and films
- * behind a JPEG's end, and the second part of a long packet. */
+ * after a JPEG's end, and the second part of a long packet. */
 extern const struct gf_xmp_name gf_xmp_of_lost_things[];
 /* The properties that hold small copies of the picture. */
 extern const struct gf_xmp_name gf_xmp_thumbnails[];
 
-/* Whether the packet says that the file has a gain map. */
+/* Whether the packet states that the file has a gain map. */
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp);
-/* The number of bytes behind a JPEG's end marker that belong to the pictures and films in the
- * packet's directory. */
+/* Returns the number of bytes after a JPEG's end marker that belong to the pictures and films in
+ * the packet's directory. */
 int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp);
-/* Changes tiff:Orientation where the packet has it. */
+/* Changes tiff:Orientation if the packet has it. */
 void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation);
 
 #endif

@@ -35,12 +35,12 @@ struct walk {
     GifFileType *gif;
     int error;                    /* giflib's error number */
     GraphicsControlBlock control; /* the control block of the next picture */
-    bool beyond;                  /* a pixel has an index that its palette lacks */
-    unsigned unread;              /* set of enum gf_metadata_kind: metadata found so far */
+    bool beyond;                  /* a pixel has an index beyond its palette */
+    unsigned unread;              /* metadata that was found so far (enum gf_metadata_kind) */
 };
 
-/* Reads bytes for giflib, and adds one zero behind the end of the file: a whole picture may lack
- * the zero that ends its blocks. */
+/* Reads bytes for giflib, and adds one zero after the end of the file: a whole picture may lack the
+ * zero that ends its blocks. */
 static int read_bytes(GifFileType *gif, GifByteType *to, int size)
 {
     struct walk *const walk = gif->UserData;
@@ -78,7 +78,7 @@ static void end(struct walk *walk)
 
 static bool read_extension(struct walk *walk)
 {
-    /* Begins with its length; a block has room for 255. */
+    /* The name of the block, after its length. */
     static const char xmp[] = "\x0bXMP DataXMP";
     int code;
     GifByteType *block = NULL;
@@ -148,8 +148,6 @@ static enum gf_status fail(const struct gif_source *gif, const struct walk *walk
                : gf_whole_source_fail(&gif->whole, error_text(walk), error);
 }
 
-/* ---- pixels ---- */
-
 struct area {
     int left, top, width, height; /* in pixels of the canvas */
 };
@@ -164,7 +162,7 @@ static struct area clipped(const GifImageDesc *desc, struct gf_format format)
     return area;
 }
 
-/* Puts a line's pixels on the canvas. An index that the palette lacks becomes black. */
+/* Stores a line's pixels on the canvas. An index beyond the palette becomes black. */
 static void put_line(struct walk *walk, const GifByteType *line, int pixels, int channels,
                      unsigned char *to)
 {
@@ -186,7 +184,7 @@ static void put_line(struct walk *walk, const GifByteType *line, int pixels, int
     }
 }
 
-/* The row of a picture in which its i-th stored line lies. */
+/* Returns the row of a picture that contains its i-th stored line. */
 static int row_of(int line, int height, bool interlaced)
 {
     static const struct {
@@ -226,7 +224,8 @@ static void clear_area(struct area area, struct gf_format format, unsigned char 
                0, (size_t)area.width * (size_t)format.channels);
 }
 
-/* Draws the pictures up to the wanted one, each over what is left of the one before. */
+/* Draws the pictures up to the wanted one. Each is drawn over the remains of the picture before
+ * it. */
 static enum gf_status compose(struct gif_source *gif, struct walk *walk, GifByteType *line,
                               unsigned char *canvas, unsigned char *before, struct gf_error *error)
 {
@@ -276,12 +275,10 @@ static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *
     return status;
 }
 
-/* ---- the header ---- */
-
-/* Counts the pictures; false where the file is damaged behind the `*count` pictures that were
- * found. *alpha: picture `last` can have transparent pixels. The first picture can leave pixels of
- * the canvas transparent; later pictures are drawn over it, and only areas that are cleared before
- * `last` become transparent. */
+/* Counts the pictures. Returns false if the file is damaged after the *count pictures that were
+ * found. *alpha becomes whether picture `last` can have transparent pixels. The first picture can
+ * leave pixels of the canvas transparent; later pictures are drawn over it, and only areas that are
+ * cleared before `last` become transparent. */
 static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
 {
     bool found = true;

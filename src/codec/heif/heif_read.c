@@ -75,8 +75,6 @@ static enum gf_status fail(const struct heif_source *heif, struct heif_error fai
     return gf_whole_source_fail(&heif->whole, why, error);
 }
 
-/* ---- pixels ---- */
-
 /* Widens little-endian samples of `bits` bits to 16 bits. */
 static void widen(const unsigned char *from, unsigned char *to, size_t samples, int bits)
 {
@@ -133,8 +131,6 @@ static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char 
     calls.heif_image_release(image);
     return status;
 }
-
-/* ---- the header ---- */
 
 static bool add_block(struct gf_metadata *metadata, bool is_exif, const unsigned char *data,
                       size_t size)

@@ -1,4 +1,4 @@
-/* Reads an input through a buffer, and goes back in it. */
+/* Reads an input through a buffer, and moves back in it. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

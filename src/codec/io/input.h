@@ -13,24 +13,24 @@ struct gf_input;
 struct gf_said;
 struct stat;
 
-/* Opens an input. "-" is standard input. "a.gif[3]", where no file has that name, is the fourth
- * picture in a.gif. keep: the bytes of a pipe are kept, so that gf_input_rewind can go back to the
- * start. A directory, a missing or an empty file is an error that names it. */
+/* Opens an input. "-" is standard input. "a.gif[3]", if no file has that name, is the fourth
+ * picture in a.gif. keep: the bytes of a pipe are kept, so that gf_input_rewind() can go back to
+ * the start. A directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
 /* Opens bytes in memory, which belong to the caller and must stay at their address. The name is for
  * messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
-/* Opens a regular file whose picture begins at an offset; `page` is the number that gf_input_page
- * gives. The input owns the descriptor from now on, even after a failure. */
+/* Opens a regular file whose picture begins at an offset. `page` is the number that gf_input_page()
+ * will return. The input owns the descriptor from now on, even after a failure. */
 enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
                                         struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
-/* Splits "path[3]": returns the length of the path and sets the number; returns 0 where there is no
- * number, or where a file has the whole name. */
+/* Splits "path[3]". Returns the length of the path and sets the number; returns 0 if there is no
+ * number, or a file has the whole name. */
 size_t gf_input_split_page(const char *name, int *page);
-/* Calls stat() for the file that a path, or "path[3]", opens; false where stat() fails. */
+/* Calls stat() for the file that a path, or "path[3]", opens. Returns false if stat() fails. */
 bool gf_input_stat(const char *path, struct stat *file);
 /* Number of the chosen picture, from 0; -1: none. */
 int gf_input_page(const struct gf_input *input);
@@ -40,26 +40,26 @@ int gf_input_page(const struct gf_input *input);
  * copied into a file. */
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
-/* Whether a kept stream ends soon. Reads on while each part comes within that many milliseconds, up
- * to `most` bytes. The position in the input does not change. */
+/* Whether a kept stream ends soon. It reads more bytes, up to `most`, as long as each part arrives
+ * within that many milliseconds. The position in the input does not change. */
 bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
-/* Moves to the byte at `position`, as gf_input_position counts. Only for a regular file. */
+/* Moves to the byte at `position`, as counted by gf_input_position(). Only for a regular file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);
 struct gf_said *gf_input_said(struct gf_input *input);   /* see said.h */
 const char *gf_input_name(const struct gf_input *input); /* the path or "stdin", for messages */
 
-/* The number of threads that may read a large part of a regular file at the same time; 1 without
- * this call. */
+/* Sets the number of threads that may read a large part of a regular file at the same time; without
+ * this call it is 1. */
 void gf_input_set_threads(struct gf_input *input, int threads);
-/* Reads `size` bytes; fewer come only at the end, which is not an error. */
+/* Reads `size` bytes. Fewer bytes mean the end of the input, which is not an error. */
 enum gf_status gf_input_read(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 /* Reads the bytes that are available now: at least one byte, waiting for the first if necessary;
  * none at the end. */
 enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;
-/* Waits at most that many milliseconds for bytes that gf_input_read_some() can read at once; false
- * where none came. */
+/* Waits at most that many milliseconds for bytes that gf_input_read_some() can read at once.
+ * Returns false if none arrived. */
 bool gf_input_wait(const struct gf_input *input, int milliseconds);
 /* Copies the next bytes without consuming them. */
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
@@ -69,18 +69,20 @@ enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) G
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
 /* The offset of the next byte, counted from the start of the input. */
 int64_t gf_input_position(const struct gf_input *input);
-/* Reads `size` bytes of a regular file from an offset; fewer come only at the end. The position in
- * the input does not change. */
+/* Reads `size` bytes of a regular file from an offset. Fewer bytes mean the end of the file. The
+ * position in the input does not change. */
 enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
                                 size_t *got, struct gf_error *error) GF_CHECKED;
-/* The size of a regular file, counted from the start of the input; else -1. */
+/* Returns the size of a regular file, counted from the start of the input; otherwise -1. */
 int64_t gf_input_size(const struct gf_input *input);
-/* Puts the last bytes that were read back, 64 KB at most, so that the next read gets them again. */
+/* Returns the last bytes that were read to the input, 64 KB at most, so that the next read gets
+ * them again. */
 enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size_t size,
                                   struct gf_error *error) GF_CHECKED;
-/* Starts another picture at the input's position: gf_input_rewind goes back to this place from now
- * on. */
+/* Starts another picture at the input's position: gf_input_rewind() goes back to this position from
+ * now on. */
 void gf_input_start_here(struct gf_input *input);
-bool gf_input_is_stream(const struct gf_input *input); /* neither a file nor memory */
+bool gf_input_is_stream(const struct gf_input *input); /* true unless the input is a file or
+                                                        * memory */
 
 #endif

@@ -14,8 +14,8 @@ static bool is_due(const struct gf_input *input, int milliseconds)
     return milliseconds < 0 || poll(&stream, 1, milliseconds) > 0;
 }
 
-/* Keeps the bytes that are still to come: up to `most` bytes in all, and as long as each part comes
- * within that many milliseconds; -1: any time. */
+/* Keeps the bytes that are not read yet: up to `most` bytes in all, and as long as each part
+ * arrives within that many milliseconds; -1: any time. */
 static enum gf_status keep_rest(struct gf_input *input, int64_t most, int milliseconds,
                                 struct gf_error *error)
 {
@@ -23,7 +23,7 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
     enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     size_t got;
-    input->position = input->spooled; /* bytes that were kept before are not read again */
+    input->position = input->spooled; /* bytes in the spool file are not read again */
     while (!status && !input->at_end && input->spool >= 0 && input->spooled < most &&
            is_due(input, milliseconds))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);

@@ -10,7 +10,7 @@
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 
-/* Notes the identity of the input's file. offset: where the picture's bytes begin in a regular
+/* Notes the identity of the input's file. `offset` is where the picture's bytes begin in a regular
  * file. */
 static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf_error *error)
 {
@@ -23,7 +23,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     if (!input->regular)
         return GF_OK;
     input->base = offset > 0 ? offset : 0;
-    /* A file of /proc has bytes although its size is 0: it is read as a stream. */
+    /* A file of /proc has bytes although its size is 0; it is read as a stream. */
     if (file.st_size > input->base)
         input->size = file.st_size - input->base;
     (void)posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

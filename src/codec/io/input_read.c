@@ -1,6 +1,6 @@
 /* Reads an input's bytes. A regular file and the caller's memory are read at offsets (pread),
  * anything else as a stream. A stream's bytes that must be kept go to an unnamed file, so that
- * memory does not grow with them. */
+ * memory does not grow with the stream. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -24,7 +24,7 @@ void gf_input_keep(struct gf_input *input, const void *data, size_t size)
         input->spooled += (int64_t)size;
         return;
     }
-    /* Reading the input goes on; only gf_input_rewind fails from now on. */
+    /* The input can still be read; only gf_input_rewind() fails from now on. */
     input->spool_errno = errno;
     input->spooled = 0;
     close(input->spool);
@@ -92,7 +92,7 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
             input->at_end = true;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             struct pollfd ready = {.fd = input->fd, .events = POLLIN};
-            (void)poll(&ready, 1, -1); /* an error of poll() shows in the next read() */
+            (void)poll(&ready, 1, -1); /* an error of poll() appears in the next read() */
         } else if (errno != EINTR) {
             return gf_input_fail(input, error);
         }

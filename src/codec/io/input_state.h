@@ -1,4 +1,4 @@
-/* The state of an input, which the files that implement input.h share. Nothing else includes this
+/* The state of an input, for the files that implement input.h. Nothing else includes this
  * header. */
 #ifndef GF_CODEC_IO_INPUT_STATE_H
 #define GF_CODEC_IO_INPUT_STATE_H
@@ -19,11 +19,12 @@ struct gf_input {
     int fd;
     int page;
     int threads;                 /* number of threads that may read at the same time; 0 is one */
-    struct gf_crew *crew;        /* the threads beside the calling one */
+    struct gf_crew *crew;        /* the other threads that read */
     const unsigned char *memory; /* the caller's bytes; NULL: the bytes are read from fd */
     bool regular, opened;        /* regular: a file or memory; opened: fd has to be closed */
     bool at_end;
-    int64_t base;       /* where the input begins in a regular file: others may have read before */
+    int64_t base;       /* the offset at which the input begins in a regular file: another process
+                         * may have read bytes before it */
     int64_t size;       /* bytes of a regular file, else -1 */
     int64_t position;   /* offset of the next byte that is not in the buffer yet */
     int spool;          /* the unnamed file with the stream's bytes so far; -1: none are kept */
@@ -40,8 +41,8 @@ struct gf_input {
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error);
 /* Appends bytes that have been read to the spool file, if the input's bytes are to be kept. */
 void gf_input_keep(struct gf_input *input, const void *data, size_t size);
-/* Reads the bytes that follow those in the buffer; the bytes of a stream are kept where they must
- * be. *got is 0 at the end. */
+/* Reads the bytes after those in the buffer; bytes of a stream are kept if they must be. *got is 0
+ * at the end. */
 enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;
 
@@ -49,7 +50,7 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
 
 /* Reads the rest of a kept stream; from then on the input reads its spool file as a regular one. */
 enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-/* Makes the spool file begin at the input's position: `taken` bytes of the stream are behind it,
+/* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
  * and `left` bytes in the buffer are still to be read. */
 void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left);
 

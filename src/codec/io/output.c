@@ -188,8 +188,6 @@ enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error
     return GF_OK;
 }
 
-/* ---- the end ---- */
-
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error)
 {
     if (output->failed)

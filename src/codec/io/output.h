@@ -1,6 +1,6 @@
 /* Writes an output that appears complete or not at all. The bytes go to a temporary file in the
- * target's folder (without a name where the file system allows it), which commit renames over the
- * target. For standard output, a FIFO or a device the bytes are held in a spool file, which commit
+ * target's folder (without a name if the file system allows it), which commit renames over the
+ * target. For standard output, a FIFO or a device the bytes are kept in a spool file, which commit
  * copies. An existing target keeps its permissions, and a symbolic link is followed. */
 #ifndef GF_CODEC_IO_OUTPUT_H
 #define GF_CODEC_IO_OUTPUT_H
@@ -38,26 +38,26 @@ int gf_output_descriptor(struct gf_output *output);
  * output's from now on. */
 enum gf_status gf_output_adopt(struct gf_output *output, int64_t size,
                                struct gf_error *error) GF_CHECKED;
-/* Gives the bytes of a committed output in memory; the caller frees them. */
+/* Returns the bytes of a committed output in memory. The caller frees them. */
 void *gf_output_take(struct gf_output *output, size_t *size);
-/* The path that symbolic links lead to, even where no file exists there yet; the caller frees it.
- * NULL with errno. */
+/* Returns the path to which symbolic links lead, even if no file exists there yet. The caller frees
+ * it. Returns NULL with errno. */
 char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
 /* Announces that `size` bytes will be written from here on, by one of `threads` threads. The disk
- * space of a large file is then allocated while other work goes on. */
+ * space of a large file is then allocated in the background. */
 void gf_output_expect(struct gf_output *output, int64_t size, int threads);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
-/* Replaces bytes that are written already: the new ones must end before gf_output_size(). */
+/* Replaces bytes that were written. The new bytes must end before gf_output_size(). */
 enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
                                   size_t size, struct gf_error *error) GF_CHECKED;
 /* Drops the bytes that were written so far. */
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;
-/* From now on the process keeps the first large file open that an output replaces. The kernel takes
- * as long to free a file's pages as to write them, and with this call only the end of the process
- * waits for that. */
+/* From now on the process keeps the first large file open that an output replaces. Freeing a file's
+ * pages takes the kernel as long as writing them; with this call only the end of the process waits
+ * for that. */
 void gf_output_keep_replaced(void);
 bool gf_output_keeps_replaced(void);            /* whether such a file is open */
 void gf_output_close(struct gf_output *output); /* also removes an output that was not committed */

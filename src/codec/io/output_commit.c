@@ -1,4 +1,4 @@
-/* Puts the file of an output in place, or copies it to its destination. */
+/* Renames the file of an output to its target, or copies it to its destination. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ static bool link_as(const struct gf_output *output, const char *name)
 
 static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *error)
 {
-    /* Cannot fail: nobody else can open a file without a name. */
+    /* This cannot fail, because no other process can open a file without a name. */
     (void)gf_temporary_lock(output->fd);
     for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
         if (!gf_temporary_begin(&output->temporary, output->target))
@@ -55,7 +55,7 @@ bool gf_output_keeps_replaced(void)
     return atomic_load(&kept) >= 0;
 }
 
-/* Opens the file that is about to be replaced, if it is to be kept open; -1: it is not. */
+/* Opens the file that will be replaced, if it is to be kept open; -1: it is not. */
 static int open_replaced(const struct gf_output *output)
 {
     enum { KEPT_FROM_BLOCKS = (16 << 20) / 512 };
@@ -131,13 +131,13 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
     return status ? status : rename_over(output, error);
 }
 
-/* A network file system may report a failed write only when the file is closed. Closing a copy of
- * the descriptor shows the failure, while the descriptor itself keeps the lock until the file has
- * its name. */
+/* Checks for failed writes, which a network file system may report only when the file is closed.
+ * Closing a copy of the descriptor shows the failure, while the descriptor itself keeps the lock
+ * until the file has its name. */
 static enum gf_status check_close(struct gf_output *output, struct gf_error *error)
 {
     const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0), closing = output->fd;
-    if (copy < 0) /* too many descriptors: close() itself reports the failure then */
+    if (copy < 0) /* too many descriptors: close() itself then reports the failure */
         return fsync(output->fd) ? gf_output_fail(output, error) : GF_OK;
     output->fd = copy;
     return close(closing) && errno != EINTR ? gf_output_fail(output, error) : GF_OK;

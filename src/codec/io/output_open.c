@@ -1,4 +1,4 @@
-/* Opens an output: a temporary file beside its target, memory, or a spool file. */
+/* Opens an output: a temporary file next to its target, memory, or a spool file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -37,8 +37,8 @@ char *gf_output_resolve(const char *path)
     return NULL;
 }
 
-/* The mode of a new file: that of the umask. A file that is to replace another one is private until
- * it has the other file's permissions. */
+/* Returns the first mode of a new file, to which the umask applies. A file that will replace
+ * another one is private until it has the other file's permissions. */
 static mode_t first_mode(const struct gf_output *output)
 {
     return output->exists ? 0600 : 0666;
@@ -85,7 +85,7 @@ static enum gf_status open_named(struct gf_output *output, struct gf_error *erro
     return gf_output_fail(output, error);
 }
 
-/* Gives the new file the existing target's permissions, and its owner where that is allowed. */
+/* Gives the new file the existing target's permissions, and its owner if that is allowed. */
 static enum gf_status keep_mode(struct gf_output *output, const struct stat *target,
                                 struct gf_error *error)
 {
@@ -142,8 +142,8 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     struct stat file;
     if (!*path)
         return gf_fail(error, GF_ERROR_OUTPUT, "the output has no name");
-    /* Looks at the target once if nothing has its name: each look delays every process that creates
-     * files in the folder. */
+    /* The target is examined once if nothing has its name, because each look delays every process
+     * that creates files in the folder. */
     const bool is_new = !output->to_stdout && lstat(path, &file) && errno == ENOENT;
     const bool is_there = !output->to_stdout && !is_new && !stat(path, &file);
     if (is_there && S_ISDIR(file.st_mode))

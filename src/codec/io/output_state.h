@@ -1,4 +1,4 @@
-/* The state of an output, which the files that implement output.h share. Nothing else includes this
+/* The state of an output, for the files that implement output.h. Nothing else includes this
  * header. */
 #ifndef GF_CODEC_IO_OUTPUT_STATE_H
 #define GF_CODEC_IO_OUTPUT_STATE_H
@@ -20,7 +20,7 @@ struct gf_output {
     bool to_stdout, exists;
     bool in_memory;
     bool foreign;          /* another process commits the file */
-    unsigned char *memory; /* an output in memory: its `written` bytes */
+    unsigned char *memory; /* an output in memory: its bytes, of which there are `written` */
     size_t capacity;
     bool failed; /* a write failed, so that commit fails too */
     struct gf_output_options options;

@@ -13,7 +13,7 @@
 enum {
     MAPPED_FROM_BYTES = 4 << 20,
     STEP_BYTES = 512 << 10,
-    /* threads; measured on one machine: 34 ms with one, 32 with two, 27 with four. */
+    /* The most threads. Measured on one machine: 34 ms with one, 32 with two, 27 with four. */
     AHEAD_MOST = 4,
     TMPFS = 0x01021994
 };
@@ -33,7 +33,7 @@ struct gf_reservation {
     struct gf_crew *crew;
 };
 
-/* Allocates the next piece; false where none is left. */
+/* Allocates the next piece. Returns false if none is left. */
 static bool allocate_piece(struct gf_reservation *reservation)
 {
     const int64_t at = atomic_fetch_add(&reservation->next, STEP_BYTES);
@@ -85,8 +85,7 @@ struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size
     reservation->end = offset + size;
     map_file(reservation, size);
     atomic_init(&reservation->next, reservation->mapped ? reservation->base : offset);
-    /* On a machine with few processors the threads that copy allocate the pages they need
-     * themselves. */
+    /* On a machine with few processors the copying threads allocate the pages that they need. */
     const int share = threads / 8 * 2, most = share < AHEAD_MOST ? share : AHEAD_MOST;
     const int wanted = reservation->mapped ? most : 1;
     while (reservation->threads < wanted &&
@@ -97,7 +96,7 @@ struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size
 }
 
 /* Copies a piece to the mapping. Each thread then removes its part of the mapping from the page
- * table, since a single munmap() at the end takes as long as the copies of eight threads. */
+ * table, because a single munmap() at the end takes as long as the copies of eight threads. */
 static void *copy_piece(void *argument)
 {
     struct gf_piece *const piece = argument;
@@ -115,7 +114,7 @@ static void *copy_piece(void *argument)
     return NULL;
 }
 
-/* Tells the threads that bytes before `end` need not be allocated any more. */
+/* Tells the threads that they need not allocate the bytes before `end` any more. */
 static void pass(struct gf_reservation *reservation, int64_t end)
 {
     int64_t next = reservation->next;
@@ -138,7 +137,7 @@ bool gf_reservation_write(struct gf_reservation *reservation, const void *data, 
         (struct gf_piece){
             .data = reservation->mapped + (offset - reservation->base), .from = data, .size = size},
         threads, copy_piece, piece);
-    /* A later write() must begin behind these bytes. */
+    /* A later write() must begin after these bytes. */
     return gf_crew_join(piece, pieces) == (ssize_t)size &&
            lseek(reservation->fd, end, SEEK_SET) == end;
 }

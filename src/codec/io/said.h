@@ -1,5 +1,5 @@
-/* Remembers the warnings about a picture, so that none is repeated: a damaged file can give the
- * same reason for one 300,000 times. */
+/* Remembers the warnings about a picture, so that none is repeated: a damaged file can cause the
+ * same warning 300,000 times. */
 #ifndef GF_CODEC_IO_SAID_H
 #define GF_CODEC_IO_SAID_H
 

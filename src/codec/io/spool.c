@@ -41,7 +41,7 @@ bool gf_write_fully(int fd, const void *data, size_t size)
             size -= (size_t)written;
         } else if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             struct pollfd ready = {.fd = fd, .events = POLLOUT};
-            (void)poll(&ready, 1, -1); /* an error of poll() shows in the next write() */
+            (void)poll(&ready, 1, -1); /* an error of poll() appears in the next write() */
         } else if (written == 0 || errno != EINTR) {
             if (!written)
                 errno = ENOSPC;

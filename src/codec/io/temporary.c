@@ -23,7 +23,8 @@
 enum { SLOTS = 256 }; /* each worker of a batch uses one */
 enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
 
-/* Slots are static and never freed, since the signal handler may run at any time in any thread. */
+/* The registered files. Slots are static and never freed, because the signal handler may run at any
+ * time in any thread. */
 static struct gf_temporary_slot {
     atomic_int state;
     char path[PATH_MAX];
@@ -31,8 +32,8 @@ static struct gf_temporary_slot {
 
 static atomic_bool abandoning;
 
-/* Takes a free slot for the path. NULL where all are in use: a signal then leaves this file
- * behind. */
+/* Takes a free slot for the path. Returns NULL if all are in use: after a signal this file is then
+ * left behind. */
 static struct gf_temporary_slot *slot_take(const char *path)
 {
     if (strlen(path) >= sizeof slots->path)
@@ -62,9 +63,9 @@ static void remove_names(void)
     }
 }
 
-/* Other threads may run at the same time. A thread that is about to create a file waits in
- * gf_temporary_begin; a file of a thread that had left that function already is found by the second
- * round. */
+/* Removes the registered files. Other threads may run at the same time. A thread that is about to
+ * create a file waits in gf_temporary_begin(); a file of a thread that had already left that
+ * function is found by the second round. */
 void gf_abandon_outputs(void)
 {
     atomic_store(&abandoning, true);
@@ -170,9 +171,9 @@ static bool parse_name(const char *name, struct maker *maker)
 
 /* ---- files that killed processes left behind ---- */
 
-/* Whether the process that made a file is dead. A file of the same boot tells the process. A file
- * of another boot may belong to another machine, whose locks may be invisible here: it counts as
- * dead when nothing was written to it for a day. */
+/* Whether the process that made a file has ended. For a file of the same boot the process is looked
+ * up. A file of another boot may belong to another machine, whose locks may be invisible here: it
+ * counts as dead if nothing was written to it for a day. */
 static bool is_dead(const struct maker *maker, const struct maker *self, const struct stat *file)
 {
     enum { DAY_S = 24 * 60 * 60 };
@@ -186,8 +187,8 @@ static bool is_dead(const struct maker *maker, const struct maker *self, const s
     return start_of(maker->pid, &start) && start != maker->start;
 }
 
-/* The process may run in another container, where its number is unknown here; its lock is visible
- * all the same. */
+/* Removes a file unless it is locked. Its process may run in another container, where its number is
+ * unknown here, but its lock is visible. */
 static void remove_if_unlocked(int folder, const char *name, const struct stat *seen)
 {
     struct stat file;
@@ -212,8 +213,8 @@ static void remove_dead_files(DIR *entries, const struct maker *self)
     }
 }
 
-/* Whether this process has not looked for old files in the folder yet. The first FOLDERS folders
- * are remembered; others are not searched. */
+/* Whether this process has not searched the folder for old files yet. The first FOLDERS folders are
+ * remembered; others are not searched. */
 static bool is_new_folder(const struct stat *folder)
 {
     enum { FOLDERS = 256 };
@@ -268,7 +269,8 @@ bool gf_temporary_lock(int fd)
 {
     struct stat file;
     if (flock(fd, LOCK_EX | LOCK_NB))
-        return errno != EWOULDBLOCK; /* no locks: nobody removes files in this file system */
+        return errno != EWOULDBLOCK; /* there are no locks: no process removes files in this file
+                                      * system */
     return fstat(fd, &file) || file.st_nlink > 0;
 }
 

@@ -13,19 +13,21 @@ struct gf_temporary {
     struct gf_temporary_slot *slot;
 };
 
-/* Makes a name beside the target and registers it, before the file exists. The first call for a
- * folder also removes the files there that killed processes left behind. False with errno. */
+/* Makes a name next to the target and registers it, before the file exists. The first call for a
+ * folder also removes the files there that killed processes left behind. Returns false with errno
+ * after a failure. */
 bool gf_temporary_begin(struct gf_temporary *temporary, const char *target);
-/* Locks the file. False where another process is about to remove it, so that it must not be
- * used. */
+/* Locks the file. Returns false if another process is about to remove the file, so that it must not
+ * be used. */
 bool gf_temporary_lock(int fd);
-/* Ends the registration after the file was renamed, or removes the file where `remove` is set.
- * errno does not change. */
+/* Ends the registration after the file was renamed. With `remove` it removes the file. errno does
+ * not change. */
 void gf_temporary_end(struct gf_temporary *temporary, bool remove);
 
-/* The length of a path's folder with its slash; 0 for a bare name. */
+/* Returns the length of a path's folder with its slash; 0 for a bare name. */
 size_t gf_folder_length(const char *path);
-/* The folder of a path, "." for a bare name, which the caller frees. NULL when out of memory. */
+/* Returns the folder of a path, "." for a bare name, which the caller frees. Returns NULL when out
+ * of memory. */
 char *gf_folder_of(const char *path);
 
 #endif

@@ -10,17 +10,18 @@
 
 enum {
     PIECE_BYTES = 1 << 20,
-    READERS_MOST = 8 /* more are no faster: they wait for each other in the page cache */
+    READERS_MOST = 8 /* more threads are no faster: they wait for each other in the page cache */
 };
 
-/* Threads that do pieces beside the calling one. They live as long as the file is open, since
- * starting them for each band would take half as long as its transfer. */
+/* Threads that transfer pieces, in addition to the calling one. They live as long as the file is
+ * open, since starting them for each band would take half as long as its transfer. */
 struct gf_crew {
     pthread_mutex_t lock;
     pthread_cond_t begun, ended;
     void *(*run)(void *);
     struct gf_piece *piece;
-    int pieces, next, left; /* of a transfer: all pieces, the next one, unfinished ones */
+    int pieces, next, left; /* of a transfer: the number of pieces, the next piece, the unfinished
+                             * pieces */
     bool ending;
     int threads;
     pthread_t thread[GF_PIECES_MOST - 1];
@@ -80,7 +81,7 @@ void gf_crew_free(struct gf_crew *crew)
 
 static atomic_int transfers;
 
-/* The number of pieces into which a transfer of that size is cut. */
+/* Returns the number of pieces of a transfer of that size. */
 static int count_pieces(size_t size, int threads)
 {
     const int share = gf_cpu_count() / (atomic_load(&transfers) + 1);
@@ -141,8 +142,6 @@ ssize_t gf_crew_join(const struct gf_piece *piece, int pieces)
     }
     return (ssize_t)got;
 }
-
-/* ---- reading ---- */
 
 static void *read_piece(void *argument)
 {

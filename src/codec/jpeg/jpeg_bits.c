@@ -33,8 +33,8 @@ void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_
     }
 }
 
-/* The offset in the input of a byte in the buffer. Calls ask for bytes mostly in ascending
- * order. */
+/* Returns the offset in the input of a byte in the buffer. Calls are fast if they ask for bytes in
+ * ascending order. */
 static int64_t offset_of(struct gf_jpeg_bits *bits, const unsigned char *at)
 {
     const int index = (int)(at - bits->buffer);
@@ -63,7 +63,7 @@ static void read_raw(struct gf_jpeg_bits *bits, size_t least)
     bits->raw_end = bits->raw_buffer + kept + got;
 }
 
-/* Moves the last bytes before `at` to the start of the buffer, so that new ones can follow. */
+/* Moves the last bytes before `at` to the start of the buffer, so that new bytes can follow. */
 static unsigned char *slide(struct gf_jpeg_bits *bits)
 {
     const ptrdiff_t before = bits->next.at - bits->buffer;

@@ -11,22 +11,23 @@
 enum {
     GF_JPEG_RAW_BYTES = 32 << 10,
     GF_JPEG_BLOCK_BYTES = 256, /* the most bytes of a block of 64 coefficients */
-    GF_JPEG_BEFORE_BYTES = 8   /* bytes that the buffer keeps before the next one */
+    GF_JPEG_BEFORE_BYTES = 8   /* bytes before the next byte that the buffer keeps */
 };
 
 /* The next bits of a reader. Functions use a local copy, which stays in registers. */
 struct gf_jpeg_cursor {
     const unsigned char *at; /* the next byte that is not counted in `value` */
-    /* The first bit is the highest; bits behind those counted may be set. */
+    /* The first bit is the highest. Bits after the first `count` may be set. */
     uint64_t value;
     int count;
 };
 
-/* A reader. The data without stuffed zeros lies in `buffer`; it ends at a marker or at the end of
- * the input, and zeros follow it. */
+/* A reader. `buffer` holds the data without stuffed zeros. The data ends at a marker or at the end
+ * of the input, and zeros follow it. */
 struct gf_jpeg_bits {
     struct gf_jpeg_cursor next;
-    const unsigned char *limit;         /* next.at stops here for gf_jpeg_bits_advance() */
+    const unsigned char *limit;         /* gf_jpeg_bits_advance() must be called when next.at
+                                         * reaches this address */
     const unsigned char *end;           /* end of the data in the buffer */
     bool ended;                         /* no more data comes from the input */
     struct gf_input *input;             /* NULL: all data is in the buffer */
@@ -34,7 +35,7 @@ struct gf_jpeg_bits {
     const unsigned char *raw, *raw_end; /* raw bytes that are not in the buffer yet */
     int64_t begin;                      /* offset in the input of the buffer's first byte */
     int stuffed;                        /* number of bytes 0xff in the buffer */
-    /* Number of them before the place that was last asked for. */
+    /* The number of these bytes before the last place for which an offset was computed. */
     int passed;
     uint16_t stuffed_at[GF_JPEG_RAW_BYTES + GF_JPEG_BEFORE_BYTES + GF_JPEG_BLOCK_BYTES];
     unsigned char raw_buffer[GF_JPEG_RAW_BYTES];
@@ -46,17 +47,17 @@ void gf_jpeg_bits_open_memory(struct gf_jpeg_bits *bits, const unsigned char *da
  * zeros. */
 void gf_jpeg_bits_open(struct gf_jpeg_bits *bits, struct gf_input *input, int64_t bit,
                        int64_t stop);
-/* To be called when next.at has reached `limit`: reads until the buffer holds a whole block. False
- * if more bits were taken than there are. */
+/* Reads until the buffer holds a whole block. It must be called when next.at has reached `limit`.
+ * Returns false if more bits were taken than there are. */
 bool gf_jpeg_bits_advance(struct gf_jpeg_bits *bits);
-/* The position in the input of the next bit. The reader must have an input, and not have taken more
- * bits than it has. */
+/* Returns the position in the input of the next bit. The reader must have an input, and must not
+ * have taken more bits than there are. */
 int64_t gf_jpeg_bits_place(struct gf_jpeg_bits *bits);
-/* Skips the rest of the last byte and the marker behind it. False if another marker follows, or if
- * more bits than padding are left. */
+/* Skips the rest of the last byte and the marker after it. Returns false if another marker follows,
+ * or if more bits than padding are left. */
 bool gf_jpeg_bits_take_marker(struct gf_jpeg_bits *bits, int marker);
 
-/* The number of bits left in the buffer; negative if more were taken. */
+/* Returns the number of bits left in the buffer; negative if more were taken. */
 static inline int gf_jpeg_bits_left(const struct gf_jpeg_bits *bits)
 {
     return (int)(bits->end - bits->next.at) * 8 + bits->next.count;
@@ -79,7 +80,7 @@ static inline void gf_jpeg_skip(struct gf_jpeg_cursor *next, int count)
     next->count -= count;
 }
 
-/* A writer to memory. The caller provides room: at most 8 bytes for each call. */
+/* A writer to memory. The caller provides memory: at most 8 bytes for each call. */
 struct gf_jpeg_writer {
     unsigned char *at;
     uint64_t value; /* its last `count` bits are not written yet */
@@ -90,8 +91,8 @@ void gf_jpeg_writer_put_stuffed(struct gf_jpeg_writer *writer, uint32_t word);
 /* Writes the last byte, filled up with ones. */
 void gf_jpeg_writer_pad(struct gf_jpeg_writer *writer);
 /* Copies bits until the reader has none left or the writer has reached `full`, which it may pass by
- * less than 64 bytes. Of the last byte's bits only the first `skip` count; 0: all of them. True:
- * all bits are copied. */
+ * less than 64 bytes. Of the last byte's bits only the first `skip` are copied; 0: all of them.
+ * Returns true if all bits are copied. */
 bool gf_jpeg_bits_copy(struct gf_jpeg_bits *bits, struct gf_jpeg_writer *writer,
                        const unsigned char *full, int skip);
 

@@ -32,7 +32,7 @@ struct reader {
 };
 
 /* Whether the code is valid: the codes of one length are consecutive numbers, and no code consists
- * of ones alone (annex C). */
+ * only of ones (annex C). */
 static bool valid_codes(const struct gf_jpeg_huffman *table)
 {
     int code = 0;
@@ -137,8 +137,8 @@ static bool read_frame(struct reader *reader, const unsigned char *at, const uns
            header->height <= SIDE_MOST && valid_sampling(header);
 }
 
-/* Decides as libjpeg-turbo does whether the components are YCbCr or RGB. False where libjpeg-turbo
- * would warn. */
+/* Decides as libjpeg-turbo does whether the components are YCbCr or RGB. Returns false if libjpeg-
+ * turbo would warn. */
 static bool find_colours(struct reader *reader)
 {
     const int *const id = reader->id;
@@ -173,7 +173,8 @@ static bool read_scan(struct reader *reader, const unsigned char *at, const unsi
         if (header->components == 1)
             component->h = component->v = 1;
     }
-    return end[-3] == 0 && find_colours(reader); /* no baseline JPEG uses the last two */
+    return end[-3] == 0 && find_colours(reader); /* baseline JPEGs do not use the last two
+                                                  * parameters */
 }
 
 static void read_application(struct reader *reader, int marker, const unsigned char *at,

@@ -1,6 +1,5 @@
 /* Reads the segments of a JPEG file up to its scan, for the decoder on the GPU. Only the usual
- * kinds of files are accepted; libjpeg-turbo reads all others and reports what is wrong with
- * them. */
+ * kinds of files are accepted; libjpeg-turbo reads all others and reports their faults. */
 #ifndef GF_CODEC_JPEG_JPEG_HEADER_H
 #define GF_CODEC_JPEG_JPEG_HEADER_H
 
@@ -12,7 +11,8 @@
 
 GF_C_BEGIN
 
-extern const uint8_t gf_jpeg_natural_order[64]; /* the natural place of each zigzag place */
+extern const uint8_t gf_jpeg_natural_order[64]; /* the index in natural order of each coefficient in
+                                                 * zigzag order */
 
 enum { GF_JPEG_COMPONENTS_MOST = 3, GF_JPEG_TABLES = 4, GF_JPEG_MCU_BLOCKS_MOST = 10 };
 
@@ -33,16 +33,18 @@ struct gf_jpeg_header {
     int width, height;
     int components; /* 1 or 3 */
     bool ycc;       /* the three components are YCbCr, not RGB; decided as libjpeg-turbo does */
-    struct gf_jpeg_component component[GF_JPEG_COMPONENTS_MOST]; /* a single one has h = v = 1 */
-    uint16_t quantiser[GF_JPEG_TABLES][64]; /* in natural order; without zeros if it is used */
+    struct gf_jpeg_component component[GF_JPEG_COMPONENTS_MOST]; /* a single component has h = v
+                                                                  * = 1 */
+    uint16_t quantiser[GF_JPEG_TABLES][64]; /* in natural order; a table that is used has no
+                                             * zeros */
     struct gf_jpeg_huffman dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES];
     unsigned restart_interval; /* in units (MCUs); 0: there are no restart markers */
     size_t scan;               /* the offset of the first entropy-coded byte */
 };
 
-/* Reads the header of a JPEG. True if the GPU can decode the scan: Huffman codes, baseline or
- * extended, of 8 bits, in one scan of 1 or 3 components, with valid tables (ITU-T T.81, annex B).
- * The scan's codes are not checked. */
+/* Reads the header of a JPEG. Returns true if the GPU can decode the scan: Huffman codes, baseline
+ * or extended, of 8 bits, in one scan of 1 or 3 components, with valid tables (ITU-T T.81, annex
+ * B). The scan's codes are not checked. */
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header);
 
 GF_C_END

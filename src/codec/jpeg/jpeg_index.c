@@ -32,7 +32,7 @@ void gf_jpeg_index_close(struct gf_jpeg_index *index)
     free(index);
 }
 
-/* The offset behind the last byte that contains a bit before `bit`. */
+/* Returns the offset after the last byte that contains a bit before `bit`. */
 static int64_t stop_before(const struct gf_jpeg_index *index, int64_t bit)
 {
     unsigned char byte = 0;
@@ -74,8 +74,8 @@ static bool walk_row(struct gf_jpeg_index *index)
     return true;
 }
 
-/* Notes that the next row begins at `bit`, where the reader stands. Takes the restart marker or the
- * end marker that must come there. */
+/* Notes that the next row begins at `bit`, the reader's position. Takes the restart marker or the
+ * end marker that must be there. */
 static bool end_row(struct gf_jpeg_index *index, int64_t bit)
 {
     struct gf_jpeg_index_row *const row = &index->row[index->known + 1];
@@ -105,14 +105,14 @@ static void seek(struct gf_jpeg_index *index, int64_t bit)
     gf_jpeg_bits_open(&index->bits, index->input, bit, gf_input_size(index->input));
 }
 
-/* The number of units up to the end of the row. */
+/* Returns the number of units up to the end of the row. */
 static int64_t rest_of_row(const struct gf_jpeg_index *index)
 {
     return (int64_t)(index->known + 1) * index->units_across - index->units;
 }
 
-/* Uses a segment's marks: the walk stands at `mark` and jumps from there to `last`, and notes the
- * rows that begin on the way. */
+/* Uses a segment's marks: the walk is at `mark`, jumps to `last`, and notes the rows that begin
+ * between them. */
 static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *mark,
                        const struct gf_jpeg_mark *last)
 {
@@ -131,8 +131,8 @@ static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *m
     return true;
 }
 
-/* Walks to the next segment. Units are walked over one by one until the walk reaches a position
- * that a scout has marked; from there on the scout's marks are used. */
+/* Walks to the next segment, one unit after another, until the walk reaches a position that a scout
+ * has marked; from there on it uses the scout's marks. */
 static bool walk_segment(struct gf_jpeg_index *index)
 {
     const struct gf_jpeg_segment *const segment = gf_jpeg_scouts_next(index->scouts);

@@ -1,15 +1,15 @@
-/* Finds where the rows of units (MCUs) of a JPEG's scan begin in its file. All codes of a
- * sequential scan must be walked over for that; the walk also finds the first damaged code. */
+/* Finds where the rows of units (MCUs) of a JPEG's scan begin in its file. This requires a walk
+ * over all codes of a sequential scan, which also finds the first damaged code. */
 #ifndef GF_CODEC_JPEG_JPEG_INDEX_H
 #define GF_CODEC_JPEG_JPEG_INDEX_H
 
 #include "codec/jpeg/jpeg_walk.h"
 
-/* Finds in parallel where the units (MCUs) of a scan begin. The scan is cut into segments, and a
- * scout walks over each from a guess: that a unit begins with the segment's first bit. After some
- * units Huffman codes resynchronise even from a wrong guess. The positions that a scout has marked
- * are therefore mostly right, and valid from the point on where the walk from the scan's start
- * reaches one of them. */
+/* Scouts find in parallel where the units (MCUs) of a scan begin. The scan is cut into segments,
+ * and a scout walks over each from a guess: that a unit begins with the segment's first bit. After
+ * some units Huffman codes resynchronise even from a wrong guess. The positions that a scout has
+ * marked are therefore mostly right. They are valid from the first position on that the walk from
+ * the scan's start reaches, too. */
 
 /* The beginning of a unit, if the scout's guess was right. */
 struct gf_jpeg_mark {
@@ -25,17 +25,18 @@ struct gf_jpeg_segment {
 
 struct gf_jpeg_scouts;
 
-/* Opens scouts for the scan at the offset `begin` of the input. NULL where scouts are of no use, or
- * out of memory. */
+/* Opens scouts for the scan at the offset `begin` of the input. Returns NULL if scouts do not help,
+ * or when out of memory. */
 struct gf_jpeg_scouts *gf_jpeg_scouts_open(const struct gf_jpeg_unit *unit, struct gf_input *input,
                                            int64_t begin, int threads, int segment_bytes);
 void gf_jpeg_scouts_close(struct gf_jpeg_scouts *scouts);
-/* Waits for the next segment, and ends the use of the one before. NULL behind the last. */
+/* Waits for the next segment, and ends the use of the segment before. Returns NULL after the last
+ * one. */
 const struct gf_jpeg_segment *gf_jpeg_scouts_next(struct gf_jpeg_scouts *scouts);
 
 struct gf_jpeg_index_row {
-    int64_t bit;  /* where the row begins in the input, behind a restart marker */
-    int64_t stop; /* offset in the input behind the last byte of the row before */
+    int64_t bit;  /* the row's first bit in the input, after a restart marker */
+    int64_t stop; /* the offset in the input after the last byte of the row before */
     /* The DC values to which the row's first differences are added. */
     int32_t dc[GF_JPEG_COMPONENTS];
 };
@@ -47,7 +48,8 @@ struct gf_jpeg_index {
     int restart_interval;          /* in units; 0: there are no restart markers */
     struct gf_jpeg_scouts *scouts; /* NULL: one thread walks over all codes */
     struct gf_jpeg_bits bits;
-    int64_t units;                  /* number of units walked over so far; only used with scouts */
+    int64_t units;                  /* number of units that were walked over; only used with
+                                     * scouts */
     int32_t dc[GF_JPEG_COMPONENTS]; /* the DC values before the next unit */
     int until_restart, restarts;
     int known; /* rows 0 to `known` are known; row[rows] is the scan's end */
@@ -62,8 +64,8 @@ struct gf_jpeg_index *gf_jpeg_index_open(const struct gf_jpeg_unit *unit, int un
                                          int rows, int restart_interval, struct gf_input *input,
                                          int64_t begin, int threads, int segment_bytes);
 void gf_jpeg_index_close(struct gf_jpeg_index *index);
-/* Walks until the beginning of row `row` is known. False where damage or anything unusual comes
- * before. The last row counts as known only if the end marker follows it. */
+/* Walks until the beginning of row `row` is known. Returns false if damage or anything unusual
+ * comes before it. The last row counts as known only if the end marker follows it. */
 bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row);
 
 #endif

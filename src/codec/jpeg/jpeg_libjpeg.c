@@ -7,14 +7,14 @@
 #include "codec/common/checks.h"
 
 enum {
-    /* A progressive JPEG of a few bytes can have thousands of scans, each of which takes as much
-     * time as the picture's size. */
+    /* The most scans. A progressive JPEG of a few bytes can have thousands of scans, each of which
+     * takes a time that grows with the picture. */
     SCANS_MAX = 100
 };
 
 /* ---- errors and warnings ---- */
 
-/* Describes where in the file the damage is: "after row 412 of 2160". */
+/* Describes the place of damage in the file: "after row 412 of 2160". */
 static void describe_place(const struct gf_jpeg_source *source, char *text, size_t size)
 {
     if (!source->header_read)
@@ -42,7 +42,7 @@ static void error_exit(j_common_ptr jpeg)
     describe_place(source, place, sizeof place);
     if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
         give_up(source, gf_fail(source->error, GF_ERROR_MEMORY, "%s: %s", name, text));
-    if (!source->header_read) /* libjpeg may not know this kind, which can be sound */
+    if (!source->header_read) /* libjpeg may not know this kind of file, which can be undamaged */
         give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
     give_up(source,
             gf_fail(source->error, GF_ERROR_INPUT, "%s: corrupt %s: %s", name, place, text));
@@ -86,7 +86,7 @@ void gf_jpeg_tell_stray(struct gf_jpeg_source *source)
 }
 
 /* Whether all bytes that remain at the end of a scan are zeros or fill bytes. Before a restart
- * marker they count as damage all the same. */
+ * marker they count as damage nevertheless. */
 static bool is_fill(const struct gf_jpeg_source *source)
 {
     const int *const count_and_marker = source->errors.msg_parm.i;
@@ -94,7 +94,7 @@ static bool is_fill(const struct gf_jpeg_source *source)
     return !restart && count_and_marker[0] <= source->segments.filled;
 }
 
-/* Whether libjpeg's message concerns no pixel. Gives a warning of its own where one is useful. */
+/* Whether libjpeg's message concerns no pixel. It gives another warning if one is useful. */
 static bool is_harmless(struct gf_jpeg_source *source)
 {
     switch (source->errors.msg_code) {
@@ -142,15 +142,13 @@ static void watch_scans(j_common_ptr jpeg)
         give_up(source, status);
 }
 
-/* ---- libjpeg's input ---- */
-
 static void ignore_source(j_decompress_ptr jpeg)
 {
 }
 
-/* Gives libjpeg more bytes, or an end marker where the input has ended. If the input ends within or
- * behind a scan, libjpeg reports by itself whether it lacks a code for a pixel, except in
- * arithmetic coding, which always finds more codes. */
+/* Gives libjpeg more bytes, or an end marker if the input has ended. If the input ends within or
+ * after a scan, libjpeg itself reports whether it lacks a code for a pixel, except in arithmetic
+ * coding, which always finds more codes. */
 static boolean fill_buffer(j_decompress_ptr jpeg)
 {
     static const unsigned char end_marker[] = {0xff, JPEG_EOI};
@@ -215,8 +213,8 @@ static bool add_segment(struct gf_jpeg_source *source, int marker, const unsigne
            gf_metadata_add_photoshop(metadata, data + head, size - head);
 }
 
-/* Reads APP1, APP2, APP13 and COM segments. jpeg_save_markers() would keep all of a file's segments
- * in memory. */
+/* Reads APP1, APP2, APP13 and COM segments, because jpeg_save_markers() would keep all of a file's
+ * segments in memory. */
 static boolean read_marker(j_decompress_ptr jpeg)
 {
     struct gf_jpeg_source *const source = jpeg->client_data;

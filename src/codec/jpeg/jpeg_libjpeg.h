@@ -1,12 +1,12 @@
-/* What jpeg_read.c and jpeg_libjpeg.c share: the reader of one JPEG. libjpeg's calls are made under
- * gf_jpeg_attempt(), and its errors, warnings, reads and segments come back to jpeg_libjpeg.c. */
+/* The reader of one JPEG, which jpeg_read.c and jpeg_libjpeg.c share. gf_jpeg_attempt() makes
+ * libjpeg's calls, and jpeg_libjpeg.c gets its errors, warnings, reads and segments. */
 #ifndef GF_CODEC_JPEG_JPEG_LIBJPEG_H
 #define GF_CODEC_JPEG_JPEG_LIBJPEG_H
 
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <stdio.h> /* must precede jpeglib.h */
 #include <jpeglib.h>
 
 #include "codec/common/cmyk.h"
@@ -33,8 +33,9 @@ struct gf_jpeg_source {
     bool header_read, started, forgiven, texts_left_out;
     bool cut;                        /* the input ended before the end marker */
     bool parameters_told, fill_told; /* whether the two warnings were given */
-    int64_t stray_told;              /* number of bytes between segments that a warning has named */
-    int64_t parts_end; /* end of the pictures behind the end marker; 0: none announced */
+    int64_t stray_told;              /* number of bytes between segments about which a warning was
+                                      * given */
+    int64_t parts_end; /* end of the pictures after the end marker; 0: none are announced */
     int stripped;      /* number of rows that were decoded in strips */
     /* dst, pitch and rows are arguments of read_rows(). */
     unsigned char *dst;
@@ -47,20 +48,21 @@ struct gf_jpeg_source {
     struct gf_jpeg_segments segments;
 };
 
-/* Lets libjpeg's errors and warnings come here: before the first gf_jpeg_attempt(). */
+/* Sets the functions that get libjpeg's errors and warnings. It must be called before the first
+ * gf_jpeg_attempt(). */
 void gf_jpeg_set_errors(struct gf_jpeg_source *source);
 /* Calls `work`, which may call libjpeg and the functions below and has no locals that must survive
- * a longjmp(). Fails where libjpeg or one of the functions does. */
+ * a longjmp(). Fails if libjpeg or one of the functions fails. */
 enum gf_status gf_jpeg_attempt(struct gf_jpeg_source *source,
                                void (*work)(struct gf_jpeg_source *source), struct gf_error *error);
-/* Begins to read the input, with the metadata of its segments. */
+/* Starts to read the input, including the metadata in its segments. */
 void gf_jpeg_open_input(struct gf_jpeg_source *source);
-/* Reports damage: a failure, or under allow_truncated a warning about the first damage. Where the
+/* Reports damage: as a failure, or with allow_truncated as a warning about the first damage. If the
  * input has ended, its end is the damage. */
 void gf_jpeg_report_damage(struct gf_jpeg_source *source, const char *detail);
 /* Warns once that the scan's header has parameters that libjpeg ignores in a sequential JPEG. */
 void gf_jpeg_tell_parameters(struct gf_jpeg_source *source);
-/* Warns of stray bytes between segments that no warning has named yet. */
+/* Warns of stray bytes between segments, unless a warning has named them. */
 void gf_jpeg_tell_stray(struct gf_jpeg_source *source);
 
 #endif

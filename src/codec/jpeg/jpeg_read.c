@@ -11,8 +11,8 @@
 
 enum {
     ROWS_AT_ONCE = 16,
-    /* The most pixels for each byte of a file: a block of 64 pixels takes at least one bit in
-     * Huffman codes. Arithmetic coding has no such limit. */
+    /* The most pixels for each byte of a file, because a block of 64 pixels takes at least one bit
+     * in Huffman codes. Arithmetic coding has no such limit. */
     PIXELS_PER_BYTE = 64 * 8 * 2,
     PIXELS_PER_BYTE_ARITHMETIC = 64 * 1024
 };
@@ -26,15 +26,15 @@ static void read_header(struct gf_jpeg_source *source)
     jpeg_read_header(jpeg, TRUE);
     source->header_read = true;
     gf_jpeg_tell_stray(source);
-    /* In a lossless JPEG the first parameter is the predictor, and valid. */
+    /* In a lossless JPEG the first parameter is the predictor, which is valid. */
     if (!jpeg->progressive_mode && !jpeg->Ss && (jpeg->Se != DCTSIZE2 - 1 || jpeg->Ah || jpeg->Al))
         gf_jpeg_tell_parameters(source);
 }
 
 static void read_cmyk_rows(struct gf_jpeg_source *source)
 {
-    /* CMYK values in a JPEG are inverted (255 is no ink), with or without Adobe's marker, as all
-     * programs read them. */
+    /* CMYK values in a JPEG are inverted (255 is no ink), with or without Adobe's marker. All
+     * programs read them so. */
     for (; source->rows; source->rows--, source->dst += source->pitch) {
         JSAMPROW line = source->cmyk;
         jpeg_read_scanlines(&source->jpeg, &line, 1);
@@ -42,7 +42,7 @@ static void read_cmyk_rows(struct gf_jpeg_source *source)
     }
 }
 
-/* Decodes again, and drops, the rows that were decoded in strips, so that libjpeg continues behind
+/* Decodes again, and drops, the rows that were decoded in strips, so that libjpeg continues after
  * them. */
 static void skip_rows(struct gf_jpeg_source *source)
 {
@@ -52,8 +52,8 @@ static void skip_rows(struct gf_jpeg_source *source)
     }
 }
 
-/* Whether libjpeg has read all scans. Without an end marker a JPEG of several scans may lack
- * some. */
+/* Whether libjpeg has read all scans. Without an end marker a JPEG of several scans may lack some
+ * of them. */
 static bool has_all_scans(const struct jpeg_decompress_struct *jpeg)
 {
     for (int c = 0; jpeg->coef_bits && c < jpeg->num_components; c++) {
@@ -106,8 +106,8 @@ static void finish(struct gf_jpeg_source *source)
 /* ---- functions of the source ---- */
 
 /* Reduces the size: libjpeg then computes only the part of each block that the smaller picture
- * needs. One thread decodes a reduced picture, since walking over all codes takes most of the time
- * and strips would do it twice. */
+ * needs. One thread decodes a reduced picture, because walking over all codes takes most of the
+ * time and strips would do it twice. */
 static void jpeg_reduce(struct gf_source *base, int reduction)
 {
     struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
@@ -142,7 +142,7 @@ static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char 
     return gf_jpeg_attempt(source, read_rows, error);
 }
 
-/* Skips the pictures behind the end marker that the header announces. */
+/* Skips the pictures after the end marker that the header announces. */
 static enum gf_status pass_parts(struct gf_jpeg_source *source, struct gf_error *error)
 {
     struct gf_input *const input = source->input;
@@ -172,7 +172,8 @@ static enum gf_status jpeg_leave(struct gf_source *base, int64_t end, struct gf_
     return pass_parts(source, error);
 }
 
-/* Where strips were decoded up to the last row, all of the file up to the end marker is sound. */
+/* Finishes reading. If strips were decoded up to the last row, the file up to the end marker is
+ * undamaged. */
 static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error)
 {
     struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;

@@ -23,7 +23,7 @@ struct gf_jpeg_scouts {
     int taken;
 };
 
-/* The offset in the input where a segment begins. A zero that is stuffed belongs to the segment
+/* Returns the offset in the input where a segment begins. A stuffed zero belongs to the segment
  * before. */
 static int64_t segment_begin(const struct gf_jpeg_scouts *scouts, int index)
 {
@@ -54,7 +54,7 @@ static bool add_mark(struct gf_jpeg_segment *segment, int64_t bit, const int32_t
     return true;
 }
 
-/* Walks over a segment and marks where units begin, up to the first unit behind the segment. After
+/* Walks over a segment and marks where units begin, up to the first unit after the segment. After
  * an invalid code the marks are dropped, and the walk starts again one bit later. */
 static bool scout(void *context, int thread, int index)
 {

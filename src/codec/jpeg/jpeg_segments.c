@@ -78,9 +78,9 @@ static enum gf_status begin_segment(struct gf_jpeg_segments *segments, struct gf
     return status;
 }
 
-/* The number of bytes that belong to the scan. Restart markers belong to it, and so do codes that
- * stand for no marker, which libjpeg reports. 0: the next bytes are another marker, or half a
- * marker. */
+/* Returns the number of bytes that belong to the scan. Restart markers belong to it, and so do
+ * codes that are no marker, which libjpeg reports. 0 means that the next bytes are another marker,
+ * or half a marker. */
 static size_t scan_bytes(const unsigned char *begin, const unsigned char *end)
 {
     const unsigned char *at = begin;

@@ -1,6 +1,6 @@
 /* Passes the bytes of a JPEG to libjpeg, up to the end marker. Stray bytes between segments are
- * left out: libjpeg would count them together with codes that remain at the end of a scan, and
- * these may be the only sign of damage. */
+ * left out: libjpeg would count them together with codes that remain at the end of a scan, and such
+ * codes may be the only sign of damage. */
 #ifndef GF_CODEC_JPEG_JPEG_SEGMENTS_H
 #define GF_CODEC_JPEG_JPEG_SEGMENTS_H
 
@@ -10,7 +10,7 @@ enum { GF_JPEG_SEGMENTS_BUFFER_BYTES = 256 << 10 };
 
 struct gf_jpeg_segments {
     struct gf_input *input;
-    unsigned char *next, *end; /* the bytes in the buffer that were not passed on yet */
+    unsigned char *next, *end; /* the bytes in the buffer that were not passed on */
     size_t left;               /* bytes left of the segment, with its marker */
     bool opens_scan;           /* the segment is the header of a scan */
     bool in_scan, scanned;     /* in_scan: the next bytes are a scan's; scanned: a scan has begun */
@@ -21,15 +21,16 @@ struct gf_jpeg_segments {
 };
 
 void gf_jpeg_segments_open(struct gf_jpeg_segments *segments, struct gf_input *input);
-/* Gives the next bytes, which are valid until the next call; *size is 0 at the end of the input and
- * behind the end marker. On a stream the call waits for no more bytes than it needs. */
+/* Returns the next bytes, which are valid until the next call; *size is 0 at the end of the input
+ * and after the end marker. On a stream the call waits only for bytes that it needs. */
 enum gf_status gf_jpeg_segments_next(struct gf_jpeg_segments *segments, const unsigned char **data,
                                      size_t *size, struct gf_error *error) GF_CHECKED;
-/* Whether the input ended in or behind a scan, so that perhaps only the end marker is missing. */
+/* Whether the input ended in or after a scan, so that perhaps only the end marker is missing. */
 bool gf_jpeg_segments_may_be_whole(const struct gf_jpeg_segments *segments);
-/* The offset in the input of a byte among those of the last call of gf_jpeg_segments_next(). */
+/* Returns the offset in the input of a byte that the last call of gf_jpeg_segments_next()
+ * returned. */
 int64_t gf_jpeg_segments_place(const struct gf_jpeg_segments *segments, const unsigned char *at);
-/* Puts bytes that were read ahead back to the input. */
+/* Returns bytes that were read ahead to the input. */
 enum gf_status gf_jpeg_segments_close(struct gf_jpeg_segments *segments,
                                       struct gf_error *error) GF_CHECKED;
 

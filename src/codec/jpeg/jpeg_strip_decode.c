@@ -13,7 +13,7 @@ enum { SOF0 = 0xc0, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda, DRI = 0xdd 
 
 /* ---- which files can be decoded in strips ---- */
 
-/* Whether the tables that the components name exist; libjpeg checks that only later. */
+/* Whether the tables that the components refer to exist. libjpeg checks that only later. */
 static bool has_tables(const struct jpeg_decompress_struct *jpeg,
                        const jpeg_component_info *component)
 {
@@ -39,9 +39,9 @@ bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
     return components == 1 || blocks <= GF_JPEG_UNIT_BLOCKS;
 }
 
-/* Adds a code for each size of a DC difference, 0 to 11 bits, that the table lacks: a strip's first
- * differences are not those of the file. The new codes are longer than the others, which do not
- * change. False where there is no room for them. */
+/* Adds a code for each size of a DC difference, 0 to 11 bits, that the table lacks, because a
+ * strip's first differences are not those of the file. The new codes are longer than the others,
+ * which do not change. Returns false if there is no room for them. */
 static bool complete(JHUFF_TBL *table)
 {
     uint32_t used = 0; /* number of 16-bit codes that are used */
@@ -189,8 +189,8 @@ static unsigned char *put_bits(struct gf_jpeg_strip_decoder *decoder, unsigned c
     return writer->at;
 }
 
-/* Copies a part of a strip with restart markers: it begins behind such a marker, and the markers
- * are renumbered. */
+/* Copies a part of a strip with restart markers. The part begins after a restart marker, and the
+ * markers are renumbered. */
 static unsigned char *put_intervals(struct gf_jpeg_strip_decoder *decoder, unsigned char *at)
 {
     const struct gf_jpeg_strip *const strip = decoder->strip;
@@ -229,8 +229,6 @@ static boolean fill_buffer(j_decompress_ptr jpeg)
     return TRUE;
 }
 
-/* ---- libjpeg ---- */
-
 static void error_exit(j_common_ptr jpeg)
 {
     give_up(jpeg->client_data);
@@ -246,7 +244,7 @@ static void ignore(j_decompress_ptr jpeg)
 {
 }
 
-/* Is never called, since a strip has no segment that libjpeg would skip. */
+/* libjpeg never calls this function, because a strip has no segment that libjpeg would skip. */
 static void skip_bytes(j_decompress_ptr jpeg, long count)
 {
     give_up(jpeg->client_data);
@@ -319,7 +317,7 @@ static void decode(struct gf_jpeg_strip_decoder *decoder)
     read_rows(decoder);
 }
 
-/* Calls `work` under setjmp; `work` has no locals that must survive longjmp. */
+/* Calls `work` after setjmp(). `work` has no locals that must survive a longjmp(). */
 static bool attempt(struct gf_jpeg_strip_decoder *decoder,
                     void (*work)(struct gf_jpeg_strip_decoder *decoder))
 {

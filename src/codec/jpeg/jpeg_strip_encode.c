@@ -29,8 +29,6 @@ void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format forma
         jpeg_simple_progression(jpeg);
 }
 
-/* ---- the coding ---- */
-
 static bool make_tables(struct gf_jpeg_coding *coding, const struct jpeg_compress_struct *jpeg)
 {
     for (int i = 0; i < 2; i++) {
@@ -68,8 +66,6 @@ bool gf_jpeg_coding_make(struct gf_jpeg_coding *coding, const struct jpeg_compre
     }
     return make_tables(coding, jpeg);
 }
-
-/* ---- a strip ---- */
 
 struct gf_jpeg_strip_encoder {
     const struct gf_jpeg_coding *coding;
@@ -157,7 +153,7 @@ static void encode(struct gf_jpeg_strip_encoder *encoder)
     jpeg_finish_compress(jpeg);
 }
 
-/* Calls `work` under setjmp; `work` has no locals that must survive longjmp. */
+/* Calls `work` after setjmp(). `work` has no locals that must survive a longjmp(). */
 static bool attempt(struct gf_jpeg_strip_encoder *encoder,
                     void (*work)(struct gf_jpeg_strip_encoder *encoder))
 {
@@ -194,7 +190,7 @@ void gf_jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder)
     free(encoder);
 }
 
-/* The offset in the encoded JPEG behind the scan's header. */
+/* Returns the offset in the encoded JPEG after the scan's header. */
 static size_t find_scan(const struct gf_jpeg_encoded *encoded)
 {
     const unsigned char *const data = encoded->data;
@@ -218,7 +214,7 @@ static bool encode_part(struct gf_jpeg_strip_encoder *encoder, int width, int ro
     return done;
 }
 
-/* Encodes the last unit as a JPEG of its own, from which find_end() learns the last DC values. */
+/* Encodes the last unit as a JPEG of its own, in which find_end() finds the last DC values. */
 static bool encode_corner(struct gf_jpeg_strip_encoder *encoder, int rows, const unsigned char *src)
 {
     const struct gf_jpeg_coding *const coding = encoder->coding;
@@ -230,8 +226,8 @@ static bool encode_corner(struct gf_jpeg_strip_encoder *encoder, int rows, const
                        &encoder->corner);
 }
 
-/* Walks over the first `units` units of an encoded scan and adds up their DC differences. Returns
- * how the last unit ends, as gf_jpeg_walk() does. */
+/* Walks over the first `units` units of an encoded scan and adds their DC differences. Returns the
+ * result of gf_jpeg_walk(): how the last unit ends. */
 static int walk(struct gf_jpeg_strip_encoder *encoder, const struct gf_jpeg_encoded *encoded,
                 int units, int32_t *dc)
 {
@@ -243,7 +239,7 @@ static int walk(struct gf_jpeg_strip_encoder *encoder, const struct gf_jpeg_enco
 
 /* Finds the last DC values and the number of padding bits, which are ones. If the last unit ends
  * with the code for the end of a block, which in the standard tables ends with a 0, the padding is
- * the ones at the end. Only otherwise must all codes of the strip be walked over. */
+ * the ones at the end. Otherwise all codes of the strip must be walked over. */
 static bool find_end(struct gf_jpeg_strip_encoder *encoder, int units,
                      struct gf_jpeg_encoded *encoded)
 {

@@ -1,40 +1,41 @@
-/* One large sequential JPEG on several threads, strip by strip, with the bits of one thread. */
+/* Decodes or encodes one large sequential JPEG on several threads, strip by strip. The result has
+ * the same bits as with one thread. */
 #ifndef GF_CODEC_JPEG_JPEG_STRIPS_H
 #define GF_CODEC_JPEG_JPEG_STRIPS_H
 
-#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <stdio.h> /* must precede jpeglib.h */
 #include <jpeglib.h>
 
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "gpufilter/pipeline.h"
 
-/* Decodes one large sequential JPEG by several threads, strip by strip, ahead of the caller; the
- * pixels are those that a single thread decodes. Where anything is damaged the caller has to decode
- * by libjpeg alone. */
+/* Decodes one large sequential JPEG by several threads, strip by strip, ahead of the caller. The
+ * pixels are equal to those of a single thread. If anything is damaged the caller has to decode by
+ * libjpeg alone. */
 struct gf_jpeg_strips_reader;
 
 /* Opens a reader. `jpeg` has read the header, up to the offset `begin` of the input, and its output
  * is configured; it must not change until close. strip_rows: rows of units (MCUs) of a strip; 0:
- * the picture's size and the options decide. NULL where a single thread is as fast or the file
- * cannot be decoded in strips, or out of memory. No thread runs before the first read. */
+ * the picture's size and the options decide. Returns NULL if a single thread is as fast, if the
+ * file cannot be decoded in strips, or when out of memory. No thread runs before the first read. */
 struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_struct *jpeg,
                                                          struct gf_input *input, int64_t begin,
                                                          const struct gf_options *options,
                                                          int strip_rows);
 void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader);
 uint64_t gf_jpeg_strips_reader_memory(const struct gf_jpeg_strips_reader *reader);
-/* Writes the next rows to dst, `pitch` bytes apart, and returns their number. If that is less than
+/* Writes the next rows to dst, `pitch` bytes apart, and returns their number. If it is less than
  * `rows`, the caller has to decode the others by libjpeg alone. */
 int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned char *dst,
                         size_t pitch);
-/* The offset in the input behind the end marker, once all rows are read. */
+/* Returns the offset in the input after the end marker. All rows must have been read. */
 int64_t gf_jpeg_strips_reader_end(const struct gf_jpeg_strips_reader *reader);
 
 /* Encodes one large sequential JPEG by several threads, strip by strip, to the same bytes that a
  * single thread writes. */
 
-/* How a picture is cut into strips. Without strips a single thread encodes it. */
+/* The division of a picture into strips. Without strips a single thread encodes it. */
 struct gf_jpeg_strips_layout {
     int rows; /* pixel rows of a strip */
     int strips, threads, slots;
@@ -47,8 +48,8 @@ gf_jpeg_strips_layout(struct gf_format format, const struct gf_options *options,
 
 struct gf_jpeg_strips_writer;
 
-/* Opens a writer. `jpeg` is configured for the picture; the output contains everything before the
- * scan's bits already. The options must stay valid. */
+/* Opens a writer. `jpeg` is configured for the picture. The output already contains everything
+ * before the scan's bits. The options must stay valid. */
 enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
                                           const struct jpeg_compress_struct *jpeg,
                                           struct gf_format format, const struct gf_options *options,
@@ -57,7 +58,7 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
                                           struct gf_error *error) GF_CHECKED;
 /* Ends the threads, even before the last row. */
 void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer);
-/* Adds the next row, of 8-bit samples in the order that libjpeg takes. */
+/* Adds the next row, of 8-bit samples in libjpeg's order. */
 enum gf_status gf_jpeg_strips_write(struct gf_jpeg_strips_writer *writer, const unsigned char *row,
                                     struct gf_error *error) GF_CHECKED;
 /* Writes the remaining bytes after the last row. */
@@ -65,7 +66,7 @@ enum gf_status gf_jpeg_strips_finish(struct gf_jpeg_strips_writer *writer,
                                      struct gf_error *error) GF_CHECKED;
 
 /* Chooses how many threads decode or encode one JPEG. Strips take more processor time than a single
- * thread, so that all pictures of the process that are open share the processors. */
+ * thread, so that all open pictures of the process share the processors. */
 
 /* Change the number of JPEGs of the process that are being read, or written: 1 at open, -1 at
  * close. */

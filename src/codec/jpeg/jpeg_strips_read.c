@@ -9,15 +9,15 @@
 #include "codec/jpeg/jpeg_strip_decode.h"
 
 enum {
-    PIXELS_LEAST = 1 << 20, /* a smaller picture is not worth several threads */
-    /* A strip also decodes one row of units above and below its own, which costs less for long
+    PIXELS_LEAST = 1 << 20, /* several threads are not faster for a smaller picture */
+    /* A strip also decodes one row of units above and below its own rows, which costs less for long
      * strips. */
     ROWS_LEAST = 4,
     ROWS_MOST = 16,
     MEMORY_BYTES = 64 << 20,
     MEMORY_SHARE = 4, /* the reader may use 1/4 of options->memory_bytes */
     THREAD_BYTES = 1 << 20,
-    SMALL_SEGMENT_BYTES = 256 /* if the caller chooses the strips, which are then small */
+    SMALL_SEGMENT_BYTES = 256 /* if the caller chooses the strips, which are small in that case */
 };
 
 struct slot {
@@ -33,10 +33,11 @@ struct gf_jpeg_strips_reader {
     int64_t begin;     /* offset of the scan in the input */
     int segment_bytes; /* segment size of the scouts; 0: they choose */
     size_t row_bytes;
-    int rows, strip_rows, context; /* rows of units: picture, strip, context on each side */
+    int rows, strip_rows, context; /* rows of units: of the picture, of a strip, of the context on
+                                    * each side */
     int strips, threads, slots;
     struct slot *slot;
-    unsigned char *pixels; /* memory of all slots in one piece, which can use huge pages */
+    unsigned char *pixels; /* memory of all slots as one allocation, which can use huge pages */
     struct gf_jpeg_strip_decoder **decoder; /* one for each thread */
     struct gf_jpeg_index *index;
     pthread_mutex_t lock; /* guards the index */
@@ -50,14 +51,12 @@ static int units_across(const struct gf_jpeg_kind *kind)
     return ((int)kind->jpeg->image_width + kind->unit_width - 1) / kind->unit_width;
 }
 
-/* ---- the strips ---- */
-
 static int smaller(int a, int b)
 {
     return a < b ? a : b;
 }
 
-/* The number of pixel rows above that row of units. */
+/* Returns the number of pixel rows above that row of units. */
 static int pixel_row(const struct gf_jpeg_strips_reader *reader, int row)
 {
     return smaller(row * reader->kind.unit_height, (int)reader->kind.jpeg->image_height);
@@ -69,8 +68,8 @@ static int pixel_rows(const struct gf_jpeg_strips_reader *reader, int strip)
     return pixel_row(reader, first + reader->strip_rows) - pixel_row(reader, first);
 }
 
-/* Describes a strip and the rows around it on which its pixels depend. False where its bits, or any
- * before them, are damaged. */
+/* Describes a strip and the rows around it on which its pixels depend. Returns false if its bits,
+ * or any earlier bits, are damaged. */
 static bool find_strip(struct gf_jpeg_strips_reader *reader, int number,
                        struct gf_jpeg_strip *strip)
 {
@@ -113,16 +112,16 @@ static uint64_t slot_bytes(const struct gf_jpeg_strips_reader *reader)
     return (uint64_t)reader->row_bytes * (uint64_t)(reader->strip_rows * reader->kind.unit_height);
 }
 
-/* The number of slots: one strip is being read, one is decoded on each thread, and for every four
- * of these one more waits. */
+/* Returns the number of slots: one for the strip that is being read, one for each thread that
+ * decodes, and for every four threads one that waits. */
 static int slot_count(int threads)
 {
     return threads + threads / 4 + 1;
 }
 
 /* Chooses the context. If restart intervals do not end with a row of units, strips and their
- * context can begin only at those rows where an interval ends. Without vertical upsampling no
- * context is needed. */
+ * context can begin only at rows where an interval ends. Without vertical upsampling no context is
+ * needed. */
 static bool choose_context(struct gf_jpeg_strips_reader *reader)
 {
     const struct jpeg_decompress_struct *const jpeg = reader->kind.jpeg;
@@ -236,9 +235,7 @@ static bool start(struct gf_jpeg_strips_reader *reader)
     return true;
 }
 
-/* ---- the rows ---- */
-
-/* Waits for strip `strip`, whose first row is the next one, and submits the slot of the strip
+/* Waits for strip `strip`, whose first row is the next row, and submits the slot of the strip
  * before it again. */
 static bool take_strip(struct gf_jpeg_strips_reader *reader)
 {

@@ -10,7 +10,7 @@
 #include "codec/jpeg/jpeg_strip_encode.h"
 
 enum {
-    PIXELS_LEAST = 1 << 20, /* a smaller picture is not worth several threads */
+    PIXELS_LEAST = 1 << 20, /* several threads are not faster for a smaller picture */
     ROWS_LEAST = 2,
     ROWS_MOST = 4,
     MEMORY_BYTES = 64 << 20,
@@ -33,19 +33,17 @@ struct gf_jpeg_strips_writer {
     struct gf_jpeg_strips_layout layout;
     struct gf_jpeg_coding coding;
     struct slot *slot;
-    unsigned char *pixels; /* memory of all slots in one piece, which can use huge pages */
+    unsigned char *pixels; /* memory of all slots as one allocation, which can use huge pages */
     struct gf_pages_ahead pages_ahead;
     struct gf_jpeg_strip_encoder **encoder; /* one for each thread */
     struct gf_ordered_work *work;
-    /* Numbers of strips; row: the next of the strip that is filled. */
+    /* Numbers of strips; row: the next row of the strip that is being filled. */
     int filled, joined, row;
     int32_t dc[GF_JPEG_COMPONENTS]; /* the DC values of the last unit that was joined */
     struct gf_jpeg_writer bits;     /* writes bits to `chunk` */
     struct gf_jpeg_bits reader;
     unsigned char chunk[CHUNK_BYTES + SLACK_BYTES];
 };
-
-/* ---- the layout ---- */
 
 static uint64_t slot_bytes(struct gf_format format, int rows)
 {
@@ -165,8 +163,6 @@ void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer)
     free(writer);
 }
 
-/* ---- joining ---- */
-
 static enum gf_status write_chunk(struct gf_jpeg_strips_writer *writer, struct gf_error *error)
 {
     const size_t size = (size_t)(writer->bits.at - writer->chunk);
@@ -174,8 +170,8 @@ static enum gf_status write_chunk(struct gf_jpeg_strips_writer *writer, struct g
     return gf_output_write(writer->output, writer->chunk, size, error);
 }
 
-/* Appends a strip's bits. The DC differences of its first unit are replaced by those to the strip
- * before. */
+/* Appends a strip's bits. The DC differences of its first unit are replaced by differences from the
+ * strip before. */
 static enum gf_status join(struct gf_jpeg_strips_writer *writer,
                            const struct gf_jpeg_encoded *encoded, struct gf_error *error)
 {
@@ -183,7 +179,7 @@ static enum gf_status join(struct gf_jpeg_strips_writer *writer,
     enum gf_status status = GF_OK;
     gf_jpeg_bits_open_memory(&writer->reader, encoded->data + encoded->scan,
                              encoded->size - encoded->scan);
-    /* The encoder has made these codes, so that they cannot be damaged. */
+    /* These codes cannot be damaged, because the encoder has made them. */
     bool ended =
         !gf_jpeg_copy_unit(&writer->coding.unit, &writer->reader, &writer->bits, zero, writer->dc);
     while (!status && !ended) {
@@ -196,8 +192,7 @@ static enum gf_status join(struct gf_jpeg_strips_writer *writer,
     return status;
 }
 
-/* Joins the encoded strips that come next, and waits until at most `most` strips are not joined
- * yet. */
+/* Joins the next encoded strips, and waits until at most `most` strips are not joined yet. */
 static enum gf_status join_encoded(struct gf_jpeg_strips_writer *writer, int most,
                                    struct gf_error *error)
 {
@@ -211,8 +206,6 @@ static enum gf_status join_encoded(struct gf_jpeg_strips_writer *writer, int mos
                             error);
     return status;
 }
-
-/* ---- the rows ---- */
 
 enum gf_status gf_jpeg_strips_write(struct gf_jpeg_strips_writer *writer, const unsigned char *row,
                                     struct gf_error *error)

@@ -1,6 +1,6 @@
-/* Gets the tables from libjpeg-turbo itself, so that no copy of them can differ. */
+/* Copies the tables from libjpeg-turbo, so that they cannot differ. */
 #include <setjmp.h>
-#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <stdio.h> /* must precede jpeglib.h */
 #include <string.h>
 #include <jpeglib.h>
 
@@ -18,8 +18,8 @@ static void error_exit(j_common_ptr jpeg)
     longjmp(((struct asked *)jpeg->client_data)->escape, 1);
 }
 
-/* Codes of one length are consecutive numbers; the first code of the next length is twice the
- * number that would follow. */
+/* Makes the codes. Codes of one length are consecutive numbers; the first code of the next length
+ * is twice the number that would follow. */
 void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbols_end,
                         struct gf_jpeg_code *codes)
 {

@@ -3,8 +3,6 @@
 enum { LOOK_BITS = GF_JPEG_LOOK_BITS, BLOCK = 64, AC_BITS_MOST = 10, CODE_BITS_MOST = 16 };
 enum { END_OF_BLOCK = 0x00, ZEROS_16 = 0xf0 };
 
-/* ---- tables ---- */
-
 struct match {
     int length; /* bits of the code; 0: no code matches */
     int symbol;
@@ -63,7 +61,7 @@ bool gf_jpeg_table_make(struct gf_jpeg_table *table, const uint8_t *counts, cons
         for (int i = 0; i < counts[length]; i++, code++, index++) {
             if (index == (int)sizeof table->symbol || code >= (1 << length) - 1 ||
                 (is_dc && symbols[index] >= GF_JPEG_DC_SIZES))
-                return false; /* a code must not consist of ones alone */
+                return false; /* a code must not consist only of ones */
             table->symbol[index] = symbols[index];
         }
         table->most[length] = counts[length] ? code - 1 : -1;
@@ -73,13 +71,11 @@ bool gf_jpeg_table_make(struct gf_jpeg_table *table, const uint8_t *counts, cons
     return true;
 }
 
-/* ---- walking ---- */
-
 /* Inlined functions keep the cursor in registers. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* The value that the `size` highest bits of `value` stand for (F.2.2.1): a number below half of
- * their range means a negative value. There is no branch, since the sign is unpredictable. */
+/* Returns the number that the `size` highest bits of `value` encode (F.2.2.1): a number below half
+ * of their range is a negative value. There is no branch, because the sign is unpredictable. */
 INLINE int32_t extend(uint64_t value, int size)
 {
     const int32_t bits = (int32_t)((value >> 1) >> (63 - size));
@@ -121,9 +117,9 @@ INLINE bool take_step(const struct gf_jpeg_table *ac, struct gf_jpeg_cursor *nex
     return true;
 }
 
-/* Walks over the codes of a block of 64 coefficients and decodes only the first value. Returns 0 or
- * where the block ends, as gf_jpeg_walk() does. Two steps or codes take at most 52 bits, so that
- * one refill suffices. */
+/* Walks over the codes of a block of 64 coefficients and decodes only the first value. Returns the
+ * result of gf_jpeg_walk(): 0, or how the block ends. Two steps or codes take at most 52 bits, so
+ * that one refill suffices. */
 INLINE int walk_block(struct gf_jpeg_cursor *next, const struct gf_jpeg_table *dc,
                       const struct gf_jpeg_table *ac, int32_t *difference)
 {
@@ -163,8 +159,6 @@ int gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int
     bits->next = next;
     return end;
 }
-
-/* ---- copying ---- */
 
 static bool put_dc(const struct gf_jpeg_dc_codes *codes, struct gf_jpeg_writer *writer,
                    int32_t difference)

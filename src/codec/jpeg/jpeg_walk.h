@@ -11,14 +11,14 @@ enum {
     GF_JPEG_DC_SIZES = GF_JPEG_DC_SYMBOLS,
     GF_JPEG_UNIT_BLOCKS = 10,
     GF_JPEG_COMPONENTS = 3,
-    GF_JPEG_DC_MOST = 2047 /* the largest DC value; values differ from 0 by at most 11 bits */
+    GF_JPEG_DC_MOST = 2047 /* the largest DC value; a value has at most 11 bits */
 };
 
-/* The symbols that the next LOOK_BITS bits contain: as many as begin in these bits, each with the
- * bits of its value. */
+/* The symbols that begin in the next LOOK_BITS bits, each including the bits of its value. */
 struct gf_jpeg_step {
-    _Alignas(4) uint8_t bits; /* number of bits to skip; 0: no code is that short */
-    uint8_t need;    /* coefficients that must be left in the block; 64: no code is that short */
+    _Alignas(4) uint8_t bits; /* number of bits to skip; 0: even the first code is longer */
+    uint8_t need;    /* coefficients that must be left in the block; 64: even the first code is
+                      * longer */
     uint8_t advance; /* coefficients; 64: the block ends. In a DC table: bits of the value */
 };
 
@@ -31,12 +31,12 @@ struct gf_jpeg_table {
     uint8_t symbol[256];
 };
 
-/* Makes a table. counts[n] is the number of codes of n bits, 1 to 16; counts[0] is not read. False
- * for a table that is damaged, or that no sequential JPEG of 8 bits can have. */
+/* Makes a table. counts[n] is the number of codes of n bits, 1 to 16; counts[0] is not read.
+ * Returns false for a table that is damaged, or that no sequential JPEG of 8 bits can have. */
 bool gf_jpeg_table_make(struct gf_jpeg_table *table, const uint8_t *counts, const uint8_t *symbols,
                         bool is_dc);
 
-/* The codes for the sizes of DC differences in bits. */
+/* The codes of a DC table, by the size of the difference in bits. */
 struct gf_jpeg_dc_codes {
     struct gf_jpeg_code code[GF_JPEG_DC_SIZES];
 };
@@ -52,15 +52,14 @@ struct gf_jpeg_unit {
 };
 
 /* Walks over `units` units and adds the DC differences to dc[component]. Returns 0 for invalid
- * codes, 64 where the last block ends with its last coefficient, and more than 64 where it ends
- * with the end-of-block code. The caller checks with gf_jpeg_bits_left() whether the bits
- * sufficed. */
+ * codes, 64 if the last block ends with its last coefficient, and more than 64 if it ends with the
+ * end-of-block code. The caller checks with gf_jpeg_bits_left() whether there were enough bits. */
 int gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int units,
                  int32_t *dc);
 
-/* Copies a unit whose first DC differences refer to dc_in[component], and changes them to refer to
- * dc_out[component]. A block takes up to 512 bytes, with stuffed zeros. False where the table has
- * no code for a difference. */
+/* Copies a unit. Its first DC differences refer to dc_in[component], and are changed to refer to
+ * dc_out[component]. A block takes up to 512 bytes, including stuffed zeros. Returns false if the
+ * table has no code for a difference. */
 bool gf_jpeg_copy_unit(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits,
                        struct gf_jpeg_writer *writer, const int32_t *dc_in, const int32_t *dc_out);
 

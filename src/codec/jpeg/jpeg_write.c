@@ -1,7 +1,7 @@
 /* Writes JPEG files of 8 bits, gray or YCbCr. */
 #include <math.h>
 #include <setjmp.h>
-#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <stdio.h> /* must precede jpeglib.h */
 #include <stdlib.h>
 #include <string.h>
 #include <jpeglib.h>
@@ -74,8 +74,8 @@ static void write_buffer(struct jpeg_sink *sink, size_t size)
 
 static boolean empty_buffer(j_compress_ptr jpeg)
 {
-    write_buffer(jpeg->client_data,
-                 BUFFER_BYTES); /* libjpeg expects all of it, whatever free_in_buffer says */
+    write_buffer(jpeg->client_data, BUFFER_BYTES); /* libjpeg expects that the whole buffer is
+                                                    * written, whatever free_in_buffer says */
     reset_buffer(jpeg);
     return TRUE;
 }
@@ -85,8 +85,6 @@ static void write_rest(j_compress_ptr jpeg)
     struct jpeg_sink *const sink = jpeg->client_data;
     write_buffer(sink, BUFFER_BYTES - sink->bytes.free_in_buffer);
 }
-
-/* ---- metadata ---- */
 
 static void write_segment(struct jpeg_sink *sink, int marker, const char *header,
                           size_t header_size, const struct gf_blob *blob, const char *what)
@@ -136,8 +134,8 @@ static double distance_to_integer(double value)
     return fabs(value - nearbyint(value));
 }
 
-/* Sets the density in whole dots per inch or per centimetre, whichever is nearer to the
- * picture's. */
+/* Sets the density in whole dots per inch or per centimetre, whichever is closer to the picture's
+ * density. */
 static void set_density(struct jpeg_sink *sink)
 {
     const double x = sink->metadata->density_x, y = sink->metadata->density_y;
@@ -263,7 +261,7 @@ static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
                                : attempt(sink, finish, error);
 }
 
-/* Writes coded bytes: those between the headers and the end marker. */
+/* Writes coded bytes, which are those between the headers and the end marker. */
 static enum gf_status jpeg_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
                                   bool last, struct gf_error *error)
 {

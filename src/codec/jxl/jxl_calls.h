@@ -35,7 +35,7 @@ struct gf_jxl_calls {
 };
 extern struct gf_jxl_calls gf_jxl;
 
-/* Passed for a parameter that versions before 0.9 have and ignore. */
+/* The argument for a parameter that versions before 0.9 have and ignore. */
 #if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
 #define GF_JXL_UNUSED NULL,
 #else

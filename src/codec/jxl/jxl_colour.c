@@ -1,5 +1,5 @@
-/* Chooses the colours to which the decoder converts a picture that is stored as XYB, as lossy ones
- * are: the colours of the picture's profile, as far as libjxl can convert to them, so that none is
+/* Chooses the colours to which the decoder converts a picture that is stored as XYB, as lossy
+ * pictures are: the colours of the picture's profile if libjxl can convert to them, so that none is
  * clipped. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static double fixed_at(const unsigned char *data)
     return (double)(int32_t)number_at(data) / 65536;
 }
 
-/* Reads a tag of three numbers; false where the profile lacks it. (ICC.1:2010, 7.3 and 10.31) */
+/* Reads a tag of three numbers. Returns false if the profile lacks it. (ICC.1:2010, 7.3 and
+ * 10.31) */
 static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
 {
     enum { TABLE = 128, ENTRY = 12, XYZ_BYTES = 20 };
@@ -40,8 +41,8 @@ static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
     return false;
 }
 
-/* The chromaticity of a colour, adapted by Bradford's matrix from D50, the white point of profiles,
- * to D65. */
+/* Computes the chromaticity of a colour, adapted by Bradford's matrix from D50, the white point of
+ * profiles, to D65. */
 static bool chromaticity(const double v[3], double xy[2])
 {
     static const double to_d65[3][3] = {{0.9555766, -0.0230393, 0.0631636},
@@ -120,7 +121,7 @@ void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
         known = read_primaries(&icc, &own);
         free(icc.data);
     }
-    /* If the decoder rejects the profile, sRGB stays chosen. */
+    /* If the decoder rejects the profile, sRGB remains the choice. */
     if (known)
         (void)gf_jxl.JxlDecoderSetPreferredColorProfile(decoder, &own);
 }

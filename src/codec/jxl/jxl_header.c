@@ -10,7 +10,8 @@ struct walk {
     struct gf_jxl_header *header;
     struct gf_metadata *metadata;
     JxlBoxType type;
-    struct gf_blob box; /* the metadata box that is being read; size: allocated bytes */
+    struct gf_blob box; /* the metadata box that is being read; its size is that of the allocated
+                         * memory */
     bool in_box, out_of_memory;
 };
 
@@ -57,8 +58,6 @@ static void read_colours(struct walk *walk)
     walk->metadata->icc = icc;
 }
 
-/* ---- boxes ---- */
-
 static bool is_type(const JxlBoxType type, const char *name)
 {
     return !memcmp(type, name, 4);
@@ -94,7 +93,7 @@ static void begin_box(struct walk *walk)
                                                                    BOX_FIRST) == JXL_DEC_SUCCESS;
 }
 
-/* Continues to read a box, or drops it where it is too large. */
+/* Continues to read a box, or drops it if it is too large. */
 static void continue_box(struct walk *walk)
 {
     const size_t got = walk->box.size - gf_jxl.JxlDecoderReleaseBoxBuffer(walk->decoder);

@@ -10,15 +10,15 @@ struct gf_jxl_header {
     int pages;
 };
 
-/* Reads the header. Returns NULL, or a text that says what is wrong with the file. *out_of_memory
- * is set where memory ran out. */
+/* Reads the header. Returns NULL, or a text that describes the damage. *out_of_memory is set if
+ * memory ran out. */
 const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header *header,
                                struct gf_metadata *metadata, bool *out_of_memory);
-/* Chooses the decoder's output colours; to be called after JXL_DEC_COLOR_ENCODING. A picture that
- * can be decoded to any colours gets the primaries of its profile. It gets sRGB where the profile
+/* Chooses the decoder's output colours. It must be called after JXL_DEC_COLOR_ENCODING. A picture
+ * that can be decoded to any colours gets the primaries of its profile. It gets sRGB if the profile
  * has no usable primaries, and for gray that is not HDR. */
 void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info);
-/* Copies the ICC profile to memory from malloc(); false where there is none. */
+/* Copies the ICC profile to memory from malloc(). Returns false if there is none. */
 bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
                      bool *out_of_memory);
 

@@ -13,7 +13,7 @@ struct jxl_source {
     int page;
 };
 
-/* Decodes the wanted picture. Returns NULL, or a text that says what is wrong. */
+/* Decodes the wanted picture. Returns NULL, or a text that describes the damage. */
 static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, unsigned char *pixels)
 {
     const struct gf_format format = jxl->whole.base.format;
@@ -78,7 +78,7 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
     return GF_OK;
 }
 
-/* The bytes for each pixel that libjxl takes, measured. Pictures with loss that have alpha are
+/* Returns the bytes for each pixel that libjxl takes, as measured. Lossy pictures with alpha are
  * decoded in floats as a whole. */
 static double library_bytes(const JxlBasicInfo *info, int pages)
 {
@@ -98,7 +98,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const JxlBasicInfo *const info = &jxl->header.info;
     if (out_of_memory)
         return gf_fail_memory(error);
-    /* Only decoding shows whether the wanted picture itself is whole. */
+    /* Only decoding shows whether the wanted picture itself is undamaged. */
     jxl->damage = jxl->header.pages > (whole->page < 0 ? 0 : whole->page) ? why : NULL;
     if (why && !jxl->damage)
         return gf_whole_source_fail(whole, why, error);

@@ -16,9 +16,9 @@ static enum gf_status fail(const struct gf_whole_sink *sink, const char *what,
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: libjxl: %s", gf_output_name(sink->output), what);
 }
 
-/* The "distance" that libjxl takes: the difference from the picture in steps that an eye just
- * notices. The mapping from a quality on JPEG's scale is that of cjxl 0.7, except that 100 is not
- * lossless here. */
+/* Returns libjxl's "distance": the difference from the picture in steps that an eye just notices.
+ * The mapping from a quality on JPEG's scale is that of cjxl 0.7, except that 100 is not lossless
+ * here. */
 static float distance_of(int quality)
 {
     const float q = (float)quality;
@@ -67,7 +67,8 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     if (tags->has_cicp)
         colour.transfer_function = (JxlTransferFunction)tags->cicp[1];
     if (tags->has_cicp && !gray) {
-        const bool p3 = tags->cicp[0] >= JXL_PRIMARIES_P3; /* 11; 12 with the white D65 */
+        const bool p3 = tags->cicp[0] >= JXL_PRIMARIES_P3; /* 11 is P3; 12 is P3 with the white
+                                                            * D65 */
         if (tags->cicp[0] == JXL_PRIMARIES_P3)
             colour.white_point = JXL_WHITE_POINT_DCI;
         colour.primaries = p3 ? JXL_PRIMARIES_P3 : (JxlPrimaries)tags->cicp[0];
@@ -163,7 +164,7 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
 
 struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct gf_options *options)
 {
-    /* For each pixel, measured; libjxl uses floats. Without loss each channel has its own. */
+    /* Measured bytes for each pixel. libjxl uses floats; without loss each channel has its own. */
     const double gray_bytes = 45, colour_bytes = 60, alpha_bytes = 26;
     double bytes = (gf_colour_channels(format) == 1 ? gray_bytes : colour_bytes) +
                    (gf_has_alpha(format) ? alpha_bytes : 0);

@@ -1,4 +1,4 @@
-/* The chunks of a PNG: their numbers, their checksums, and how they are written. */
+/* The chunks of a PNG: their numbers and checksums, and functions that write them. */
 #ifndef GF_CODEC_PNG_PNG_CHUNK_H
 #define GF_CODEC_PNG_PNG_CHUNK_H
 
@@ -7,7 +7,7 @@
 
 enum {
     GF_PNG_HEAD_BYTES = 8,            /* the length and the type of a chunk */
-    GF_PNG_SIGNATURE_BYTES = 8,       /* what every PNG begins with */
+    GF_PNG_SIGNATURE_BYTES = 8,       /* the bytes with which every PNG begins */
     GF_PNG_HEADER_BYTES = 25,         /* the whole IHDR chunk */
     GF_PNG_CRC_BYTES = 4,             /* the checksum behind a chunk's data */
     GF_PNG_CHUNK_LONGEST = 0x7fffffff /* the most bytes of data in a chunk */
@@ -24,11 +24,11 @@ static inline void gf_png_put_be32(unsigned char *to, uint32_t value)
         to[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-/* Completes a chunk whose `size` bytes of data lie behind room for GF_PNG_HEAD_BYTES and before
- * room for GF_PNG_CRC_BYTES. Returns the size of the chunk in bytes. */
+/* Completes a chunk whose `size` bytes of data have GF_PNG_HEAD_BYTES bytes before them and
+ * GF_PNG_CRC_BYTES bytes after them. Returns the size of the chunk in bytes. */
 size_t gf_png_chunk_close(unsigned char *chunk, const char *type, size_t size);
 
-/* PNG's colour type of pixels without a palette. */
+/* Returns PNG's colour type of pixels without a palette. */
 int gf_png_colour_type(struct gf_format format);
 /* Makes the IHDR chunk. */
 void gf_png_make_header(unsigned char chunk[GF_PNG_HEADER_BYTES], struct gf_format format, int bits,

@@ -83,7 +83,7 @@ void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uin
 static void undo_plain(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
                        int bpp)
 {
-    /* The bytes left of these are zeros. */
+    /* The first pixel has no pixel to its left, where the filters use zeros. */
     const size_t first = (size_t)bpp < bytes ? (size_t)bpp : bytes;
     switch (filter) {
     case GF_PNG_SUB:

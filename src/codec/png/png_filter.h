@@ -1,5 +1,5 @@
 /* PNG's five row filters, applied and undone. A row has `bytes` bytes of whole pixels. A pixel has
- * bpp bytes (1 to 8); the filters refer to the byte bpp bytes before. */
+ * bpp bytes (1 to 8); the filters use the byte that is bpp bytes before. */
 #ifndef GF_CODEC_PNG_PNG_FILTER_H
 #define GF_CODEC_PNG_PNG_FILTER_H
 
@@ -15,8 +15,8 @@ enum gf_png_filter {
     GF_PNG_FILTERS
 };
 
-/* Number of zero bytes that must precede a row and the row above it, so that the left edge is no
- * special case. As many bytes behind a row may be read, and are not used. */
+/* The number of zero bytes that must precede a row and the row above it, so that the left edge is
+ * no special case. The same number of bytes after a row may be read, and are not used. */
 enum { GF_PNG_MARGIN = 32 };
 
 /* The functions for one instruction set. */
@@ -28,8 +28,8 @@ struct gf_png_filters {
                  uint64_t sums[GF_PNG_FILTERS]);
     void (*apply)(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above, size_t bytes,
                   int bpp, uint8_t *out);
-    /* Undoes a filter in place. `above` is the row above with its filter undone, or zeros for the
-     * first row. No margin is needed before the rows. */
+    /* Undoes a filter in place. `above` is the row above after its filter was undone, or zeros for
+     * the first row. No margin is needed before the rows. */
     void (*undo)(enum gf_png_filter filter, uint8_t *row, const uint8_t *above, size_t bytes,
                  int bpp);
     /* Undoes the Paeth filter, the slowest and most frequent one, on two rows at once; `next` is
@@ -37,13 +37,14 @@ struct gf_png_filters {
     void (*undo_two)(uint8_t *row, uint8_t *next, const uint8_t *above, size_t bytes, int bpp);
 };
 
-/* gf_png_filters() gives the best functions for this processor. The second function gives all that
- * the processor can run: the plain ones at level 0, NULL behind the last. */
+/* gf_png_filters() returns the best functions for this processor. The second function returns all
+ * functions that the processor can run: the plain ones at level 0, NULL after the last level. */
 const struct gf_png_filters *gf_png_filters(void);
 const struct gf_png_filters *gf_png_filters_level(int level);
 
 /* Filters a row. Writes 1 + bytes bytes: the number of the filter with the smallest sum (the lowest
- * of equal ones) and the filtered row. Without `above` only None and Sub are tried. */
+ * number if sums are equal) and the filtered row. If `above` is NULL only None and Sub are
+ * tried. */
 void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
                        const uint8_t *above, size_t bytes, int bpp, uint8_t *out);
 

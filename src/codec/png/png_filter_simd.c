@@ -1,5 +1,5 @@
 /* PNG's filters for AVX2. A filter is applied to vectors of a row's bytes. It is undone on the
- * samples of one pixel at a time, since each pixel depends on the one before. */
+ * samples of one pixel at a time, because each pixel depends on the pixel before it. */
 #include "codec/png/png_filter.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -12,8 +12,8 @@
 
 enum { WIDTH = 32 };
 
-/* A vector of bytes of the row, and the bytes left of them, above them, and diagonally above them
- * to the left (`corner`). */
+/* A vector of bytes of the row, and the bytes to the left of them, above them, and diagonally above
+ * them to the left (`corner`). */
 struct around {
     __m256i x, left, above, corner;
 };
@@ -26,16 +26,16 @@ AVX2_INLINE struct around load(const uint8_t *row, const uint8_t *above, size_t 
                            _mm256_loadu_si256((const __m256i *)(above + i - bpp))};
 }
 
-/* The mean of two bytes, rounded down. (The instruction rounds up.) */
+/* Returns the mean of two bytes, rounded down, by an instruction that rounds up. */
 AVX2_INLINE __m256i average(__m256i a, __m256i b)
 {
     const __m256i odd = _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_set1_epi8(1));
     return _mm256_sub_epi8(_mm256_avg_epu8(a, b), odd);
 }
 
-/* Paeth's predictor on bytes. If `left` and `above` are on the same side of the corner, the
- * corner's distance is the sum of the two others, so that the corner is never chosen; else it is
- * their difference. */
+/* Computes Paeth's predictor on bytes. If `left` and `above` are on the same side of the corner,
+ * the corner's distance is the sum of the two others, so that the corner is never chosen; otherwise
+ * it is their difference. */
 AVX2_INLINE __m256i paeth(__m256i left, __m256i above, __m256i corner)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -106,10 +106,8 @@ AVX2 static void apply_avx2(enum gf_png_filter filter, const uint8_t *row, const
     gf_png_apply_plain(filter, row + i, above + i, bytes - i, bpp, out + i);
 }
 
-/* ---- undoing filters ---- */
-
-/* Loads a pixel into the low bytes. A pixel of 3 or 6 bytes is loaded together with the bytes
- * behind it. */
+/* Loads a pixel into the low bytes. A pixel of 3 or 6 bytes is loaded together with the bytes after
+ * it. */
 AVX2_INLINE __m128i load_pixel(const uint8_t *at, int bpp)
 {
     if (bpp > 4)
@@ -125,8 +123,8 @@ AVX2_INLINE void store_pixel(uint8_t *at, __m128i pixel, int bpp)
     memcpy(at, &word, (size_t)bpp);
 }
 
-/* Paeth's predictor for the samples of one pixel, with 16 bits each. The next pixel waits for the
- * result, so that the chain of instructions from `left` to the result must be short. */
+/* Computes Paeth's predictor for the samples of one pixel, with 16 bits each. The next pixel waits
+ * for the result, so that the chain of instructions from `left` to the result must be short. */
 AVX2_INLINE __m128i paeth_pixel(__m128i left, __m128i above, __m128i corner)
 {
     const __m128i above_off = _mm_sub_epi16(above, corner), left_off = _mm_sub_epi16(left, corner);
@@ -170,7 +168,7 @@ AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, in
     }
 }
 
-/* Two rows in one vector. The lower row is one pixel behind, so that neither waits for the
+/* Two rows in one vector. The lower row is one pixel behind, so that neither row waits for the
  * other. */
 struct two_rows {
     uint8_t *row, *next;
@@ -205,7 +203,7 @@ AVX2_INLINE void undo_two_paeth(uint8_t *row, uint8_t *next, const uint8_t *abov
     undo_two_pixels(&two, bytes, bpp, false, true);
 }
 
-/* bpp is a constant at each call, so that the compiler unrolls the loops for it. */
+/* Undoes a filter. Each caller passes a constant bpp, so that the compiler unrolls the loops. */
 AVX2_INLINE void undo_pixels(enum gf_png_filter filter, uint8_t *row, const uint8_t *above,
                              size_t bytes, int bpp)
 {

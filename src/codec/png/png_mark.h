@@ -1,5 +1,5 @@
-/* The mark (a chunk) of a PNG whose stripes of rows are independent, as level 1 writes them;
- * README.md defines it. The chunk precedes the first IDAT. */
+/* The mark (a chunk) of a PNG whose stripes of rows are independent, as compression level 1 writes
+ * them; README.md defines it. The chunk precedes the first IDAT. */
 #ifndef GF_CODEC_PNG_PNG_MARK_H
 #define GF_CODEC_PNG_PNG_MARK_H
 
@@ -10,14 +10,15 @@
 
 enum { GF_PNG_MARK_VERSION = 1, GF_PNG_MARK_BYTES = 5 };
 
-/* The number of rows of a stripe at level 1. row_bytes does not count the filter's number. */
+/* Returns the number of rows of a stripe at level 1. row_bytes does not include the filter's
+ * number. */
 int gf_png_mark_rows(size_t row_bytes, int height);
 
 /* Writes the chunk. */
 enum gf_status gf_png_mark_write(struct gf_output *output, int rows,
                                  struct gf_error *error) GF_CHECKED;
 
-/* The number of rows of a stripe that the mark states; `before` where the chunk is no valid
+/* Returns the number of rows of a stripe that the mark states; `before` if the chunk is no valid
  * mark. */
 int gf_png_mark_read(const struct gf_png_chunk *chunk, int before);
 

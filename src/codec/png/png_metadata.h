@@ -16,17 +16,17 @@ struct gf_png_chunk {
 bool gf_png_chunk_is_sound(const struct gf_png_chunk *chunk); /* whether its checksum is right */
 
 /* Adds the metadata of a chunk, if it contains any. Damaged metadata is left out with a warning.
- * False when out of memory. */
+ * Returns false when out of memory. */
 bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk *chunk,
                          const struct gf_options *options, const char *file);
 
-/* Adds the metadata of the chunks that follow `offset` in a regular file, up to its end or the
- * first damage. False when out of memory. */
+/* Adds the metadata of the chunks after `offset` in a regular file, up to its end or the first
+ * damage. Returns false when out of memory. */
 bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
                               const struct gf_options *options);
 
-/* Writes the chunks of metadata, which stand between the header and the pixels. The metadata is
- * from gf_metadata_for_output. */
+/* Writes the chunks of metadata, which are between the header and the pixels. The metadata is from
+ * gf_metadata_for_output(). */
 enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_metadata *metadata,
                                      struct gf_error *error) GF_CHECKED;
 
@@ -38,7 +38,7 @@ enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_m
 #define GF_PNG_RAW_PROFILE "Raw profile type " /* beginning of the keyword */
 
 /* Adds the profile in the text, if its type is "exif", "APP1", "xmp", "iptc" or "8bim". *damaged is
- * set where the text has not the form of such a profile. False when out of memory. */
+ * set if the text has not the form of such a profile. Returns false when out of memory. */
 bool gf_png_add_raw_profile(struct gf_metadata *metadata, const char *type, const char *text,
                             size_t size, bool *damaged);
 

@@ -60,8 +60,6 @@ enum gf_status gf_pnm_number(struct gf_pnm_reader *reader, unsigned *number)
     return reader->status;
 }
 
-/* ---- PNM ---- */
-
 static enum gf_status read_pnm(struct gf_pnm_reader *reader, struct gf_pnm_header *header)
 {
     const bool bitmap = header->type == '1' || header->type == '4';
@@ -74,8 +72,6 @@ static enum gf_status read_pnm(struct gf_pnm_reader *reader, struct gf_pnm_heade
         status = gf_pnm_number(reader, &header->maxval);
     return status;
 }
-
-/* ---- PAM ---- */
 
 static enum gf_status read_line(struct gf_pnm_reader *reader, char *line)
 {

@@ -11,8 +11,9 @@ struct gf_pnm_reader {
     struct gf_input *input;
     struct gf_error *error;
     enum gf_status status; /* status of the last read from the input */
-    int row, rows;         /* for messages: rows read, rows of the picture (0 in the header) */
-    int64_t bytes_read;    /* number of bytes so far, with those in the buffer */
+    int row, rows;         /* for messages: rows that were read, rows of the picture (0 in the
+                            * header) */
+    int64_t bytes_read;    /* number of bytes so far, including those in the buffer */
     size_t first, end;     /* the part of the buffer that is not read yet */
     unsigned char buffer[GF_PNM_BUFFER];
 };
@@ -36,12 +37,12 @@ static inline bool gf_pnm_is_space(int byte)
 
 /* Returns the next byte. A comment counts as the newline at its end. */
 int gf_pnm_byte_outside_comments(struct gf_pnm_reader *reader);
-/* Reads a decimal number and one byte of white space behind it. */
+/* Reads a decimal number and one byte of white space after it. */
 enum gf_status gf_pnm_number(struct gf_pnm_reader *reader, unsigned *number) GF_CHECKED;
 /* Fails for an input that ended too early or could not be read. */
 enum gf_status gf_pnm_fail_short(const struct gf_pnm_reader *reader);
 
-/* Reads the whole header up to the first sample. Of the numbers only the depth is checked. */
+/* Reads the whole header up to the first sample. It checks no number except the depth. */
 enum gf_status gf_pnm_read_header(struct gf_pnm_reader *reader,
                                   struct gf_pnm_header *header) GF_CHECKED;
 

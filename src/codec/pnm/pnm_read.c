@@ -27,8 +27,6 @@ static const char *name_of(const struct pnm_source *pnm)
     return gf_input_name(pnm->reader.input);
 }
 
-/* ---- the header ---- */
-
 static enum gf_status read_header(struct pnm_source *pnm)
 {
     struct gf_error *const error = pnm->reader.error;
@@ -76,13 +74,11 @@ static enum gf_status check_length(const struct pnm_source *pnm)
     const int64_t row = pnm->type == '1' ? samples
                         : is_plain(pnm)  ? 2 * samples
                                          : (int64_t)file_row_bytes(pnm);
-    /* The last number of a plain text may lack the white space behind it. */
+    /* The last number of a plain text may lack the white space after it. */
     if (gf_input_size(reader->input) < 0 || row * format.height <= left + is_plain(pnm))
         return GF_OK;
     return gf_fail_truncated(reader->error, name_of(pnm), left / row, format.height);
 }
-
-/* ---- rows ---- */
 
 static enum gf_status read_bytes(struct pnm_source *pnm, unsigned char *data, size_t size)
 {
@@ -230,7 +226,7 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     const size_t row_bytes = gf_row_bytes(source->format);
     enum gf_status status = GF_OK;
     pnm->reader.error = error;
-    if (is_as_wanted(pnm) && pitch == row_bytes) { /* all rows at once */
+    if (is_as_wanted(pnm) && pitch == row_bytes) { /* reads all rows at once */
         status = read_bytes(pnm, dst, row_bytes * (size_t)rows);
         pnm->reader.row += status ? 0 : rows;
         return status;
@@ -262,7 +258,7 @@ static bool pnm_pass_over(struct gf_source *source, int rows)
     return true;
 }
 
-/* Puts bytes that were read ahead back: they may belong to the next picture. */
+/* Returns bytes that were read ahead to the input, because they may belong to the next picture. */
 static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
 {
     struct gf_pnm_reader *const reader = &((struct pnm_source *)source)->reader;

@@ -13,7 +13,7 @@ struct pnm_sink {
     struct gf_output *output;
     struct gf_format format; /* the format of the rows that are written */
     bool drop_alpha;
-    unsigned char *converted; /* one row in the file's form; NULL: rows need no conversion */
+    unsigned char *converted; /* one row, converted for the file; NULL: rows need no conversion */
 };
 
 static const void *convert(const struct pnm_sink *pnm, const unsigned char *row)

@@ -24,7 +24,7 @@ static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
     return (tmsize_t)got;
 }
 
-/* Writes bytes for libtiff. libtiff appends, skips a byte where a directory would begin at an odd
+/* Writes bytes for libtiff. libtiff appends, skips a byte if a directory would begin at an odd
  * offset, and at the end goes back to the header. */
 static tmsize_t write_bytes(thandle_t client, void *data, tmsize_t size)
 {
@@ -73,7 +73,7 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     struct gf_tiff_handle *const handle = user;
     if (!*handle->why)
         vsnprintf(handle->why, sizeof handle->why, format, values);
-    const char *const text = handle->why + strspn(handle->why, ": "); /* behind the empty name */
+    const char *const text = handle->why + strspn(handle->why, ": "); /* skips the empty name */
     const size_t length = strlen(text);
     memmove(handle->why, text, length + 1);
     if (length && handle->why[length - 1] == '.')
@@ -121,7 +121,7 @@ void gf_tiff_begin(struct gf_tiff_handle *handle)
     errno = 0;
 }
 
-/* libtiff does not report a lack of memory as such, but malloc() has set errno. */
+/* Fails. libtiff does not report a lack of memory as such, but malloc() has set errno. */
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error)
 {

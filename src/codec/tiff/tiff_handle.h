@@ -30,7 +30,7 @@ struct gf_tiff_calls {
 };
 extern struct gf_tiff_calls gf_tiff;
 
-/* A handle. Its address must not change while it is open. */
+/* A handle of libtiff. Its address must not change while it is open. */
 struct gf_tiff_handle {
     TIFF *tiff; /* NULL: not open */
     const char *name;
@@ -41,18 +41,18 @@ struct gf_tiff_handle {
     struct gf_error error; /* a failure of the input or the output */
 };
 
-/* Opens a handle. mode is libtiff's: "rm" to read the input, "w" to write the output; the other one
- * is NULL. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
+/* Opens a handle. `mode` is libtiff's: "rm" to read the input, "w" to write the output; the other
+ * one is NULL. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
 enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
                             struct gf_output *output, const char *mode,
                             struct gf_error *error) GF_CHECKED;
 /* Closes a handle, which may be all zeros. */
 void gf_tiff_close(struct gf_tiff_handle *handle);
-/* Forgets libtiff's messages; to be called before a call whose failure gf_tiff_fail() will
+/* Forgets libtiff's messages. It must be called before a call whose failure gf_tiff_fail() will
  * explain. */
 void gf_tiff_begin(struct gf_tiff_handle *handle);
 /* Fails with libtiff's message: "a.tif: damaged: WHY" (row -1) or "a.tif: damaged at row 3 of 9:
- * WHY"; for an output "a.tif: libtiff: WHY". The status is GF_ERROR_MEMORY where memory ran out. */
+ * WHY"; for an output "a.tif: libtiff: WHY". The status is GF_ERROR_MEMORY if memory ran out. */
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error);
 

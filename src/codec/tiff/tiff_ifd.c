@@ -15,7 +15,7 @@ enum {
 struct entry {
     uint16_t tag, type;
     uint64_t count, size; /* number of elements; size of the value in bytes */
-    uint64_t at;          /* where the value lies */
+    uint64_t at;          /* the offset of the value */
 };
 
 struct directory {
@@ -23,8 +23,8 @@ struct directory {
     size_t count;
 };
 
-/* Returns the bytes of one element of the type; 0 for an unknown type. *piece is the size of the
- * numbers in it whose byte order can change. */
+/* Returns the bytes of one element of the type; 0 for an unknown type. *piece becomes the size of
+ * its numbers whose byte order can change. */
 static size_t type_bytes(unsigned type, size_t *piece)
 {
     static const unsigned char bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
@@ -46,8 +46,6 @@ static void put(unsigned char *to, size_t bytes, bool big_endian, uint64_t value
     for (size_t i = 0; i < bytes; i++)
         to[big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
 }
-
-/* ---- reading ---- */
 
 static bool read_directory(const struct gf_ifd_reader *reader, uint64_t offset,
                            struct directory *directory)
@@ -142,8 +140,6 @@ char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t 
     free(directory.entry);
     return text;
 }
-
-/* ---- writing ---- */
 
 /* Appends zeros to the blob, at an even offset, and returns that offset. */
 static size_t append(struct gf_ifd_writer *writer, size_t size)

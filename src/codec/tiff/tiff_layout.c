@@ -5,7 +5,7 @@
 
 #include "codec/common/checks.h"
 
-/* Fails for a kind of TIFF that is not read, which the message names: "of CMYK inks". */
+/* Fails for an unsupported kind of TIFF, which the message names: "of CMYK inks". */
 GF_PRINTF(3, 4)
 static enum gf_status refuse(const struct gf_tiff_handle *handle, struct gf_error *error,
                              const char *format, ...)
@@ -55,7 +55,7 @@ static int number(const struct gf_tiff_handle *handle, uint32_t tag, int missing
 }
 
 /* Guesses the photometric interpretation, which some writers forget, from the number of samples.
- * Fails where a sample would be left whose meaning is unknown. */
+ * Fails if the meaning of a sample would remain unknown. */
 static enum gf_status guess_colours(const struct gf_tiff_handle *handle,
                                     struct gf_tiff_layout *layout, struct gf_error *error)
 {
@@ -64,7 +64,7 @@ static enum gf_status guess_colours(const struct gf_tiff_handle *handle,
         return refuse(handle, error, "%s", name_of(colour_names, PHOTOMETRIC_SEPARATED));
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds);
     layout->colours = layout->samples;
-    for (int i = 0; i < count; i++) /* libtiff adds kinds that no standard has */
+    for (int i = 0; i < count; i++) /* does not count kinds that libtiff adds and no standard has */
         layout->colours -= kinds[i] != EXTRASAMPLE_UNSPECIFIED;
     return layout->colours == 1 || layout->colours == 3
                ? GF_OK
@@ -102,7 +102,7 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
     for (int i = 0; i < count; i++)
         for (int c = 0; c < 3; c++)
             greatest = colour[c][i] > greatest ? colour[c][i] : greatest;
-    /* Some writers store 8 bits where the format has 16. */
+    /* Some writers store 8 bits although the format has 16. */
     const unsigned most = greatest > 255 ? 65535 : 255;
     for (int i = 0; i < count; i++)
         for (int c = 0; c < 3; c++)
@@ -110,7 +110,7 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
     return GF_OK;
 }
 
-/* Finds the alpha: the first sample beyond the colours that is declared as such. */
+/* Finds the alpha: the first sample after the colours that is declared as alpha. */
 static void find_alpha(const struct gf_tiff_handle *handle, const struct gf_options *options,
                        struct gf_tiff_layout *layout)
 {

@@ -1,4 +1,4 @@
-/* How the pixels of a TIFF are stored in the file, and how they are converted. */
+/* The storage of the pixels of a TIFF in the file, and their conversion. */
 #ifndef GF_CODEC_TIFF_TIFF_LAYOUT_H
 #define GF_CODEC_TIFF_TIFF_LAYOUT_H
 
@@ -9,7 +9,7 @@
 
 struct gf_tiff_layout {
     struct gf_format format; /* format of the rows that read() gives */
-    int samples;             /* samples of a pixel in the file, with those that are ignored */
+    int samples;             /* samples of a pixel in the file, including ignored samples */
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16 */
     int colours;             /* 1 or 3; 1 with a palette */
     int alpha_at;            /* index of the sample that is alpha; 0: none */
@@ -23,12 +23,12 @@ struct gf_tiff_layout {
     unsigned char palette[256][3];
 };
 
-/* Reads and checks the current directory. GF_ERROR_INPUT with a message for a kind of picture that
- * cannot be read. */
+/* Reads and checks the current directory. Returns GF_ERROR_INPUT with a message for a kind of
+ * picture that cannot be read. */
 enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
                                    const struct gf_options *options, struct gf_tiff_layout *layout,
                                    struct gf_error *error) GF_CHECKED;
-/* Configures a handle for decoding; needed for each one. */
+/* Configures a handle for decoding. It must be called for each handle. */
 void gf_tiff_prepare(const struct gf_tiff_handle *handle, const struct gf_tiff_layout *layout);
 
 /* Converts pixels whose samples are interleaved and in the machine's byte order. */

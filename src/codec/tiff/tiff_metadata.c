@@ -79,13 +79,13 @@ static bool read_memory(void *context, uint64_t offset, void *data, size_t size)
     return true;
 }
 
-/* The tags of the first directory that belong to EXIF as well: texts, orientation, and links to
- * other directories. */
+/* The tags of the first directory that belong to EXIF, too: texts, orientation, and links to other
+ * directories. */
 static const uint16_t exif_tags[] = {
     TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,     TIFFTAG_MODEL,  TIFFTAG_ORIENTATION,
     TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST, TIFFTAG_HOSTCOMPUTER,
     TIFFTAG_COPYRIGHT,        GF_IFD_EXIF,      GF_IFD_GPS,     0};
-/* Of these tags at least one must be present; otherwise EXIF is not worth keeping. */
+/* At least one of these tags must be present; otherwise EXIF is not worth keeping. */
 static const uint32_t telling_tags[] = {TIFFTAG_MAKE, TIFFTAG_MODEL, TIFFTAG_DATETIME};
 
 static bool tells_something(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
@@ -102,8 +102,8 @@ static bool tells_something(const struct gf_tiff_handle *handle, const struct gf
 }
 
 /* Reads IPTC: from Photoshop's resources, or from a tag of its own. Many writers wrongly declare
- * the tag as 4-byte numbers, whose bytes are in the wrong order if a program has changed that of
- * the file. */
+ * the tag as 4-byte numbers, whose bytes are in the wrong order if a program has changed the file's
+ * byte order. */
 static bool read_iptc(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
 {
     enum { IPTC_BEGIN = 0x1c };
@@ -186,8 +186,6 @@ bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metada
     metadata->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
     return true;
 }
-
-/* ---- writing ---- */
 
 static bool set_blob(const struct gf_tiff_handle *handle, uint32_t tag, const struct gf_blob *blob)
 {

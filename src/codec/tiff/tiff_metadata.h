@@ -1,4 +1,4 @@
-/* The metadata in a TIFF's directory. */
+/* Reads and writes the metadata in a TIFF's directory. */
 #ifndef GF_CODEC_TIFF_TIFF_METADATA_H
 #define GF_CODEC_TIFF_TIFF_METADATA_H
 
@@ -10,7 +10,7 @@
 #include "codec/tiff/tiff_handle.h"
 
 /* Copies directories of tags, which TIFF and EXIF have in common, from one file to another. Byte
- * order, the size of offsets and the places of the values change. */
+ * order, the size of offsets and the positions of the values change. */
 
 enum {
     GF_IFD_ORIENTATION = 0x0112,
@@ -19,13 +19,13 @@ enum {
     GF_IFD_INTEROPERABILITY = 0xa005
 };
 
-/* The file that directories are read from. */
+/* The file from which directories are read. */
 struct gf_ifd_reader {
     bool (*read)(void *context, uint64_t offset, void *data, size_t size);
     void *context;
     bool big_endian, big_tiff;
 };
-/* The bytes that directories are appended to. */
+/* The bytes to which directories are appended. */
 struct gf_ifd_writer {
     struct gf_blob bytes;
     uint64_t base; /* the offset of bytes.data[0] in the file */
@@ -33,19 +33,19 @@ struct gf_ifd_writer {
     bool out_of_memory;
 };
 
-/* Copies the directory at that offset, and the directories that it refers to (EXIF, GPS,
+/* Copies the directory at that offset, and the directories to which it refers (EXIF, GPS,
  * interoperability). wanted: the tags to copy from the first directory, with 0 at the end; NULL:
- * all tags. Returns the offset of the copy; 0 where there is nothing to copy. */
+ * all tags. Returns the offset of the copy; 0 if there is nothing to copy. */
 uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *wanted,
                      struct gf_ifd_writer *writer);
-/* The offset of another directory that a tag such as GF_IFD_EXIF states; 0 where the directory has
- * no such tag. */
+/* Returns the offset of another directory that a tag such as GF_IFD_EXIF states; 0 if the directory
+ * has no such tag. */
 uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
-/* Copies the value of a tag of any type as it is in the file to `bytes`; the caller frees
- * bytes->data. It is empty where there is no such tag. False when out of memory. */
+/* Copies the value of a tag of any type unchanged from the file to `bytes`; the caller frees
+ * bytes->data. It is empty if there is no such tag. Returns false when out of memory. */
 bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
                   struct gf_blob *bytes);
-/* The text of a tag of type ASCII, which the caller frees; NULL where there is none. */
+/* Returns the text of a tag of type ASCII, which the caller frees; NULL if there is none. */
 char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
 
 /* Returns a reader of the input's directories. */

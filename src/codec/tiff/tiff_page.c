@@ -42,7 +42,7 @@ static bool is_sensor(const struct gf_ifd_reader *reader, uint64_t directory)
 }
 
 /* Whether the first directory, or one below it, contains the samples of a camera's sensor. Canon's
- * files have a mark behind the header instead. */
+ * files have a mark after the header instead. */
 static bool is_raw(const struct gf_tiff_handle *handle)
 {
     const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
@@ -72,7 +72,7 @@ static bool is_full(const struct gf_tiff_handle *handle)
     return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
 }
 
-/* Looks for a picture of full resolution among the pages that follow the first. TIFFSetDirectory()
+/* Searches for a picture of full resolution among the pages after the first. TIFFSetDirectory()
  * would start at the first page each time. */
 static bool find_full_page(struct gf_tiff_handle *handle, int count,
                            const struct gf_options *options)
@@ -87,7 +87,7 @@ static bool find_full_page(struct gf_tiff_handle *handle, int count,
     return false;
 }
 
-/* Looks for a picture of full resolution in the directories below the first. */
+/* Searches for a picture of full resolution in the directories below the first. */
 static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_options *options)
 {
     uint64_t offset[BELOW_MOST];
@@ -109,7 +109,7 @@ static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_optio
 
 /* ---- choosing a page ---- */
 
-/* Counts the directories. Those behind a damaged one cannot be found. */
+/* Counts the directories. Directories after a damaged one cannot be found. */
 static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *options)
 {
     gf_tiff_begin(handle);

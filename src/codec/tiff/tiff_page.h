@@ -1,4 +1,4 @@
-/* Chooses the picture of a TIFF: the one that the user asks for, else the first of full
+/* Chooses the picture of a TIFF: the one that the user requests, otherwise the first of full
  * resolution. */
 #ifndef GF_CODEC_TIFF_TIFF_PAGE_H
 #define GF_CODEC_TIFF_TIFF_PAGE_H
@@ -6,9 +6,9 @@
 #include "codec/tiff/tiff_handle.h"
 #include "gpufilter/options.h"
 
-/* Goes to the directory of the chosen picture. `wanted` is its number from 0, or -1. *directory is
- * the directory's offset, or 0 for the first. GF_ERROR_INPUT for a camera's raw file, whose first
- * picture is only a preview, unless `wanted` is given. */
+/* Goes to the directory of the chosen picture. `wanted` is its number from 0, or -1. *directory
+ * becomes the directory's offset, or 0 for the first. Returns GF_ERROR_INPUT for a camera's raw
+ * file, whose first picture is only a preview, unless `wanted` is given. */
 enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
                               const struct gf_options *options, uint64_t *directory,
                               struct gf_error *error) GF_CHECKED;

@@ -18,7 +18,7 @@ struct tiff_source {
     struct gf_source base;
     struct gf_tiff_layout layout;
     struct gf_options options;
-    struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is `input` */
+    struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is also `input` */
     struct gf_blob file;
     uint64_t directory; /* offset of the picture's directory; 0: the first */
     /* One handle for each thread (tiles), or for each plane (strips). */
@@ -26,7 +26,7 @@ struct tiff_source {
     unsigned char *buffer[HANDLES_MAX]; /* a tile of each plane, or a row of the plane */
     unsigned char *joined[HANDLES_MAX]; /* a row of interleaved pixels */
     int handles;
-    size_t block_bytes; /* of one plane: bytes of a tile, or of a row */
+    size_t block_bytes; /* bytes of a tile, or of a row, in one plane */
     bool raw;           /* uncompressed strips, which are read without libtiff */
     int row;            /* the next row */
     /* Only for tiles: a row of tiles, converted. */
@@ -42,8 +42,6 @@ static enum gf_status fail_row(struct tiff_source *tiff, const struct gf_tiff_ha
 {
     return gf_tiff_fail(handle, row, tiff->base.format.height, error);
 }
-
-/* ---- tiles ---- */
 
 /* Decodes a tile of the band and copies its pixels to their place. */
 static bool read_tile(void *context, int thread, int item)
@@ -124,8 +122,6 @@ static enum gf_status read_tiled(struct tiff_source *tiff, int rows, unsigned ch
     return GF_OK;
 }
 
-/* ---- strips ---- */
-
 /* Reads an uncompressed row from its offset in the file. */
 static bool read_raw(struct tiff_source *tiff, struct gf_tiff_handle *handle, int plane)
 {
@@ -203,8 +199,6 @@ static void tiff_close(struct gf_source *source)
     free(tiff);
 }
 
-/* ---- opening ---- */
-
 static enum gf_status open_other(struct tiff_source *tiff, int index, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[index];
@@ -231,8 +225,8 @@ static enum gf_status open_first(struct tiff_source *tiff, int wanted, struct gf
     return gf_tiff_read_metadata(handle, &tiff->base.metadata) ? GF_OK : gf_fail_memory(error);
 }
 
-/* The bytes of the largest strip. libtiff holds a whole strip in memory while it decodes the
- * rows. */
+/* Returns the bytes of the largest strip. libtiff holds a whole strip in memory while it decodes
+ * the rows. */
 static uint64_t largest_strip(const struct gf_tiff_handle *handle)
 {
     const uint32_t count = gf_tiff.TIFFNumberOfStrips(handle->tiff);
@@ -308,7 +302,7 @@ static enum gf_status open_all(struct tiff_source *tiff, struct gf_input *input,
 {
     enum gf_status status = GF_OK;
     tiff->input = input;
-    if (gf_input_size(input) <= 0) { /* libtiff seeks, so that a stream is copied to memory */
+    if (gf_input_size(input) <= 0) { /* a stream is copied to memory, because libtiff seeks */
         status = gf_whole_file(input, &tiff->options, &tiff->file, error);
         if (!status)
             status = gf_input_open_memory(tiff->file.data, tiff->file.size, gf_input_name(input),

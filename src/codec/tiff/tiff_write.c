@@ -52,8 +52,8 @@ static enum gf_status tiff_finish(struct gf_sink *sink, struct gf_error *error)
     return status;
 }
 
-/* Closes the sink. libtiff writes the directory when a handle is closed; it must not do so where
- * the output is abandoned. */
+/* Closes the sink. libtiff writes the directory when a handle is closed; it must not do so if the
+ * output is abandoned. */
 static void tiff_close(struct gf_sink *sink)
 {
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
@@ -136,7 +136,7 @@ struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
     return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
 }
 
-/* The mode for libtiff: a BigTIFF where the file could become larger than 4 GiB. */
+/* Returns the mode for libtiff: a BigTIFF if the file could become larger than 4 GiB. */
 static const char *mode_of(struct gf_format format)
 {
     const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (unsigned)format.height;

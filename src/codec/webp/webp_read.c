@@ -49,7 +49,7 @@ static enum gf_status decode_still(struct webp_source *webp, unsigned char *pixe
                                             .stride = (int)gf_row_bytes(format),
                                             .size = gf_row_bytes(format) * (size_t)format.height};
     VP8StatusCode status = VP8_STATUS_BITSTREAM_ERROR;
-    /* A frame that is smaller or larger than the file's header says would not fill the picture. */
+    /* A frame whose size differs from the file's header would not fill the picture. */
     if (frame.width == format.width && frame.height == format.height)
         status = gf_webp.WebPDecode(frame.fragment.bytes, frame.fragment.size, &config);
     gf_webp.WebPDemuxReleaseIterator(&frame);
@@ -94,8 +94,6 @@ static enum gf_status webp_decode(struct gf_whole_source *source, unsigned char 
     return webp->animated ? decode_animated(webp, pixels, error)
                           : decode_still(webp, pixels, error);
 }
-
-/* ---- the header ---- */
 
 static bool set_chunk(WebPDemuxer *demuxer, const char *name, struct gf_metadata *metadata)
 {
@@ -142,7 +140,7 @@ static bool holds_picture(const unsigned char *chunk)
     return !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4);
 }
 
-/* The end of the chunks up to the wanted picture; 0 where these are not whole. */
+/* Returns the end of the chunks up to the wanted picture; 0 if they are not complete. */
 static size_t end_of_picture(const struct gf_whole_source *whole)
 {
     enum { FILE_HEAD = 12, CHUNK_HEAD = 8 };
@@ -169,7 +167,7 @@ static WebPDemuxState demux(struct webp_source *webp)
     return webp->demuxer ? state : WEBP_DEMUX_PARSE_ERROR;
 }
 
-/* Opens the file; damaged chunks behind the wanted picture are left out. */
+/* Opens the file. Damaged chunks after the wanted picture are left out. */
 static WebPDemuxState open_demuxer(struct webp_source *webp)
 {
     struct gf_whole_source *const whole = &webp->whole;
@@ -179,7 +177,7 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
     if (!end)
         return state;
     whole->file.size = end;
-    for (int i = 0; i < 4; i++) /* the size in the header, without the first 8 bytes */
+    for (int i = 0; i < 4; i++) /* the size in the header does not include the first 8 bytes */
         whole->file.data[4 + i] = (unsigned char)((end - 8) >> 8 * i);
     const WebPDemuxState again = demux(webp);
     if (again == WEBP_DEMUX_DONE)
@@ -190,8 +188,8 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
     return again;
 }
 
-/* The bytes for each pixel that libwebp takes, measured: lossless pictures are decoded to 32 bits
- * and with tables, animations on two canvases. */
+/* Returns the bytes for each pixel that libwebp takes, as measured: lossless pictures are decoded
+ * to 32 bits and with tables, animations on two canvases. */
 static double library_bytes(const struct webp_source *webp)
 {
     const double opaque_bytes = 1, alpha_bytes = 5.5, lossless_bytes = 4.5, animated_bytes = 12;

@@ -9,7 +9,8 @@ enum {
     WINDOW = 32768,
     SEGMENT = 256, /* bytes; a cell can repeat only bytes of earlier segments */
     SEGMENT_CELLS = SEGMENT / GF_DEFLATE_CELL,
-    SAMPLE = 8, /* number of segments that show whether a search in all of them is worth it */
+    SAMPLE = 8, /* number of segments in a sample, which shows whether a search in all segments
+                 * pays */
     HASH_BITS = 13
 };
 
@@ -18,8 +19,8 @@ static inline uint32_t hash(const uint8_t *at)
     return (uint32_t)(gf_load64(at) * 0x9E3779B185EBCA87u >> (64 - HASH_BITS));
 }
 
-/* Returns how many of the bytes before `at`, going backwards and at most `most`, equal those
- * `distance` before them. */
+/* Counts the bytes before `at`, going backwards, that equal the bytes `distance` before them.
+ * Returns at most `most`. */
 static size_t equal_before(const uint8_t *data, size_t at, size_t distance, size_t most)
 {
     size_t count = 0;
@@ -34,8 +35,8 @@ static size_t equal_before(const uint8_t *data, size_t at, size_t distance, size
     return count;
 }
 
-/* Returns how many of the bytes from `at` to the end of the piece, going forwards, equal those
- * `distance` before them. */
+/* Counts the bytes from `at` on, up to the end of the piece, that equal the bytes `distance` before
+ * them. */
 static size_t equal_behind(const struct gf_deflate_piece *piece, size_t at, size_t distance)
 {
     const uint8_t *const data = piece->data;
@@ -49,8 +50,8 @@ static size_t equal_behind(const struct gf_deflate_piece *piece, size_t at, size
     return count;
 }
 
-/* Adds the match of the cells first..end with one distance. The match is lengthened into the cell
- * before and the cell behind where these have no distance. */
+/* Adds the match of cells first .. end - 1, which have one distance. The match is extended into the
+ * cell before and the cell after, if these have no distance. */
 static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, size_t distance,
                       bool free_before, bool free_behind)
 {
@@ -76,8 +77,8 @@ static inline bool is_run(const uint8_t *data, size_t cell)
     return gf_load64(at) == gf_load64(at - 1);
 }
 
-/* Finds the first run among the cells first..count. `first` may be count + 1. Photographs have few
- * runs. */
+/* Finds the first run among cells first .. count - 1. `first` may be count + 1. The function is
+ * fast if there are few runs, as in photographs. */
 GF_TARGET_CLONES static size_t next_run(const uint8_t *data, size_t first, size_t count)
 {
     enum { CELLS = 16 };
@@ -123,8 +124,8 @@ struct search {
     const uint8_t *data;
     size_t size;
     size_t distance; /* distance of the last cell; 0: it has none */
-    size_t kept;     /* the last distance but 1; 0: none was found yet */
-    /* For each hash the latest place with it in earlier segments, plus one. */
+    size_t kept;     /* the last other distance; 0: none was found yet */
+    /* For each hash, the latest position in earlier segments with that hash, plus one. */
     uint32_t table[1 << HASH_BITS];
 };
 
@@ -135,8 +136,8 @@ static size_t look_up(const struct search *search, size_t cell)
     return distance <= WINDOW && repeats(search->data, cell, distance) ? distance : 0;
 }
 
-/* The distance of a cell: that of the cell before it where the cell repeats those bytes too, else
- * one that the search finds. */
+/* Returns the distance of a cell: the distance of the cell before it if the cell repeats those
+ * bytes, too, otherwise the distance that the search finds. */
 static uint16_t next_distance(struct search *search, size_t cell)
 {
     if (!repeats(search->data, cell, search->distance)) {
@@ -159,7 +160,7 @@ static bool all_runs(const uint8_t *data, size_t first, size_t end)
     return first >= end;
 }
 
-/* Finds the distances of a segment's cells. Returns how many cells have none. */
+/* Finds the distances of a segment's cells. Returns the number of cells without one. */
 static size_t find_distances(struct search *search, size_t segment, uint16_t *distances)
 {
     const size_t count = search->size / GF_DEFLATE_CELL, begin = SEGMENT * segment;
@@ -193,8 +194,8 @@ bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, ui
     return missed < most;
 }
 
-/* The distance of the next cell, where cell k repeats bytes at that distance as well: the match
- * then begins earlier. */
+/* Returns the distance of cell k: that of the next cell if cell k repeats bytes at that distance,
+ * too. The match then begins earlier. */
 static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size_t count)
 {
     const uint16_t behind = k + 1 < count ? first[k + 1] : 0;

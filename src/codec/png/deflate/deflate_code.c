@@ -5,9 +5,9 @@
 
 enum {
     FIRST_LENGTH = 257, /* symbol of the shortest match */
-    TABLES = 8,         /* several tables: counting one literal need not wait for the last */
+    TABLES = 8,         /* several tables: counting a literal need not wait for the last addition */
     LENGTH_BITS = 7,
-    REPEAT = 16, /* symbol: the last code length again, 3 to 6 times */
+    REPEAT = 16, /* symbol: repeats the last code length 3 to 6 times */
     FEW_ZEROS = 17,
     MANY_ZEROS = 18
 };
@@ -16,9 +16,9 @@ struct counts {
     uint32_t literal[TABLES][GF_DEFLATE_SYMBOLS], distance[GF_DEFLATE_DISTANCES];
 };
 
-/* Computes the symbol of a length or a distance. `over` is the number minus the smallest one; there
- * are 2^share symbols for each power of two. *rest is what must be added to the symbol's smallest
- * number, in *extra bits. */
+/* Computes the symbol of a length or a distance. `over` is the number minus the smallest number;
+ * there are 2^share symbols for each power of two. *rest is the difference from the symbol's
+ * smallest number, in *extra bits. */
 static int symbol_of(unsigned over, int share, unsigned *extra, unsigned *rest)
 {
     *extra = *rest = 0;
@@ -42,8 +42,6 @@ int gf_deflate_distance_symbol(uint32_t distance, unsigned *extra, unsigned *res
 {
     return symbol_of(distance - 1, 1, extra, rest);
 }
-
-/* ---- counting ---- */
 
 GF_TARGET_CLONES static void count_literals(struct counts *counts, const uint8_t *at,
                                             const uint8_t *end)
@@ -119,7 +117,7 @@ static void add_run(struct gf_deflate_code *code, int length, int run)
         add_token(code, length, 0, 0);
 }
 
-/* The number of symbols up to the last one that occurs, but at least `least`. */
+/* Returns the number of symbols up to the last symbol that occurs, but at least `least`. */
 static int used(const uint8_t *lengths, int symbols, int least)
 {
     while (symbols > least && !lengths[symbols - 1])
@@ -194,7 +192,7 @@ void gf_deflate_fit(const struct gf_deflate_piece *piece, bool repeats,
     make_head(code);
     for (int s = 0; s < GF_DEFLATE_SYMBOLS; s++)
         code->bits += (uint64_t)counts.literal[0][s] * code->literal[s];
-    /* Four symbols have codes of one length. */
+    /* Each code length has four symbols. */
     for (int s = FIRST_LENGTH; s < GF_DEFLATE_SYMBOLS - 1; s++)
         code->bits += (uint64_t)counts.literal[0][s] *
                       (unsigned)(s < FIRST_LENGTH + 4 ? 0 : (s - FIRST_LENGTH) / 4 - 1);

@@ -1,4 +1,4 @@
-/* The parts of the quick deflate coder: matches, Huffman codes and literals. */
+/* The parts of the deflate coder of compression level 1: matches, Huffman codes and literals. */
 #ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_CODE_H
 #define GF_CODEC_PNG_DEFLATE_DEFLATE_CODE_H
 
@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Finds the matches of the quick deflate coder. They begin at cells of eight bytes, so that every
- * thread of a GPU can look for them independently; README.md defines them. */
+/* Finds the matches for level 1. Matches begin at cells of eight bytes, so that every thread of a
+ * GPU can search independently; README.md defines them. */
 
 enum { GF_DEFLATE_CELL = 8, GF_DEFLATE_LONGEST = 258, GF_DEFLATE_SHORTEST = 3 };
 
-/* A match: the `length` bytes from `start` on equal those `distance` before them. */
+/* A match: the `length` bytes from `start` on equal the bytes `distance` before them. */
 struct gf_deflate_match {
     uint32_t start, length, distance;
 };
@@ -29,16 +29,15 @@ struct gf_deflate_piece {
 /* Finds the matches with the distance 1 (runs of equal bytes). Returns the number of cells in
  * them. */
 size_t gf_deflate_find_runs(struct gf_deflate_piece *piece);
-/* Whether the piece is a drawing, in which a search for repeats is worth its time: more than half
- * of the cells are runs (`runs` is their number), or more than three quarters of the cells in a
- * sample repeat earlier bytes. */
+/* Whether the piece is a drawing, in which a search for repeats pays: more than half of the cells
+ * are runs (`runs` is their number), or more than three quarters of the cells in a sample repeat
+ * earlier bytes. */
 bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, uint16_t *distances);
 /* Finds the matches with any distance up to deflate's window; they replace the matches of
- * gf_deflate_find_runs(). Here and above `distances` has room for one distance of each whole
- * cell. */
+ * gf_deflate_find_runs(). `distances` has room for one distance of each whole cell. */
 void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances);
 
-/* The length of the next part of a long match. No rest is left that is too short for a match. */
+/* Returns the length of the next part of a long match. The rest is never too short for a match. */
 static inline size_t gf_deflate_part(size_t length)
 {
     if (length <= GF_DEFLATE_LONGEST)
@@ -48,17 +47,17 @@ static inline size_t gf_deflate_part(size_t length)
                : GF_DEFLATE_LONGEST;
 }
 
-/* The Huffman codes of the quick deflate coder's block: fitted to its contents, and written in its
+/* The Huffman codes of a level 1 block, which are fitted to its contents and written in its
  * head. */
 enum {
     GF_DEFLATE_END = 256, /* symbol that ends a block */
     GF_DEFLATE_SYMBOLS = 286,
     GF_DEFLATE_DISTANCES = 30,
     GF_DEFLATE_LENGTHS = 19,  /* number of symbols of the code for the code lengths */
-    GF_DEFLATE_CODE_BITS = 14 /* four codes and seven older bits fit into a word */
+    GF_DEFLATE_CODE_BITS = 14 /* four codes and seven older bits fit in a word */
 };
 
-/* Bits that are not written yet. The lowest one is the next. */
+/* Bits that are not written yet. The lowest bit is the next. */
 struct gf_deflate_bits {
     uint64_t held;
     unsigned count; /* number of bits; below 8 after gf_deflate_flush() */
@@ -71,7 +70,7 @@ static inline void gf_deflate_put(struct gf_deflate_bits *bits, uint64_t value, 
     bits->count += count;
 }
 
-/* Writes the whole bytes. The seven bytes behind them are overwritten as well. */
+/* Writes the whole bytes. The seven bytes after them are overwritten, too. */
 static inline void gf_deflate_flush(struct gf_deflate_bits *bits)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -97,19 +96,21 @@ struct gf_deflate_code {
     uint8_t length[GF_DEFLATE_LENGTHS];
 };
 
-/* Fits a code to literals and matches. repeats: matches have any distance; otherwise only 1. */
+/* Fits a code to literals and matches. repeats: matches have any distance; otherwise only the
+ * distance 1. */
 void gf_deflate_fit(const struct gf_deflate_piece *piece, bool repeats,
                     struct gf_deflate_code *code);
 /* Writes the head of the block. */
 void gf_deflate_put_head(struct gf_deflate_bits *bits, const struct gf_deflate_code *code,
                          bool last);
 
-/* The symbols of a match's length and of its distance; `extra` bits follow a symbol and contain
- * `rest`. */
+/* Return the symbols of a match's length and of its distance; `extra` bits follow a symbol and
+ * contain `rest`. */
 int gf_deflate_length_symbol(size_t length, unsigned *extra, unsigned *rest);
 int gf_deflate_distance_symbol(uint32_t distance, unsigned *extra, unsigned *rest);
 
-/* Writes literals in a block's Huffman code, 64 at a time on processors with AVX-512 VBMI. */
+/* The Huffman codes of literals. Literals are written 64 at a time on processors with AVX-512
+ * VBMI. */
 
 struct gf_deflate_symbol {
     uint16_t bits, count;
@@ -126,7 +127,8 @@ struct gf_deflate_literals {
     bool vbmi; /* the processor has VBMI, and the tables are filled */
 };
 
-/* Fills the tables. length, code: of each literal and of the symbol that ends the block. */
+/* Fills the tables. `length` and `code` are those of each literal and of the symbol that ends the
+ * block. */
 void gf_deflate_literals_fill(const uint8_t *length, const uint16_t *code,
                               struct gf_deflate_literals *literals);
 /* Writes the literals from `at` to `end`. */

@@ -68,8 +68,6 @@ static void put_data(struct gf_deflate_bits *bits, const struct gf_deflate_piece
     gf_deflate_put_symbol(bits, codes->literals.symbol[GF_DEFLATE_END]);
 }
 
-/* ---- blocks ---- */
-
 static void align(struct gf_deflate_bits *bits)
 {
     bits->count = (bits->count + 7) & ~7u;

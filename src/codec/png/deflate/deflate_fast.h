@@ -1,5 +1,6 @@
-/* Deflate for PNG's level 1: literals and the matches of deflate_code.h in one block whose Huffman
- * codes are fitted to the whole piece. README.md defines the bytes, which GPUs write as well. */
+/* Deflate for PNG's compression level 1: literals and the matches of deflate_code.h in one block
+ * whose Huffman codes are fitted to the whole piece. README.md defines the bytes, which GPUs write,
+ * too. */
 #ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_FAST_H
 #define GF_CODEC_PNG_DEFLATE_DEFLATE_FAST_H
 
@@ -7,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes that `out` must have room for. */
+/* Returns the bytes for which `out` must have room. */
 size_t gf_deflate_fast_bound(size_t size);
-/* The bytes that `scratch` must have room for. */
+/* Returns the bytes for which `scratch` must have room. */
 size_t gf_deflate_fast_scratch(size_t size);
 
 /* Writes blocks of a raw deflate stream and returns their size in bytes. Unless they are the `last`
- * ones, the blocks end at a whole byte, so that others can follow. They refer to nothing before
- * `data`, which has at least one byte. */
+ * blocks of the stream, they end at a whole byte, so that others can follow. They refer to nothing
+ * before `data`, which has at least one byte. */
 size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratch, uint8_t *out);
 
 #endif

@@ -27,7 +27,8 @@ GF_VBMI GF_INLINE __m512i look_up(const uint8_t *table, __m512i bytes)
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), lower, upper);
 }
 
-/* Joins the codes of two pairs of literals to one of four; eight times in a vector. */
+/* Joins the codes of two pairs of literals to one code of four literals, eight times in a
+ * vector. */
 GF_VBMI GF_INLINE __m512i join(__m256i first, __m256i second, __m256i count)
 {
     return _mm512_or_si512(
@@ -35,13 +36,13 @@ GF_VBMI GF_INLINE __m512i join(__m256i first, __m256i second, __m256i count)
         _mm512_sllv_epi64(_mm512_cvtepu32_epi64(second), _mm512_cvtepu32_epi64(count)));
 }
 
-/* The codes of 64 literals, joined by fours and by eights, and their numbers of bits. */
+/* The codes of 64 literals, joined by four and by eight, and their numbers of bits. */
 enum { BLOCK = 64, FOURS = BLOCK / 4, EIGHTS = BLOCK / 8, EIGHT_BITS = 56 };
 struct joined {
     uint64_t fours[FOURS], eights[EIGHTS];
     uint32_t four_counts[FOURS];
     uint64_t eight_counts[EIGHTS];
-    bool fits; /* each eight has at most EIGHT_BITS, so that seven older bits fit into a word */
+    bool fits; /* eight codes have at most EIGHT_BITS, so that seven older bits fit in a word */
 };
 
 GF_VBMI GF_INLINE void join_eights(__m512i first, __m512i last, __m512i counts,
@@ -91,7 +92,7 @@ GF_VBMI GF_INLINE void join_block(const struct gf_deflate_literals *literals, co
     _mm512_storeu_si512(joined->four_counts, counts);
 }
 
-/* Writes blocks of 64 literals. Returns where the first literal is that was not written. */
+/* Writes blocks of 64 literals. Returns the address of the first literal that was not written. */
 GF_VBMI static const uint8_t *put_blocks(struct gf_deflate_bits *to,
                                          const struct gf_deflate_literals *literals,
                                          const uint8_t *at, const uint8_t *end)

@@ -8,9 +8,10 @@ enum {
     STEPS = 170 /* number of bytes after which no sum can reach 1 << 32 */
 };
 
-/* Adler-32 has two sums. The first adds up the bytes. The second adds up the first after each byte,
- * so that each byte counts once for itself and once for each byte behind it. Both sums are kept for
- * LANES columns of bytes, and the second in units of whole steps, until the columns are joined. */
+/* Adds steps of LANES bytes. Adler-32 has two sums. The first is the sum of the bytes. The second
+ * adds the first sum after each byte, so that each byte counts once for itself and once for each
+ * later byte. Both sums are kept for LANES columns of bytes, and the second in units of whole
+ * steps, until the columns are joined. */
 GF_TARGET_CLONES static void add_steps(const uint8_t *data, int steps, uint32_t *first,
                                        uint32_t *second)
 {

@@ -37,19 +37,19 @@ static int build_tree(struct node *node, int leaves)
     return count;
 }
 
-/* Shortens the codes that are too long. of_length is the number of codes of each length; longer
- * ones than `longest` count as `longest`. Shorter codes are lengthened until all codes fit. */
+/* Shortens the codes that are too long. of_length is the number of codes of each length; codes
+ * longer than `longest` count as `longest`. Shorter codes are lengthened until all codes fit. */
 static void bound_lengths(int *of_length, int longest)
 {
-    uint32_t taken = 0; /* part of the 1 << longest codes that is in use */
+    uint32_t taken = 0; /* the part of the 1 << longest codes that is used */
     for (int length = 1; length <= longest; length++)
         taken += (uint32_t)of_length[length] << (longest - length);
     while (taken > 1u << longest) {
         int length = longest - 1;
         while (!of_length[length])
             length--;
-        /* Two codes of the next length replace a code of this length. One of these replaces a code
-         * of the greatest length, of which one place becomes free. */
+        /* Two codes of the next length replace a code of this length. One of them replaces a code
+         * of the greatest length, which becomes free. */
         of_length[length]--;
         of_length[length + 1] += 2;
         of_length[longest]--;

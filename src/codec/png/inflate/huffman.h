@@ -1,4 +1,4 @@
-/* Huffman codes with a greatest length for deflate (RFC 1951). */
+/* Huffman codes with a limited length for deflate (RFC 1951). */
 #ifndef GF_CODEC_PNG_INFLATE_HUFFMAN_H
 #define GF_CODEC_PNG_INFLATE_HUFFMAN_H
 
@@ -10,8 +10,7 @@ enum { GF_HUFFMAN_SYMBOLS = 288, GF_HUFFMAN_LONGEST = 15 };
  * symbol that does not occur. At least two symbols must occur. */
 void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uint8_t *lengths);
 
-/* Makes the codes with these lengths. The first bit of a code is its lowest, as deflate packs
- * bits. */
+/* Makes the codes with these lengths. The first bit of a code is its lowest bit, as in deflate. */
 void gf_huffman_codes(const uint8_t *lengths, int symbols, uint16_t *codes);
 
 #endif

@@ -8,14 +8,14 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
-enum { LARGEST_WINDOW = 7 }; /* 32 KB, in the code of a zlib stream's head */
+enum { LARGEST_WINDOW = 7 }; /* 32 KB, as encoded in the head of a zlib stream */
 
 const char gf_inflate_name[] = "ISA-L";
 
 struct gf_inflate {
     struct inflate_state state;
     int result;
-    bool begun, bad_window; /* ISA-L does not check the window's size, so that this code does */
+    bool begun, bad_window; /* bad_window: the window is too large, which ISA-L does not check */
 };
 
 struct gf_inflate *gf_inflate_open(void)

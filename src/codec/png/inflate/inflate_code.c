@@ -13,7 +13,7 @@ enum {
     TABLE_MASK = GF_INFLATE_TABLE_MASK
 };
 
-/* The table in RFC 1951, section 3.2.5. */
+/* The table of lengths in RFC 1951, section 3.2.5. */
 const struct gf_inflate_range gf_inflate_lengths[LITERALS - GF_INFLATE_FIRST_LENGTH] = {
     {3, 0},  {4, 0},  {5, 0},  {6, 0},   {7, 0},   {8, 0},   {9, 0},   {10, 0},  {11, 1}, {13, 1},
     {15, 1}, {17, 1}, {19, 2}, {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3},  {51, 3}, {59, 3},
@@ -25,8 +25,8 @@ const struct gf_inflate_range gf_inflate_distances[DISTANCES] = {
     {513, 8},   {769, 8},   {1025, 9},  {1537, 9},   {2049, 10},  {3073, 10},
     {4097, 11}, {6145, 11}, {8193, 12}, {12289, 12}, {16385, 13}, {24577, 13}};
 
-/* Makes the codes with these lengths. False where they are no complete Huffman code. single: one
- * code of one bit is valid, too. */
+/* Makes the codes with these lengths. Returns false if they are no complete Huffman code. single: a
+ * single code of one bit is valid, too. */
 static bool make_codes(struct gf_inflate_codes *codes, const uint8_t *lengths, int symbols,
                        bool single)
 {
@@ -77,8 +77,8 @@ static void fill_literals(struct gf_inflate_decoder *decoder, const uint8_t leng
             for (uint32_t i = codes[s]; i <= TABLE_MASK; i += 1u << lengths[s])
                 entry[i] = one;
     }
-    /* From the end on: an entry looks up a smaller index, which must still contain a single
-     * literal. */
+    /* The loop goes down, because an entry looks up a smaller index, which must still contain a
+     * single literal. */
     for (uint32_t i = TABLE_MASK; i; i--) {
         const uint32_t one = entry[i], length = one & 255;
         const uint32_t two = length ? entry[i >> length] : 0;
@@ -99,7 +99,7 @@ static void fill_distances(struct gf_inflate_decoder *decoder, const uint8_t *le
                 decoder->distance[i] = (uint16_t)(lengths[s] | s << 8);
 }
 
-/* Reads `count` code lengths, those of both codes in one sequence. */
+/* Reads `count` code lengths, which are those of both codes in one sequence. */
 static bool read_lengths(struct gf_inflate_reader *reader, uint8_t *lengths, int count, int written)
 {
     static const uint8_t order[LENGTHS] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,

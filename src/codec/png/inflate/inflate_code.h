@@ -24,8 +24,8 @@ enum {
     GF_INFLATE_MARGIN = 16 /* number of bytes behind the data that can be read */
 };
 
-/* Reads bits, the lowest one first. `bits` contains the next `count` ones; `at` is the place of the
- * byte to load next. The data ends with zeros. */
+/* Reads bits, the lowest bit first. `bits` contains the next `count` bits; `at` is the index of the
+ * next byte to load. Zeros follow the end of the data. */
 struct gf_inflate_reader {
     const uint8_t *data;
     size_t size, at;
@@ -39,20 +39,20 @@ struct gf_inflate_codes {
     uint16_t of_length[GF_INFLATE_LONGEST + 1], symbol[GF_INFLATE_LITERALS];
 };
 
-/* The tables of a block's codes. An entry contains the number of bits to take, then the number of
- * literals and these. It contains 0 literals and a symbol for a length or the block's end, and is 0
- * where the code is longer than the table's index. An entry of `distance` contains the number of
- * bits, then the symbol. */
+/* The tables of a block's codes. An entry contains the number of bits to take, the number of
+ * literals, and the literals. It contains 0 literals and a symbol for a length or the block's end,
+ * and is 0 if the code is longer than the table's index. An entry of `distance` contains the number
+ * of bits, then the symbol. */
 struct gf_inflate_decoder {
     uint32_t entry[1 << GF_INFLATE_TABLE_BITS];
     uint16_t distance[1 << GF_INFLATE_DISTANCE_BITS];
     struct gf_inflate_codes literals, distances;
 };
 
-/* Reads the head of a block that has its own codes, behind the block's type, and fills the decoder.
- * False where the codes are not complete. */
+/* Reads the head of a block with its own codes, after the block's type, and fills the decoder.
+ * Returns false if the codes are not complete. */
 bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder);
-/* Skips a stored block. Returns its `length` bytes; NULL where its head is damaged or bytes are
+/* Skips a stored block. Returns its `length` bytes; NULL if its head is damaged or bytes are
  * missing. */
 const uint8_t *gf_inflate_stored(struct gf_inflate_reader *reader, size_t *length);
 
@@ -73,17 +73,17 @@ static inline uint32_t gf_inflate_take(struct gf_inflate_reader *reader, unsigne
     return bits;
 }
 
-/* The number of bits that were taken so far. */
+/* Returns the number of bits that were taken so far. */
 static inline uint64_t gf_inflate_place(const struct gf_inflate_reader *reader)
 {
     return (uint64_t)reader->at * 8 - reader->count;
 }
 
-/* Takes one code, bit by bit, and returns its symbol, or -1 where no code matches. */
+/* Takes one code, bit by bit, and returns its symbol, or -1 if no code matches. */
 int gf_inflate_take_symbol(struct gf_inflate_reader *reader, const struct gf_inflate_codes *codes);
 
-/* Takes the symbol of an entry that contains no literals. The symbol may be a literal all the same,
- * where its code is longer than the table's index. */
+/* Takes the symbol of an entry that contains no literals. The symbol may be a literal nevertheless,
+ * if its code is longer than the table's index. */
 static inline int gf_inflate_take_other(struct gf_inflate_reader *reader,
                                         const struct gf_inflate_decoder *decoder, uint32_t entry)
 {
@@ -94,8 +94,8 @@ static inline int gf_inflate_take_other(struct gf_inflate_reader *reader,
     return (int)(entry >> 16);
 }
 
-/* The numbers that a symbol for lengths (from 3 on) or distances stands for: the smallest one, and
- * how many extra bits are added to it. */
+/* The numbers that a symbol for lengths (from 3 on) or distances represents: the smallest number,
+ * and the number of extra bits that are added to it. */
 struct gf_inflate_range {
     uint16_t least;
     uint8_t extra;
@@ -110,7 +110,7 @@ static inline size_t gf_inflate_take_range(struct gf_inflate_reader *reader,
     return range.least + gf_inflate_take(reader, range.extra);
 }
 
-/* Takes the rest of a match, behind the symbol of its length. False where the distance is
+/* Takes the rest of a match, after the symbol of its length. Returns false if the distance is
  * invalid. */
 static inline bool gf_inflate_take_match(struct gf_inflate_reader *reader,
                                          const struct gf_inflate_decoder *decoder, int symbol,

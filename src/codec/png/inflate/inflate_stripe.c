@@ -5,7 +5,7 @@
 #include "base/target_clones.h"
 #include "codec/png/inflate/inflate_code.h"
 
-/* Copies a match. A few bytes behind the match may be overwritten. */
+/* Copies a match. A few bytes after the match may be overwritten. */
 static uint8_t *copy(uint8_t *out, size_t distance, size_t length)
 {
     uint8_t *const end = out + length;
@@ -23,7 +23,7 @@ static uint8_t *copy(uint8_t *out, size_t distance, size_t length)
 
 /* Takes a code whose table entry contains no literals: a match, the block's end (*ended becomes
  * true), or a literal whose code is longer than the table's index. Returns where the output
- * continues; NULL where the data is damaged. */
+ * continues; NULL if the data is damaged. */
 static uint8_t *take_other(struct gf_inflate_reader *reader,
                            const struct gf_inflate_decoder *decoder, uint32_t entry, uint8_t *begin,
                            uint8_t *out, uint8_t *end, bool *ended)
@@ -51,8 +51,7 @@ static inline uint8_t *take_literals(struct gf_inflate_reader *reader, uint32_t 
     return out + (entry >> 8 & 255);
 }
 
-/* Decodes a block's data. Up to eight bytes behind `end` may be written before the function notices
- * the end. */
+/* Decodes a block's data. It may write up to eight bytes after `end` before it notices the end. */
 GF_TARGET_CLONES static uint8_t *take_data(struct gf_inflate_reader *from,
                                            const struct gf_inflate_decoder *decoder, uint8_t *begin,
                                            uint8_t *out, uint8_t *end)

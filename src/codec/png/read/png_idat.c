@@ -17,11 +17,12 @@ struct gf_png_idat {
     const struct gf_options *options;
     struct gf_inflate *inflate;
     uint32_t left, crc;                    /* of the current chunk: bytes left, checksum so far */
-    unsigned char head[GF_PNG_HEAD_BYTES]; /* head of the current chunk, if this code has read it */
-    bool behind;                           /* the current chunk is behind the last IDAT */
-    bool headless; /* a fault kept the head of the current chunk from being read */
+    unsigned char head[GF_PNG_HEAD_BYTES]; /* head of the current chunk, if it was read here and not
+                                            * by libpng */
+    bool behind;                           /* the current chunk comes after the last IDAT */
+    bool headless; /* a fault prevented reading the head of the current chunk */
     struct gf_png_fault why;
-    const char *surplus; /* what the stream contains beyond the rows; NULL: nothing */
+    const char *surplus; /* describes data in the stream after the rows; NULL: there is none */
     char message[80];    /* memory for the text of a fault */
     unsigned char buffer[BUFFER_BYTES];
 };
@@ -67,8 +68,6 @@ void gf_png_idat_close(struct gf_png_idat *idat)
     free(idat);
 }
 
-/* ---- reading chunks ---- */
-
 static bool read_up_to(struct gf_png_idat *idat, void *data, size_t size, size_t *got,
                        struct gf_png_fault *fault)
 {
@@ -101,7 +100,8 @@ static bool read_head(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-/* Reads some of the chunk's remaining bytes. A truncated file gives the bytes that it has. */
+/* Reads some of the chunk's remaining bytes. From a truncated file it reads the bytes that
+ * exist. */
 static bool read_some(struct gf_png_idat *idat, size_t *size, struct gf_png_fault *fault)
 {
     const size_t most = idat->left < BUFFER_BYTES ? idat->left : BUFFER_BYTES;
@@ -121,7 +121,7 @@ static bool read_crc(struct gf_png_idat *idat, const char *wrong, struct gf_png_
     return !wrong || gf_png_get_be32(crc) == idat->crc || corrupt(fault, wrong);
 }
 
-/* Goes to the next bytes of an IDAT chunk. Sets `behind` where no IDAT chunk follows. */
+/* Goes to the next bytes of an IDAT chunk. Sets `behind` if no IDAT chunk follows. */
 static bool reach_data(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     while (!idat->left && !idat->behind) {
@@ -167,7 +167,7 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
     return true;
 }
 
-/* Skips the rest of the last IDAT. A fault behind its checksum is no damage of the pixels;
+/* Skips the rest of the last IDAT. A fault after its checksum does not damage the pixels;
  * gf_png_idat_trailer() reports it. */
 static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
@@ -184,7 +184,8 @@ static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-/* Surplus data is decompressed, too, up to a limit, since it may show that the rows are damaged. */
+/* Surplus data is decompressed, too, up to a limit, because it may show that the rows are
+ * damaged. */
 bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     uint8_t more[SURPLUS_BYTES];
@@ -212,7 +213,7 @@ bool gf_png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return read_head(idat, fault);
 }
 
-/* Checks a chunk behind the pixels as libpng does: the checksum of a critical chunk must be right,
+/* Checks a chunk after the pixels as libpng does: the checksum of a critical chunk must be right,
  * and only one PLTE may occur. Contents and checksums of ancillary chunks are not checked. */
 static bool read_trailing_chunk(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
                                 struct gf_png_fault *fault)

@@ -57,7 +57,7 @@ static _Noreturn void fail_memory(struct gf_png_source *source)
     longjmp(source->escape, 1);
 }
 
-/* Handles libpng's errors. Where malloc() has set errno the error is a lack of memory, which libpng
+/* Handles libpng's errors. If malloc() has set errno the error is a lack of memory, which libpng
  * may report as damage. */
 static _Noreturn void on_error(png_structp png, png_const_charp text)
 {
@@ -85,8 +85,8 @@ static void on_warning(png_structp png, png_const_charp text)
     gf_warn(&source->options, "%s: %s", gf_png_name(source), text + 6);
 }
 
-/* Notes the chunk that libpng reads. libpng reads the signature, and then the head and the checksum
- * of each chunk, with one call for each. */
+/* Notes the chunk that libpng reads. libpng reads the signature first, and then the head and the
+ * checksum of each chunk, with one call for each. */
 static void follow_chunks(struct gf_png_source *source, const unsigned char *data, size_t size)
 {
     if (!source->signature_read) {
@@ -113,10 +113,8 @@ static void read_data(png_structp png, png_bytep data, size_t size)
     follow_chunks(source, data, size);
 }
 
-/* ---- metadata ---- */
-
-/* Counts the pictures of an animation. acTL states the number of its frames; where an fcTL stands
- * before the pixels they are the first frame. (PNG, third edition, 11.3.6) */
+/* Counts the pictures of an animation. acTL states the number of its frames; if an fcTL is before
+ * the pixels, they are the first frame. (PNG, third edition, 11.3.6) */
 static void count_frames(struct gf_png_source *source, const struct gf_png_chunk *chunk)
 {
     if (!strcmp(chunk->type, "acTL") && chunk->size == 8 && gf_png_chunk_is_sound(chunk))
@@ -201,8 +199,8 @@ void gf_png_read_header(struct gf_png_source *source)
     png_set_read_fn(png, source, read_data);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* gf_size_check() checks them */
     png_set_chunk_malloc_max(png, GF_PNG_METADATA_CHUNK_MAX);
-    /* libpng does not decode the part of a read that it got before the end of the file. With a
-     * small buffer it loses fewer rows. */
+    /* A small buffer loses fewer rows, because libpng does not decode the part of a read before the
+     * end of the file. */
     if (source->options.allow_truncated)
         png_set_compression_buffer_size(png, 1);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);

@@ -1,5 +1,5 @@
-/* The reader of one PNG, which png_read.c and png_libpng.c share. Calls of libpng are made by
- * gf_png_attempt; png_libpng.c receives libpng's errors, warnings and reads. */
+/* The reader of one PNG, which png_read.c and png_libpng.c share. gf_png_attempt() makes the calls
+ * of libpng; png_libpng.c gets libpng's errors, warnings and reads. */
 #ifndef GF_CODEC_PNG_READ_PNG_LIBPNG_H
 #define GF_CODEC_PNG_READ_PNG_LIBPNG_H
 
@@ -25,11 +25,12 @@ struct gf_png_source {
     bool header_read;
     bool ended;                   /* the file ended too early */
     bool damaged;                 /* the failure is damage in the file */
-    bool given_up;                /* damaged, with allow_truncated: the other rows are zeros */
-    int row;                      /* rows that were decoded; of an interlaced picture: handed out */
+    bool given_up;                /* damaged, with allow_truncated: the remaining rows are zeros */
+    int row;                      /* number of rows that were decoded; of an interlaced picture:
+                                   * that were read by the caller */
     int pass;                     /* current pass of an interlaced picture, from 1; else 0 */
     unsigned char *whole;         /* all rows of an interlaced picture */
-    struct gf_png_pixels *pixels; /* not NULL where libpng decodes no pixels */
+    struct gf_png_pixels *pixels; /* not NULL if libpng decodes no pixels */
     bool signature_read;
     unsigned char chunk_head[GF_PNG_HEAD_BYTES]; /* head of the chunk that libpng has read last */
     uint64_t chunk_left; /* bytes of that chunk, with its checksum, that libpng has not read */
@@ -41,8 +42,8 @@ struct gf_png_source {
     unsigned char *dst; /* dst, pitch and rows are arguments of gf_png_attempt()'s functions */
     size_t pitch;
     int rows;
-    /* Only with a palette: a row of indices; the palette as RGBA, with black where the file has no
-     * entry; the number of the file's entries; and whether a pixel has an index beyond them. */
+    /* Only with a palette: a row of indices; the palette as RGBA, with black for missing entries;
+     * the number of the file's entries; and whether a pixel has an index beyond them. */
     unsigned char *indices, palette[256 * 4];
     int colours;
     bool beyond;
@@ -62,13 +63,13 @@ enum gf_status gf_png_attempt(struct gf_png_source *source,
 /* Reads up to the head of the first IDAT chunk; called by gf_png_attempt. */
 void gf_png_read_header(struct gf_png_source *source);
 
-/* Adds the metadata behind the pixels, where the input is a regular file. To be called before the
+/* Adds the metadata after the pixels, if the input is a regular file. It must be called before the
  * pixels are read, which need the orientation. */
 enum gf_status gf_png_read_late_metadata(struct gf_png_source *source,
                                          struct gf_error *error) GF_CHECKED;
 /* Warns that the file is an animation, of which only the first picture is read. */
 void gf_png_warn_of_frames(const struct gf_png_source *source);
-/* Warns of EXIF behind the pixels, which came too late in a pipe. */
+/* Warns of EXIF after the pixels, which came too late in a pipe. */
 void gf_png_warn_of_late_metadata(const struct gf_png_source *source);
 
 #endif

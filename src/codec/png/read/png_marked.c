@@ -19,7 +19,7 @@ struct chunk {
     size_t size, end; /* bytes of its data; where the next chunk begins */
 };
 
-/* Finds the chunk at a place; false where it is cut off. */
+/* Finds the chunk at an offset. Returns false if it is cut off. */
 static bool chunk_at(const unsigned char *data, size_t size, size_t at, struct chunk *chunk)
 {
     if (size < FRAME_BYTES || at > size - FRAME_BYTES)
@@ -33,7 +33,7 @@ static bool chunk_at(const unsigned char *data, size_t size, size_t at, struct c
     return true;
 }
 
-/* Finds the chunk at a place; false where it is cut off or its checksum is wrong. */
+/* Finds the chunk at an offset. Returns false if it is cut off or its checksum is wrong. */
 static bool sound_chunk_at(const unsigned char *data, size_t size, size_t at, struct chunk *chunk)
 {
     return chunk_at(data, size, at, chunk) &&

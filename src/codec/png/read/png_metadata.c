@@ -14,7 +14,7 @@
 enum { UNPACK_FIRST = 64 << 10 };
 
 /* Decompresses a zlib stream to at most GF_METADATA_MAX bytes. A longer or damaged stream is left
- * out with a warning. False when out of memory. */
+ * out with a warning. Returns false when out of memory. */
 static bool unpack(const unsigned char *data, size_t size, const char *what, struct gf_blob *blob,
                    const struct gf_options *options, const char *file)
 {
@@ -54,7 +54,7 @@ static bool unpack(const unsigned char *data, size_t size, const char *what, str
     return true;
 }
 
-/* Returns the byte behind the next zero; NULL where there is no zero. */
+/* Returns the byte after the next zero; NULL if there is no zero. */
 static const unsigned char *behind_zero(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *const zero = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
@@ -81,7 +81,7 @@ static void warn_of_texts(const struct gf_options *options, const char *file, bo
 
 static const char xmp_keyword[] = "XML:com.adobe.xmp";
 
-/* Adds the contents of an iTXt chunk: XMP or a text, as its keyword says. head: see struct
+/* Adds the contents of an iTXt chunk, which its keyword declares as XMP or a text. head: see struct
  * gf_text. */
 static bool add_international(struct gf_metadata *metadata, const unsigned char *head,
                               size_t head_size, const unsigned char *text, size_t size,

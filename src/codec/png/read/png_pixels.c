@@ -32,25 +32,24 @@ struct gf_png_pixels {
     struct gf_png_idat *idat;
     const struct gf_png_filters *filters;
     uint8_t *slot[BLOCKS];
-    uint8_t *above; /* last row of the block before, with its filter undone */
+    uint8_t *above; /* last row of the block before, after its filter was undone */
     int slots, block_rows, blocks;
     size_t slot_bytes, above_bytes;
     pthread_t thread;
-    bool threaded, running; /* running from the first read on: a GPU may read the file instead */
+    bool threaded, running; /* the thread runs from the first read on, because a GPU may read the
+                             * file instead */
     pthread_mutex_t lock;   /* guards the members up to `fault` */
     pthread_cond_t changed;
     int unpacked, used; /* numbers of blocks */
     bool ending;
-    int whole_rows; /* number of rows before the fault; all rows where there is none */
+    int whole_rows; /* number of rows before the fault; all rows if there is none */
     struct gf_png_fault fault;
     /* Only the caller uses these members. The filters of the rows before `ready` are undone. */
     int row, ready;
     bool bad_filter;
 };
 
-/* ---- decompressing ---- */
-
-/* Decompresses block b. False after a fault. */
+/* Decompresses block b. Returns false after a fault. */
 static bool unpack_block(struct gf_png_pixels *pixels, int b)
 {
     const int first = b * pixels->block_rows, rest = pixels->format.height - first;
@@ -63,8 +62,8 @@ static bool unpack_block(struct gf_png_pixels *pixels, int b)
     if (whole && rows == rest)
         whole = gf_png_idat_end(pixels->idat, &fault);
     int whole_rows = first + (int)(got / filtered);
-    whole_rows -=
-        whole_rows == pixels->format.height; /* the last row counts only if the stream ends well */
+    whole_rows -= whole_rows == pixels->format.height; /* the last row is valid only if the stream
+                                                        * ends without a fault */
     pthread_mutex_lock(&pixels->lock);
     if (!whole) {
         pixels->whole_rows = whole_rows;
@@ -103,7 +102,7 @@ static void cut_blocks(struct gf_png_pixels *pixels, uint64_t memory_bytes)
     const int rows = filtered < BLOCK_BYTES ? (int)(BLOCK_BYTES / filtered) : 1;
     pixels->block_rows = rows < height ? rows : height;
     pixels->blocks = (height + pixels->block_rows - 1) / pixels->block_rows;
-    /* Undoing a filter may read a little past a row. */
+    /* Undoing a filter may read a few bytes after a row. */
     pixels->slot_bytes = filtered * (size_t)pixels->block_rows + GF_PNG_MARGIN;
     pixels->above_bytes = pixels->row_bytes + GF_PNG_MARGIN;
     if (memory_bytes && LARGE_BLOCKS * pixels->slot_bytes > memory_bytes / MEMORY_SHARE)
@@ -191,10 +190,8 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
     free(pixels);
 }
 
-/* ---- rows ---- */
-
-/* Waits for block b, or decompresses it. Returns the number of rows of the picture that are known
- * to be whole. */
+/* Waits for block b, or decompresses it. Returns the number of the picture's rows that are known to
+ * be valid. */
 static int reach_block(struct gf_png_pixels *pixels, int b)
 {
     if (pixels->threaded && !pixels->running)
@@ -214,7 +211,7 @@ static int reach_block(struct gf_png_pixels *pixels, int b)
     return rows;
 }
 
-/* Undoes the filters of block b, whose rows are the next ones. */
+/* Undoes the filters of block b, which contains the next rows. */
 static void undo_block(struct gf_png_pixels *pixels, int b)
 {
     const size_t filtered = pixels->row_bytes + 1;
@@ -232,7 +229,7 @@ static void undo_block(struct gf_png_pixels *pixels, int b)
                pixels->row_bytes);
 }
 
-/* Reads rows of blocks, or skips them where `dst` is NULL. */
+/* Reads rows of blocks, or skips them if `dst` is NULL. */
 static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
                      struct gf_png_fault *fault)
 {
@@ -258,8 +255,8 @@ static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst,
     return rows;
 }
 
-/* Reads the file from the start as one without a mark, since the mark turned out to be wrong, and
- * skips the rows that were read already. False where that failed. */
+/* Reads the file from the start as an unmarked file, because the mark was wrong, and skips the rows
+ * that were read. Returns false after a failure. */
 static bool read_anew(struct gf_png_pixels *pixels, struct gf_png_fault *fault)
 {
     const int out = pixels->row;

@@ -15,8 +15,8 @@ static int digit_value(int letter)
     return at ? (int)(at - digits) % 16 : -1;
 }
 
-/* Reads the two lines of the header. Returns the position behind them and sets the number of bytes;
- * returns `size` where the header is wrong. */
+/* Reads the two lines of the header. Returns the position after them and sets the number of bytes;
+ * returns `size` if the header is wrong. */
 static size_t read_header(const char *text, size_t size, size_t *count)
 {
     size_t at = 0;

@@ -1,6 +1,6 @@
 /* Reads PNG files of every colour type, depth and interlacing. libpng interprets the critical
- * chunks and tRNS, and passes on the other chunks. Pixels that need no conversion are read by
- * png_pixels.c, which takes a third of libpng's time. */
+ * chunks and tRNS, and passes on the other chunks. png_pixels.c reads pixels that need no
+ * conversion, in a third of libpng's time. */
 #include <stdlib.h>
 #include <string.h>
 #include <png.h>
@@ -15,7 +15,7 @@
 #include "codec/io/input.h"
 #include "codec/png/read/png_libpng.h"
 
-enum { DEFLATE_RATIO_MAX = 1032 }; /* deflate's highest: 258 bytes from two bits */
+enum { DEFLATE_RATIO_MAX = 1032 }; /* deflate's highest ratio: 258 bytes from two bits */
 
 /* ---- functions that run under setjmp (none has locals that must survive longjmp) ---- */
 
@@ -40,7 +40,7 @@ static bool has_whole_window(const struct gf_png_source *source)
     return first >> 4 >= LARGEST_WINDOW || raw <= 256u << (first >> 4);
 }
 
-/* Whether the file's rows need no conversion except that of the byte order. */
+/* Whether the file's rows need no conversion other than that of the byte order. */
 static bool is_plain(struct gf_png_source *source)
 {
     return png_get_interlace_type(source->png, source->info) == PNG_INTERLACE_NONE &&
@@ -78,7 +78,7 @@ static void keep_palette(struct gf_png_source *source)
         entry[2] = colours[i].blue;
     }
     source->base.format.channels = clear ? 4 : 3;
-    /* A lack of memory only means that the output has no palette. */
+    /* Without memory the output only has no palette. */
     (void)gf_blob_set(&source->base.metadata.palette, source->palette, 4 * (size_t)source->colours);
 }
 
@@ -95,7 +95,7 @@ static void start_indices(struct gf_png_source *source)
     keep_palette(source);
 }
 
-/* Makes libpng give samples of 8 or 16 bits, and an alpha channel where the file has any
+/* Makes libpng give samples of 8 or 16 bits, and an alpha channel if the file has any
  * transparency. */
 static void start(struct gf_png_source *source)
 {
@@ -117,7 +117,8 @@ static void start(struct gf_png_source *source)
         png_error(source->png, "unexpected format of rows");
 }
 
-/* Reads a row. Of a row of indices only every `step`-th pixel from `first` on is converted. */
+/* Reads a row. If it is a row of indices, only every `step`-th pixel from `first` on is
+ * converted. */
 static void read_row(struct gf_png_source *source, unsigned char *row, int first, int step)
 {
     const int width = source->indices ? source->base.format.width : 0;
@@ -163,7 +164,7 @@ static void finish(struct gf_png_source *source)
     png_read_end(source->png, source->info); /* without info libpng would accept any chunk */
 }
 
-/* Under allow_truncated damage becomes a warning, and no more rows are decoded. */
+/* With allow_truncated, damage becomes a warning, and no more rows are decoded. */
 static enum gf_status forgive(struct gf_png_source *source, enum gf_status status,
                               const struct gf_error *failure, struct gf_error *error)
 {
@@ -185,7 +186,7 @@ static enum gf_status attempt_or_forgive(struct gf_png_source *source,
     return forgive(source, gf_png_attempt(source, work, &failure), &failure, error);
 }
 
-/* Counts the memory. A row of usual length counts as none. */
+/* Counts the memory. A row of usual length counts as 0. */
 static void count_memory(struct gf_png_source *source)
 {
     enum { LARGE_BYTES = 8 << 20, LIBPNG_ROWS = 3 };
@@ -280,9 +281,8 @@ static enum gf_status png_read(struct gf_source *base, int rows, unsigned char *
     return source->pass ? read_interlaced(source, error) : read_progressive(source, error);
 }
 
-/* Checks the chunks behind the pixels, which are complete: damage there gives only a warning.
- * Damage in an IDAT chunk that contains more data than the pixels need is a failure all the
- * same. */
+/* Checks the chunks after the pixels, which are complete: damage there gives only a warning. Damage
+ * in an IDAT chunk that contains more data than the pixels need is a failure nevertheless. */
 static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
 {
     struct gf_png_source *const source = (struct gf_png_source *)base;

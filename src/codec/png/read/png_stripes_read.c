@@ -16,7 +16,7 @@ enum {
     TYPE_BYTES = 4,
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4,
-    CHUNK_REST = TYPE_BYTES + GF_PNG_CRC_BYTES, /* bytes of a chunk beside its length and data */
+    CHUNK_REST = TYPE_BYTES + GF_PNG_CRC_BYTES, /* bytes of a chunk without its length and data */
     CHUNK_MORE = CHUNK_REST + GF_INFLATE_STRIPE_MARGIN,
     STRIPE_MOST = 4 << 20, /* bytes; level 1 makes larger stripes only of very long rows */
     MEMORY_BYTES = 64 << 20,
@@ -47,7 +47,7 @@ struct gf_png_stripes_reader {
     uint8_t **chunk; /* one for each thread */
     const struct gf_png_filters *filters;
     struct gf_ordered_work *work;
-    int submitted, stripe, row; /* stripe: taken back last; row: the next one in it */
+    int submitted, stripe, row; /* stripe: the stripe that was taken back last; row: its next row */
     uint32_t adler, stated_adler;
     bool failed;
 };
@@ -103,8 +103,8 @@ static bool read_stripe(void *context, int thread, int stripe)
 
 /* ---- finding the chunks ---- */
 
-/* Notes where the stripes' chunks are. There must be as many IDAT chunks as stripes. Level 1 writes
- * no chunk of more than `most` bytes, since it stores a stripe that cannot be compressed. */
+/* Finds the stripes' chunks. There must be as many IDAT chunks as stripes. Level 1 writes no chunk
+ * of more than `most` bytes, since it stores a stripe that cannot be compressed. */
 static bool find_chunks(struct gf_png_stripes_reader *reader, uint32_t length, size_t most)
 {
     unsigned char head[GF_PNG_HEAD_BYTES];
@@ -141,8 +141,8 @@ static bool head_is_right(const struct gf_png_stripes_reader *reader)
 /* ---- opening and closing ---- */
 
 /* Chooses the number of threads: at most one for each stripe, and as many as the memory allows. One
- * slot is being read, and for every two that are being decompressed one more waits. False where the
- * memory does not suffice for one thread. */
+ * slot is being read, and for every two that are being decompressed one more waits. Returns false
+ * if the memory does not suffice for one thread. */
 static bool choose_threads(struct gf_png_stripes_reader *reader, const struct gf_options *options)
 {
     const uint64_t budget =
@@ -238,8 +238,6 @@ int64_t gf_png_stripes_read_end(const struct gf_png_stripes_reader *reader)
 {
     return reader->end;
 }
-
-/* ---- rows ---- */
 
 /* Takes back the next stripe, and submits the slot of the stripe before it. The threads start with
  * the first stripe. */

@@ -10,9 +10,9 @@
 struct gf_png_stripes_reader;
 
 /* Opens a reader. The input's next byte is the first in the first IDAT chunk, whose length is
- * `length`; stripes have stripe_rows rows. *reader is NULL where the chunks are not as the mark
- * says, where the stripes need more memory than the options allow, or where memory or reading
- * fails. The input's position does not change. */
+ * `length`; stripes have stripe_rows rows. *reader is NULL if the mark does not describe the
+ * chunks, if the stripes need more memory than the options allow, or if memory or reading fails.
+ * The input's position does not change. */
 void gf_png_stripes_read_open(struct gf_input *input, struct gf_format format, uint32_t length,
                               int stripe_rows, const struct gf_options *options,
                               struct gf_png_stripes_reader **reader);
@@ -20,11 +20,11 @@ void gf_png_stripes_read_close(struct gf_png_stripes_reader *reader);
 /* The memory of the reader in bytes. */
 uint64_t gf_png_stripes_read_memory(const struct gf_png_stripes_reader *reader);
 
-/* Reads the next rows and returns their number, which is less than `rows` where a stripe shows that
+/* Reads the next rows and returns their number, which is less than `rows` if a stripe shows that
  * the mark is wrong. */
 int gf_png_stripes_read(struct gf_png_stripes_reader *reader, int rows, unsigned char *dst,
                         size_t pitch);
-/* The offset of the chunk behind the last IDAT chunk. */
+/* Returns the offset of the chunk after the last IDAT chunk. */
 int64_t gf_png_stripes_read_end(const struct gf_png_stripes_reader *reader);
 
 #endif

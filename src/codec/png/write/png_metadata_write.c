@@ -41,7 +41,7 @@ static enum gf_status write_packed(struct gf_output *output, const char *type, c
     return status;
 }
 
-/* Writes IPTC in the form that ImageMagick and exiftool read: PNG has no chunk for IPTC. */
+/* Writes IPTC in the form that ImageMagick and exiftool read, because PNG has no chunk for IPTC. */
 static enum gf_status write_iptc(struct gf_output *output, const struct gf_blob *iptc,
                                  struct gf_error *error)
 {
@@ -91,8 +91,7 @@ static enum gf_status write_colours(struct gf_output *output, const struct gf_me
     return status;
 }
 
-/* Writes a text: as tEXt, as zTXt where it is long, as iTXt where it is not Latin-1 or has a
- * language. */
+/* Writes a text: as tEXt, as zTXt if it is long, as iTXt if it is not Latin-1 or has a language. */
 static enum gf_status write_text(struct gf_output *output, const struct gf_text *text,
                                  struct gf_error *error)
 {
@@ -130,7 +129,8 @@ static enum gf_status write_text(struct gf_output *output, const struct gf_text 
 enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_metadata *metadata,
                                      struct gf_error *error)
 {
-    /* Keyword, no compression, method, language and translated keyword, each with a zero. */
+    /* The head of an iTXt chunk: keyword, no compression, method, language and translated keyword,
+     * each with a zero. */
     static const char xmp_head[] = "XML:com.adobe.xmp\0\0\0\0";
     enum gf_status status = write_colours(output, metadata, error);
     if (!status)

@@ -72,7 +72,7 @@ bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout
             malloc(gf_deflate_fast_scratch((layout->row_bytes + 1) * (size_t)layout->rows));
         return packer->filtered && packer->scratch;
     }
-    /* libpng uses this strategy for filtered rows, too: files become smaller from level 4 on. */
+    /* libpng also uses this strategy for filtered rows; files become smaller from level 4 on. */
     packer->zlib_open =
         deflateInit2(&packer->zlib, layout->level, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL,
                      layout->indices ? Z_DEFAULT_STRATEGY : Z_FILTERED) == Z_OK;
@@ -87,7 +87,8 @@ void gf_png_packer_close(struct gf_png_packer *packer)
     free(packer->scratch);
 }
 
-/* Filters rows first..end, counted from the stripe's first row, to their place in `filtered`. */
+/* Filters rows first .. end - 1, counted from the stripe's first row, to their place in
+ * `filtered`. */
 static uint8_t *filter_rows(const struct gf_png_packer *packer, const struct gf_png_layout *layout,
                             const struct gf_png_stripe *stripe, int first, int end)
 {
@@ -108,8 +109,8 @@ static uint8_t *filter_rows(const struct gf_png_packer *packer, const struct gf_
     return begin;
 }
 
-/* Compresses the stripe by zlib, which may refer to the window. Returns 0 where the result is
- * larger than `room`. */
+/* Compresses the stripe by zlib, which may refer to the window. Returns 0 if the result is larger
+ * than `room`. */
 static size_t deflate_rows(struct gf_png_packer *packer, const struct gf_png_layout *layout,
                            const struct gf_png_stripe *stripe, const uint8_t *own, uint8_t *out,
                            size_t room)

@@ -12,16 +12,16 @@
 
 enum { GF_PNG_WINDOW = 32 << 10, GF_PNG_FAST_LEVEL = 1 };
 
-/* How a picture is cut into stripes, and the memory of a stripe. */
+/* The division of a picture into stripes, and the memory of a stripe. */
 struct gf_png_layout {
     int height, bpp, level;
-    bool indices; /* rows are indices, and not filtered: close indices differ in colour */
+    bool indices; /* rows are indices, and not filtered, because close indices differ in colour */
     size_t row_bytes;
     size_t pitch;     /* distance of raw rows, with margins on both sides */
     int rows;         /* rows of a stripe */
-    int window_rows;  /* rows before a stripe that it may refer to */
+    int window_rows;  /* rows before a stripe to which it may refer */
     int count;        /* number of stripes */
-    size_t raw_bytes; /* of the row above the window, the window and the stripe */
+    size_t raw_bytes; /* bytes of the row above the window, the window and the stripe */
     size_t filtered_bytes;
     size_t chunk_bytes; /* the most bytes of a compressed stripe's chunk */
 };
@@ -31,7 +31,7 @@ struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, i
 struct gf_png_packer {
     const struct gf_png_filters *filters;
     uint8_t *filtered; /* filtered bytes of the window, then of the stripe */
-    void *scratch;     /* for gf_deflate_fast at the fast level; other levels use zlib */
+    void *scratch;     /* for gf_deflate_fast() at level 1; other levels use zlib */
     z_stream zlib;
     bool zlib_open;
 };
@@ -41,16 +41,17 @@ void gf_png_packer_close(struct gf_png_packer *packer);
 struct gf_png_stripe {
     int index;
     uint8_t *raw;
-    uint8_t *chunk; /* the result, a whole chunk; the last stripe's lacks gf_png_stripe_end */
+    uint8_t *chunk; /* the result, a whole chunk; gf_png_stripe_end() completes the last stripe's */
     size_t chunk_bytes, data_bytes;
     size_t filtered_bytes; /* bytes of the stripe's own rows */
     uint32_t adler;        /* checksum of those bytes */
 };
-/* The number of rows before its own that stripe `index` keeps: the window and the row above it, as
- * far as the picture has them. Above the picture's first row is a row of zeros. */
+/* Returns the number of rows before its own that stripe `index` keeps: the window and the row above
+ * it, if the picture has them. A row of zeros is above the picture's first row. */
 int gf_png_stripe_above(const struct gf_png_layout *layout, int index);
-int gf_png_stripe_rows(const struct gf_png_layout *layout, int index); /* number of its own rows */
-/* Row 0 is the first of the stripe's own rows. */
+int gf_png_stripe_rows(const struct gf_png_layout *layout, int index); /* the number of rows of the
+                                                                        * stripe itself */
+/* Returns the address of a row. Row 0 is the first of the stripe's own rows. */
 static inline uint8_t *gf_png_stripe_row(const struct gf_png_layout *layout,
                                          const struct gf_png_stripe *stripe, int row)
 {

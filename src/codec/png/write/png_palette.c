@@ -10,7 +10,7 @@
 #include "codec/png/write/png_stripes.h"
 
 enum { COLOURS_MOST = 256, TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS, PALETTE_TYPE = 3 };
-enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held without counting the memory */
+enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held in memory that is not counted */
 
 struct palette_sink {
     struct gf_sink base;
@@ -24,12 +24,10 @@ struct palette_sink {
     int bits;                  /* bits of an index, when all colours are known */
     int row;                   /* the next row */
     unsigned char *indices;    /* of all rows so far, or of one row where the palette is fixed */
-    unsigned char *packed;     /* one row in the file's form */
+    unsigned char *packed;     /* one row, packed for the file */
     struct gf_png_stripes *stripes; /* NULL: colours are still being collected */
     bool plain;                     /* too many colours: rows are written without a palette */
 };
-
-/* ---- colours ---- */
 
 static void rgba_of(const unsigned char *pixel, int channels, unsigned char rgba[4])
 {
@@ -40,7 +38,8 @@ static void rgba_of(const unsigned char *pixel, int channels, unsigned char rgba
     rgba[3] = channels % 2 ? 255 : pixel[channels - 1];
 }
 
-/* Returns the index of a colour. A new colour is added; -1 where the palette is fixed or full. */
+/* Returns the index of a colour. A new colour is added. Returns -1 if the palette is fixed or
+ * full. */
 static int index_of(struct palette_sink *sink, const unsigned char rgba[4])
 {
     uint32_t key;
@@ -57,8 +56,8 @@ static int index_of(struct palette_sink *sink, const unsigned char rgba[4])
     return sink->colours++;
 }
 
-/* Converts a row to indices. False where there are too many colours. A row that is missing in a
- * damaged file may have a colour that a fixed palette lacks; it gets index 0. */
+/* Converts a row to indices. Returns false if there are too many colours. A row that is missing in
+ * a damaged file may have a colour that a fixed palette lacks; it gets index 0. */
 static bool index_row(struct palette_sink *sink, const unsigned char *row, unsigned char *indices)
 {
     const int channels = sink->format.channels;
@@ -90,7 +89,8 @@ static enum gf_status write_palette(const struct palette_sink *sink, struct gf_e
                             : gf_png_chunk_write(sink->output, "tRNS", alpha, clear, error);
 }
 
-/* Starts to write indices, since all colours are known: writes the palette and opens the packer. */
+/* Starts to write indices, because all colours are known: writes the palette and opens the
+ * packer. */
 static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *error)
 {
     struct gf_format packed = {.height = sink->format.height, .channels = 1, .bits = 8};
@@ -128,8 +128,8 @@ static enum gf_status set_header(const struct palette_sink *sink, int bits, int 
     return gf_output_write_at(sink->output, GF_PNG_SIGNATURE_BYTES, header, sizeof header, error);
 }
 
-/* Writes the picture without a palette, since it has too many colours: the rows so far are restored
- * from their indices. */
+/* Writes the picture without a palette, because it has too many colours. The earlier rows are
+ * restored from their indices. */
 static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
@@ -167,7 +167,8 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
     enum gf_status status = GF_OK;
     for (int y = 0; !status && y < rows; y++, sink->row++) {
         const unsigned char *const row = src + (size_t)y * pitch;
-        /* Without a palette no indices are needed; with a fixed palette those of one row. */
+        /* Without a palette no indices are needed; with a fixed palette those of one row are
+         * needed. */
         unsigned char *const indices =
             sink->plain || sink->fixed ? sink->indices : sink->indices + (size_t)sink->row * width;
         if (!sink->plain && !index_row(sink, row, indices))

@@ -1,4 +1,4 @@
-/* Writes a PNG with a palette. With the palette of the input's file rows are written as they come.
+/* Writes a PNG with a palette. With the palette of the input's file rows are written immediately.
  * With a new palette one byte for each pixel is held in memory until all colours are known. */
 #ifndef GF_CODEC_PNG_WRITE_PNG_PALETTE_H
 #define GF_CODEC_PNG_WRITE_PNG_PALETTE_H
@@ -10,11 +10,11 @@
 #include "codec/io/output.h"
 #include "gpufilter/options.h"
 
-/* Whether the picture is to be written with a palette. Warns where the user asked for one that is
+/* Whether the picture must be written with a palette. Warns if the user requested a palette that is
  * not possible. */
 bool gf_png_wants_palette(const struct gf_output *output, struct gf_format format,
                           const struct gf_metadata *metadata, const struct gf_options *options);
-/* The memory in bytes beside that of gf_png_stripes_memory. */
+/* Returns the memory in bytes in addition to gf_png_stripes_memory(). */
 uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options *options);
 /* Opens a sink. `format` has 8 bits. A picture of more than 256 colours is written without a
  * palette, and options->warn is called. */

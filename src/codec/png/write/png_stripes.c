@@ -45,7 +45,7 @@ static bool pack(void *context, int thread, int index)
 
 /* ---- opening and closing ---- */
 
-/* The memory of one slot, and of a thread's packer; zlib's part is an estimate. */
+/* Return the memory of one slot, and of a thread's packer; zlib's part is an estimate. */
 static uint64_t slot_bytes(const struct gf_png_layout *layout)
 {
     return layout->raw_bytes + layout->chunk_bytes;
@@ -68,7 +68,7 @@ uint64_t gf_png_stripes_memory(struct gf_format format, const struct gf_options 
     return (layout.count > 1 ? 2 : 1) * slot_bytes(&layout) + packer_bytes(&layout);
 }
 
-/* The number of threads: at most one for each stripe, and as many as the memory allows. */
+/* Returns the number of threads: at most one for each stripe, and as many as the memory allows. */
 static int packer_count(const struct gf_png_stripes *stripes, const struct gf_options *options)
 {
     const struct gf_png_layout *const layout = &stripes->layout;
@@ -83,15 +83,15 @@ static int packer_count(const struct gf_png_stripes *stripes, const struct gf_op
     return count > 1 ? count : 1;
 }
 
-/* The number of slots. One slot is being filled. For every two that are being compressed one more
- * is ready and waits, since stripes are written in order. */
+/* Returns the number of slots. One slot is being filled. For every two that are being compressed
+ * one more is ready and waits, since stripes are written in order. */
 static int slot_count(const struct gf_png_stripes *stripes)
 {
     const int count = stripes->packers + stripes->packers / 2 + 1;
     return count < stripes->layout.count ? count : stripes->layout.count;
 }
 
-/* gf_pages_alloc gives zeros, which the margins of rows must be. */
+/* Allocates the slots. gf_pages_alloc() returns zeros, which the margins of rows must be. */
 static bool open_slots(struct gf_png_stripes *stripes)
 {
     const struct gf_png_layout *const layout = &stripes->layout;
@@ -157,10 +157,8 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
     free(stripes);
 }
 
-/* ---- the rows ---- */
-
-/* Writes the compressed stripes that come next, and waits until at most `most` stripes are not
- * written yet. */
+/* Writes the next compressed stripes, and waits until at most `most` stripes are not written
+ * yet. */
 static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -179,7 +177,7 @@ static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, str
     return status;
 }
 
-/* Copies the rows that the new stripe may refer to from the slot of the last stripe. */
+/* Copies the rows to which the new stripe may refer from the slot of the last stripe. */
 static void begin_stripe(struct gf_png_stripes *stripes, int index)
 {
     const struct gf_png_layout *const layout = &stripes->layout;

@@ -1,5 +1,5 @@
 /* Compresses the pixels of a PNG in stripes of rows by several threads. Each stripe is filtered and
- * deflated by itself; together they are one zlib stream. How a picture is cut depends on the
+ * deflated by itself; together they are one zlib stream. The division into stripes depends on the
  * picture alone, so that any number of threads writes the same bytes. */
 #ifndef GF_CODEC_PNG_WRITE_PNG_STRIPES_H
 #define GF_CODEC_PNG_WRITE_PNG_STRIPES_H
@@ -11,7 +11,7 @@
 
 struct gf_png_stripes;
 
-/* The least memory in bytes: that of a single thread. */
+/* Returns the least memory in bytes, which is that of a single thread. */
 uint64_t gf_png_stripes_memory(struct gf_format format, const struct gf_options *options);
 
 /* Opens a writer of IDAT chunks to `output`. indices: the rows are indices of a palette. The
@@ -20,7 +20,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
                                    const struct gf_options *options,
                                    struct gf_png_stripes **stripes,
                                    struct gf_error *error) GF_CHECKED;
-/* Adds the next rows, writes the stripes that are compressed, and waits where too many are not. */
+/* Adds the next rows, writes the stripes that are compressed, and waits if too many are not. */
 enum gf_status gf_png_stripes_write(struct gf_png_stripes *stripes, int rows,
                                     const unsigned char *src, size_t pitch,
                                     struct gf_error *error) GF_CHECKED;

@@ -1,5 +1,5 @@
-/* Writes PNG files: gray and RGB, with and without alpha, of 8 and 16 bits. The header and the
- * end are written here, metadata by png_metadata_write.c, the pixels by png_stripes.c. */
+/* Writes PNG files: gray and RGB, with and without alpha, of 8 and 16 bits. This file writes the
+ * header and the end, png_metadata_write.c the metadata, png_stripes.c the pixels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ struct png_sink {
     struct gf_output *output;
     struct gf_format format;
     struct gf_options options;
-    struct gf_png_stripes *stripes; /* NULL before the first row: a GPU may encode all */
+    struct gf_png_stripes *stripes; /* NULL before the first row, because a GPU may encode the
+                                     * picture */
 };
 
 /* ---- functions of the sink ---- */
@@ -42,7 +43,7 @@ static enum gf_status png_finish(struct gf_sink *base, struct gf_error *error)
     return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
 }
 
-/* Writes coded bytes: whole IDAT chunks. */
+/* Writes coded bytes, which are whole IDAT chunks. */
 static enum gf_status png_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
                                  bool last, struct gf_error *error)
 {
