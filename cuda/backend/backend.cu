@@ -18,10 +18,8 @@
 #include "engine/device_coders.h"
 #include "engine/device_start.h"
 
-/* ---- start ---- */
-
-/* Notes the parts of the start during which a backend waited for the first time, if its profile is
- * recorded. */
+/* Notes the time that a backend waited for each part of the start, the first time that it waits and
+ * if its profile is recorded. */
 static void note_wait(struct cuda_backend *cuda, double begin_s)
 {
     const struct cuda_device *const device = cuda->device;
@@ -74,8 +72,6 @@ static void cuda_describe(struct gf_backend *backend, char *text, size_t size)
     snprintf(text, size, "cuda:%d %s", cuda->options.device, cuda->device->name);
 }
 
-/* ---- memory ---- */
-
 static uint64_t cuda_free_bytes(struct gf_backend *backend)
 {
     struct cuda_backend *const cuda = backend_of(backend);
@@ -97,8 +93,7 @@ static void count_bytes(struct cuda_backend *cuda, int64_t bytes)
 static void *cuda_alloc(struct gf_backend *backend, size_t size)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    /* Without a budget the driver, which is slow to say how much memory is free, need not be
-     * asked. */
+    /* Without a budget the driver, which answers slowly, is not asked for the free memory. */
     if (cuda->options.budget && cuda_free_bytes(backend) < size)
         return NULL;
     void *const memory = take_memory(cuda, size);
@@ -138,7 +133,7 @@ static void cuda_unpin(struct gf_backend *backend, void *data)
     cudaHostUnregister(data);
 }
 
-/* Whether kernels can read this host memory themselves (zero copy, Best Practices Guide 9.1.3): its
+/* Whether kernels can access this host memory directly (zero copy, Best Practices Guide 9.1.3): its
  * address must be the same on host and device. */
 static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
 {
@@ -149,9 +144,7 @@ static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
            attributes.type == cudaMemoryTypeHost && attributes.devicePointer == host->data;
 }
 
-/* ---- stages' constants ---- */
-
-/* Constants larger than this are not copied for comparison with those of the next picture. */
+/* Larger constants are not copied for a comparison with those of the next picture. */
 enum { COPY_MOST = 16 << 10 };
 
 static bool holds(const struct block *block, const struct gf_stage *stage)
@@ -160,7 +153,7 @@ static bool holds(const struct block *block, const struct gf_stage *stage)
            memcmp(block->copy, stage->constants, stage->constants_size) == 0;
 }
 
-/* Whether the block's size suits the stage. Large constants do not use blocks of small ones, nor
+/* Whether the block's size suits the stage. Large constants do not use blocks for small ones, nor
  * the reverse: otherwise a small stage could take a large block, and the large stage would allocate
  * another one. */
 static bool fits(const struct block *block, const struct gf_stage *stage)
@@ -169,9 +162,9 @@ static bool fits(const struct block *block, const struct gf_stage *stage)
            (block->size > COPY_MOST) == (stage->constants_size > COPY_MOST);
 }
 
-/* How well a block suits the stage; the lowest rank is the best. First comes a block that contains
- * the stage's constants, then one that fits and whose content no stage needs again, then an empty
- * one, then one that fits and contains other constants (OTHER), then any block. */
+/* Ranks how well a block suits the stage; the lowest rank is the best. The order is: a block that
+ * contains the stage's constants; one that fits and whose content no stage needs again; an empty
+ * one; one that fits and contains other constants (OTHER); any block. */
 enum { OTHER = 2 };
 
 static int rank(const struct block *block, const struct gf_stage *stage)
@@ -193,7 +186,7 @@ static void forget_copy(struct block *block)
     block->copy = NULL;
 }
 
-/* Finds the block that suits the stage best, with room for its constants. If memory runs out for an
+/* Finds the block that suits the stage best, and makes it large enough. If memory runs out for an
  * empty block, the next best one is used. */
 static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage *stage)
 {
@@ -214,7 +207,7 @@ static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage
     return best->data ? best : other;
 }
 
-/* Remembers the block's content, if the next picture's stage may have the same constants. */
+/* Copies the block's content, if the next picture's stage may have the same constants. */
 static void keep_copy(struct block *block, const struct gf_stage *stage)
 {
     forget_copy(block);
@@ -226,13 +219,13 @@ static void keep_copy(struct block *block, const struct gf_stage *stage)
         memcpy(block->copy, stage->constants, stage->constants_size);
 }
 
-/* Copies the constants. They are not in pinned memory, so that the driver has read them when the
- * call returns. */
+/* Copies the constants to the device. They are not in pinned memory, so that the driver has read
+ * them when the call returns. */
 static cudaError_t copy_constants(const struct block *block, struct gf_lane *lane,
                                   const struct gf_stage *stage)
 {
-    /* The default stream is not used, since the pictures of all threads would wait for one another
-     * on it. */
+    /* The default stream is not used, because the pictures of all threads would wait for one
+     * another on it. */
     cudaStream_t const stream = lane ? gf_cuda_stream(lane) : cudaStreamPerThread;
     const cudaError_t code = cudaMemcpyAsync(block->data, stage->constants, stage->constants_size,
                                              cudaMemcpyHostToDevice, stream);
@@ -244,7 +237,8 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
                                 struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    /* The filters that another filter consists of are known only here. */
+    /* This check also covers the filters of which another filter consists, which are known only
+     * here. */
     enum gf_status status = gf_filter_check_kernels(stage->filter, error);
     if (!status)
         status = gf_cuda_check_architecture(cuda, stage, error);
@@ -281,8 +275,6 @@ static void cuda_unload(struct gf_backend *backend, const void *constants)
     pthread_mutex_unlock(&cuda->lock);
 }
 
-/* ---- turns ---- */
-
 enum { TURNS = 16 };
 
 static sem_t turns[GF_STARTS_MOST];
@@ -306,7 +298,7 @@ static void cuda_give_back(struct gf_backend *backend)
     sem_post(&turns[backend_of(backend)->options.device]);
 }
 
-/* Opens the coders. They get half of the budget when they take their first picture. */
+/* Opens the coders. They get half of the budget with their first picture. */
 static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_coders **coders,
                                   struct gf_error *error)
 {
@@ -323,7 +315,7 @@ static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_c
     return status;
 }
 
-/* The rate of the fastest of a few copies, in bytes a second; 0 if one fails. */
+/* Returns the rate of the fastest of a few copies, in bytes per second; 0 if one fails. */
 static double copy_rate(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind)
 {
     enum { RUNS = 5 };

@@ -1,4 +1,4 @@
-/* The state of the CUDA backend, and those functions of struct gf_backend_calls (engine/backend.h)
+/* The state of the CUDA backend, and the functions of struct gf_backend_calls (engine/backend.h)
  * that are not in backend.cu. */
 #ifndef GF_CUDA_BACKEND_BACKEND_CUH
 #define GF_CUDA_BACKEND_BACKEND_CUH
@@ -16,23 +16,23 @@ enum { MARKS_MAX = GF_BANDS_QUEUED * (2 + 2 * GF_CUTS_MAX), BLOCKS_KEPT = GF_CUT
 struct block {
     void *data;
     size_t size;
-    void *copy; /* the content, to compare the next constants with; NULL: none */
+    void *copy; /* a copy of the content for a comparison with the next constants; NULL: none */
     size_t copy_size;
     bool used;
 };
 
-/* The histogram that all lanes add to, and the tables that lightness needs. */
+/* The histogram to which all lanes add, and the tables for lightness. */
 struct statistic {
     enum gf_statistic kind;
     gf_counter *counter;
     bool counter_is_chosen; /* the user chose it by variant=name */
     size_t bytes, capacity;
     unsigned long long *count; /* [channels][bins] */
-    unsigned long long *taken; /* copy of `count` in pinned memory of the host */
-    cudaStream_t first;        /* stream of the lane that has cleared the histogram */
-    cudaEvent_t emptied;       /* NULL until there is a second lane */
+    unsigned long long *taken; /* a copy of `count` in pinned host memory */
+    cudaStream_t first;        /* the stream of the lane that clears the histogram */
+    cudaEvent_t emptied;       /* recorded after clearing; NULL until there is a second lane */
     void *tables;
-    int table_bits; /* bits of the pictures that the tables are for; 0: no tables */
+    int table_bits; /* depth of the pictures for which the tables are made; 0: no tables */
 };
 
 struct device_picture; /* see pictures.cu */
@@ -51,7 +51,7 @@ struct cuda_backend {
     struct device_picture **held; /* second pictures that this backend uses; see pictures.cu */
     int held_count;
     struct gf_device_coders *coders; /* NULL before their first use */
-    uint64_t coder_bytes;            /* the part of the budget that the coders have */
+    uint64_t coder_bytes;            /* the part of the budget for the coders */
 };
 
 struct mark {
@@ -79,7 +79,8 @@ static inline int device_of(const struct gf_lane *lane)
     return ((struct cuda_backend *)lane->backend)->options.device;
 }
 
-/* Takes device memory that does not count against the budget; NULL where none is left. */
+/* Allocates device memory, which is not counted against the budget. Returns NULL if none is
+ * left. */
 static inline void *take_memory(const struct cuda_backend *cuda, size_t size)
 {
     return gf_cuda_memory_alloc(cuda->options.device, size, cuda->has_budget);
@@ -94,7 +95,7 @@ static inline void give_memory(const struct cuda_backend *cuda, void *memory)
 enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
                                           const struct gf_stage *stage, struct gf_error *error);
 
-/* Functions of lane.cu. */
+/* lane.cu defines these functions. */
 void gf_cuda_lane_close(struct gf_lane *lane);
 enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
                                  struct gf_lane **lane, struct gf_error *error);
@@ -115,16 +116,16 @@ enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 /* Sleeps until all work of the lane has ended. A wait for a stream would keep a processor busy. */
 cudaError_t gf_cuda_sleep(const struct cuda_lane *lane);
 
-/* Functions of pictures.cu. */
-/* Brings the stage's second pictures to the device, where they stay until the backend closes. */
+/* pictures.cu defines these functions. */
+/* Copies the stage's second pictures to the device, where they stay until the backend closes. */
 enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
                             struct gf_error *error);
-/* Fills in the addresses of the stage's second pictures on the device. */
+/* Finds the addresses of the stage's second pictures on the device. */
 void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stage *stage,
                            struct gf_view *views);
 void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 
-/* Functions of statistic.cu. */
+/* statistic.cu defines these functions. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error);
 enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view *view,

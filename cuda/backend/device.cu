@@ -1,4 +1,4 @@
-/* Finds and describes the CUDA devices, without creating a context if that can be avoided. */
+/* Finds and describes the CUDA devices, if possible without creating a context. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -12,8 +12,8 @@
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 
-/* A kernel that the program asks about, to learn whether the driver runs machine code or compiles
- * PTX; the answer is the same for every kernel. */
+/* An empty kernel. Its attributes show whether the driver runs machine code or compiles PTX, which
+ * is the same for every kernel. */
 __global__ void __launch_bounds__(32) probe_kernel()
 {
 }
@@ -31,8 +31,8 @@ extern "C" bool gf_backend_cuda_node(const char **why_not)
     return false;
 }
 
-/* Looks for the driver once, since that takes milliseconds. The library is not closed, since it
- * will probably be used. */
+/* Searches for the driver once, because that takes milliseconds. The library is not closed, since
+ * it will probably be used. */
 static const char *why_unlikely;
 
 static void look(void)
@@ -63,8 +63,9 @@ extern "C" int gf_device_count(const char **why)
 /* The architectures for which the program holds machine code, or 0. */
 static const int built_for[] = {GF_ARCHITECTURES};
 
-/* Which machine code the driver would run: the latest for the device's own major version that is
- * not later than the device; without such code it compiles the PTX. */
+/* Returns the architecture of the machine code that the driver would run: the latest for the
+ * device's own major version that is not later than the device. Without such code the driver
+ * compiles the PTX. */
 static int code_architecture(int device)
 {
     int latest = 0;
@@ -115,7 +116,8 @@ static enum gf_status check_index(int index, struct gf_error *error)
                          index, count);
 }
 
-/* The answer is kept, since it takes milliseconds and every worker of a batch asks. */
+/* The description is kept, because it takes milliseconds and every worker of a batch asks for
+ * it. */
 extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                              struct gf_error *error)
 {

@@ -35,9 +35,9 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     free(cuda);
 }
 
-/* A filter's kernels have priority over the coders' kernels, which fill the device for longer.
- * Where only one picture runs at a time, the stream gets no priority: streams with a priority need
- * connections to the device that the context does not have yet. */
+/* Creates a stream. A filter's kernels have priority over the coders' kernels, which fill the
+ * device for longer. If only one picture runs at a time, the stream gets no priority: streams with
+ * a priority need connections to the device that the context does not have yet. */
 static cudaError_t create_stream(const struct cuda_backend *cuda, cudaStream_t *stream)
 {
     int lowest = 0, highest = 0;
@@ -73,10 +73,10 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     return GF_OK;
 }
 
-/* CUDA keeps the current device for each thread. */
+/* Sets the current device, which CUDA keeps for each thread. */
 void gf_cuda_lane_enter(struct gf_lane *lane)
 {
-    cudaSetDevice(gf_device_ordinal(device_of(lane))); /* a failure shows in the lane's next call */
+    cudaSetDevice(gf_device_ordinal(device_of(lane))); /* the lane's next call reports a failure */
 }
 
 static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
@@ -85,8 +85,8 @@ static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
 {
     const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
     const size_t row_bytes = gf_row_bytes(src->format);
-    /* Copies in one piece if the pitches agree. The padding of rows is copied to the device, but
-     * never to the host, where it may belong to the caller. */
+    /* The rows are copied in one piece if the pitches agree. The padding of rows is copied to the
+     * device, but never to the host, where it may belong to the caller. */
     if (dst->pitch == src->pitch && (kind == cudaMemcpyHostToDevice || dst->pitch == row_bytes)) {
         const size_t bytes = src->pitch * (size_t)(src->rows - 1) + row_bytes;
         GF_CUDA_TRY(cudaMemcpyAsync(dst->data, src->data, bytes, kind, stream), device_of(lane),
@@ -111,7 +111,7 @@ enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
     return copy(lane, dst, src, cudaMemcpyDeviceToHost, error);
 }
 
-/* pictures: room for the stage's second pictures. */
+/* Makes the launch of a stage. `pictures` has room for the stage's second pictures. */
 static struct gf_launch launch_of(const struct gf_lane *lane, const struct gf_stage *stage,
                                   const void *constants, const struct gf_view *in,
                                   const struct gf_view *out, void *scratch,
@@ -154,7 +154,8 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
-/* Where the user has chosen a variant of the stage or of the counter, that variant runs alone. */
+/* Runs the stage with counting. If the user has chosen a variant of the stage or of the counter,
+ * that variant runs alone. */
 enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage *stage,
                                     const void *constants, const struct gf_view *in,
                                     const struct gf_view *out, void *scratch, bool *counted,

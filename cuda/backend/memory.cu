@@ -1,4 +1,4 @@
-/* The memory of a device, which all its backends share. */
+/* Manages the memory of a device, which all its backends share. */
 #include <stdlib.h>
 
 #include "base/spans.h"
@@ -55,8 +55,8 @@ static void give_pinned(void *context, void *memory)
     cudaFreeHost(memory);
 }
 
-/* Whether a tool checks for accesses beyond a buffer: it notices them only if each buffer is an
- * allocation of its own. */
+/* Whether a tool that checks for accesses beyond a buffer is running. It notices them only if each
+ * buffer is an allocation of its own. */
 static bool is_watched(void)
 {
 #ifdef GF_EMULATED
@@ -65,8 +65,6 @@ static bool is_watched(void)
     return getenv("CUDA_INJECTION64_PATH") || getenv("LD_PRELOAD");
 #endif
 }
-
-/* ---- the devices ---- */
 
 static struct cuda_device devices[GF_STARTS_MOST];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -125,8 +123,6 @@ bool gf_cuda_device_is_shared(int index)
     return shared;
 }
 
-/* ---- allocations ---- */
-
 void *gf_cuda_pinned_piece(int index, size_t size)
 {
     return gf_arena_alloc(&gf_cuda_device_state(index)->pinned, size);
@@ -150,8 +146,8 @@ void gf_cuda_memory_free(int index, void *memory, bool own)
         give(NULL, memory);
 }
 
-/* The free memory. An answer of the driver that is not too old is corrected by the memory that the
- * arena has taken since. */
+/* Returns the free memory. A recent answer of the driver is corrected by the memory that the arena
+ * has allocated since. */
 uint64_t gf_cuda_memory_available(int index)
 {
     const double old_s = 0.1;

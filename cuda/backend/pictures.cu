@@ -1,5 +1,5 @@
-/* Second pictures on devices. Each is copied to a device once, however many pipelines read it, and
- * freed when the last of these closes. */
+/* Keeps second pictures on devices. Each is copied to a device once, however many pipelines read
+ * it, and freed when the last of these closes. */
 #include "cuda/backend/backend.cuh"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "cuda/common/check.cuh"
 #include "cuda/common/launch.cuh"
 
-/* Each picture gets an allocation of its own, whose size is the one that is counted against the
- * budget. */
+/* Each picture gets an allocation of its own, so that its size is the size that is counted against
+ * the budget. */
 static const bool OWN = true;
 
 struct device_picture {
@@ -88,7 +88,7 @@ static bool is_held(const struct cuda_backend *cuda, uint64_t id)
     return false;
 }
 
-/* Counts a picture against the budget of every backend that reads it, though it is on the device
+/* Counts a picture against the budget of every backend that reads it, although it is on the device
  * only once. */
 static enum gf_status take_from_budget(struct cuda_backend *cuda, const struct gf_picture *picture,
                                        struct gf_error *error)

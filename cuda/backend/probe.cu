@@ -12,13 +12,13 @@ enum { NODES_MAX = 64, WARP = 32, HEAD_START = 8 };
 
 /* ---- the kernels of a stage ---- */
 
-/* Captures the work that is put on the lane's stream as a graph, which is never run. The caller
- * destroys the graph. */
+/* Captures the work on the lane's stream as a graph, which never runs. The caller destroys the
+ * graph. */
 static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *work,
                               cudaGraph_t *graph, struct gf_error *error)
 {
     const cudaStream_t stream = gf_cuda_stream(lane);
-    /* The capture is relaxed, since launchers may create texture objects, which belong to no
+    /* The capture is relaxed, because launchers may create texture objects, which belong to no
      * stream. */
     GF_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), gf_cuda_device(lane),
                 error);
@@ -31,7 +31,7 @@ static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *
                : gf_cuda_fail(error, gf_cuda_device(lane), "cudaStreamEndCapture", code);
 }
 
-/* Toolkits before 12.3 have no such function. */
+/* Toolkits before 12.3 do not have this function. */
 static cudaError_t mangled_name(const char **name, const void *function)
 {
 #if CUDART_VERSION >= 12030
@@ -43,7 +43,8 @@ static cudaError_t mangled_name(const char **name, const void *function)
 #endif
 }
 
-/* "void rows_kernel<(int)3>(const uchar *, ...)" is "rows_kernel<3>". */
+/* Makes the short name of a kernel: "rows_kernel<3>" for "void rows_kernel<(int)3>(const uchar *,
+ * ...)". */
 static void name_kernel(const void *function, struct gf_kernel_info *use)
 {
     static const char *const noise[] = {"void ", "(anonymous namespace)::", "(int)", "(bool)",
@@ -147,8 +148,6 @@ enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work 
     return status;
 }
 
-/* ---- timing ---- */
-
 struct timer {
     cudaStream_t stream;
     cudaEvent_t *event; /* two for each run */
@@ -156,7 +155,7 @@ struct timer {
     size_t flush_bytes; /* twice the second-level cache */
 };
 
-/* Writing more than the cache holds evicts its contents. */
+/* Evicts the contents of the cache by writing more than the cache holds. */
 static cudaError_t flush_cache(const struct timer *timer, int value)
 {
     return cudaMemsetAsync(timer->flush, value, timer->flush_bytes, timer->stream);
@@ -192,8 +191,8 @@ static void close_timer(struct gf_lane *lane, int runs, struct timer *timer)
         lane->backend->calls->release(lane->backend, timer->flush, timer->flush_bytes);
 }
 
-/* Queues all runs before it waits. The first flushes keep the device busy while the host queues, so
- * that no measured time contains a launch. Warm runs follow a run that is not timed. */
+/* Queues all runs before it waits. The first flushes keep the device busy while the host queues
+ * runs, so that no measured time contains a launch. Warm runs follow a run that is not timed. */
 static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                                  int runs, const struct timer *timer, struct gf_error *error)
 {

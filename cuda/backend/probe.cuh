@@ -1,4 +1,4 @@
-/* Describes the kernels of a stage and times them, for --explain and --profile=compare: two of the
+/* Finds the kernels of a stage and times them, for --explain and --profile=compare: two of the
  * functions of struct gf_backend_calls (engine/backend.h). */
 #ifndef GF_CUDA_BACKEND_PROBE_CUH
 #define GF_CUDA_BACKEND_PROBE_CUH
@@ -13,7 +13,7 @@ enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work 
 enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
                             int runs, double *seconds, struct gf_error *error);
 
-/* Functions of lane.cu. */
+/* lane.cu defines these functions. */
 cudaStream_t gf_cuda_stream(const struct gf_lane *lane);
 int gf_cuda_device(const struct gf_lane *lane);
 

@@ -1,4 +1,4 @@
-/* The start of a device, and its end. */
+/* Starts and ends a device. */
 #include <string.h>
 
 #include "base/device_ordinal.h"
@@ -9,7 +9,7 @@
 #include "engine/backend.h"
 #include "engine/device_start.h"
 
-static bool started, exclusive; /* states of the process, which are atomic */
+static bool started, exclusive; /* atomic state of the process */
 
 extern "C" bool gf_backend_cuda_started(bool *shared)
 {
@@ -19,7 +19,7 @@ extern "C" bool gf_backend_cuda_started(bool *shared)
 
 extern "C" void gf_backend_cuda_begin(int device)
 {
-    /* A failure is reported again when a backend opens the device. */
+    /* If the start fails, a backend that opens the device reports the failure. */
     (void)!gf_device_start(device, gf_cuda_device_starter, NULL);
 }
 
@@ -59,8 +59,8 @@ static enum gf_status create_context(int index, struct gf_error *error)
     return note_start(index, error);
 }
 
-/* A description of the device. Asking for it needs no context, so that this goes on while the
- * context is created. */
+/* The description of a device. It needs no context, so that it is made while the context is
+ * created. */
 struct description {
     int index;
     struct gf_device_info info;

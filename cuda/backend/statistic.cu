@@ -1,4 +1,4 @@
-/* The histogram of the CUDA backend, to which all lanes add. */
+/* Counts the histogram of the CUDA backend, to which all lanes add. */
 #include "cuda/backend/backend.cuh"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
     return GF_OK;
 }
 
-/* Makes room for statistic->bytes, on the host and on the device. */
+/* Allocates statistic->bytes on the host and on the device, unless they are allocated. */
 static enum gf_status reserve(struct cuda_backend *cuda, struct gf_error *error)
 {
     struct statistic *const statistic = &cuda->statistic;
@@ -54,7 +54,7 @@ static enum gf_status reserve(struct cuda_backend *cuda, struct gf_error *error)
     return GF_OK;
 }
 
-/* The other lanes wait until the first has emptied the histogram. */
+/* Lets the other lanes wait until the first has cleared the histogram. */
 static enum gf_status wait_for_first(struct gf_lane *lane, struct statistic *statistic,
                                      struct gf_error *error)
 {
@@ -68,8 +68,8 @@ static enum gf_status wait_for_first(struct gf_lane *lane, struct statistic *sta
     return GF_OK;
 }
 
-/* The first lane prepares the histogram and reads it at the end; all lanes add to it by 64-bit
- * atomic operations. */
+/* Opens the histogram. The first lane prepares it and reads it at the end; all lanes add to it by
+ * 64-bit atomic operations. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error)
 {
@@ -127,5 +127,6 @@ enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram 
 
 void gf_cuda_statistic_close(struct gf_lane *lane)
 {
-    (void)lane; /* the memory is kept for the next run, since cudaFree waits for the whole device */
+    (void)lane; /* the memory is kept for the next run, because cudaFree waits for the whole
+                 * device */
 }

@@ -1,5 +1,5 @@
-/* The cells of a stripe, and what each cell writes: its literals, or the match that begins in
- * it. */
+/* The cells of a stripe, and the symbols that each cell writes: its literals, or the match that
+ * begins in it. */
 #ifndef GF_CUDA_PNG_CELLS_CUH
 #define GF_CUDA_PNG_CELLS_CUH
 
@@ -39,7 +39,7 @@ static __device__ __forceinline__ bool repeats(const uint64_t *data, unsigned ce
            data[cell] == bytes_from(data, CELL * cell - distance);
 }
 
-/* The distance of cell k; 0 for cell `whole`, which has none. */
+/* Returns the distance of cell k; 0 for cell `whole`, which has none. */
 static __device__ __forceinline__ unsigned distance_at(const struct cells &cells, unsigned k)
 {
     if (!(cells.found[k / 32] >> k % 32 & 1))
@@ -47,7 +47,7 @@ static __device__ __forceinline__ unsigned distance_at(const struct cells &cells
     return cells.distances ? cells.distances[k] : 1;
 }
 
-/* The number of the cell's first bytes that equal the bytes `distance` before them. */
+/* Returns the number of the cell's first bytes that equal the bytes `distance` before them. */
 static __device__ __forceinline__ int equal_first(const struct cells &cells, unsigned k,
                                                   unsigned distance)
 {
@@ -57,8 +57,8 @@ static __device__ __forceinline__ int equal_first(const struct cells &cells, uns
     return equal < most ? equal : most;
 }
 
-/* The number of a whole cell's last bytes that equal the bytes `distance` before them. Bytes before
- * the stripe count as different. */
+/* Returns the number of a whole cell's last bytes that equal the bytes `distance` before them.
+ * Bytes before the stripe count as different. */
 static __device__ __forceinline__ int equal_last(const struct cells &cells, unsigned k,
                                                  unsigned distance)
 {
@@ -73,14 +73,14 @@ static __device__ __forceinline__ int equal_last(const struct cells &cells, unsi
     return CELL * (k + 1) - at;
 }
 
-/* What a cell writes: its literals from..end - 1, or the match that begins at the cell (or in the
- * last bytes of the cell before), or nothing. */
+/* The symbols that a cell writes: its literals from .. end - 1, or the match that begins at the
+ * cell (or in the last bytes of the cell before), or nothing. */
 struct written {
     int from, end;
     unsigned length, distance; /* length 0: no match */
 };
 
-/* The literals of a cell without a distance. */
+/* Returns the literals of a cell without a distance. */
 static __device__ __forceinline__ struct written literals_of(const struct cells &cells, unsigned k)
 {
     const unsigned before = k ? distance_at(cells, k - 1) : 0;
@@ -96,7 +96,8 @@ static __device__ __forceinline__ struct written literals_of(const struct cells 
     return written;
 }
 
-/* The first cell behind k that has another distance; cell `whole` always has. */
+/* Returns the first cell after k that has another distance. Cell `whole` always has another
+ * distance. */
 static __device__ __forceinline__ unsigned end_of_match(const struct cells &cells, unsigned k)
 {
     unsigned word = (k + 1) / 32, bits = cells.breaks[word] & ~0u << (k + 1) % 32;
@@ -127,7 +128,7 @@ static __device__ __forceinline__ struct written written_by(const struct cells &
     return distance ? match_of(cells, k, distance) : literals_of(cells, k);
 }
 
-/* The parts of a match: `whole` parts of 258 bytes each, then two shorter ones, each of which may
+/* The parts of a match: `whole` parts of 258 bytes each, then two shorter parts, each of which may
  * have 0 bytes. */
 struct parts {
     unsigned whole, last[2];
@@ -141,13 +142,13 @@ static __device__ __forceinline__ struct parts parts_of(unsigned length)
     return {whole - 1, {LONGEST - SHORTEST, SHORTEST + rest}};
 }
 
-/* A symbol and the extra bits behind it. */
+/* A symbol and the extra bits after it. */
 struct symbol {
     unsigned symbol, extra, rest;
 };
 
-/* The symbol of a length or distance. There are four symbols (share 2) or two (share 1) for each
- * power of two. */
+/* Returns the symbol of a length or distance. There are four symbols (share 2) or two (share 1) for
+ * each power of two. */
 static __device__ __forceinline__ struct symbol symbol_of(unsigned over, int share)
 {
     if (over < 2u << share)

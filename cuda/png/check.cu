@@ -1,5 +1,5 @@
-/* Compares the CRC-32 of each stripe's chunk with that in the file. A thread block processes a
- * stripe. */
+/* Compares the CRC-32 of each stripe's chunk with the CRC-32 in the file. A thread block processes
+ * a stripe. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/stripes.cuh"
@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(CRC_THREADS)
     if (!threadIdx.x)
         all = 0;
     __syncthreads();
-    /* The last turn ends at the last word. */
+    /* The loop starts so that its last turn ends at the last word. */
     unsigned sum = 0;
     for (int i = last % CRC_THREADS - (CRC_THREADS - 1) + (int)threadIdx.x; i <= last;
          i += CRC_THREADS)

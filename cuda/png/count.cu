@@ -1,8 +1,8 @@
 /* Counts the symbols of a stripe in each of its possible codings. */
 #include "cuda/png/cells.cuh"
 
-/* COPIES: neighbouring lanes count in different tables. The most frequent bytes have few values, so
- * that lanes would often need the same counter. */
+/* COPIES is the number of tables that neighbouring lanes use in turns. The most frequent bytes have
+ * few values, so that lanes would often need the same counter. */
 enum { THREADS = 256, BLOCKS = 32, COPIES = 4 };
 
 static __device__ __forceinline__ void count_match(unsigned *counts, const struct written &written)

@@ -1,10 +1,8 @@
-/* CRC-32 of the chunks. Each thread processes every CRC_THREADS-th word of a segment: before it
- * adds the next word it multiplies its sum by a constant, with tables in shared memory. Each
- * thread's sum is then moved to its place by a product with a power of x, and the sum over all
- * threads is the segment's part of the CRC.
- *
- * A segment ends with a whole word; the last segment has zeros behind the message, which a product
- * with a negative power removes. */
+/* Computes the CRC-32 of the chunks. Each thread processes every CRC_THREADS-th word of a segment:
+ * before it adds the next word it multiplies its sum by a constant, with tables in shared memory.
+ * Each thread's sum is then moved to its place by a product with a power of x, and the sum over all
+ * threads is the segment's part of the CRC. A segment ends with a whole word; the last segment has
+ * zeros after the message, which a product with a negative power removes. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/encode_group.cuh"
@@ -12,7 +10,7 @@
 
 enum { SEGMENT = CRC_THREADS * CRC_WORDS, END_THREADS = 128 };
 
-/* The power x^n; x^(2^32 - 1) is 1. */
+/* Returns the power x^n; x^(2^32 - 1) is 1. */
 static unsigned power(uint32_t n)
 {
     unsigned result = ONE;
@@ -49,9 +47,7 @@ cudaError_t gf_png_crc_bring(struct crc_tables **tables, cudaStream_t stream)
     return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
 }
 
-/* ---- kernels ---- */
-
-/* The sum of this thread's words of the segment. `last`: the segment's last word. */
+/* Returns the sum of this thread's words of the segment. `last` is the segment's last word. */
 static __device__ __forceinline__ unsigned own_words(const unsigned (*step)[256],
                                                      const unsigned *out, int64_t last,
                                                      uint64_t begin, uint64_t end)

@@ -10,10 +10,10 @@
 
 #include "cuda/common/launch.cuh"
 
-/* Products with powers of x modulo the CRC's polynomial. */
+/* Tables for products with powers of x modulo the CRC's polynomial. */
 enum { CRC_THREADS = 256, CRC_WORDS = 16, CRC_POWERS = 24 };
 struct crc_tables {
-    unsigned step[4][256];        /* x^(32 * CRC_THREADS) times a byte, at each place of a word */
+    unsigned step[4][256];        /* x^(32 * CRC_THREADS) times a byte, for each byte of a word */
     unsigned lane[CRC_THREADS];   /* x^(32 * (CRC_THREADS - i)) */
     unsigned segment[CRC_POWERS]; /* x^(32 * CRC_THREADS * CRC_WORDS * 2^i) */
     unsigned back[4];             /* x^(-8 * i) */
@@ -34,7 +34,7 @@ static inline __host__ __device__ unsigned product(unsigned a, unsigned b)
     return sum;
 }
 
-/* The mask of the bytes of word i that are within begin..end - 1. */
+/* Returns the mask of the bytes of word i that are within begin .. end - 1. */
 static __device__ __forceinline__ unsigned mask_of(uint64_t i, uint64_t begin, uint64_t end)
 {
     unsigned mask = ~0u;
@@ -45,8 +45,8 @@ static __device__ __forceinline__ unsigned mask_of(uint64_t i, uint64_t begin, u
     return mask;
 }
 
-/* Word i of the message begin..end - 1. The CRC starts with all bits set, which is the same as
- * inverting the first four bytes. */
+/* Returns word i of the message begin .. end - 1. The CRC starts with all bits set, which is the
+ * same as inverting the first four bytes. */
 static __device__ __forceinline__ unsigned message_word(const unsigned *words, uint64_t i,
                                                         uint64_t begin, uint64_t end)
 {

@@ -1,4 +1,5 @@
-/* Computes the memory that a group of pictures to decode needs, and where its parts are. */
+/* Computes the memory that a group of pictures needs for decoding, and the addresses of its
+ * parts. */
 #include "cuda/png/decode_plan.cuh"
 
 #include <zlib.h>

@@ -9,8 +9,6 @@ struct gf_png_decoder : coder {
     struct crc_tables *tables; /* on the device */
 };
 
-/* ---- one group ---- */
-
 /* Waits for a step before the next is launched. The device has few queues: if a launch waited for
  * an earlier one of this stream, the work of other streams would wait behind it. */
 static cudaError_t end_step(const struct gf_png_decoder *decoder, int mark)
@@ -83,8 +81,6 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
     return status;
 }
 
-/* ---- all pictures ---- */
-
 static bool fits(const struct gf_png_decode_picture *picture)
 {
     const struct gf_format format = picture->out.format;
@@ -129,13 +125,11 @@ extern "C" enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
         return gf_fail_memory(error);
     coder_begin_times(decoder);
     const enum gf_status status = run_groups(decoder, members, pictures, count, error);
-    if (status) /* the caller may free the files now */
+    if (status) /* the caller may free the files after this call */
         (void)cudaStreamSynchronize(decoder->stream);
     free(members);
     return status;
 }
-
-/* ---- the decoder ---- */
 
 static enum gf_status prepare_device(struct gf_png_decoder *decoder, struct gf_error *error)
 {

@@ -1,5 +1,6 @@
-/* Decodes marked PNGs, whose stripes are independent, on a CUDA device. Pictures are decoded in
- * groups: all stripes of all pictures of a group are decompressed at the same time. */
+/* Decodes marked PNGs (src/codec/png/README.md), whose stripes are independent, on a CUDA device.
+ * Pictures are decoded in groups: all stripes of all pictures of a group are decompressed at the
+ * same time. */
 #ifndef GF_CUDA_PNG_DECODER_H
 #define GF_CUDA_PNG_DECODER_H
 
@@ -14,7 +15,8 @@ struct gf_png_decode_picture {
     const unsigned char *data; /* the whole file, in pinned host memory */
     size_t size;
     struct gf_view out; /* all rows, in device memory; address and pitch are multiples of 16 */
-    /* The CPU's pixels and the right checksum, no warning; false: the CPU must decode. */
+    /* The pixels equal the CPU's, the checksum is right and there is no warning; false: the CPU
+     * must decode. */
     bool decoded;
 };
 
@@ -24,7 +26,7 @@ struct gf_png_decode_steps {
 
 GF_CODER(png_decode)
 
-/* The bytes of device memory that a picture needs in a group, without `out`. */
+/* Returns the bytes of device memory that a picture needs in a group, without `out`. */
 uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size);
 
 GF_C_END

@@ -1,5 +1,5 @@
-/* What the encoder's kernels know of a group's pictures. src/codec/png/README.md defines the bytes,
- * and the words used here: stripe, cell, match, coding. */
+/* The description of a group's pictures for the encoder's kernels. src/codec/png/README.md defines
+ * the bytes, and the words stripe, cell, match and coding. */
 #ifndef GF_CUDA_PNG_ENCODE_GROUP_CUH
 #define GF_CUDA_PNG_ENCODE_GROUP_CUH
 
@@ -21,7 +21,7 @@ enum {
     CHUNK_CRC = 4,
     ZLIB_HEAD = 2,
     ADLER = 4,
-    EMPTY_BLOCK = 4, /* bytes of an empty stored block behind its first bits */
+    EMPTY_BLOCK = 4, /* bytes of an empty stored block after its first bits */
     EMPTY_BITS = 3,  /* number of these first bits */
     HEAD_WORDS = 160 /* of a block's head: 74 bits, and at most 14 for each of 316 code lengths */
 };
@@ -40,14 +40,14 @@ struct png_stripe {
     uint64_t cells;         /* number of its first cell in the group; a multiple of 32 */
     unsigned picture, size; /* size: bytes of filtered rows */
     int row, rows;
-    bool first, last; /* whether it is the first or last stripe of its picture */
+    bool first, last; /* the stripe is the first or last of its picture */
 };
 
-/* The results of the kernels for a stripe; all members are 0 at first. */
+/* The results of the kernels for a stripe. All members are 0 at first. */
 struct png_counts {
     unsigned counts[CODINGS][CODES];
     unsigned runs;    /* number of cells that are runs */
-    unsigned drawing; /* 1: a search for repeats is made as well */
+    unsigned drawing; /* 1: a search for repeats is made, too */
     unsigned crc;
 };
 
@@ -58,7 +58,7 @@ struct png_code {
     unsigned head[HEAD_WORDS];
 };
 
-/* The place and the size of a stripe's chunk. */
+/* The position and the size of a stripe's chunk. */
 struct png_chunk {
     uint64_t at;   /* offset in the output */
     uint64_t size; /* bytes of the chunk's data */
@@ -83,8 +83,9 @@ struct png_group {
     struct png_code *codes[CODINGS];
     struct png_chunk *chunks;
     uint64_t *starts;        /* offsets of the chunks in the output, and the end of the last one */
-    unsigned char *filtered; /* CELL bytes for each cell; zeros behind a stripe's last byte */
-    /* A bit for each cell: it has a distance; not that of the cell before. */
+    unsigned char *filtered; /* CELL bytes for each cell; zeros follow a stripe's last byte */
+    /* A bit for each cell. found: the cell has a distance; breaks: its distance differs from that
+     * of the cell before. */
     unsigned *found[CODINGS], *breaks[CODINGS];
     uint16_t *first, *distances; /* for each cell, for repeats; `first` is in the output's memory */
     unsigned *out;
@@ -93,14 +94,14 @@ struct png_group {
     int rows_most;
 };
 
-/* The cell numbers that a stripe needs in the group: one more than its whole cells, for the bit
- * behind the last one. */
+/* Returns the number of cells of a stripe in the group: one more than its whole cells, for the bit
+ * after the last one. */
 static inline uint64_t cells_of(uint64_t size)
 {
     return (size / CELL / 32 + 1) * 32;
 }
 
-/* The number of cells, including the last one, which may be shorter. */
+/* Returns the number of cells, including the last one, which may be shorter. */
 static __host__ __device__ __forceinline__ unsigned cells_in(unsigned size)
 {
     return (size + CELL - 1) / CELL;
@@ -111,30 +112,30 @@ static inline unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The largest size of a stripe's chunk in bytes. */
+/* Returns the largest size of a stripe's chunk in bytes. */
 static inline uint64_t chunk_most(uint64_t size)
 {
     return CHUNK_HEAD + ZLIB_HEAD + size + (size / STORED_MAX + 1) * STORED_HEAD + ADLER +
            CHUNK_CRC;
 }
 
-/* The steps for all stripes of a group, in this order. */
+/* Launch the steps for all stripes of a group, in this order. */
 cudaError_t gf_png_filter_launch(const struct png_group *group, cudaStream_t stream);
 cudaError_t gf_png_match_launch(const struct png_group *group, cudaStream_t stream);
 cudaError_t gf_png_count_launch(const struct png_group *group, cudaStream_t stream);
 cudaError_t gf_png_fit_launch(const struct png_group *group, cudaStream_t stream);
 cudaError_t gf_png_place_launch(const struct png_group *group, cudaStream_t stream);
-/* Searches matches in `count` stripes from `first` on. */
+/* Searches for matches in `count` stripes from `first` on. */
 void gf_png_repeats_launch(const struct png_group *group, unsigned first, unsigned count,
                            cudaStream_t stream);
-/* The steps for `count` stripes from `first` on. The output must contain zeros. */
+/* Launch the steps for `count` stripes from `first` on. The output must contain zeros. */
 cudaError_t gf_png_head_launch(const struct png_group *group, unsigned first, unsigned count,
                                cudaStream_t stream);
 cudaError_t gf_png_pack_launch(const struct png_group *group, unsigned first, unsigned count,
                                cudaStream_t stream);
 cudaError_t gf_png_crc_launch(const struct png_group *group, unsigned first, unsigned count,
                               cudaStream_t stream);
-uint64_t gf_png_pack_states(uint64_t cells, unsigned stripes); /* number of words for look_back */
+uint64_t gf_png_pack_states(uint64_t cells, unsigned stripes); /* number of words for look_back() */
 
 /* Each function loads the kernels of a file. */
 cudaError_t gf_png_filter_load(void);

@@ -7,8 +7,6 @@ extern "C" {
 /* ARRAYS: number of aligned arrays in device memory. */
 enum { ARRAYS = 16, OUTPUT_MARGIN = 16 };
 
-/* ---- stripes ---- */
-
 static unsigned row_bytes(struct gf_format format)
 {
     return (unsigned)gf_row_bytes(format);
@@ -19,7 +17,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Adds a stripe. The memory of the output first contains the candidates for repeats. */
+/* Adds a stripe. The memory of the output contains the candidates for repeats first. */
 static void add_stripe(struct png_part *part, uint64_t size)
 {
     part->stripes++;
@@ -36,8 +34,6 @@ struct png_part gf_png_part(struct gf_format format)
         add_stripe(&part, row * (uint64_t)(format.height - y < rows ? format.height - y : rows));
     return part;
 }
-
-/* ---- memory ---- */
 
 static uint64_t fixed_bytes(void)
 {
@@ -69,8 +65,6 @@ uint64_t gf_png_choose(struct gf_png_encoder *encoder, int count)
 {
     return choose_pictures(encoder, count, fixed_bytes(), part_bytes);
 }
-
-/* ---- a round ---- */
 
 /* Describes the stripes of picture `index`. */
 static void describe_stripes(struct gf_png_encoder *encoder, struct gf_format format, int index)
@@ -131,7 +125,7 @@ uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder)
                       (unsigned char *)encoder->group.counts);
 }
 
-/* Divides the memory into arrays. Returns how many bytes they need. */
+/* Divides the memory into arrays. Returns the number of bytes that they need. */
 static uint64_t divide(struct gf_png_encoder *encoder, unsigned char *memory)
 {
     struct png_group *const group = &encoder->group;

@@ -1,5 +1,5 @@
-/* Plans rounds: which pictures a round encodes, the memory that they need, and where their arrays
- * are in device memory. */
+/* Plans rounds: the pictures that a round encodes, the memory that they need, and the addresses of
+ * their arrays in device memory. */
 #ifndef GF_CUDA_PNG_ENCODE_PLAN_CUH
 #define GF_CUDA_PNG_ENCODE_PLAN_CUH
 
@@ -7,14 +7,14 @@
 
 struct png_part gf_png_part(struct gf_format format);
 /* Chooses waiting pictures while memory suffices, and marks those that would never fit. Returns 0
- * where no picture is left. */
+ * if no picture is left. */
 uint64_t gf_png_choose(struct gf_png_encoder *encoder, int count);
-/* Makes room for the chosen pictures, describes them, and sets encoder->group. */
+/* Allocates memory for the chosen pictures, describes them, and sets encoder->group. */
 enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *pictures, int count,
                               struct gf_error *error);
-/* The bytes of descriptions at the start of device memory, and the bytes from group.counts on that
- * must be zero. */
+/* Return the bytes of descriptions at the start of device memory, and the bytes from group.counts
+ * on that must be zero. */
 uint64_t gf_png_descriptions_bytes(const struct gf_png_encoder *encoder);
 uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder);
 

@@ -1,5 +1,4 @@
-/* The host's side of the encoder: it encodes pictures in rounds, as many at once as memory
- * allows. */
+/* The encoder on the host. It encodes pictures in rounds, as many at once as memory allows. */
 #include "base/spans.h"
 #include "base/start_times.h"
 #include "cuda/png/crc.cuh"
@@ -7,7 +6,7 @@
 
 /* ---- the launches of a round ---- */
 
-/* Launches the steps up to the placing of the chunks, for which the host waits. */
+/* Launches the steps up to the placement of the chunks, for which the host waits. */
 static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const struct png_group *const group = &encoder->group;
@@ -32,7 +31,7 @@ static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_err
     return GF_OK;
 }
 
-/* The number of turns. Turn t packs the stripes from t * count / turns on. */
+/* Returns the number of turns. Turn t packs the stripes from t * count / turns on. */
 static unsigned turns_of(const struct gf_png_encoder *encoder)
 {
     const uint64_t bytes = encoder->cells * CELL / TURN_BYTES;
@@ -64,7 +63,7 @@ static enum gf_status launch_turns(struct gf_png_encoder *encoder, unsigned turn
     return GF_OK;
 }
 
-/* Passes on the bytes of a group's only picture as they arrive. */
+/* Passes the bytes of a group's only picture to the caller as they arrive. */
 static enum gf_status hand_on(const struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *picture, unsigned turns,
                               struct gf_error *error)
@@ -79,8 +78,8 @@ static enum gf_status hand_on(const struct gf_png_encoder *encoder,
     return GF_OK;
 }
 
-/* Copies the chunks behind those that the host has, after each turn as soon as it is packed. only:
- * the group's only picture, or NULL. */
+/* Copies the chunks that the host does not have yet, after each turn as soon as it is packed.
+ * `only` is the group's only picture, or NULL. */
 static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turns,
                                    const struct gf_png_encode_picture *only, struct gf_error *error)
 {
@@ -112,7 +111,7 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
     return GF_OK;
 }
 
-/* Notes the places of the pictures' chunks. */
+/* Notes the addresses of the pictures' chunks. */
 static void note_chunks(struct gf_png_encoder *encoder)
 {
     for (int i = 0, stripe = 0; i < encoder->placed; i++) {
@@ -145,8 +144,6 @@ static enum gf_status run_round(struct gf_png_encoder *encoder,
     return coder_add_times(encoder, error);
 }
 
-/* ---- the interface ---- */
-
 extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
                                              struct gf_png_encode_picture *pictures, int count,
                                              struct gf_error *error)
@@ -165,8 +162,8 @@ extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
     return status;
 }
 
-/* Loads the kernels, which would otherwise be loaded at their first launch, while the first
- * pictures are still being decoded. */
+/* Loads the kernels while the first pictures are still being decoded. Otherwise they would be
+ * loaded at their first launch. */
 static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const double begin_s = gf_now();

@@ -1,5 +1,5 @@
 /* Encodes pictures in device memory as the IDAT chunks of PNG files: exactly the bytes that the CPU
- * writes at level 1. All pictures of a group, whatever their sizes and formats are, share the
+ * writes at level 1. All pictures of a group, whatever their sizes and formats, share the
  * launches. */
 #ifndef GF_CUDA_PNG_ENCODER_H
 #define GF_CUDA_PNG_ENCODER_H
@@ -11,18 +11,18 @@ GF_C_BEGIN
 
 struct gf_png_encode_picture {
     struct gf_view in; /* the whole picture in device memory: 1 to 4 channels, 8 or 16 bits */
-    /* NULL, or a function that run() calls for the only picture of a group, if it is large: with
-     * one part after another of its chunks' bytes, while the next parts are being encoded. */
+    /* NULL, or a function that run() calls if a group has only one picture, which is large: with
+     * one part of its chunks' bytes after another, while the next parts are being encoded. */
     void (*arrived)(void *context, const unsigned char *part, size_t size);
     void *context;
-    /* Results: consecutive whole chunks, with the zlib stream's head and checksum. They are in
+    /* Results: consecutive whole chunks, including the zlib stream's head and checksum. They are in
      * pinned host memory of the encoder until its next run. */
     const unsigned char *chunks;
     size_t size;
     bool encoded; /* false: memory does not suffice, and the CPU must encode */
 };
 
-/* Times of a run: of the kernels, and from their end until the chunks were copied. */
+/* Times of a run: of the kernels, and from their end to the end of the copy of the chunks. */
 struct gf_png_encode_steps {
     float encode, download;
 };
@@ -31,7 +31,8 @@ GF_CODER(png_encode)
 
 /* Whether the encoder accepts pictures of that format. */
 bool gf_png_encoder_takes(struct gf_format format);
-/* The bytes of device memory that a picture of a group needs, without the picture itself. */
+/* Returns the bytes of device memory that a picture of a group needs, without the picture
+ * itself. */
 uint64_t gf_png_encoder_bytes(struct gf_format format);
 
 GF_C_END

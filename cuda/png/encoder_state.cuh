@@ -17,15 +17,16 @@ enum {
 /* A picture of the group. */
 struct png_part : encoder_part {
     unsigned stripes;
-    uint64_t cells, output; /* number of its stripes' cells; bytes of output */
+    uint64_t cells, output; /* number of its stripes' cells; bytes of its output */
 };
 
 struct gf_png_encoder : encoder<png_part> {
     cudaStream_t copies;
     cudaEvent_t packed[TURNS_MOST], copied[TURNS_MOST];
-    cudaEvent_t starts_known; /* waiting for it, and for `copied`, lets others have the processor */
+    cudaEvent_t starts_known;  /* waiting for this event, or for `copied`, does not keep the
+                                * processor busy */
     struct crc_tables *tables; /* on the device */
-    /* In pinned memory: the pictures and stripes of the round as they are copied to the device, and
+    /* In pinned memory: the pictures and stripes of the round, which are copied to the device, and
      * then the offsets of the chunks. */
     struct png_picture *pictures;
     struct png_stripe *stripes;

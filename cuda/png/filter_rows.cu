@@ -1,7 +1,7 @@
 /* Filters rows: computes the sums of the five filters, chooses one, writes the filtered bytes, and
  * adds the sums for Adler-32. A thread block processes a row at a time in two passes that read
- * words of four bytes. The second pass uses the filtered words' offsets, so that they are written
- * whole. */
+ * words of four bytes. The second pass reads at the offsets of the filtered words, which are
+ * written whole. */
 #include "cuda/common/scan.cuh"
 #include "cuda/png/encode_group.cuh"
 
@@ -17,8 +17,8 @@ struct row {
     bool swapped;
 };
 
-/* Bytes 4 * i .. 4 * i + 3, with zeros outside of the row. Memory behind the last byte is not
- * read. */
+/* Returns bytes 4 * i .. 4 * i + 3, with zeros outside of the row. Memory after the last byte is
+ * not read. */
 static __device__ __forceinline__ unsigned word_of(const struct row &row, int i)
 {
     if (i < 0 || 4u * i >= row.bytes || !row.words)
@@ -34,7 +34,7 @@ static __device__ __forceinline__ unsigned word_of(const struct row &row, int i)
     return row.swapped ? __byte_perm(word, 0, 0x2301) : word;
 }
 
-/* Bytes x .. x + 3. */
+/* Returns bytes x .. x + 3. */
 static __device__ __forceinline__ unsigned bytes_at(const struct row &row, int x)
 {
     const int i = x >> 2;
@@ -67,7 +67,7 @@ static __device__ __forceinline__ unsigned paeth(unsigned left, unsigned above, 
     return word;
 }
 
-/* The bytes that four filtered bytes depend on. */
+/* The bytes on which four filtered bytes depend. */
 struct neighbours {
     unsigned own, left, above, corner;
 };
@@ -89,14 +89,14 @@ static __device__ __forceinline__ unsigned filtered(int filter, const struct nei
     return subtract(at.own, guess);
 }
 
-/* The sum of the absolute values of four signed bytes. */
+/* Returns the sum of the absolute values of four signed bytes. */
 static __device__ __forceinline__ unsigned distance(unsigned word)
 {
     const unsigned negative = word >> 7 & ONES;
     return __dp4a((word ^ ((negative << 8) - negative)) + negative, ONES, 0u);
 }
 
-/* Keeps bytes from..end - 1 of a word and clears the others. */
+/* Keeps bytes from .. end - 1 of a word and clears the others. */
 static __device__ __forceinline__ unsigned keep(unsigned word, int from, int end)
 {
     if (from > 0)

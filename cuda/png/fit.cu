@@ -6,9 +6,9 @@
 
 enum {
     CODE_BITS = 14,
-    LENGTH_SYMBOLS = 19, /* of the code for the code lengths */
+    LENGTH_SYMBOLS = 19, /* symbols of the code for code lengths */
     LENGTH_BITS = 7,
-    REPEAT = 16, /* symbol: the last code length again, 3 to 6 times */
+    REPEAT = 16, /* symbol: repeats the last code length 3 to 6 times */
     FEW_ZEROS = 17,
     MANY_ZEROS = 18
 };
@@ -64,7 +64,7 @@ static __device__ void add_run(struct fit_room *room, int length, int run)
         add_token(room, length, 0, 0);
 }
 
-/* The number of symbols up to the last one that occurs, but at least `least`. */
+/* Returns the number of symbols up to the last symbol that occurs, but at least `least`. */
 static __device__ int used(const uint8_t *lengths, int symbols, int least)
 {
     while (symbols > least && !lengths[symbols - 1])
@@ -72,7 +72,7 @@ static __device__ int used(const uint8_t *lengths, int symbols, int least)
     return symbols;
 }
 
-/* Converts the code lengths to tokens; one thread calls this. */
+/* Converts the code lengths to tokens. Only one thread calls this function. */
 static __device__ void make_tokens(struct fit_room *room)
 {
     room->literals = used(room->lengths, SYMBOLS, END + 1);
@@ -92,7 +92,7 @@ static __device__ void make_tokens(struct fit_room *room)
     add_run(room, last, run);
 }
 
-/* Bits that one thread writes. */
+/* The bits that one thread writes. */
 struct head_bits {
     uint64_t held;
     unsigned count, words;
@@ -130,7 +130,7 @@ static __device__ unsigned make_head(struct fit_room *room, bool last)
     return 32 * bits.words + bits.count;
 }
 
-/* The number of extra bits behind a symbol. */
+/* Returns the number of extra bits after a symbol. */
 static __device__ __forceinline__ unsigned extra_bits(int symbol)
 {
     if (symbol < FIRST_LENGTH + 4 || symbol == SYMBOLS - 1)
@@ -140,7 +140,7 @@ static __device__ __forceinline__ unsigned extra_bits(int symbol)
     return symbol < SYMBOLS + 2 ? 0 : (symbol - SYMBOLS) / 2 - 1;
 }
 
-/* Adds up the bits of the block behind its head. */
+/* Adds the bits of the block after its head. */
 static __device__ void add_bits(struct fit_room *room, const unsigned *counts)
 {
     for (int i = threadIdx.x; i < CODES; i += FIT_THREADS) {

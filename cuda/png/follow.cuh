@@ -1,4 +1,4 @@
-/* Follows a part of a deflate stream by one thread, and passes its symbols to a sink. */
+/* Decodes a part of a deflate stream by one thread, and passes its symbols to a sink. */
 #ifndef GF_CUDA_PNG_FOLLOW_CUH
 #define GF_CUDA_PNG_FOLLOW_CUH
 
@@ -10,7 +10,7 @@ struct reader {
     const unsigned *words;
     unsigned end;                  /* number of words with the stream's bytes; zeros follow */
     unsigned at;                   /* the next bit, counted from the first word */
-    unsigned first, second, third; /* the word that contains that bit, and the next two */
+    unsigned first, second, third; /* the word that contains that bit, and the next two words */
 };
 
 static __device__ __forceinline__ unsigned word_of(const struct reader *reader, unsigned index)
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void go_to(struct reader *reader, unsigned bit
     reader->third = word_of(reader, bit / 32 + 2);
 }
 
-/* The next 32 bits. */
+/* Returns the next 32 bits. */
 static __device__ __forceinline__ unsigned window_of(const struct reader *reader)
 {
     return __funnelshift_r(reader->first, reader->second, reader->at % 32);
@@ -44,12 +44,10 @@ static __device__ __forceinline__ void skip(struct reader *reader, unsigned coun
     reader->third = word_of(reader, reader->at / 32 + 2);
 }
 
-/* ---- sinks ---- */
-
 enum { NO_LITERAL = 256 };
 
 /* The sinks. A sink has a function bytes(), which gets up to three literals, the first one lowest,
- * and run(), which gets copies of the byte before and returns false where there is no such byte. */
+ * and run(), which gets copies of the byte before and returns false if there is no such byte. */
 struct nothing {
     __device__ void bytes(unsigned, unsigned)
     {
@@ -76,13 +74,13 @@ struct counter {
     }
 };
 
-/* Writes whole words, except for those at both ends, which are shared with other threads and
- * written byte by byte. */
+/* Writes whole words, except at both ends, where words are shared with other threads and written
+ * byte by byte. */
 struct writer {
     unsigned char *data;
     unsigned begin;      /* offset of the first byte that may be written */
     unsigned word;       /* offset of the next word; a multiple of 4 */
-    unsigned held_bytes; /* bytes of that word so far; less than 4 between calls */
+    unsigned held_bytes; /* number of bytes of that word so far; less than 4 between calls */
     uint64_t held;
     unsigned last;
 
@@ -132,9 +130,10 @@ struct writer {
     }
 };
 
-/* Follows the stream to the first symbol that begins at `bound` or later. Returns false where it
- * ends before: at the end of the block, or at bits that are no code. The end does not depend on how
- * the table joins literals: if joined literals reach beyond the bound, only the first is taken. */
+/* Decodes the stream up to the first symbol that begins at `bound` or later. Returns false if the
+ * decoding ends before: at the end of the block, or at bits that are no code. The end does not
+ * depend on how the table joins literals: if joined literals reach beyond the bound, only the first
+ * is taken. */
 template <class Sink>
 static __device__ __forceinline__ bool follow_symbols(struct reader *reader, unsigned bound,
                                                       const struct codes *codes, Sink *sink,

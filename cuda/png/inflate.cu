@@ -1,6 +1,6 @@
 /* Decompresses the stripes that inflate_parts.cu leaves. A warp processes a stripe: all lanes
- * follow the stream together, so that each look-up is one access, and each lane keeps every 32nd
- * byte until all lanes store theirs. */
+ * decode the stream together, so that each look-up is one access, and each lane keeps every 32nd
+ * byte until all lanes store their bytes. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/inflate_head.cuh"
 #include "cuda/png/stripes.cuh"
@@ -12,17 +12,15 @@ static __device__ __forceinline__ unsigned lane_of_thread(void)
     return threadIdx.x % WARP;
 }
 
-/* ---- the output ---- */
-
 struct sink {
     unsigned char *data;
     unsigned size, at;  /* `at` may exceed `size`; nothing is written there */
-    unsigned kept_from; /* start of the bytes, up to `at`, that lanes still keep */
-    unsigned mine;      /* the lane's byte of these */
+    unsigned kept_from; /* start of the bytes, up to `at`, that lanes have not stored */
+    unsigned mine;      /* the lane's byte of these bytes */
     unsigned last;      /* the last byte */
 };
 
-/* Stores those kept bytes that are within the 32 bytes from `block` on. */
+/* Stores the kept bytes that are within the 32 bytes from `block` on. */
 static __device__ __forceinline__ void store_kept(struct sink *sink, unsigned block, unsigned end)
 {
     const unsigned place = block + lane_of_thread();
@@ -48,7 +46,7 @@ static __device__ __forceinline__ void put(struct sink *sink, unsigned bytes, un
     sink->at += count;
 }
 
-/* Copies a match. False where it begins before the stripe or does not end within it. */
+/* Copies a match. Returns false if it begins before the stripe or does not end within it. */
 static __device__ bool copy_match(struct sink *sink, unsigned length, unsigned distance)
 {
     if (distance > sink->at || sink->at + length > sink->size)
@@ -73,8 +71,6 @@ static __device__ bool copy_match(struct sink *sink, unsigned length, unsigned d
     return true;
 }
 
-/* ---- blocks ---- */
-
 static __device__ bool copy_stored(struct bits *bits, struct sink *sink)
 {
     drop(bits, bits->count % 8);
@@ -95,7 +91,7 @@ static __device__ bool copy_stored(struct bits *bits, struct sink *sink)
     return true;
 }
 
-/* Reads the rest of a match, behind the symbol of its length. */
+/* Reads the rest of a match, after the symbol of its length. */
 static __device__ bool read_match(struct bits *bits, const struct codes *codes, struct sink *sink,
                                   unsigned length)
 {
@@ -109,7 +105,7 @@ static __device__ bool read_match(struct bits *bits, const struct codes *codes, 
 }
 
 /* Copies literals and matches up to the symbol that ends the block. Each turn writes at least one
- * byte, or ends. Bits that were read behind the stream's end are noticed later. */
+ * byte, or ends. Bits that were read after the stream's end are noticed later. */
 static __device__ bool copy_coded(struct bits *bits, struct codes *codes, struct sink *sink)
 {
     fill_table<WARP>(codes);
@@ -133,8 +129,6 @@ static __device__ bool copy_coded(struct bits *bits, struct codes *codes, struct
     }
     return false;
 }
-
-/* ---- stripes ---- */
 
 static __device__ bool unpack_stripe(const struct png_stripe &stripe, struct codes *codes)
 {

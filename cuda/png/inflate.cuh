@@ -1,5 +1,5 @@
-/* The bits and Huffman codes of a deflate stream (RFC 1951), followed by a warp: all lanes have the
- * same state and do the same; only the words that they have loaded differ. */
+/* The bits and Huffman codes of a deflate stream (RFC 1951), which a warp decodes: all lanes have
+ * the same state and do the same; only the words that they have loaded differ. */
 #ifndef GF_CUDA_PNG_INFLATE_CUH
 #define GF_CUDA_PNG_INFLATE_CUH
 
@@ -7,15 +7,14 @@
 
 #include "cuda/common/launch.cuh"
 
-/* ---- bits ---- */
-
 struct bits {
     const unsigned *words; /* the word that contains the first byte */
     unsigned skipped;      /* bits of that word before the byte */
     unsigned end;          /* number of words with the stream's bytes */
     unsigned next;         /* index of the next word to load */
-    int64_t total;         /* bits of the stream, with the skipped ones */
-    unsigned now, later;   /* a lane's word of the 32 that are being read, and of the next 32 */
+    int64_t total;         /* bits of the stream, including the skipped bits */
+    unsigned now, later;   /* a lane's word of the 32 words that are being read, and of the next
+                            * 32 */
     uint64_t held;
     unsigned count; /* number of bits in the buffer */
 };
@@ -25,7 +24,7 @@ static __device__ __forceinline__ unsigned load_word(const struct bits *bits, un
     return index < bits->end ? bits->words[index] : 0;
 }
 
-/* Loads words until the buffer has at least 32 bits; behind the end of the stream these are
+/* Loads words until the buffer has at least 32 bits. After the end of the stream these are
  * zeros. */
 static __device__ __forceinline__ void refill(struct bits *bits)
 {
@@ -68,7 +67,7 @@ static __device__ __forceinline__ void open_bits(struct bits *bits, const unsign
     drop(bits, bits->skipped);
 }
 
-/* The number of bits in the stream that were not taken; negative behind its end. */
+/* Returns the number of bits in the stream that were not taken; negative after its end. */
 static __device__ __forceinline__ int64_t left(const struct bits *bits)
 {
     return bits->total - (32 * (int64_t)bits->next - bits->count);
@@ -78,8 +77,6 @@ static __device__ __forceinline__ bool is_over(const struct bits *bits)
 {
     return left(bits) < 0;
 }
-
-/* ---- Huffman codes ---- */
 
 enum {
     LONGEST = 15,
@@ -97,8 +94,8 @@ enum {
 };
 
 /* A canonical code: its symbols in the order of their codes. As 15-bit numbers with the first bit
- * highest, all codes of up to n bits are below limit[n]. A code of n bits, as a number c, is that
- * of symbol[base[n] + c]. */
+ * highest, all codes of up to n bits are below limit[n]. The code of n bits with the number c
+ * belongs to symbol[base[n] + c]. */
 struct code {
     unsigned short limit[LONGEST + 1], symbol[288];
     short base[LONGEST + 1];
@@ -112,7 +109,7 @@ struct codes {
 };
 
 /* Finds the symbol whose code is at the start of the bits, and from bit 16 on the code's length,
- * which is `least` to `most`; 0 where there is none. */
+ * which is `least` to `most`. Returns 0 if there is none. */
 static __device__ __forceinline__ unsigned find_symbol(const struct code *code, unsigned window,
                                                        unsigned least, unsigned most)
 {
@@ -124,7 +121,7 @@ static __device__ __forceinline__ unsigned find_symbol(const struct code *code, 
     return 0;
 }
 
-/* Takes the next symbol; ~0 where no code matches. */
+/* Takes the next symbol. Returns ~0 if no code matches. */
 static __device__ __forceinline__ unsigned decode(struct bits *bits, const struct code *code)
 {
     const unsigned found = find_symbol(code, (unsigned)bits->held, 1, LONGEST);
@@ -132,9 +129,9 @@ static __device__ __forceinline__ unsigned decode(struct bits *bits, const struc
     return found ? found & 0xffff : ~0u;
 }
 
-/* Makes the code with these lengths. False where they form no complete code. one_is_enough: a
- * single code of one bit is valid. The whole warp calls this; its lane n counts the codes of n
- * bits. */
+/* Makes the code with these lengths. Returns false if they form no complete code. one_is_enough: a
+ * single code of one bit is valid. The whole warp calls this function; its lane n counts the codes
+ * of n bits. */
 static __device__ bool make_code(struct code *code, const unsigned char *lengths, unsigned symbols,
                                  bool one_is_enough)
 {

@@ -1,4 +1,5 @@
-/* The head of a deflate block with codes of its own, and the table of its literals and lengths. */
+/* Reads the head of a deflate block with its own codes, and fills the table of its literals and
+ * lengths. */
 #ifndef GF_CUDA_PNG_INFLATE_HEAD_CUH
 #define GF_CUDA_PNG_INFLATE_HEAD_CUH
 
@@ -11,8 +12,6 @@ enum {
     DYNAMIC = 2,
     HEAD_LONGEST = 7 /* bits of a code for a code length */
 };
-
-/* ---- the table ---- */
 
 static __device__ __forceinline__ unsigned entry_of(unsigned symbol)
 {
@@ -32,8 +31,8 @@ static __device__ __forceinline__ unsigned literals_of(unsigned entry)
     return entry >> ENTRY_COUNT & 3;
 }
 
-/* The table's entry for the first code in these bits, with `least` to `most` bits; 0 where there is
- * none. */
+/* Returns the table's entry for the first code in these bits, with `least` to `most` bits; 0 if
+ * there is none. */
 static __device__ __forceinline__ unsigned single_entry(const struct code *code, unsigned window,
                                                         unsigned least, unsigned most)
 {
@@ -41,8 +40,8 @@ static __device__ __forceinline__ unsigned single_entry(const struct code *code,
     return found ? entry_of(found & 0xffff) | found >> 16 : 0;
 }
 
-/* The entry of an index, joined with the entries of the literals that follow within the index.
- * Entries up to that index must not be joined yet. */
+/* Returns the entry of an index, joined with the entries of the literals that follow within the
+ * index. Entries up to that index must not be joined yet. */
 static __device__ __forceinline__ unsigned joined(const struct codes *codes, unsigned index)
 {
     const unsigned MOST = 3;
@@ -75,7 +74,8 @@ template <unsigned THREADS> static __device__ void fill_table(struct codes *code
     for (unsigned i = thread; i < TABLE; i += THREADS)
         codes->table[i] = single_entry(&codes->literal, i, 1, TABLE_BITS);
     wait_for<THREADS>();
-    /* The entries that follow a literal have smaller indices, and are joined later. */
+    /* The loop goes down: the entries that follow a literal have smaller indices, and are joined
+     * later. */
     for (int block = TABLE - (int)THREADS; block >= 0; block -= (int)THREADS) {
         const unsigned entry = joined(codes, (unsigned)block + thread);
         wait_for<THREADS>();
@@ -83,8 +83,6 @@ template <unsigned THREADS> static __device__ void fill_table(struct codes *code
         wait_for<THREADS>();
     }
 }
-
-/* ---- the head ---- */
 
 /* Reads the code lengths in a block's head: first those of literals and lengths, then those of
  * distances. */
@@ -116,11 +114,11 @@ static __device__ bool read_lengths(struct bits *bits, struct codes *codes, unsi
     return true;
 }
 
-/* The order of the code lengths in a head for the code of code lengths. */
+/* The order in which a head stores the lengths of the code for code lengths. */
 static __constant__ unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                11, 4,  12, 3, 13, 2, 14, 1, 15};
 
-/* Makes both codes; a warp calls this. False where the head is damaged. */
+/* Makes both codes. A warp calls this function. Returns false if the head is damaged. */
 static __device__ bool read_head(struct bits *bits, struct codes *codes)
 {
     refill(bits);
@@ -138,8 +136,7 @@ static __device__ bool read_head(struct bits *bits, struct codes *codes)
             codes->lengths[order[i]] = (unsigned char)length;
     }
     __syncwarp();
-    /* The code for the code lengths uses the memory of the code for distances, which is made later.
-     */
+    /* The code for code lengths uses the memory of the code for distances, which is made later. */
     return make_code(&codes->distance, codes->lengths, 19, false) &&
            read_lengths(bits, codes, literals + distances) && codes->lengths[END] &&
            make_code(&codes->distance, codes->lengths + literals, distances, true) &&

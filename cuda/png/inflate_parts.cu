@@ -1,18 +1,19 @@
-/* Decompresses stripes. A thread block processes a stripe, and its threads follow parts of the
+/* Decompresses stripes. A thread block processes a stripe, and its threads decode parts of the
  * stream at the same time. The beginning of a part is a guess, which is nearly always right: a
- * reader that follows a Huffman code from a wrong bit soon resynchronises. A thread whose guess was
- * wrong begins again where the part before ended. */
+ * reader that decodes a Huffman code from a wrong bit soon resynchronises. A thread whose guess was
+ * wrong begins again where the part before it ended. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/follow.cuh"
 #include "cuda/png/stripes.cuh"
 
 enum {
     PARTS = 512,      /* parts of a stripe, and threads of a block */
-    PART_LEAST = 512, /* bits, more than any symbol has */
-    LEAD = 256,       /* bits before a part where the search for its beginning starts */
-    ROUNDS_MOST = 8,  /* restarts of threads; streams that need more go to inflate.cu */
+    PART_LEAST = 512, /* bits, which is more than any symbol has */
+    LEAD = 256,       /* the search for the beginning of a part starts this many bits before it */
+    ROUNDS_MOST = 8,  /* most restarts of threads; streams that need more go to inflate.cu */
     STOPPED = 1u << 31,
-    PACKED_MOST = 1 << 21 /* bytes; with more, the bytes of output could not be counted */
+    PACKED_MOST = 1 << 21 /* bytes; the bytes of the output of a larger stream could not be
+                           * counted */
 };
 
 /* ---- a block of threads ---- */
@@ -26,7 +27,7 @@ struct shared {
     unsigned sums[PARTS / WARP], literals[PARTS / WARP];
 };
 
-/* Opens a stripe; the first warp calls this. */
+/* Opens a stripe. The first warp calls this function. */
 static __device__ void open_stripe(const struct png_stripe &stripe, struct shared *shared)
 {
     struct bits bits;
@@ -46,8 +47,8 @@ static __device__ void open_stripe(const struct png_stripe &stripe, struct share
     shared->stop = PARTS;
 }
 
-/* Sums over the parts before the thread's part: returns their number of bytes and sets the last
- * literal in them; *all is the number of all bytes. */
+/* Returns the number of bytes of the parts before the thread's part, and sets the last literal in
+ * these parts. *all becomes the number of all bytes. */
 static __device__ unsigned sum_up(struct shared *shared, unsigned bytes, unsigned *literal,
                                   unsigned *all)
 {
@@ -76,7 +77,7 @@ static __device__ unsigned sum_up(struct shared *shared, unsigned bytes, unsigne
     return from + sum - bytes;
 }
 
-/* Whether the stream ends well behind the block: within a byte or, for a stripe that is not the
+/* Whether the stream ends correctly after the block: within a byte or, for a stripe that is not the
  * last, with an empty stored block. */
 static __device__ bool ends_well(struct reader *reader, unsigned total, bool final)
 {
@@ -96,7 +97,7 @@ static __device__ unsigned smaller_of(unsigned a, unsigned b)
 
 /* The state of a thread's part. */
 struct part {
-    struct reader reader; /* at the end of the part, once it has been followed */
+    struct reader reader; /* at the end of the part, after the part was decoded */
     unsigned start, bound;
     struct counter counter;
     bool ended; /* the block ends in the part */
@@ -123,8 +124,8 @@ static __device__ __forceinline__ void open_part(struct part *part, const struct
         part->start = reader->at;
 }
 
-/* Follows the parts until each begins where the one before ends. False where that takes too many
- * rounds. */
+/* Decodes the parts until each begins where the part before it ends. Returns false if that takes
+ * too many rounds. */
 static __device__ __forceinline__ bool follow_parts(struct part *part, struct shared *shared)
 {
     const unsigned index = threadIdx.x;
@@ -160,7 +161,7 @@ static __device__ bool unpack(const struct png_stripe &stripe, struct shared *sh
     open_part(&part, stripe, shared);
     if (!follow_parts(&part, shared))
         return false;
-    /* Parts behind the first one that stops do not count. */
+    /* Parts after the first part that stops do not count. */
     if (shared->ends[index] & STOPPED)
         atomicMin(&shared->stop, index);
     __syncthreads();

@@ -3,7 +3,7 @@
 
 enum {
     THREADS = 256,
-    BLOCKS = 32 /* at most, for a stripe */
+    BLOCKS = 32 /* the most for a stripe */
 };
 
 static __device__ __forceinline__ bool is_run(const uint64_t *data, unsigned k, unsigned whole)
@@ -11,7 +11,7 @@ static __device__ __forceinline__ bool is_run(const uint64_t *data, unsigned k, 
     return k > 0 && k < whole && data[k] == (data[k - 1] >> 56) * 0x0101010101010101ull;
 }
 
-/* The final distance of cell k, from the distances that were found first. */
+/* Returns the final distance of cell k, from the distances that were found first. */
 static __device__ __forceinline__ unsigned agreed(const uint64_t *data, const uint16_t *first,
                                                   unsigned k, unsigned whole)
 {

@@ -1,11 +1,11 @@
-/* Writes bits to the output, which must contain zeros: several threads may write to the same
- * word. */
+/* Writes bits to the output. The output must contain zeros, because several threads may write to
+ * the same word. */
 #ifndef GF_CUDA_PNG_OUTPUT_CUH
 #define GF_CUDA_PNG_OUTPUT_CUH
 
 #include "cuda/png/encode_group.cuh"
 
-/* Writes `count` (up to 32) bits, the lowest first; the bits of `value` above them are 0. */
+/* Writes `count` (up to 32) bits, the lowest first. The other bits of `value` are 0. */
 static __device__ __forceinline__ void put_bits(unsigned *out, uint64_t at, unsigned value,
                                                 unsigned count)
 {
@@ -16,7 +16,7 @@ static __device__ __forceinline__ void put_bits(unsigned *out, uint64_t at, unsi
         atomicOr(word + 1, value >> (32 - shift));
 }
 
-/* The first bit of a stripe's deflate data. */
+/* Returns the index of the first bit of a stripe's deflate data. */
 static __device__ __forceinline__ uint64_t data_bit(const struct png_stripe &stripe,
                                                     const struct png_chunk &chunk)
 {

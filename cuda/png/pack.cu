@@ -1,6 +1,6 @@
-/* Writes the deflate data of the stripes. A thread block processes a tile of cells: it adds up
- * their bits, gets their position from the tiles before, joins the bits in shared memory and writes
- * whole words. A tile with a long match can have more bits than fit into shared memory; these are
+/* Writes the deflate data of the stripes. A thread block processes a tile of cells: it adds their
+ * bits, gets their position from the tiles before, joins the bits in shared memory and writes whole
+ * words. A tile with a long match can have more bits than fit in shared memory; these bits are
  * written directly. */
 #include "cuda/common/look_back.cuh"
 #include "cuda/common/scan.cuh"
@@ -11,7 +11,7 @@ enum {
     THREADS = 256,
     OWN = 2, /* cells of a thread */
     TILE = THREADS * OWN,
-    CELL_BITS = 112, /* 14 for each byte; or 8 in a stored block, and 40 for a head */
+    CELL_BITS = 112, /* 14 for each byte; in a stored block 8, and 40 for a head */
     STAGE = TILE * CELL_BITS / 32 + 1
 };
 
@@ -115,9 +115,7 @@ static __device__ __forceinline__ void put_cell(struct writer *writer, const uns
         put_match(writer, codes, written);
 }
 
-/* ---- stored blocks ---- */
-
-/* The position of a stored block's head in cell k; CELL where the cell has none. */
+/* Returns the position of a stored block's head in cell k; CELL if the cell has none. */
 static __device__ __forceinline__ int stored_head(unsigned k, int bytes)
 {
     const unsigned next = (CELL * k + STORED_MAX - 1) / STORED_MAX * STORED_MAX - CELL * k;
@@ -138,8 +136,6 @@ static __device__ void put_stored(struct writer *writer, const struct png_stripe
         put(writer, data >> 8 * i & 255, 8);
     }
 }
-
-/* ---- tiles ---- */
 
 /* The cells of a thread. */
 struct own_cells {
@@ -192,7 +188,7 @@ static __device__ __forceinline__ void write_cells(const struct png_stripe &stri
         atomicOr(writer.word, (unsigned)writer.held);
 }
 
-/* The number of bits in the stripe's tiles before this one; a warp calls this. */
+/* Returns the number of bits in the stripe's tiles before this one. A warp calls this function. */
 static __device__ __forceinline__ uint64_t bits_before(uint64_t *states,
                                                        const struct png_stripe &stripe,
                                                        unsigned index, unsigned tile, unsigned bits)

@@ -1,5 +1,5 @@
-/* Computes where each stripe's chunk is in the output, and writes everything except the stripes'
- * data. */
+/* Computes the position of each stripe's chunk in the output, and writes everything except the
+ * stripes' data. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/scan.cuh"
 #include "cuda/png/encode_group.cuh"

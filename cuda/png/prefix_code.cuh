@@ -1,4 +1,4 @@
-/* Huffman codes with a greatest length, made by a thread block: the lengths and codes of
+/* Huffman codes with a limited length, which a thread block makes: the lengths and codes of
  * src/codec/png/inflate/huffman.c. */
 #ifndef GF_CUDA_PNG_PREFIX_CODE_CUH
 #define GF_CUDA_PNG_PREFIX_CODE_CUH
@@ -15,8 +15,8 @@ struct code_room {
     int of_length[LENGTH_MOST + 1];
 };
 
-/* Joins the two rarest nodes until one is left; one thread calls this. A leaf precedes an inner
- * node with the same frequency. */
+/* Joins the two rarest nodes until one is left. Only one thread calls this function. A leaf
+ * precedes an inner node with the same frequency. */
 static __device__ void join(struct code_room *room, int leaves)
 {
     int leaf = 0, inner = leaves;
@@ -33,7 +33,8 @@ static __device__ void join(struct code_room *room, int leaves)
     }
 }
 
-/* Computes each node's depth by pointer doubling: a node knows a node above it and its distance. */
+/* Computes each node's depth by pointer doubling: each node has a node above it and the distance
+ * from that node. */
 static __device__ void find_depths(struct code_room *room, int nodes)
 {
     for (int i = threadIdx.x; i < nodes; i += FIT_THREADS) {
@@ -62,8 +63,8 @@ static __device__ void find_depths(struct code_room *room, int nodes)
     }
 }
 
-/* Shortens codes that are too long: lengthens shorter codes until all of them fit; one thread calls
- * this. */
+/* Shortens codes that are too long, by lengthening shorter codes until all of them fit. Only one
+ * thread calls this function. */
 static __device__ void bound_lengths(int *of_length, int longest)
 {
     unsigned taken = 0;
@@ -79,8 +80,8 @@ static __device__ void bound_lengths(int *of_length, int longest)
     }
 }
 
-/* The same as gf_huffman_lengths(). All threads call this, with `symbols` frequencies and lengths
- * in shared memory. */
+/* Computes gf_huffman_lengths(). All threads call this function, with `symbols` frequencies and
+ * lengths in shared memory. */
 static __device__ void find_lengths(struct code_room *room, const unsigned *frequency, int symbols,
                                     int longest, uint8_t *lengths)
 {
@@ -118,7 +119,7 @@ static __device__ void find_lengths(struct code_room *room, const unsigned *freq
     __syncthreads();
 }
 
-/* The same as gf_huffman_codes(), for the thread's own symbol: the first bit of the code is the
+/* Computes gf_huffman_codes() for the thread's own symbol: the first bit of the code is the
  * lowest. */
 static __device__ unsigned code_of(const uint8_t *lengths, int symbols)
 {

@@ -1,5 +1,5 @@
-/* Finds the distances of the cells of drawings. A warp takes a stripe and goes through its segments
- * one after another, since the search in each uses the bytes of those before. */
+/* Finds the distances of the cells of drawings. A warp processes the segments of a stripe one after
+ * another, because the search in each uses the bytes of the earlier segments. */
 #include "cuda/png/cells.cuh"
 
 enum {
@@ -19,7 +19,7 @@ struct search {
     unsigned distance; /* the distance of the last cell: 0, 1 or `kept` */
     unsigned kept;     /* the last distance other than 1; 0: none yet */
     uint64_t last;     /* the last cell before the segment */
-    unsigned *table;   /* for each hash the latest place with it, plus one */
+    unsigned *table;   /* for each hash, the latest position with that hash, plus one */
 };
 
 static __device__ __forceinline__ unsigned hash(uint64_t bytes)
@@ -27,9 +27,9 @@ static __device__ __forceinline__ unsigned hash(uint64_t bytes)
     return (unsigned)(bytes * 0x9E3779B185EBCA87ull >> (64 - HASH_BITS));
 }
 
-/* Enters the eight places of a lane's cell, each by the hash of the eight bytes that begin there;
- * `next` is the next cell. If several neighbouring places have the same hash, as in a run, only the
- * last is entered. */
+/* Enters the eight positions of a lane's cell, each by the hash of the eight bytes that begin
+ * there. `next` is the next cell. If several neighbouring positions have the same hash, as in a
+ * run, only the last is entered. */
 static __device__ __forceinline__ void enter(unsigned *table, unsigned k, uint64_t own,
                                              uint64_t next, unsigned size)
 {
@@ -64,10 +64,10 @@ static __device__ __forceinline__ unsigned candidate(const struct search &search
     return distance <= WINDOW && stands_before(search, k, own, distance) ? distance : 0;
 }
 
-/* The distance of a lane's cell, if no lane from `from` up to this one takes a candidate. `runs`
- * has a bit for each cell that is a run; `keeps` has a bit for each cell that repeats the bytes
- * `kept` before it. A cell that is both keeps the kind of distance of the last cell before it that
- * is not both; where there is none from lane `from` on, of the last cell that has a distance
+/* Returns the distance of a lane's cell, if no lane from `from` up to this one takes a candidate.
+ * `runs` has a bit for each cell that is a run; `keeps` has a bit for each cell that repeats the
+ * bytes `kept` before it. A cell that is both keeps the kind of distance of the last cell before it
+ * that is not both; if there is none from lane `from` on, of the last cell that has a distance
  * already. */
 static __device__ __forceinline__ unsigned kept_distance(const struct search &search, unsigned runs,
                                                          unsigned keeps, unsigned from)
@@ -104,7 +104,7 @@ static __device__ __forceinline__ unsigned find(struct search *search, unsigned 
     return distance;
 }
 
-/* Searches a segment, whose cells the lanes have loaded; `behind` is the first cell of the next
+/* Searches a segment, whose cells the lanes have loaded. `behind` is the first cell of the next
  * segment. Returns the number of cells without a distance. */
 static __device__ __forceinline__ unsigned
 add_segment(struct search *search, unsigned k, uint64_t own, uint64_t behind, uint16_t *first)
@@ -140,9 +140,8 @@ static __device__ __forceinline__ void load_ahead(const uint64_t *data, unsigned
         cells[i] = k + i * WARP <= whole ? data[k + i * WARP] : 0;
 }
 
-/* Searches the segments of cells begin..end - 1; both are multiples of a segment, and `end` may be
- * behind the last cell. Stops once `most` cells were found to have no distance, and then returns
- * false. */
+/* Searches the segments of cells begin .. end - 1. Both are multiples of a segment, and `end` may
+ * be after the last cell. It stops when `most` cells have no distance, and returns false. */
 static __device__ bool search_all(struct search search, unsigned begin, unsigned end, unsigned most,
                                   uint16_t *first)
 {
@@ -168,8 +167,8 @@ static __device__ bool search_all(struct search search, unsigned begin, unsigned
     return missed < most;
 }
 
-/* Whether a search for repeats is worth its time: more than half of all cells are runs, or more
- * than three quarters of the cells in a sample repeat earlier bytes. */
+/* Whether a search for repeats pays: more than half of all cells are runs, or more than three
+ * quarters of the cells in a sample repeat earlier bytes. */
 static __device__ bool is_drawing(const struct search &search, unsigned runs, uint16_t *first)
 {
     const unsigned segments = search.whole / WARP, begin = segments / 2,

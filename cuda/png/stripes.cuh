@@ -1,4 +1,4 @@
-/* What the steps of the PNG decoder know of a group: its stripes and its pictures. */
+/* The description of a group for the steps of the PNG decoder: its stripes and its pictures. */
 #ifndef GF_CUDA_PNG_STRIPES_CUH
 #define GF_CUDA_PNG_STRIPES_CUH
 
@@ -13,17 +13,17 @@ struct png_target {
     bool wide;       /* samples of 16 bits, with the high byte first in a file */
 };
 
-/* A stripe, and the places for what the steps make of it. */
+/* A stripe: the addresses of its data, and of the results of the steps. */
 struct png_stripe {
-    const unsigned char *chunk; /* its type and data, followed by the CRC */
+    const unsigned char *chunk; /* its type and data, which the CRC follows */
     unsigned chunk_bytes;
     const unsigned char *packed; /* a raw deflate stream that ends with the stripe */
     unsigned packed_bytes;
-    unsigned char *filtered; /* its rows, each behind its filter's number; at a multiple of 32 */
+    unsigned char *filtered; /* its rows, each after its filter's number; at a multiple of 32 */
     unsigned filtered_bytes, row_bytes; /* of all rows; of one row with its filter's number */
     int first_row, rows;
     int picture;
-    bool last; /* whether the picture and the stream end with it */
+    bool last; /* the picture and the stream end with this stripe */
 };
 
 struct png_decode_group {
@@ -42,7 +42,7 @@ cudaError_t gf_png_check_chunks(const struct png_decode_group *group,
                                 const struct crc_tables *tables, cudaStream_t stream);
 /* Decompresses the stripes that consist of one block without matches other than runs. */
 cudaError_t gf_png_inflate_parts(const struct png_decode_group *group, cudaStream_t stream);
-/* Decompresses the other stripes, and flags the pictures of damaged ones. */
+/* Decompresses the other stripes, and flags pictures with damaged stripes. */
 cudaError_t gf_png_inflate_rest(const struct png_decode_group *group, cudaStream_t stream);
 /* Computes the checksums of the stripes' rows. */
 cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_t stream);

@@ -19,8 +19,8 @@ static __device__ __forceinline__ uint64_t sum_block(uint64_t value, uint64_t *w
     return value;
 }
 
-/* For n bytes b(i): a = 1 + the sum of b(i), b = n + the sum of (n - i) b(i), modulo ADLER. A
- * stripe has less than 2^25 bytes, so that no sum exceeds 64 bits. */
+/* Computes the Adler-32 of a stripe's n bytes b(i): a = 1 + the sum of b(i), b = n + the sum of (n
+ * - i) b(i), modulo ADLER. A stripe has fewer than 2^25 bytes, so that no sum exceeds 64 bits. */
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_kernel(const struct png_decode_group group)
 {
@@ -52,14 +52,14 @@ cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_
 
 /* ---- bytes in and out ---- */
 
-/* Rows are processed in quads of four pixels, which have as many words as a pixel has bytes. */
+/* Rows are processed in quads of four pixels. A quad has as many words as a pixel has bytes. */
 enum { QUAD = 4, WORD = 4 };
 
 template <int BYTES> struct quad {
     unsigned word[BYTES];
 };
 
-/* A pixel, with its first byte lowest and zeros behind its bytes. */
+/* A pixel, with its first byte lowest, followed by zeros. */
 template <int BYTES> struct pixel {
     unsigned word[(BYTES + WORD - 1) / WORD];
 };
@@ -82,7 +82,7 @@ static __device__ __forceinline__ struct pixel<BYTES> pixel_of(const struct quad
     return pixel;
 }
 
-/* Adds pixel i to a quad where it is 0. */
+/* Adds pixel i to a quad, in which it must be 0. */
 template <int BYTES>
 static __device__ __forceinline__ void add_pixel(struct quad<BYTES> *quad, int i,
                                                  const struct pixel<BYTES> &pixel)
@@ -148,8 +148,7 @@ static __device__ __forceinline__ struct quad<BYTES> take(struct reader<BYTES> *
     return quad;
 }
 
-/* Loads a quad from a row of the picture; `bytes` bytes are left in the row, and zeros follow
- * them. */
+/* Loads a quad from a row of the picture. The row has `bytes` more bytes, and zeros follow them. */
 template <int BYTES>
 static __device__ __forceinline__ struct quad<BYTES> load_quad(const unsigned char *from,
                                                                unsigned bytes) {
@@ -186,12 +185,10 @@ static __device__ __forceinline__ void store_quad(const struct quad<BYTES> &quad
     }
 }
 
-/* ---- filters ---- */
-
 enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
 
-/* All bits of a member are set if the row has that filter. This avoids branches, since the lanes
- * have different filters. */
+/* The filter of a row as masks: all bits of one member are set. This avoids branches, since the
+ * lanes have different filters. */
 struct filter {
     unsigned sub, up, average, paeth;
 };
@@ -261,8 +258,8 @@ static __device__ __forceinline__ struct quad<BYTES> from_lane_above(struct quad
 }
 
 /* Undoes the filters of a stripe. A warp processes 32 rows at a time, one in each lane, and each
- * lane is a quad behind the lane above. That lane supplies the row above; for the first lane it is
- * read from the picture. */
+ * lane is a quad behind the lane above. That lane supplies the row above; the first lane reads it
+ * from the picture. */
 template <int BYTES>
 static __device__ void undo_stripe(const struct png_stripe &stripe, const struct png_target &target,
                                    unsigned *flag)
@@ -325,7 +322,7 @@ static __global__ void __launch_bounds__(WARP) unfilter_kernel(const struct png_
     const struct png_stripe stripe = group.stripes[blockIdx.x];
     const struct png_target target = group.targets[stripe.picture];
     unsigned *const flag = group.flags + stripe.picture;
-    /* One lane reads the flag, since other warps may set it at the same time. */
+    /* One lane reads the flag, because other warps may set it at the same time. */
     if (__shfl_sync(~0u, threadIdx.x ? 0 : *(volatile unsigned *)flag, 0))
         return;
     switch (target.pixel_bytes) {

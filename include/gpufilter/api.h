@@ -1,9 +1,9 @@
-/* Marks of declarations. */
+/* Macros for declarations. */
 #ifndef GPUFILTER_API_H
 #define GPUFILTER_API_H
 
-/* GF_API marks what the shared library exports; it exports nothing else. GF_CHECKED makes the
- * compiler warn where a caller ignores the result. */
+/* GF_API marks the functions that the shared library exports; it exports nothing else. GF_CHECKED
+ * makes the compiler warn if a caller ignores the result. */
 #if defined(__GNUC__)
 #ifndef GF_API
 #define GF_API __attribute__((visibility("default")))

@@ -23,32 +23,33 @@ struct gf_device_info {
     double memory_bandwidth;             /* bytes/s by clock and bus width; 0: not known */
     bool ecc;
     char pci_bus_id[16]; /* "0000:01:00.0" */
-    int numa_node;       /* -1: there is only one, or it is not known */
+    int numa_node;       /* the NUMA node of the device; -1: there is only one, or it is not
+                          * known */
 };
 
 /* Returns the number of devices. Unless `why` is NULL, *why becomes the reason why there are none,
- * or "" where there are some. */
+ * or "" if there are some. */
 GF_API int gf_device_count(const char **why);
 
-/* Describes device number `index`. GF_ERROR_UNAVAILABLE: there is no device of that number. */
+/* Describes device number `index`. Returns GF_ERROR_UNAVAILABLE if there is no such device. */
 GF_API enum gf_status gf_device_describe(int index, struct gf_device_info *info,
                                          struct gf_error *error) GF_CHECKED;
 
-/* Tells the architecture of the machine code that the device would run, 90 for sm_90, and whether
- * the library holds this code; otherwise the driver compiles it from PTX. Starts the device, which
- * takes up to a second. */
+/* Finds the architecture of the machine code that the device would run, 90 for sm_90, and whether
+ * the library contains this code; otherwise the driver compiles it from PTX. The call starts the
+ * device, which takes up to a second. */
 GF_API enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Counts of the cases of a self-test. */
+/* The numbers of a self-test's cases. */
 struct gf_selftest_counts {
     int passed, failed, skipped;
 };
-/* Runs every filter, variant, size and depth on every device against the CPU backend, with guard
- * bytes around every buffer. `filters` names the filters to test, between commas; NULL or "" means
- * all. small_only tests small pictures alone, which takes a minute instead of several. `line` is
- * called in this thread once for each case. GF_ERROR_DIFFERENT: a case failed; the counts are set
- * even then. */
+/* Compares every filter, variant, size and depth on every device with the CPU backend, with guard
+ * bytes around every buffer. `filters` is a list of filters to test, separated by commas; NULL or
+ * "" means all. small_only tests only small pictures, which takes a minute instead of several.
+ * `line` is called in this thread once for each case. Returns GF_ERROR_DIFFERENT if a case failed;
+ * the counts are set even then. */
 GF_API enum gf_status gf_selftest(bool small_only, const char *filters,
                                   void (*line)(void *context, const char *text), void *context,
                                   struct gf_selftest_counts *counts,

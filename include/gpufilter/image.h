@@ -25,16 +25,16 @@ struct gf_image {
     struct gf_format format;
     size_t pitch;        /* bytes from one row to the next, gf_row_bytes or more; even at 16 bits */
     unsigned char *data; /* the first row; at an even address at 16 bits */
-    bool owned;          /* gf_image_free frees the pixels; false for memory of the caller's */
+    bool owned;          /* gf_image_free() frees the pixels; false: the memory is the caller's */
 };
 
-/* Bytes of the samples of a row. */
+/* Returns the bytes of the samples of a row. */
 static inline size_t gf_row_bytes(struct gf_format format)
 {
     return (size_t)format.width * (size_t)format.channels * (size_t)(format.bits / 8);
 }
 
-/* The number of colour channels, alpha left out: 1 or 3. */
+/* Returns the number of colour channels, without alpha: 1 or 3. */
 static inline int gf_colour_channels(struct gf_format format)
 {
     return format.channels >= 3 ? 3 : 1;
@@ -46,11 +46,11 @@ static inline bool gf_has_alpha(struct gf_format format)
 }
 
 /* Allocates a picture of that format, with undefined contents and no gaps between rows. The caller
- * frees it by gf_image_free; after a failure data is NULL. A pipeline on a GPU copies such a
+ * frees it by gf_image_free(); after a failure data is NULL. A pipeline on a GPU copies such a
  * picture at full speed, because it can pin its memory. */
 GF_API enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
                                      struct gf_error *error) GF_CHECKED;
-/* Frees the pixels if gf_image_alloc or a pipeline allocated them, and sets data to NULL. */
+/* Frees the pixels if gf_image_alloc() or a pipeline allocated them, and sets data to NULL. */
 GF_API void gf_image_free(struct gf_image *image);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* How a pipeline works and what it writes. */
+/* The options of a pipeline: its device, its limits and the form of its output. */
 #ifndef GPUFILTER_OPTIONS_H
 #define GPUFILTER_OPTIONS_H
 
@@ -13,11 +13,12 @@ extern "C" {
 #endif
 
 enum gf_device_kind {
-    GF_DEVICE_AUTO, /* a GPU if there is one and something to filter, else the CPU */
+    GF_DEVICE_AUTO, /* a GPU, if there is one and something to filter; otherwise the CPU */
     GF_DEVICE_CPU,
-    GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE where there is none */
+    GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE if there is none */
 };
-/* HEIC and GIF can only be read. All from WebP on need a library that may be missing. */
+/* The file formats. HEIC and GIF can only be read. The formats from WebP on need a library that may
+ * be missing. */
 enum gf_file_format {
     GF_FILE_AUTO,
     GF_FILE_PNG,
@@ -33,20 +34,20 @@ enum gf_file_format {
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
-/* Who decodes and encodes JPEG, and PNG of level 1: the CPU, or for the usual kinds of these files
- * the GPU. Both give the same pixels and the same bytes. */
+/* Chooses between the CPU's and the GPU's codec for JPEG and for PNG of level 1. The GPU codes only
+ * the usual kinds of these files. Both give the same pixels and the same bytes. */
 enum gf_codec {
-    GF_CODEC_AUTO, /* the GPU's where a GPU runs */
+    GF_CODEC_AUTO, /* the GPU's codec if a GPU runs */
     GF_CODEC_CPU,
-    GF_CODEC_GPU /* GF_ERROR_UNAVAILABLE where there is none */
+    GF_CODEC_GPU /* GF_ERROR_UNAVAILABLE if there is no GPU */
 };
-/* What packs the pixels of a TIFF. */
+/* The compression of the pixels of a TIFF. */
 enum gf_tiff_compression { GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_JPEG };
 enum gf_subsampling {
     GF_SUBSAMPLING_420,
     GF_SUBSAMPLING_422,
     GF_SUBSAMPLING_444,
-    GF_SUBSAMPLING_AUTO /* 444 where quality is over 90, else 420 */
+    GF_SUBSAMPLING_AUTO /* 444 if quality is over 90, otherwise 420 */
 };
 
 enum {
@@ -59,15 +60,16 @@ enum {
     GF_PNG_LEVEL_MAX = 9
 };
 
-/* Begin with gf_options_default() and change members. A later version of the library may add
- * members at the end; a program that was built without them goes on with their defaults.
- *
- * gf_pipeline_open checks every member: a value outside its range is GF_ERROR_USAGE. */
+/* Start with gf_options_default() and change members. A later version of the library may add
+ * members at the end; a program that was built without them gets their defaults. gf_pipeline_open()
+ * checks every member: a value outside its range is GF_ERROR_USAGE. */
 struct gf_options {
-    size_t size; /* bytes of the struct that the caller knows; gf_options_default() sets it */
+    size_t size; /* bytes of the struct that the caller was compiled with; gf_options_default() sets
+                  * it */
     enum gf_device_kind device;
-    int device_index;      /* of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
-    int lanes;             /* bands in flight, 1..GF_LANES_MAX; 0: the library chooses */
+    int device_index;      /* index of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
+    int lanes;             /* number of bands that are worked on at once, 1..GF_LANES_MAX; 0: the
+                            * library chooses */
     int band_rows;         /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
     int threads;           /* for the CPU backend, for a PNG's encoder and for the codecs of a large
                             * JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG
@@ -76,16 +78,15 @@ struct gf_options {
                             * pictures; one that takes more is GF_ERROR_INPUT. 0: three quarters of
                             * the machine's or the control group's memory, and for a decoder 1 GiB
                             * or 16 KiB for each byte of the file */
-    uint64_t device_memory_bytes;    /* budget of device memory; 0: what is free */
+    uint64_t device_memory_bytes;    /* budget of device memory; 0: all free memory */
     uint64_t max_pixels;             /* a larger input, or a larger result of a filter, is
                                       * GF_ERROR_INPUT; 1 or more */
-    enum gf_host_memory host_memory; /* of buffers that a GPU copies from and to */
-    enum gf_transfer transfer;       /* zero copy: kernels read and write host memory themselves,
-                                      * which needs pinned host_memory */
+    enum gf_host_memory host_memory; /* kind of host memory for copies to and from a GPU */
+    enum gf_transfer transfer;       /* zero copy: kernels access host memory directly, which needs
+                                      * pinned host_memory */
     enum gf_codec codec;
     bool no_fuse;         /* run each filter by itself: the picture is rounded after each filter,
-                           * and the histogram that a filter wants is counted by a kernel of its
-                           * own */
+                           * and a separate kernel counts a histogram that a filter needs */
     bool autorotate;      /* apply the orientation that EXIF, TIFF, AVIF or JPEG XL states;
                            * otherwise the output states the same orientation. libheif turns a HEIC
                            * upright in any case */
@@ -93,27 +94,31 @@ struct gf_options {
     bool strip;           /* write no ICC profile, EXIF, XMP, IPTC, texts or density */
     bool profile;         /* record spans and measure the machine's peaks */
     bool spans;           /* record spans */
-    bool serial; /* the calling thread does everything: for a pipeline on each of many threads */
-    bool no_clobber;            /* an output file that exists is GF_ERROR_OUTPUT */
+    bool serial; /* the calling thread does everything, for programs with a pipeline on each of many
+                  * threads */
+    bool no_clobber;            /* an output file that exists already is GF_ERROR_OUTPUT */
     bool sync;                  /* an output file is on the disk when its run returns */
-    enum gf_file_format format; /* of the output; GF_FILE_AUTO: by the extension of its name, or
-                                 * the input's where there is no name */
-    int quality; /* of JPEG, WebP, AVIF, JPEG XL, and JPEG in TIFF, 1..GF_QUALITY_MAX */
-    enum gf_subsampling subsampling; /* of JPEG and AVIF */
+    enum gf_file_format format; /* format of the output; GF_FILE_AUTO: by the extension of its name,
+                                 * or the input's format if there is no name */
+    int quality; /* quality of JPEG, WebP, AVIF, JPEG XL, and JPEG in TIFF, 1..GF_QUALITY_MAX */
+    enum gf_subsampling subsampling; /* subsampling of JPEG and AVIF */
     bool progressive;                /* of JPEG */
-    int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own quick coder, the others zlib's */
-    /* Takes warnings, a line each; NULL: nobody. It may be called from any thread during a call of
-     * the pipeline, and must not call the pipeline. `text` is valid during the call. */
+    int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own fast coder, the others are
+                    * zlib's */
+    /* Called with each warning, which is a line; may be NULL. It may be called from any thread
+     * during a call of the pipeline, and must not call the pipeline. `text` is valid during the
+     * call. */
     void (*warn)(void *context, const char *text);
     void *warn_context;
-    bool lossless;    /* the file gives back the same pixels; GF_ERROR_UNFIT where it cannot */
-    bool optimize;    /* a JPEG's Huffman codes are made for the picture: the file is smaller */
+    bool lossless;    /* the file contains exactly the same pixels; GF_ERROR_UNFIT if it cannot */
+    bool optimize;    /* a JPEG's Huffman codes are made for the picture, which makes the file
+                       * smaller */
     bool png_palette; /* write a PNG of at most 256 colours with a palette. A PNG that had a palette
-                       * keeps it anyway, where no filter ran */
+                       * keeps it anyway if no filter ran */
     bool reserved[1];
     enum gf_tiff_compression tiff_compression;
-    /* The file of an ICC profile for CMYK pictures that carry none; NULL: such pictures become RGB
-     * by (1 - ink)(1 - black). The file is read once; the string must last as long as the
+    /* The file of an ICC profile for CMYK pictures without a profile; NULL: such pictures become
+     * RGB by (1 - ink)(1 - black). The file is read once; the string must live as long as the
      * pipeline. */
     const char *cmyk_profile;
     double timeout_s; /* a picture that takes longer is GF_ERROR_INPUT; 0: no limit. One call of
@@ -123,13 +128,13 @@ struct gf_options {
                        * pictures; others are GF_ERROR_INPUT. 0: all */
 };
 
-/* Fills the first `size` bytes of *options with the defaults; members that this library does not
- * know become zero. gf_options_default() calls it, and so do languages that cannot call an inline
+/* Sets the first `size` bytes of *options to the defaults; members that this library does not know
+ * become zero. gf_options_default() calls it, and so do languages that cannot call an inline
  * function. */
 GF_API void gf_options_init(struct gf_options *options, size_t size);
 
-/* The defaults: GF_DEVICE_AUTO, at most 1e9 pixels, autorotate, JPEG quality 90, PNG level 1;
- * everything else is 0, false or NULL. */
+/* Returns the defaults: GF_DEVICE_AUTO, at most 1e9 pixels, autorotate, JPEG quality 90, PNG level
+ * 1; everything else is 0, false or NULL. */
 static inline struct gf_options gf_options_default(void)
 {
     struct gf_options options;

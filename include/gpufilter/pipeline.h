@@ -1,5 +1,5 @@
-/* A chain of filters, opened once and run on any number of pictures: from file to file, from the
- * bytes of a file in memory, or from pixels. */
+/* A pipeline: a chain of filters that is opened once and run on any number of pictures: from file
+ * to file, from the bytes of a file in memory, or from pixels. */
 #ifndef GPUFILTER_PIPELINE_H
 #define GPUFILTER_PIPELINE_H
 
@@ -11,58 +11,58 @@
 extern "C" {
 #endif
 
-/* Opaque. It serves one call at a time; a thread that works beside others opens its own. */
+/* The struct is opaque. A pipeline serves one call at a time; each thread opens its own. */
 struct gf_pipeline;
 
 /* Parses the chain ("blur=2,equalize"; NULL or "" changes nothing), checks the options (NULL: the
- * defaults) and chooses the device, which goes on starting in the background. gf_pipeline_close()
- * closes *pipeline, which is NULL after a failure. GF_ERROR_USAGE: the chain or an option is wrong;
- * GF_ERROR_UNAVAILABLE: the device is not there. */
+ * defaults) and chooses the device, which starts in the background. gf_pipeline_close() closes
+ * *pipeline, which is NULL after a failure. Returns GF_ERROR_USAGE if the chain or an option is
+ * wrong, GF_ERROR_UNAVAILABLE if the device does not exist. */
 GF_API enum gf_status gf_pipeline_open(const char *chain, const struct gf_options *options,
                                        struct gf_pipeline **pipeline,
                                        struct gf_error *error) GF_CHECKED;
 GF_API void gf_pipeline_close(struct gf_pipeline *pipeline);
 
-/* From file to file; "-" is standard input or output. The output appears complete or not at all.
- * Other pictures may follow one of PNM, PAM, JPEG or PNG in an input: standard output takes them
- * all, a file one only.
- * GF_ERROR_READ, GF_ERROR_INPUT and GF_ERROR_OUTPUT name the file. */
+/* Runs the chain from file to file; "-" is standard input or output. The output appears complete or
+ * not at all. An input may contain several pictures of PNM, PAM, JPEG or PNG one after another:
+ * standard output gets all of them, a file only one. GF_ERROR_READ, GF_ERROR_INPUT and
+ * GF_ERROR_OUTPUT name the file. */
 GF_API enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
                                            const char *output, struct gf_error *error) GF_CHECKED;
 
 /* Runs the chain from a picture file of `size` bytes in memory to a file of *result_size bytes,
- * which the caller frees by gf_free. `format` is the result's format; with GF_FILE_AUTO it is
- * options.format, and if that is GF_FILE_AUTO too, the input's own. The data must not change
- * meanwhile. Errors name the two files "input" and "output". */
+ * which the caller frees by gf_free(). `format` is the result's format; with GF_FILE_AUTO it is
+ * options.format, and if that is also GF_FILE_AUTO, the input's own. The data must not change
+ * during the call. Errors name the two files "input" and "output". */
 GF_API enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data,
                                             size_t size, enum gf_file_format format, void **result,
                                             size_t *result_size, struct gf_error *error) GF_CHECKED;
 GF_API void gf_free(void *memory);
 
-/* Runs the chain from pixels to pixels. Where output->data is NULL, the call allocates the output,
- * which the caller frees by gf_image_free. Otherwise the output must have the format that
- * gf_pipeline_format gives, and must not overlap the input. After a failure the contents of the
+/* Runs the chain from pixels to pixels. If output->data is NULL, the call allocates the output,
+ * which the caller frees by gf_image_free(). Otherwise the output must have the format that
+ * gf_pipeline_format() finds, and must not overlap the input. After a failure the contents of the
  * caller's output are undefined. */
 GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
                                             const struct gf_image *input, struct gf_image *output,
                                             struct gf_error *error) GF_CHECKED;
 
-/* Tells the format of the result for an input of that format. Where the result's size depends on
- * the pixels (trim), this is the largest size possible, and gf_pipeline_run_image must allocate the
- * output. GF_ERROR_UNFIT: the chain cannot take such an input. */
+/* Finds the format of the result for an input of that format. If the result's size depends on the
+ * pixels (trim), this is the largest possible size, and gf_pipeline_run_image() must allocate the
+ * output. Returns GF_ERROR_UNFIT if the chain does not accept such an input. */
 GF_API enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
                                          struct gf_format *output,
                                          struct gf_error *error) GF_CHECKED;
 
-/* The profile of the last run, which is complete if the run succeeded. The pipeline owns it, and
- * changes it in the next run. It has spans if options.profile or options.spans is set. */
+/* Returns the profile of the last run, which is complete if the run succeeded. The pipeline owns
+ * it, and changes it in the next run. It has spans if options.profile or options.spans is set. */
 GF_API const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline);
 
-/* Removes the temporary files of all runs under way in the process. For a signal handler, just
- * before _exit. */
+/* Removes the temporary files of all runs that are in progress in the process. A signal handler
+ * calls it just before _exit(). */
 GF_API void gf_abandon_outputs(void);
 
-/* "1.2.3", of the library that runs. */
+/* Returns the version of the library that runs: "1.2.3". */
 GF_API const char *gf_version(void);
 
 #ifdef __cplusplus

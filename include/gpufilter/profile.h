@@ -1,4 +1,5 @@
-/* What a run did and when. The pipeline owns what the pointers here lead to, until its next run. */
+/* The profile of a run: what it did and when. The pipeline owns the data to which the pointers
+ * lead, until its next run. */
 #ifndef GPUFILTER_PROFILE_H
 #define GPUFILTER_PROFILE_H
 
@@ -18,14 +19,15 @@ enum gf_span_kind {
     GF_SPAN_STAGE,     /* bytes: read by the stage + written by it */
     GF_SPAN_STATISTIC, /* bytes: read */
     GF_SPAN_DOWNLOAD,  /* bytes: copied from the device */
-    GF_SPAN_ENCODE,    /* bytes: samples consumed; 0: the time to write what a GPU has encoded */
+    GF_SPAN_ENCODE,    /* bytes: samples consumed; 0: the time to write the bytes that a GPU has
+                        * encoded */
     GF_SPAN_KINDS
 };
 
 /* One decode, copy, kernel or encode. */
 struct gf_span {
     enum gf_span_kind kind;
-    int stage;             /* index into gf_profile.stages for STAGE and STATISTIC, else -1 */
+    int stage;             /* index in gf_profile.stages for STAGE and STATISTIC, otherwise -1 */
     int lane;              /* -1: the reader or the writer */
     double begin_s, end_s; /* seconds since the run began */
     size_t bytes;
@@ -43,21 +45,22 @@ struct gf_profile {
     int stage_count;
     double wall_s;    /* from the start of the run to the renamed output */
     char device[96];  /* "cuda:0 NVIDIA H200" or "cpu, 2 threads" */
-    char reason[160]; /* why that device ran */
+    char reason[160]; /* the reason for the choice of the device */
     int lanes, segments;
     int band_rows; /* of the first segment */
     struct gf_format in, out;
     char in_file[8], out_file[8];  /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
     long long in_bytes, out_bytes; /* of the files; in_bytes is -1 for a stream */
-    /* Peaks measured on this machine in this run, bytes/s; 0: not measured. */
+    /* Peak bandwidths of this machine, measured in this run, in bytes per second; 0: not
+     * measured. */
     double device_copy_peak;             /* device copy (CPU backend: memcpy), read + written */
     double upload_peak, download_peak;   /* over PCIe from and to pinned memory */
-    bool device_decoded, device_encoded; /* the GPU's codec did it, not the CPU's */
+    bool device_decoded, device_encoded; /* the GPU's codec decoded or encoded the picture */
     int reduction; /* 2, 4 or 8: the file was decoded at 1/2, 1/4 or 1/8 of its size, and `in` is
-                    * the smaller picture; else 1 */
+                    * the smaller picture; otherwise 1 */
 };
 
-/* The kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */
+/* Returns the kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */
 GF_API const char *gf_span_kind_name(enum gf_span_kind kind);
 
 #ifdef __cplusplus

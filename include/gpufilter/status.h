@@ -1,4 +1,4 @@
-/* What a call of the library returns, and where it puts the details. */
+/* The status that a call of the library returns, and the details of a failure. */
 #ifndef GPUFILTER_STATUS_H
 #define GPUFILTER_STATUS_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* The one list of outcomes, each with its name and its meaning. New ones are added at the end. */
+/* The list of all statuses, with their names and meanings. New ones are added at the end. */
 #define GF_STATUS_LIST(X) \
     X(GF_OK, "success") \
     X(GF_ERROR_USAGE, "unknown filter, option or parameter, or a value out of range") \
@@ -27,21 +27,21 @@ extern "C" {
 enum gf_status { GF_STATUS_LIST(GF_STATUS_ENUM) GF_STATUS_COUNT };
 #undef GF_STATUS_ENUM
 
-/* A failure in words for a user: "in.png: truncated after row 412 of 2160". A message that is about
- * an option names it as "options.NAME". */
+/* A failure in words for a user: "in.png: truncated after row 412 of 2160". A message about an
+ * option names it as "options.NAME". */
 struct gf_error {
     enum gf_status status;
     char text[400]; /* one line without a newline or another control character */
 };
 
 /* Writes the failure to *error, unless `error` is NULL, and returns status. `format` is printf's;
- * with NULL the text is the meaning of the status. A program can report its own failures as the
- * library does. */
+ * with NULL the text is the meaning of the status. A program can report its own failures in this
+ * way. */
 GF_API enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char *format,
                               ...) GF_PRINTF(3, 4);
 
-/* The status's name, "GF_ERROR_INPUT", and its meaning; a number that is no status has a text,
- * too. */
+/* Return the status's name, "GF_ERROR_INPUT", and its meaning. A number that is no status has a
+ * text, too. */
 GF_API const char *gf_status_name(enum gf_status status);
 GF_API const char *gf_status_meaning(enum gf_status status);
 

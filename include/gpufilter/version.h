@@ -1,4 +1,4 @@
-/* The version of these headers; gf_version() tells the version of the library that runs. */
+/* The version of these headers. gf_version() returns the version of the library that runs. */
 #ifndef GPUFILTER_VERSION_H
 #define GPUFILTER_VERSION_H
 
@@ -6,7 +6,7 @@
 #define GF_VERSION_MINOR 1
 #define GF_VERSION_PATCH 0
 
-/* As text: "1.2.3". */
+/* The version as text: "1.2.3". */
 #define GF_VERSION_TEXT_(major, minor, patch) #major "." #minor "." #patch
 #define GF_VERSION_TEXT(major, minor, patch) GF_VERSION_TEXT_(major, minor, patch)
 #define GF_VERSION GF_VERSION_TEXT(GF_VERSION_MAJOR, GF_VERSION_MINOR, GF_VERSION_PATCH)

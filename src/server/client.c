@@ -18,8 +18,8 @@ int gf_server_patience_ms = GF_SERVER_PATIENCE_MS;
 extern char **environ;
 
 /* Waits for a message as long as the server may be silent. A process that was stopped in the
- * meantime still reads what has come. Returns 0 if the server has hung up (errno 0) or was silent
- * (EAGAIN). */
+ * meantime still reads the messages that have arrived. Returns 0 if the server has closed the
+ * connection (errno 0) or was silent (EAGAIN). */
 static enum gf_server_type wait_for(int socket, union gf_server_message *message)
 {
     const double end_s = gf_now() + 1e-3 * gf_server_patience_ms;
@@ -30,7 +30,7 @@ static enum gf_server_type wait_for(int socket, union gf_server_message *message
         if (left_ms > 0)
             (void)poll(&ready, 1, (int)left_ms + 1);
         const enum gf_server_type type = gf_server_receive(socket, message, descriptor);
-        const int why = errno; /* that close() may set */
+        const int why = errno; /* close() may change errno */
         gf_server_close_descriptors(descriptor);
         errno = why;
         if (type || errno != EAGAIN || left_ms <= 0)
@@ -49,8 +49,8 @@ bool gf_server_say_hello(int socket, enum gf_server_wish wish, int device,
     return gf_server_send(socket, &message, NULL, 0);
 }
 
-/* Connects and exchanges the first messages. Returns the socket, or -1. *silent tells that there is
- * a server, but that it has not answered. */
+/* Connects and exchanges the first messages. Returns the socket, or -1. *silent becomes true if
+ * there is a server that has not answered. */
 static int greet(enum gf_server_wish wish, int device, union gf_server_message *message,
                  bool *silent)
 {
@@ -67,8 +67,6 @@ static int greet(enum gf_server_wish wish, int device, union gf_server_message *
     close(socket);
     return -1;
 }
-
-/* ---- pictures ---- */
 
 struct link {
     struct gf_remote base;
@@ -90,7 +88,7 @@ static void link_close(struct gf_remote *remote)
 }
 
 /* Whether a failure may be the server's own: this process may have another device, other memory, or
- * a library that the server did not find when it looked. */
+ * a library that the server did not find when it searched. */
 static bool is_servers_own(enum gf_status status)
 {
     return status == GF_ERROR_MEMORY || status == GF_ERROR_DEVICE_MEMORY ||
@@ -117,8 +115,8 @@ static enum gf_remote_outcome fail_silent(const struct link *link, bool hung_up,
     return fail_once(link);
 }
 
-/* The server's warnings, kept until its result comes: if this process must do the picture again, it
- * gives its own warnings. Warnings that find no room are left out. */
+/* The server's warnings, which are kept until its result arrives: if this process must do the
+ * picture again, it gives its own warnings. Warnings beyond this size are left out. */
 struct warnings {
     char text[8 * sizeof((struct gf_error *)0)->text];
     size_t size; /* the bytes of all lines, each with its terminating zero */
@@ -279,7 +277,7 @@ enum gf_status gf_server_stop(bool *was_there, struct gf_error *error)
     *was_there = socket >= 0 || silent;
     if (socket >= 0) {
         while (wait_for(socket, &message))
-            ; /* the beat tells that the server is still at work */
+            ; /* the beat shows that the server is still at work */
         silent = errno == EAGAIN;
         close(socket);
     }

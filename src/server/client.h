@@ -1,5 +1,5 @@
-/* The client's side of a server of pictures: functions that use a server, look at it, start it and
- * end it. */
+/* Functions for clients of a picture server: they use a server, ask for its state, start it and end
+ * it. */
 #ifndef GF_SERVER_CLIENT_H
 #define GF_SERVER_CLIENT_H
 
@@ -7,16 +7,16 @@
 
 #include "server/protocol.h"
 
-/* Returns a connection to a server that would do the work of this process on that device; NULL if
- * there is no such server, which takes a few microseconds to find. *silent, unless silent is NULL,
- * tells that there is a server that does not answer. */
+/* Connects to a server that would do the work of this process on that device. Returns NULL if there
+ * is no such server, which takes a few microseconds to find out. *silent, unless silent is NULL,
+ * becomes true if there is a server that does not answer. */
 struct gf_remote *gf_server_connect(int device, bool *silent);
 bool gf_server_present(int device);
 
 /* Whether a server may do this run. It may not if the run limits device memory, chooses how to
- * copy, or is profiled; nor if the chain names more files than go with a request, or if the
- * result's size depends on the pixels, since the client names the output before it knows the size.
- */
+ * copy, or is profiled; nor if the chain names more files than a request can have, or if the
+ * result's size depends on the pixels, since the client names the output before it knows the
+ * size. */
 bool gf_server_may_run(const char *chain, const struct gf_options *options);
 
 /* Whether processes of this run's own may do all its pictures. Beyond the above, they may not if
@@ -40,19 +40,20 @@ struct gf_remote *gf_server_link(int socket, struct gf_server_peer *peer);
 
 /* ---- the server itself ---- */
 
-/* Asks the server about itself. False if no server answers. */
+/* Asks the server for its state. Returns false if no server answers. */
 bool gf_server_look(struct gf_server_welcome *state);
 
 /* Tells the server to finish the work that it has begun and to end, and waits until it has ended.
- * *was_there tells whether there was a server. GF_ERROR_UNAVAILABLE: the server does not answer. */
+ * *was_there becomes whether there was a server. Returns GF_ERROR_UNAVAILABLE if the server does
+ * not answer. */
 enum gf_status gf_server_stop(bool *was_there, struct gf_error *error) GF_CHECKED;
 
-/* Starts `gpufilter --serve` for that device in the background; this server ends after so many
- * seconds without work. The call does not report whether the server starts: without a GPU, or
- * beside a server that is there already, it ends at once. */
+/* Starts `gpufilter --serve` for that device in the background. The server ends after idle_s
+ * seconds without work. The call does not report whether the server starts: without a GPU, or if
+ * there is a server already, it ends at once. */
 void gf_server_start(int device, int idle_s);
 
-/* How long a server may be silent: GF_SERVER_PATIENCE_MS, unless a test sets it. */
+/* The time for which a server may be silent: GF_SERVER_PATIENCE_MS, unless a test sets it. */
 extern int gf_server_patience_ms;
 
 #endif

@@ -30,8 +30,6 @@ struct gf_helper {
     struct gf_server_identity identity;
 };
 
-/* ---- the environment ---- */
-
 static bool names(const char *entry, const char *variable)
 {
     const size_t length = strlen(variable);
@@ -154,8 +152,6 @@ void gf_helper_end(struct gf_helper *helper, bool wait)
         ;
     free(helper);
 }
-
-/* ---- use ---- */
 
 enum gf_helper_state gf_helper_look(struct gf_helper *helper)
 {

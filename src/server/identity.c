@@ -23,8 +23,6 @@ static uint64_t build_of_this(void)
     return hash_text(GF_HASH_START + GF_SERVER_VERSION, gf_build_id(id));
 }
 
-/* ---- the GPUs ---- */
-
 static uint64_t hash_gpu(uint64_t hash, const char *bus)
 {
     char path[300], line[256];
@@ -40,7 +38,8 @@ static uint64_t hash_gpu(uint64_t hash, const char *bus)
     return hash;
 }
 
-/* CUDA numbers the devices that these variables leave visible, always in the same way. */
+/* Hashes the GPUs. CUDA numbers the devices that these variables leave visible, always in the same
+ * way. */
 static uint64_t gpus(void)
 {
     static const char *const names[] = {"CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
@@ -61,8 +60,6 @@ static uint64_t gpus(void)
     free(entry);
     return hash;
 }
-
-/* ---- the place ---- */
 
 void gf_server_shorten_cgroup(char *line, unsigned user)
 {

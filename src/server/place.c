@@ -19,8 +19,6 @@ static const char activated_name[] = "server";
 
 enum { BACKLOG = 1024, FIRST_HANDED_OVER = 3 };
 
-/* ---- the folder ---- */
-
 void gf_server_folder_path(char *path, size_t size)
 {
     const char *const runtime = getenv("XDG_RUNTIME_DIR");
@@ -70,8 +68,6 @@ static void name_of(uint64_t build, char *name, size_t size)
 {
     snprintf(name, size, "server-%016" PRIx64, build);
 }
-
-/* ---- the server ---- */
 
 static enum gf_status fail_errno(const char *what, struct gf_error *error)
 {
@@ -146,7 +142,7 @@ enum gf_status gf_server_place_listen(struct gf_server_place *place, struct gf_e
     if (place->listener >= 0)
         return GF_OK;
     const struct sockaddr_un address = address_of(place->folder, place->name);
-    /* The process that made the socket has ended, since this process has the lock. */
+    /* The process that made the socket has ended, because this process has the lock. */
     (void)unlinkat(place->folder, place->name, 0);
     place->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (place->listener < 0 ||
@@ -175,8 +171,6 @@ void gf_server_place_leave(struct gf_server_place *place)
         close(place->folder);
     place->lock = place->folder = -1;
 }
-
-/* ---- the client ---- */
 
 bool gf_server_is_own(int socket)
 {

@@ -1,6 +1,6 @@
-/* Where a server's socket is: $XDG_RUNTIME_DIR/gpufilter, or /tmp/gpufilter-UID where there is no
- * such variable. The folder is the user's alone (mode 0700), no part of it that others can change
- * is followed, and every peer is the same user. */
+/* The folder of a server's socket: $XDG_RUNTIME_DIR/gpufilter, or /tmp/gpufilter-UID if there is no
+ * such variable. The folder belongs to the user alone (mode 0700), no link in its path that others
+ * can change is followed, and every peer is the same user. */
 #ifndef GF_SERVER_PLACE_H
 #define GF_SERVER_PLACE_H
 
@@ -10,16 +10,17 @@
 
 #include "gpufilter/status.h"
 
-/* The path of the folder, whether it is there or not. */
+/* Writes the path of the folder, which need not exist. */
 void gf_server_folder_path(char *path, size_t size);
-/* Opens the folder; if `make`, makes it first. Returns -1 with errno if the folder is not there;
+/* Opens the folder; if `make`, makes it first. Returns -1 with errno if the folder does not exist;
  * errno is EPERM if the folder is a link, belongs to another user, or gives others rights. */
 int gf_server_folder_open(const char *path, bool make);
 
-/* What a server holds while it lives. */
+/* The folder, the lock and the socket that a server holds while it runs. */
 struct gf_server_place {
     int folder, lock, listener; /* -1: none */
-    char name[40];              /* the socket's in the folder; "" if it is another process's */
+    char name[40];              /* the name of the socket in the folder; "" if the socket belongs to
+                                 * another process */
 };
 /* The variable that tells a helper (helper.h) the number of the process that it works for. */
 #define GF_HELPER_VARIABLE "GPUFILTER_HELPER_OF"
@@ -32,17 +33,17 @@ bool gf_server_is_helper(void);
  * GF_ERROR_USAGE: there is a server already. Nobody can connect yet. */
 enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *place,
                                     struct gf_error *error) GF_CHECKED;
-/* Lets clients connect from now on; replaces a stale socket. */
+/* Lets clients connect from now on. Replaces a stale socket. */
 enum gf_status gf_server_place_listen(struct gf_server_place *place,
                                       struct gf_error *error) GF_CHECKED;
-/* Lets nobody connect from now on; connections stay. */
+/* Lets no client connect from now on; existing connections stay. */
 void gf_server_place_close_listener(struct gf_server_place *place);
 void gf_server_place_leave(struct gf_server_place *place);
 
 /* Connects to the server of this build, or to the server that systemd starts. Returns -1 with errno
  * after a failure. */
 int gf_server_place_connect(uint64_t build);
-/* Whether the other side of the connection is this user. */
+/* Whether the peer of the connection is the same user. */
 bool gf_server_is_own(int socket);
 
 #endif

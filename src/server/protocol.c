@@ -22,14 +22,12 @@ void gf_server_prepare(union gf_server_message *message, enum gf_server_type typ
     message->head = (struct gf_server_head){GF_SERVER_VERSION, type, (uint32_t)sizes[type]};
 }
 
-/* ---- checks ---- */
-
 static bool ends(const char *text, size_t size)
 {
     return memchr(text, '\0', size) != NULL;
 }
 
-/* gf_options_check() checks the ranges of the options. */
+/* Checks a request. gf_options_check() checks the ranges of the options. */
 static bool request_is_good(const struct gf_server_request *request)
 {
     const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
@@ -91,8 +89,7 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
 
 /* ---- work and results ---- */
 
-/* The options that go with a request: one list for both directions. Flags are bool in the options.
- */
+/* The options in a request: one list for both directions. Flags are bool in the options. */
 #define NUMBERS(X) \
     X(lanes) \
     X(band_rows) \
@@ -106,7 +103,7 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(no_fuse) \
     X(autorotate) X(allow_truncated) X(strip) X(serial) X(progressive) X(spans) X(lossless)
 
-/* A new member of the options must go into one of these lists, unless the client (no_clobber,
+/* A new member of the options must be added to one of these lists, unless the client (no_clobber,
  * sync), gf_server_may_run() or the server (device ...) decides it. */
 _Static_assert(sizeof(struct gf_options) == 160 || sizeof(void *) != 8,
                "struct gf_options has changed: does its new member go with a request?");
@@ -204,8 +201,6 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
                    *message->text ? message->text
                                   : gf_status_meaning((enum gf_status)message->status));
 }
-
-/* ---- the socket ---- */
 
 union control {
     char bytes[CMSG_SPACE(GF_SERVER_DESCRIPTORS * sizeof(int))];

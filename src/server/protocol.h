@@ -41,10 +41,10 @@ enum gf_server_type {
 };
 
 struct gf_server_head {
-    uint32_t version, type, size; /* size: of the whole message */
+    uint32_t version, type, size; /* size of the whole message */
 };
 
-/* Hashes of what has to be the same on both sides (identity.h). */
+/* Hashes of properties that must be the same on both sides (identity.h). */
 struct gf_server_identity {
     uint64_t build, gpu, place;
 };
@@ -59,7 +59,7 @@ struct gf_server_hello {
 
 enum gf_server_verdict {
     GF_SERVER_READY,
-    GF_SERVER_FULL,      /* the server has no room for another client, or is about to end */
+    GF_SERVER_FULL,      /* the server accepts no more clients, or is about to end */
     GF_SERVER_DIFFERENT, /* the client has another build, GPU, cgroup or set of processors */
     GF_SERVER_VERDICTS
 };
@@ -68,8 +68,8 @@ struct gf_server_welcome {
     uint32_t verdict;
     int32_t process, device;
     uint32_t clients, running, waiting;
-    uint64_t done;                     /* pictures so far */
-    uint64_t host_bytes, device_bytes; /* of the process; of its buffers in device memory */
+    uint64_t done;                     /* number of pictures so far */
+    uint64_t host_bytes, device_bytes; /* memory of the process; device memory of its buffers */
 };
 
 /* A request to filter a picture. The descriptors of the input, the output and the files that the
@@ -84,7 +84,7 @@ struct gf_server_request {
     double timeout_s;
     int64_t in_offset;
     int32_t in_page; /* -1: none */
-    int32_t files;   /* that the chain names */
+    int32_t files;   /* number of files that the chain names */
     char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];
     char file_name[GF_REMOTE_FILES][GF_SERVER_NAME_SIZE];
 };
@@ -107,7 +107,7 @@ struct gf_server_result {
     double run_s;
     struct gf_times spans[GF_SPAN_KINDS];
     char device[sizeof((struct gf_profile *)0)->device];
-    char text[sizeof((struct gf_error *)0)->text]; /* of a failure */
+    char text[sizeof((struct gf_error *)0)->text]; /* the message of a failure */
 };
 
 union gf_server_message {
@@ -120,18 +120,18 @@ union gf_server_message {
     struct gf_server_result result;
 };
 
-/* The message's type if `size` received bytes are one of this version, whose members are all in
- * their ranges; else 0. */
+/* Returns the message's type if the `size` received bytes are a message of this version, whose
+ * members are all in their ranges; otherwise 0. */
 enum gf_server_type gf_server_check(const union gf_server_message *message, size_t size);
 
-/* An empty message of that type. */
+/* Makes an empty message of that type. */
 void gf_server_prepare(union gf_server_message *message, enum gf_server_type type);
 
-/* Converts between a request and its work, whose strings belong to the request. False if the work
- * does not fit into a request. */
+/* Convert between a request and its work, whose strings belong to the request. The first function
+ * returns false if the work does not fit in a request. */
 bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_message *message);
 void gf_server_read_work(const struct gf_server_request *request, struct gf_remote_work *work);
-/* Converts between a result and its message. */
+/* Convert between a result and its message. */
 void gf_server_write_result(enum gf_status status, const struct gf_error *error,
                             const struct gf_remote_result *result,
                             union gf_server_message *message);
@@ -139,13 +139,14 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
                                      struct gf_remote_result *result,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Sends the message, with `count` descriptors, without waiting. False with errno. */
+/* Sends the message, with `count` descriptors, without waiting. Returns false with errno after a
+ * failure. */
 bool gf_server_send(int socket, const union gf_server_message *message, const int *descriptor,
                     int count);
 void gf_server_close_descriptors(int descriptor[GF_SERVER_DESCRIPTORS]); /* all become -1 */
-/* Receives a message without waiting, and stores the descriptors that come with it; the other
- * places get -1. Returns the message's type, or 0: with errno 0 the other side has hung up; with
- * EAGAIN no message has come yet; with another errno it is no message of the protocol, and its
+/* Receives a message without waiting, and stores its descriptors; unused elements become -1.
+ * Returns the message's type, or 0. With errno 0 the other side has closed the connection; with
+ * EAGAIN no message has arrived yet; with another errno it is no message of the protocol, and its
  * descriptors are closed. */
 enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
                                       int descriptor[GF_SERVER_DESCRIPTORS]);

@@ -1,6 +1,6 @@
-/* The main thread of a server: clients connect, hand over work, and get results. The thread never
- * waits for a client: it sends what the client's socket takes, and hangs up if the socket takes
- * nothing. */
+/* The main thread of a server: clients connect, send work, and get results. The thread never waits
+ * for a client: it sends what the client's socket accepts, and closes the connection if the socket
+ * accepts nothing. */
 #include "server/serve.h"
 
 #include <errno.h>
@@ -16,10 +16,9 @@
 #include "server/serve_state.h"
 #include "server/visible.h"
 
-/* How long a client may stay connected before its first message, and between two pictures. */
+/* The longest time, in seconds, that a client may stay connected before its first message, and
+ * between two pictures. */
 static const double greeting_s = 10, pause_s = 30;
-
-/* ---- the loop ---- */
 
 static atomic_int signal_events = -1; /* the eventfd that a signal writes to */
 static atomic_bool signalled;
@@ -35,7 +34,8 @@ static void on_signal(int number)
     errno = before;
 }
 
-/* A second signal ends the process at once. */
+/* Catches signals, which end the server after its work. A second signal ends the process at
+ * once. */
 static void catch_signals(int events, struct sigaction *before, bool restore)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
@@ -45,8 +45,8 @@ static void catch_signals(int events, struct sigaction *before, bool restore)
         sigaction(numbers[i], restore ? &before[i] : &action, restore ? NULL : &before[i]);
 }
 
-/* Sends beats, and hangs up on clients that have been silent for too long. Returns when it must be
- * called again. */
+/* Sends beats, and closes the connections of clients that have been silent for too long. Returns
+ * when it must be called again. */
 static double look_at_clients(struct gf_server *server)
 {
     const double now_s = gf_now();
@@ -71,7 +71,7 @@ static double look_at_clients(struct gf_server *server)
     return next_s;
 }
 
-/* Whether the server goes on; *next_s becomes the time until which it may sleep. */
+/* Whether the server continues. *next_s becomes the time until which it may sleep. */
 static bool goes_on(struct gf_server *server, double *next_s)
 {
     const int idle_s = server->settings->idle_s;
@@ -108,8 +108,8 @@ static void wait_and_act(struct gf_server *server, double next_s)
         (void)got;
         gf_server_finish_jobs(server);
     }
-    /* gf_server_finish_jobs() may have hung up on this client; no other client has its place yet.
-     */
+    /* gf_server_finish_jobs() may have closed this client's connection; its place is still
+     * empty. */
     for (int i = 0; i < GF_SERVER_CLIENTS_MAX; i++) {
         if (ready[2 + i].revents && server->client[i].socket == ready[2 + i].fd)
             gf_server_read_message(server, &server->client[i]);
@@ -133,7 +133,7 @@ static void serve_clients(struct gf_server *server)
 
 /* ---- begin and end ---- */
 
-/* Three descriptors for each client. */
+/* Raises the limit of open files to three for each client. */
 static void raise_limit_of_files(void)
 {
     struct rlimit files;

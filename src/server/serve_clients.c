@@ -1,5 +1,6 @@
-/* A server's clients and what they ask for. The main thread does all of this, and never waits for a
- * client: it sends what the client's socket takes, and hangs up if the socket takes nothing. */
+/* A server's clients and their requests. The main thread does all of this, and never waits for a
+ * client: it sends what the client's socket accepts, and closes the connection if the socket
+ * accepts nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,12 +14,10 @@
 
 #include "server/serve_state.h"
 
-/* How long the server accepts no client after descriptors ran out; how many bytes may wait in a
- * socket before beats are left out. */
+/* After descriptors ran out the server accepts no client for breath_s seconds. If more than
+ * UNREAD_MOST bytes wait in a socket, beats are left out. */
 static const double breath_s = 0.1;
 enum { UNREAD_MOST = 64 << 10 };
-
-/* ---- clients ---- */
 
 static void drop_job(struct gf_server *server, struct gf_server_job *job)
 {
@@ -53,7 +52,8 @@ static void send_to_client(struct gf_server *server, struct gf_server_client *cl
         gf_server_hang_up(server, client);
 }
 
-/* Even the socket of a client that was stopped has room for a result. */
+/* Sends a beat, unless too many bytes wait in the socket: even the socket of a stopped client must
+ * have room for a result. */
 void gf_server_beat(struct gf_server *server, struct gf_server_client *client)
 {
     union gf_server_message message;
@@ -121,7 +121,8 @@ static void greet(struct gf_server *server, struct gf_server_client *client,
         gf_server_hang_up(server, client);
 }
 
-/* The server takes only seekable files, since reading one never waits for another process. */
+/* Whether the descriptor is a seekable file, because reading such a file never waits for another
+ * process. */
 static bool is_file(int descriptor, bool written)
 {
     struct stat file;
@@ -132,7 +133,7 @@ static bool is_file(int descriptor, bool written)
     return written ? access != O_RDONLY && !(flags & O_APPEND) : access != O_WRONLY;
 }
 
-/* Whether exactly the files came that the request names. */
+/* Whether exactly the files arrived that the request names. */
 static bool files_are_good(const struct gf_server_request *request, const int *descriptor)
 {
     bool good = is_file(descriptor[0], false) && is_file(descriptor[1], true);
@@ -216,8 +217,6 @@ void gf_server_accept(struct gf_server *server)
     }
 }
 
-/* ---- jobs ---- */
-
 static void send_result(struct gf_server *server, struct gf_server_job *job)
 {
     union gf_server_message message;
@@ -233,7 +232,8 @@ static void send_result(struct gf_server *server, struct gf_server_job *job)
     send_to_client(server, job->client, &message);
 }
 
-/* A device that has failed stays failed in this process. */
+/* Sends results. After a failure of the device the server ends, because the device stays failed in
+ * this process. */
 void gf_server_finish_jobs(struct gf_server *server)
 {
     struct gf_server_job *next;

@@ -1,5 +1,5 @@
-/* What the files of a server share: clients, which the main thread alone knows (serve_clients.c),
- * and workers (serve_work.c). */
+/* The state that the files of a server share: clients, which only the main thread uses
+ * (serve_clients.c), and workers (serve_work.c). */
 #ifndef GF_SERVER_SERVE_STATE_H
 #define GF_SERVER_SERVE_STATE_H
 
@@ -13,10 +13,11 @@ enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 96, GF_SERVER_WARNIN
 
 struct gf_server_client;
 
-/* A picture to do. While a worker has it, the main thread only reads and cancels its progress. */
+/* A picture to filter. While a worker has it, the main thread only reads and cancels its
+ * progress. */
 struct gf_server_job {
     struct gf_server_job *next;      /* the next job of the queue, or of the finished jobs */
-    struct gf_server_client *client; /* NULL: it has hung up */
+    struct gf_server_client *client; /* NULL: the client has closed the connection */
     struct gf_server_request request;
     int in, out; /* descriptors; -1: the worker has closed it */
     int file[GF_REMOTE_FILES];
@@ -35,14 +36,14 @@ struct gf_server_worker {
     pthread_t thread;
     pthread_cond_t wake;
     struct gf_server_job *job;    /* guarded by the server's lock */
-    struct gf_pipeline *pipeline; /* the worker's own pipeline; NULL: the worker holds no memory */
+    struct gf_pipeline *pipeline; /* the worker's own pipeline; NULL: the worker uses no memory */
     atomic_uint_fast64_t held_bytes; /* of device memory */
 };
 
 struct gf_server_client {
     int socket; /* -1: unused */
     bool greeted, stops;
-    double since_s; /* when the last message came or went */
+    double since_s; /* the time of the last message in either direction */
     struct gf_server_job *job;
 };
 
@@ -57,8 +58,8 @@ struct gf_server {
     struct gf_server_job *first, **last; /* the queue */
     int waiting, running;
     uint64_t done;
-    double work_s, beat_s, full_s; /* when the last work ended; when the next beat is due; when
-                                      clients are accepted again */
+    double work_s, beat_s, full_s; /* the times of the end of the last work, of the next beat, and
+                                    * from which clients are accepted again */
     bool ending;
     bool helps; /* the only client is this process's parent, whose connections may rest */
     struct gf_error failure; /* the device has failed, so that the server ends */
@@ -73,26 +74,27 @@ struct gf_server {
     bool closing;
 };
 
-/* Hangs up on a client, and cancels its job. */
+/* Closes the connection to a client, and cancels its job. */
 void gf_server_hang_up(struct gf_server *server, struct gf_server_client *client);
 void gf_server_beat(struct gf_server *server, struct gf_server_client *client);
-/* Receives a message from the client and acts on it. */
+/* Receives a message from the client and does what it requests. */
 void gf_server_read_message(struct gf_server *server, struct gf_server_client *client);
 /* Accepts all clients that want to connect. */
 void gf_server_accept(struct gf_server *server);
-/* Sends the results of finished jobs, and gives the workers waiting jobs. */
+/* Sends the results of finished jobs, and gives waiting jobs to the workers. */
 void gf_server_finish_jobs(struct gf_server *server);
 void gf_server_begin_jobs(struct gf_server *server);
 
-/* Starts the device and the workers' threads. _close ends them; none may have a job. */
+/* gf_server_workers_open() starts the device and the workers' threads. gf_server_workers_close()
+ * ends them; no worker may have a job. */
 enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error *error) GF_CHECKED;
 void gf_server_workers_close(struct gf_server *server);
-/* Gives the job to an idle worker; false: there is none. */
+/* Gives the job to an idle worker. Returns false if there is none. */
 bool gf_server_give_job(struct gf_server *server, struct gf_server_job *job);
 /* Returns the jobs that have been finished since the last call. */
 struct gf_server_job *gf_server_take_finished(struct gf_server *server);
 uint64_t gf_server_held_bytes(const struct gf_server *server);
-/* Closes what the job holds. */
+/* Closes the files of the job. */
 void gf_server_job_free(struct gf_server_job *job);
 
 #endif

@@ -58,7 +58,7 @@ static void close_pipeline(struct gf_server_worker *worker)
     worker->held_bytes = 0;
 }
 
-/* Where several workers are at work, each uses one thread, as in a batch. */
+/* Does a job. If several workers are at work, each uses one thread, as in a batch. */
 static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
 {
     struct gf_remote_work work;
@@ -85,10 +85,10 @@ static void wake_main_thread(const struct gf_server *server)
 {
     const uint64_t one = 1;
     const ssize_t written = write(server->events, &one, sizeof one);
-    (void)written; /* the eventfd is full only if the main thread wakes up anyway */
+    (void)written; /* a full eventfd wakes the main thread, too */
 }
 
-/* Waits for a job; after a while, gives back the memory that the last job used. NULL: the server
+/* Waits for a job; after a while, frees the memory of the last job. Returns NULL if the server
  * ends. */
 static struct gf_server_job *wait_for_job(struct gf_server_worker *worker)
 {
@@ -163,7 +163,7 @@ uint64_t gf_server_held_bytes(const struct gf_server *server)
     return bytes;
 }
 
-/* The first worker's pipeline starts the device, and the others find it started. */
+/* Starts the device by the first worker's pipeline. */
 static enum gf_status start_device(struct gf_server *server, struct gf_error *error)
 {
     const char *why_not = "";
@@ -205,7 +205,8 @@ enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error 
         server->workers = i + 1;
     }
     for (int i = server->workers; i--;)
-        server->idle[server->idle_count++] = i; /* the first, whose device is awake, on top */
+        server->idle[server->idle_count++] = i; /* the first worker, whose device is started, is on
+                                                 * top */
     pthread_mutex_unlock(&server->lock);
     pthread_condattr_destroy(&monotonic);
     if (server->workers)

@@ -171,8 +171,6 @@ int gf_visible_count(void)
     return names.count;
 }
 
-/* ---- hiding ---- */
-
 static struct {
     bool done;
     int device;
