@@ -1,4 +1,4 @@
-/* Products of matrices of bytes by a warp. */
+/* Functions by which a warp multiplies matrices of bytes. */
 #ifndef GF_CUDA_JPEG_BYTE_PRODUCT_CUH
 #define GF_CUDA_JPEG_BYTE_PRODUCT_CUH
 
@@ -25,8 +25,8 @@ static __device__ __forceinline__ void multiply_bytes(unsigned a0, unsigned a1, 
             : "r"(a0), "r"(a1), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
 
-/* The product with an unsigned a of 32 columns and a b of 32 rows; the 16 additional ones are in
- * a[2], a[3] and b[1]. */
+/* Computes d = a * b + c for an a of 32 unsigned columns and a b of 32 rows. a[2], a[3] and b[1]
+ * hold the last 16 columns and rows. */
 static __device__ __forceinline__ void multiply_long(const unsigned a[4], const unsigned b[2],
                                                      const int c[4], int d[4])
 {
@@ -44,7 +44,7 @@ static __device__ __forceinline__ int multiply_four(unsigned with_sign, unsigned
     return sum;
 }
 
-/* The same for GPUs before compute capability 8.0. */
+/* Does the same as the function above, for GPUs before compute capability 8.0. */
 template <bool SIGNED_A>
 static __device__ __forceinline__ void multiply_bytes(unsigned a0, unsigned a1, unsigned b,
                                                       const int c[4], int d[4])

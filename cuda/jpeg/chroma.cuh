@@ -1,17 +1,18 @@
 /* Upsamples chroma by libjpeg's triangle filter (jdsample.c) and converts colours. Each half of a
- * word holds a sample of one pixel, so that a word works on two pixels. A lane makes 8 pixels of a
- * row; its words hold pixels 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
+ * word holds a sample of one pixel, so that an instruction on a word works on two pixels. A lane
+ * computes 8 pixels of a row; its words hold pixels 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
 #ifndef GF_CUDA_JPEG_CHROMA_CUH
 #define GF_CUDA_JPEG_CHROMA_CUH
 
 #include "cuda/jpeg/pixels.cuh"
 
-/* Four samples of a plane's row, and the samples on both sides of them. */
+/* Four samples of a row of a plane, and the two samples beside them. */
 struct chroma_row {
     unsigned even, odd, ends; /* samples 0 and 2, 1 and 3, -1 and 4 */
 };
 
-/* from: the lane's sample 0 in the plane's first row. */
+/* Loads four samples of row `row`. `from` points to the lane's sample 0 in the plane's first
+ * row. */
 static __device__ __forceinline__ struct chroma_row load_chroma(const struct surface &plane,
                                                                 const unsigned char *from, int row)
 {
@@ -28,15 +29,16 @@ static __device__ __forceinline__ struct chroma_row mix_rows(const struct chroma
     return {3 * near.even + far.even, 3 * near.odd + far.odd, 3 * near.ends + far.ends};
 }
 
-/* Filters along the row and makes eight samples. Each is in the upper eight bits of half a word, as
- * a signed number minus 128. FRACTION: fraction bits of the sums; even, odd: what is added for even
- * and odd pixels before the fraction is dropped. */
+/* Filters along the row and returns eight samples in `out`. Each sample is in the upper eight bits
+ * of half a word, as a signed number minus 128. The sums have FRACTION fraction bits; `even` and
+ * `odd` are added for even and odd pixels before the fraction is dropped. */
 template <int FRACTION>
 static __device__ __forceinline__ void upsample_row(const struct chroma_row &row, unsigned even,
                                                     unsigned odd, unsigned out[4])
 {
     constexpr unsigned SCALE = 1 << (8 - FRACTION);
-    /* A carry from the lower half into the upper half changes only bits that are dropped. */
+    /* A carry from the lower half of a word into its upper half changes only bits that are
+     * dropped. */
     const unsigned even_start = (even * SCALE + 0x8000) * 0x10001u;
     const unsigned odd_start = (odd * SCALE + 0x8000) * 0x10001u;
     const unsigned before = __byte_perm(row.ends, row.odd, 0x5410);
@@ -47,8 +49,8 @@ static __device__ __forceinline__ void upsample_row(const struct chroma_row &row
     out[3] = 3 * SCALE * row.odd + odd_start + SCALE * behind;
 }
 
-/* Red, green and blue of two pixels, before clamping and rounding. chroma: the result of
- * upsample_row(); half: COLOUR_HALF, in a register. */
+/* Computes red, green and blue of two pixels, before clamping and rounding. `cb` and `cr` are
+ * results of upsample_row(); `half` is COLOUR_HALF, in a register. */
 static __device__ __forceinline__ void pair_to_rgb(unsigned luma, unsigned cb, unsigned cr,
                                                    unsigned half, int low[3], int high[3])
 {

@@ -1,4 +1,4 @@
-/* A thread block's chunk and its place in the picture. */
+/* Finds the chunk of a thread block and the chunk's place in the picture. */
 #ifndef GF_CUDA_JPEG_CHUNK_CUH
 #define GF_CUDA_JPEG_CHUNK_CUH
 
@@ -8,14 +8,14 @@
 enum { WARPS = ENCODE_THREADS / WARP };
 
 struct chunk {
-    int first_mcu, mcus, x, y; /* x, y: position of the first MCU, in MCUs */
-    unsigned number;           /* number of the chunk in the picture */
+    int first_mcu, mcus, x, y; /* x, y: the position of the first MCU, in MCUs */
+    unsigned number;           /* the number of the chunk in the picture */
     bool last;
     struct chunk_state *state;
 };
 
-/* Finds the last picture that begins at the block's chunk or before it. Each lane tests one
- * picture. */
+/* Returns the last picture that begins at the thread block's chunk or before it. Each lane tests
+ * one picture. */
 static __device__ __forceinline__ int find_picture(const struct encode_group &group)
 {
     int begun = 0;
@@ -42,7 +42,7 @@ static __device__ __forceinline__ struct chunk find_chunk(const struct encode_gr
     return chunk;
 }
 
-/* The position of the chunk's MCU i, in MCUs. */
+/* Returns the position of the chunk's MCU i, in MCUs. */
 static __device__ __forceinline__ int2 mcu_place(const struct encode_picture &picture,
                                                  const struct chunk &chunk, int i)
 {

@@ -22,7 +22,7 @@ struct chunk_memory {
     union {
         unsigned char samples[CHUNK_BLOCKS / 2 * BLOCK_SAMPLES]; /* downsampled chroma */
         alignas(16) unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS];   /* the bits of each block */
-        /* With stuffed zeros: the chunk's bytes. */
+        /* The chunk's bytes, with a zero after each byte 0xff. */
         unsigned char stuffed[CHUNK_BLOCKS * BLOCK_WORDS * 4];
     };
     union {
@@ -34,8 +34,8 @@ struct chunk_memory {
     unsigned tail_before;
 };
 
-/* Returns the sum of the numbers of all threads before this one; *total is the sum of all. All
- * threads call this. */
+/* Returns the sum of the numbers of all threads before this thread; *total is the sum over all
+ * threads. All threads call this function. */
 static __device__ __forceinline__ unsigned sum_threads(unsigned own, struct scan_memory &memory,
                                                        unsigned *total)
 {

@@ -7,8 +7,8 @@
 #include "cuda/jpeg/encode_entropy.cuh"
 #include "cuda/common/look_back.cuh"
 
-/* Makes a luma block to the right of or below the picture's blocks: it has the DC value of the
- * block before it and no AC coefficients. */
+/* Clears a luma block to the right of or below the picture's blocks: the block gets the DC value
+ * `dc` of the block before it and no AC coefficients. */
 static __device__ void clear_block(short *block, short dc)
 {
     for (int i = 0; i < BLOCK_SAMPLES / 8; i++)
@@ -47,7 +47,7 @@ static __device__ __forceinline__ unsigned dc_of(const short *coefficients, int 
     return (unsigned)(unsigned short)coefficients[block * COEFFICIENTS_PITCH] << part % 2 * 16;
 }
 
-/* Publishes the chunk's last DC values, for which the next chunk waits. */
+/* Publishes the chunk's last DC values. The next chunk waits for them. */
 template <class SHAPE>
 static __device__ __forceinline__ void tell_dc(const struct chunk &chunk, const short *coefficients)
 {
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void tell_dc(const struct chunk &chunk, const 
     tell(&chunk.state->dc, (uint64_t)high << 32 | low);
 }
 
-/* The DC value to which a block's difference refers. */
+/* Returns the DC value that is subtracted from the DC value of a block. */
 template <class SHAPE>
 static __device__ __forceinline__ int dc_before(const struct chunk &chunk,
                                                 const short *coefficients, int block)
@@ -76,8 +76,8 @@ static __device__ __forceinline__ int dc_before(const struct chunk &chunk,
     return (short)(wait_for(&chunk.state[-1].dc) >> 16 * component);
 }
 
-/* The block that a thread codes. Luma blocks come first: chroma has fewer bits, so that warps with
- * blocks of one kind wait less for their longest block. */
+/* Returns the block that a thread codes. Luma blocks come first: chroma has fewer bits, so that
+ * warps with blocks of one kind wait less for their longest block. */
 template <class SHAPE> static __device__ __forceinline__ int block_of_thread(int thread)
 {
     if (SHAPE::COMPONENTS == 1)
@@ -88,7 +88,8 @@ template <class SHAPE> static __device__ __forceinline__ int block_of_thread(int
     return chroma / 2 * SHAPE::BLOCKS + SHAPE::LUMA + chroma % 2;
 }
 
-/* Returns the sum of the numbers of the blocks before this one; *total is the sum of all. */
+/* Returns the sum of the numbers of the blocks before this block; *total is the sum over all
+ * blocks. */
 static __device__ __forceinline__ unsigned sum_blocks(unsigned own, int block,
                                                       struct scan_memory &memory, unsigned *total)
 {

@@ -1,7 +1,7 @@
 /* Decodes every subsequence from its entry and stores the coefficients. The kernel also checks the
- * assumptions of the steps before: that each subsequence begins where the one before ended, that
- * all codes are valid, and that each interval contains exactly its number of blocks. A picture that
- * passes is decoded correctly, whatever the steps before have done. */
+ * assumptions of the steps before it: each subsequence begins where the previous one ended, all
+ * codes are valid, and each interval contains exactly its number of blocks. A picture that passes
+ * these checks is decoded correctly, whatever the earlier steps did. */
 #include "cuda/jpeg/huffman.cuh"
 #include "cuda/common/scan.cuh"
 
@@ -10,36 +10,37 @@ enum { DECODE_VOTE_AFTER = 2 };
  * different threads into different banks. */
 enum { BLOCK_WORDS = BLOCK_SIZE / 2, BLOCK_STRIDE = BLOCK_WORDS + 1 };
 
-/* 8 * column + row of the coefficients in zigzag order. */
+/* The place, 8 * column + row, of each coefficient in zigzag order. */
 static __device__ const unsigned char zigzag_place[BLOCK_SIZE] = {
     0,  8,  1,  2,  9,  16, 24, 17, 10, 3,  4,  11, 18, 25, 32, 40, 33, 26, 19, 12, 5,  6,
     13, 20, 27, 34, 41, 48, 56, 49, 42, 35, 28, 21, 14, 7,  15, 22, 29, 36, 43, 50, 57, 58,
     51, 44, 37, 30, 23, 31, 38, 45, 52, 59, 60, 53, 46, 39, 47, 54, 61, 62, 55, 63};
 
-/* The indices that a symbol can lead to, with those of damaged blocks. */
+/* The number of indices that a symbol can lead to, with the indices of damaged blocks. */
 enum { PLACES = BLOCK_SIZE + ADVANCE_BAD + 1 };
 
 struct decode_shared {
     uint32_t blocks[SEQUENCE * BLOCK_STRIDE];
     uint16_t one[TABLES * LOOKS];
-    unsigned before[SEQUENCE]; /* number of the sequence's blocks before each subsequence */
+    unsigned before[SEQUENCE]; /* the number of the sequence's blocks before each subsequence */
     unsigned warps[WARP];
     unsigned char place[PLACES];
-    alignas(16) uint16_t beyond[1]; /* in fact group.beyond entries */
+    alignas(16) uint16_t beyond[1]; /* has group.beyond entries, not 1 */
 };
 
-/* A thread's subsequence: what is to be decoded, and the progress. */
+/* The subsequence of a thread: what is to be decoded, and the progress. */
 struct own {
     const uint32_t *words;
-    unsigned bit;        /* in the stream */
-    unsigned block;      /* in the MCU */
-    unsigned to, to_end; /* blocks of the group: the next one, and the end of the interval's */
-    unsigned end;        /* end of the subsequence, in bits */
+    unsigned bit;        /* the position of the next bit in the stream */
+    unsigned block;      /* the index of the present block in its MCU */
+    unsigned to, to_end; /* numbers of blocks of the group: the next block, and the end of the
+                          * interval's blocks */
+    unsigned end;        /* the end of the subsequence, in bits */
     bool active, bad_code;
 };
 
-/* The number of blocks in earlier sequences that belong to the interval of the sequence's first
- * subsequence. */
+/* Returns the number of blocks in earlier sequences that belong to the interval of the sequence's
+ * first subsequence. */
 static __device__ unsigned count_before(const struct jpeg_group &group,
                                         const struct jpeg_stream *stream, unsigned number,
                                         unsigned first, unsigned *warps)
@@ -67,8 +68,8 @@ static __device__ __forceinline__ unsigned look_up_one(const struct decode_share
     return entry;
 }
 
-/* Stores and clears the blocks that these lanes have completed; each half of the warp handles one
- * block at a time. Element 0 is the difference of the DC value. */
+/* Stores the blocks that these lanes have completed and clears them; each half of the warp handles
+ * one block at a time. Element 0 of a block is the difference of the DC value. */
 static __device__ __forceinline__ void store_blocks(struct decode_shared *shared,
                                                     const struct jpeg_group &group, unsigned lanes,
                                                     unsigned to)
@@ -93,7 +94,7 @@ static __device__ __forceinline__ void store_blocks(struct decode_shared *shared
     __syncwarp();
 }
 
-/* The value of the `size` bits behind a code of `code` bits (F.2.2.1). */
+/* Returns the value of the `size` bits after a code of `code` bits (F.2.2.1). */
 static __device__ __forceinline__ int extend(uint32_t bits, unsigned code, unsigned size)
 {
     const uint32_t from = bits << code;
@@ -101,7 +102,8 @@ static __device__ __forceinline__ int extend(uint32_t bits, unsigned code, unsig
     return value + ((int)from < 0 ? 0 : (int)(~0u << size) + 1);
 }
 
-/* The index of the DC table for a block of the MCU; the AC table is LOOKS entries further on. */
+/* Returns the index of the DC table for a block of the MCU. The AC table follows LOOKS entries
+ * later. */
 static __device__ __forceinline__ unsigned block_table(unsigned pair_of_block, unsigned block)
 {
     return (pair_of_block >> block & 1) * (2 * LOOKS);
@@ -152,8 +154,8 @@ static __device__ __forceinline__ void decode(struct own *own, struct decode_sha
     }
 }
 
-/* Whether the subsequence ended where the next one begins, or at the end of its interval with less
- * than a byte left. */
+/* Whether the subsequence ended at the begin of the next subsequence, or less than a byte before
+ * the end of its interval. */
 static __device__ bool ended_right(const struct own *own, const struct span *span, unsigned decoded,
                                    unsigned assumed, unsigned assumed_exit)
 {

@@ -8,12 +8,12 @@
 #include "cuda/jpeg/plan.cuh"
 #include "cuda/jpeg/reconstruct.cuh"
 
-/* Limits for the length of subsequences: long ones take fewer passes and less work; short ones keep
- * the whole device busy with a few pictures. */
+/* The limits at which the length of subsequences changes. Long subsequences need fewer passes and
+ * less work; short ones keep the whole device busy with a few pictures. */
 static constexpr uint64_t FEW_BITS = 100u << 20, MANY_BITS = 400u << 20;
 
 struct gf_jpeg_decoder : coder {
-    unsigned subsequence_bits; /* 0: chosen for each group */
+    unsigned subsequence_bits; /* 0: the decoder chooses the number for each group */
 };
 
 extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size,
@@ -31,8 +31,6 @@ extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, s
     const struct jpeg_amounts amounts = gf_jpeg_picture_amounts(&picture, &stream);
     return gf_jpeg_lay_out(NULL, &amounts).bytes;
 }
-
-/* ---- one group ---- */
 
 static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *device,
                              const struct jpeg_picture *pictures, struct gf_error *error)
@@ -57,7 +55,7 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_
     return GF_OK;
 }
 
-/* A picture of a group, and its number in the caller's list. */
+/* A picture of a group, and the picture in the caller's list. */
 struct member {
     struct gf_jpeg_decode_picture *picture;
     struct jpeg_picture about;
@@ -111,8 +109,6 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     }
     return coder_add_times(decoder, error);
 }
-
-/* ---- all pictures ---- */
 
 static bool fits(const struct gf_jpeg_decode_picture *picture)
 {
@@ -179,13 +175,11 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
         return gf_fail_memory(error);
     coder_begin_times(decoder);
     const enum gf_status status = run_groups(decoder, members, pictures, count, error);
-    if (status) /* the caller may free the files now */
+    if (status) /* from here on the caller may free the files */
         (void)cudaStreamSynchronize(decoder->stream);
     free(members);
     return status;
 }
-
-/* ---- the decoder ---- */
 
 extern "C" void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned subsequence_bits)
 {

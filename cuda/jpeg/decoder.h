@@ -1,5 +1,5 @@
-/* Decodes JPEG on a CUDA device to exactly libjpeg-turbo's pixels. Pictures are decoded in groups:
- * all steps of all pictures of a group take about ten launches. */
+/* Decodes JPEG files on a CUDA device to exactly libjpeg-turbo's pixels. Pictures are decoded in
+ * groups: all steps for all pictures of a group need about ten launches. */
 #ifndef GF_CUDA_JPEG_DECODER_H
 #define GF_CUDA_JPEG_DECODER_H
 
@@ -14,10 +14,11 @@ struct gf_jpeg_decode_picture {
     const unsigned char *data; /* the whole file, in pinned host memory or in device memory */
     size_t size;
     int reduction;      /* 1; 2, 4 or 8: libjpeg-turbo's scaled decoding at 1/2, 1/4 or 1/8 */
-    struct gf_view out; /* all rows, in device memory */
-    /* Exactly libjpeg-turbo's pixels, and no warning; false: libjpeg-turbo must decode. */
+    struct gf_view out; /* all rows of the picture, in device memory */
+    /* true: the pixels are exactly libjpeg-turbo's, without a warning; false: libjpeg-turbo must
+     * decode the picture */
     bool decoded;
-    size_t end; /* offset behind the end marker, if decoded */
+    size_t end; /* the offset of the first byte after the end marker, if `decoded` is true */
 };
 
 struct gf_jpeg_decode_steps {
@@ -26,11 +27,11 @@ struct gf_jpeg_decode_steps {
 
 GF_CODER(jpeg_decode)
 
-/* From now on scans are cut into subsequences of subsequence_bits bits: 512, 1024 or 2048; 0: the
- * decoder chooses for each group. */
+/* Sets the bits of a subsequence for later calls: 512, 1024 or 2048; 0: the decoder chooses for
+ * each group. */
 void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned subsequence_bits);
 
-/* The bytes of device memory that a picture needs in a group, without `out`. */
+/* Returns the bytes of device memory that a picture needs in a group, without `out`. */
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction);
 
 GF_C_END

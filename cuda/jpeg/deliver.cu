@@ -1,12 +1,12 @@
-/* Writes the scans of a group to host memory, one behind the other, so that the host waits once and
+/* Writes the scans of a group to host memory, one after another, so that the host waits once and
  * copies nothing. */
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/encode_group.cuh"
 
-/* Only a few blocks: PCIe is the limit, and blocks hold the multiprocessors while they wait for
- * it. */
+/* A few blocks suffice, since PCIe is the limit. More blocks would occupy multiprocessors while
+ * they wait for PCIe. */
 enum { DELIVER_THREADS = 128, DELIVER_BLOCKS = 64, PICTURE_BLOCKS_LEAST = 2 };
 
 static __device__ __forceinline__ uint64_t delivered_size(const struct scan_delivery &delivery,
@@ -16,7 +16,8 @@ static __device__ __forceinline__ uint64_t delivered_size(const struct scan_deli
     return size <= delivery.pictures[i].capacity ? size : 0;
 }
 
-/* The bytes of room that all pictures before this one need. All threads call this. */
+/* Returns the bytes that the scans of all pictures before picture `index` need in host memory. All
+ * threads call this function. */
 static __device__ uint64_t room_before(const struct scan_delivery &delivery, int index)
 {
     __shared__ unsigned long long sum;

@@ -1,4 +1,4 @@
-/* The encoder's kernel: from pixels to the stuffed bytes of the scan in one launch. */
+/* The kernel of the encoder. One launch turns pixels into the stuffed bytes of the scan. */
 #include <cuda_runtime.h>
 
 #include "cuda/jpeg/chunk_memory.cuh"
@@ -29,8 +29,6 @@ __global__ void __launch_bounds__(ENCODE_THREADS) encode_kernel(const struct enc
     __syncthreads();
     write_chunk(picture, chunk, bits, memory, group.sizes + index);
 }
-
-/* ---- shapes ---- */
 
 template <class SHAPE> static struct encode_shape describe(void)
 {

@@ -1,4 +1,4 @@
-/* Codes coefficients as bits; a thread codes a block. */
+/* Codes coefficients as bits. A thread codes a block. */
 #ifndef GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
 #define GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
 
@@ -15,11 +15,12 @@ enum { CODE_SHIFT = 5, LENGTH_MASK = 31 };
 struct bit_writer {
     unsigned *words; /* in shared memory */
     unsigned next;
-    unsigned above, bits; /* a number of 64 bits; its lowest `count` bits are not written yet */
+    unsigned above, bits; /* the bits written so far; the lowest `count` of these 64 bits are not
+                           * stored in `words` yet */
     unsigned count;
 };
 
-/* Adds a code. A word that is not full is written, too, and is written again later. */
+/* Appends a code. A word that is not full is stored, too, and is stored again later. */
 static __device__ __forceinline__ void put(struct bit_writer &writer, unsigned code,
                                            unsigned length)
 {
@@ -36,8 +37,8 @@ static __device__ __forceinline__ void put_entry(struct bit_writer &writer, unsi
     put(writer, entry >> CODE_SHIFT, entry & LENGTH_MASK);
 }
 
-/* Writes the code of a value's size and the bits of the value: the bits of value - 1 if it is
- * negative. */
+/* Appends the code of a value's size and the bits of the value. A negative value has the bits of
+ * value - 1. */
 static __device__ __forceinline__ void put_value(struct bit_writer &writer, const unsigned *codes,
                                                  int run, int value)
 {
@@ -53,8 +54,8 @@ static __device__ __forceinline__ unsigned flag_halves(unsigned halves)
     return (((halves & 0x7fff7fff) + 0x7fff7fff) | halves) & 0x80008000;
 }
 
-/* A bit for each of 32 coefficients, set if the coefficient is not zero; the first coefficient's
- * bit is the highest. */
+/* Returns a bit for each of 32 coefficients, set if the coefficient is not zero. The highest bit
+ * stands for the first coefficient. */
 static __device__ __forceinline__ unsigned nonzero_mask(const short *coefficients)
 {
     unsigned mask = 0;
@@ -69,7 +70,7 @@ static __device__ __forceinline__ unsigned nonzero_mask(const short *coefficient
     return mask;
 }
 
-/* Codes the coefficients behind the first. The bits of `mask`, and then of `later`, say which
+/* Codes the coefficients after the first. The bits of `mask`, and then of `later`, say which
  * coefficients from `next` on are not zero. */
 static __device__ __forceinline__ void put_ac(struct bit_writer &writer, const unsigned *codes,
                                               const short *coefficients)
@@ -110,7 +111,7 @@ static __device__ __forceinline__ unsigned encode_block(const short *coefficient
     return (writer.next - first) * 32 + writer.count;
 }
 
-/* Adds `count` bits to a string of bits at a position where the string still holds zeros. */
+/* Adds `count` bits to a string of bits at `position`. The string has zeros there. */
 static __device__ __forceinline__ void append_bits(const unsigned *bits, unsigned count,
                                                    unsigned position, unsigned *string)
 {

@@ -1,4 +1,4 @@
-/* What the encoder's kernel knows of a group of pictures, and the shapes of MCUs. */
+/* The pictures of a group as the encoder's kernel sees them, and the shapes of MCUs. */
 #ifndef GF_CUDA_JPEG_ENCODE_GROUP_CUH
 #define GF_CUDA_JPEG_ENCODE_GROUP_CUH
 
@@ -7,21 +7,22 @@
 
 #include "codec/jpeg/jpeg_tables.h"
 
-/* A thread block encodes a chunk: this many blocks of 8 x 8 samples, whole MCUs that follow one
- * another in the scan. */
+/* A thread block encodes a chunk: CHUNK_BLOCKS blocks of 8 x 8 samples, in whole MCUs that follow
+ * one another in the scan. */
 enum { CHUNK_BLOCKS = 96, ENCODE_THREADS = 96 };
 enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
 
-/* In which directions chroma is halved. */
+/* The directions in which chroma is halved. */
 enum downsampling { COLUMNS_AND_ROWS, COLUMNS, WHOLE, DOWNSAMPLINGS };
 
-/* The shape of an MCU: H x V luma blocks, and one of each chroma if there are three components. */
+/* The shape of an MCU: it has H x V luma blocks and, if there are three components, one block of
+ * each chroma component. */
 template <int H_, int V_, int COMPONENTS_> struct mcu_shape {
     static constexpr int H = H_, V = V_, COMPONENTS = COMPONENTS_;
     static constexpr int LUMA = H * V, BLOCKS = LUMA + COMPONENTS - 1;
     static constexpr int CHUNK_MCUS = CHUNK_BLOCKS / BLOCKS;
     static constexpr int CHUNK_LUMA = CHUNK_MCUS * LUMA;
-    /* Chroma has half the columns, and half the rows if V is 2. */
+    /* Chroma has half the columns if H is 2, and half the rows if V is 2. */
     static constexpr bool DOWNSAMPLED = H == 2;
     static constexpr enum downsampling DOWNSAMPLING = V == 2   ? COLUMNS_AND_ROWS
                                                       : H == 2 ? COLUMNS
@@ -35,42 +36,45 @@ using shape_422 = mcu_shape<2, 1, 3>;
 using shape_420 = mcu_shape<2, 2, 3>;
 enum { SHAPES = 4 };
 
-/* How a lane quantises its two coefficients of a block: see quantise(). */
+/* The numbers by which a lane quantises its two coefficients of a block: see quantise(). */
 struct alignas(16) lane_quantiser {
-    int start[4]; /* start of the second pass's sums */
+    int start[4]; /* the start of the second pass's sums */
     int half[2], reciprocal[2], excess[2];
-    int place[2]; /* in zigzag order */
+    int place[2]; /* the places of the coefficients in zigzag order */
 };
 
 /* A lane's parts of the cosine matrix, as operands of the matrix products: see
- * forward_transform.cuh. They are loaded for each lane, so that they are not computed again for
+ * forward_transform.cuh. The kernel loads them, since it would otherwise compute them again for
  * each block. */
 struct alignas(16) lane_cosines {
     struct {
         unsigned high, low;
-    } rows[2];    /* for samples in lanes with lane % 4 < 2; for the other lanes */
-    int start[4]; /* start of the first pass's sums */
+    } rows[2];    /* rows[0] is for samples in lanes with lane % 4 < 2; rows[1] is for samples in
+                   * the other lanes */
+    int start[4]; /* the start of the first pass's sums */
     unsigned columns_high, columns_mixed, columns_low;
 };
 
-/* A lane's parts of the matrices from RGB to YCbCr, and where its chroma goes: see
+/* A lane's parts of the matrices from RGB to YCbCr, and the place of its chroma: see
  * forward_colour.cuh. */
 enum { COLOUR_PRODUCTS = 8, COLOUR_RADIX = 306, CONSTANT_BYTES = 0x010101ff };
 struct alignas(16) lane_colours {
     unsigned parts[COLOUR_PRODUCTS][2];
-    unsigned half, odd; /* columns that the lane averages; whether rows are odd */
-    unsigned blue, red; /* offsets in the chroma blocks */
+    unsigned half, odd; /* half: weights that select the columns to be averaged; odd: whether the
+                         * lane's row is odd */
+    unsigned blue, red; /* offsets in the blocks of blue and red chroma */
 };
 
-/* An entry contains the code with room for the bits that follow it, shifted left by 5, and the
- * length of both. Sizes count down like leading zeros: dc is indexed by 16 - size, ac by run * 16 +
- * 16 - size, and the two symbols without a size have entries of their own. */
+/* The codes of a table. An entry contains the code followed by zeros in place of the value's bits,
+ * shifted left by 5, and the length of code and value together. Sizes count down like leading
+ * zeros: dc is indexed by 16 - size, ac by run * 16 + 16 - size. The two symbols without a size
+ * have entries of their own. */
 enum { END_OF_BLOCK = 0, ZERO_RUN = 1, DC_ENTRIES = 17 };
 struct code_tables {
     unsigned ac[TABLES][GF_JPEG_AC_SYMBOLS], dc[TABLES][DC_ENTRIES];
 };
 
-/* The tables of a quality. */
+/* The tables for one quality. */
 struct encode_tables {
     struct lane_quantiser quantisers[TABLES][LANES];
     struct lane_cosines cosines[LANES];
@@ -83,19 +87,21 @@ struct encode_picture {
     size_t pitch;
     int width, height;
     int mcus_across, mcus;
-    unsigned first_chunk; /* of the launch */
+    unsigned first_chunk; /* the number of the picture's first chunk in the launch */
     const struct encode_tables *tables;
     unsigned char *scan;
-    uint64_t capacity; /* bytes at scan */
+    uint64_t capacity; /* the bytes of room at `scan` */
 };
 
-/* What a chunk publishes for the chunks behind it. Each member is written at once, with a flag in
- * its upper bits; zero: not known yet. */
+/* The results that a chunk publishes for later chunks. Each member is written at once, with a flag
+ * in its upper bits; zero: not known yet. */
 struct chunk_state {
     uint64_t dc;       /* the last DC value of each component */
-    uint64_t bits;     /* first the number of bits, later that up to here: see look_back() */
-    uint64_t tail;     /* the last 32 bits */
-    uint64_t stuffing; /* first the number of bytes 0xff, later that of all up to here */
+    uint64_t bits;     /* first the chunk's number of bits, later the number of all bits up to its
+                        * end: see look_back() */
+    uint64_t tail;     /* the chunk's last 32 bits */
+    uint64_t stuffing; /* first the chunk's number of bytes 0xff, later the number of all of them up
+                        * to its end */
 };
 
 /* The pictures of one launch, whose MCUs have the same shape. */
@@ -104,28 +110,29 @@ struct encode_group {
     int count;
     unsigned chunks;
     struct chunk_state *states; /* zeroed */
-    uint64_t *sizes;            /* sizes of the scans, in the order of the pictures */
+    uint64_t *sizes;            /* the sizes of the scans, in the order of the pictures */
 };
 
-/* Scans that are copied to host memory, each at a multiple of SCAN_ALIGNMENT behind the scan before
- * it. */
+/* Scans that are copied to host memory. Each begins at the next multiple of SCAN_ALIGNMENT after
+ * the previous scan. */
 enum { SCAN_ALIGNMENT = 256 };
 struct scan_delivery {
     const struct encode_picture *pictures;
-    const uint64_t *sizes; /* a size above the picture's capacity: the scan is not copied */
+    const uint64_t *sizes; /* a scan is not copied if its size exceeds the picture's capacity */
     int count;
     unsigned char *to;
-    uint64_t room;        /* bytes at `to`; scans beyond it are not copied */
-    uint64_t *host_sizes; /* copy of `sizes` */
+    uint64_t room;        /* the bytes of room at `to`; scans that exceed it are not copied */
+    uint64_t *host_sizes; /* a copy of `sizes` in host memory */
 };
 
 void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tables *tables);
-/* The number of MCUs in a chunk of the shape, and the blocks and sides of an MCU. */
+/* The blocks and the sides of an MCU of a shape, and the number of MCUs in a chunk. */
 struct encode_shape {
     int h, v, blocks, chunk_mcus;
 };
 struct encode_shape gf_jpeg_encode_shape(int shape);
-/* Load the kernels that most pictures need: that for 4:2:0, and that which copies scans. */
+/* Loads the kernels that most pictures need: the encoder for 4:2:0 and the kernel that copies
+ * scans. */
 cudaError_t gf_jpeg_encode_load(void);
 cudaError_t gf_jpeg_deliver_load(void);
 cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream);

@@ -1,4 +1,4 @@
-/* Makes the tables of a quality in the form that the kernel reads. */
+/* Computes the tables for a quality in the form that the kernel reads. */
 #include <cuda_runtime.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 /* ---- the cosine matrix ---- */
 
-/* Element (frequency, sample) of libjpeg-turbo's integer DCT: its rotations multiplied out, in
- * units of 2^-13. */
+/* Returns element (frequency, sample) of the matrix of libjpeg-turbo's integer DCT, in units of
+ * 2^-13. The matrix is the product of libjpeg-turbo's rotations. */
 static int cosine(int frequency, int sample)
 {
     static const int even[4][2] = {{8192, 8192}, {10703, 4433}, {8192, -8192}, {4433, -10704}};
@@ -24,7 +24,7 @@ static int cosine(int frequency, int sample)
     return sign * even[frequency / 2][column];
 }
 
-/* The high part of a number 256 * high + low with low in -128..127. */
+/* Returns `high` of the number 256 * high + low with low in -128..127. */
 static int high_part(int value)
 {
     return (value + 128) >> 8;
@@ -62,23 +62,24 @@ static struct lane_cosines lane_cosines(int lane)
 
 /* ---- the matrices of colour ---- */
 
-/* Factors of R, G and B, in units of 2^-16. */
+/* The factors of R, G and B, in units of 2^-16. */
 static const int LUMA[3] = {19595, 38470, 7471}, BLUE[3] = {-11059, -21709, 32768},
                  RED[3] = {32768, -27439, -5329};
 
-/* The high digit of a factor, which is COLOUR_RADIX * high + low with both digits in -128..127. */
+/* Returns `high` of the factor COLOUR_RADIX * high + low, with high and low in -128..127. */
 static int high_digit(int factor)
 {
     const int above = factor + (factor < 0 ? -COLOUR_RADIX : COLOUR_RADIX) / 2;
     return above / COLOUR_RADIX;
 }
 
-/* The start of a sample's sum: half a unit, and for chroma also the centre. */
+/* The number to which a sample's products are added: half a unit, and for chroma also the
+ * centre. */
 enum { LUMA_START = 32768, CHROMA_START = (128 << 16) + 32767 };
 
-/* Additional rows of the matrix are multiplied by the bytes 255, 1, 1, 1 of CONSTANT_BYTES. This
- * function gives the four factors whose sum of products is a start value of up to 255 * 128 +
- * 254. */
+/* Returns the four factors by which the bytes 255, 1, 1, 1 of CONSTANT_BYTES are multiplied so that
+ * the products add up to a part of `start`. They are additional rows of the matrix. The part is at
+ * most 255 * 128 + 254. */
 static unsigned start_part(int start, int part)
 {
     const int high = start / COLOUR_RADIX, value = part ? start - COLOUR_RADIX * high : high;
@@ -86,7 +87,8 @@ static unsigned start_part(int start, int part)
     return pack(value / 255, second, rest - second, 0);
 }
 
-/* Column `part` of the matrix for the sample of pixel `pixel`, rows first to first + 3. */
+/* Returns rows first to first + 3 of column `part` of the matrix for the sample of pixel
+ * `pixel`. */
 static unsigned colour_part(const int factors[3], int pixel, int part, int first)
 {
     int digits[4] = {0, 0, 0, 0};
@@ -100,7 +102,7 @@ static unsigned colour_part(const int factors[3], int pixel, int part, int first
     return pack(digits[0], digits[1], digits[2], digits[3]);
 }
 
-/* The pixel whose sample a lane gets from product i; -1: no pixel. */
+/* Returns the pixel whose sample a lane gets from product i; -1: there is none. */
 static int pixel_of(int i, int lane, bool downsampled)
 {
     if (i < 4)
@@ -110,8 +112,8 @@ static int pixel_of(int i, int lane, bool downsampled)
     return lane < 2 ? lane * 4 + i - 4 : -1;
 }
 
-/* The tables of a lane. Lane i supplies column i / 4 of each matrix; the lanes, modulo 4, that get
- * the results are numbered by column / 2. */
+/* Computes the tables of a lane. Lane i supplies column i / 4 of each matrix. The result of column
+ * c is in lanes with lane % 4 equal to c / 2. */
 static struct lane_colours lane_colours(int lane, bool downsampled, bool both)
 {
     struct lane_colours colours = {};
@@ -134,8 +136,8 @@ static struct lane_colours lane_colours(int lane, bool downsampled, bool both)
 
 /* ---- quantisers and codes ---- */
 
-/* The lane's numbers for quantise(). They correct quotients down to -MULTIPLES and a little
- * below. */
+/* Computes the lane's numbers for quantise(). They are correct for quotients down to -MULTIPLES and
+ * a little below. */
 static struct lane_quantiser lane_quantiser(const struct gf_jpeg_tables *from, int table, int lane)
 {
     enum { ONE = 1 << 20, LEAST = 1200 };

@@ -1,5 +1,5 @@
-/* The host's side of the encoder: it encodes pictures in rounds, as many at once as memory
- * allows. */
+/* The part of the encoder that runs on the host. It encodes pictures in rounds; a round has as many
+ * pictures as fit into memory. */
 #include "cuda/jpeg/encoder.h"
 
 #include "base/spans.h"
@@ -13,14 +13,14 @@ enum { QUALITIES = 101 };
 struct jpeg_part : encoder_part {
     int shape;
     unsigned chunks;
-    uint64_t capacity; /* device memory for its scan */
+    uint64_t capacity; /* the device memory for the picture's scan */
 };
 
 struct gf_jpeg_encoder : encoder<jpeg_part> {
-    struct encode_tables *tables; /* on the device, one for each quality */
-    bool made[QUALITIES];         /* for which qualities the tables exist */
-    /* In pinned memory: the pictures of the round, and the sizes of their scans, which a kernel
-     * writes. */
+    struct encode_tables *tables; /* tables on the device, one for each quality */
+    bool made[QUALITIES];         /* the qualities whose tables exist */
+    /* The pictures of the round and the sizes of their scans, in pinned memory. A kernel writes the
+     * sizes. */
     struct encode_picture *pictures;
     uint64_t *sizes;
     uint64_t *device_sizes;
@@ -44,8 +44,8 @@ static void count_mcus(struct gf_format format, const struct encode_shape *shape
     *down = (format.height + 8 * shape->v - 1) / (8 * shape->v);
 }
 
-/* The memory of a picture. The scan gets one byte for each sample, which is more than photographs
- * need at quality 100. */
+/* Returns the memory that a picture needs. The scan gets one byte for each sample, which is more
+ * than photographs need at quality 100. */
 static struct jpeg_part part_of(struct gf_format format, enum gf_subsampling subsampling)
 {
     struct jpeg_part part = {};
@@ -91,8 +91,8 @@ static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
     return to;
 }
 
-/* Describes the chosen pictures of a shape, from number `placed` on. Returns the number behind the
- * last. */
+/* Describes the chosen pictures of a shape, from number `placed` on. Returns the number of pictures
+ * described so far. */
 static int lay_out_shape(struct gf_jpeg_encoder *encoder,
                          const struct gf_jpeg_encode_picture *pictures, int count, int shape,
                          int placed)
@@ -161,7 +161,7 @@ static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
     return GF_OK;
 }
 
-/* Lets the device append the new scans to those that the host has, and waits for it. */
+/* Makes the device append the new scans to the scans in host memory, and waits for the device. */
 static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
     const struct scan_delivery delivery = {(const struct encode_picture *)encoder->memory,
@@ -176,7 +176,8 @@ static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *
     return GF_OK;
 }
 
-/* Notes the places of the scans. A picture whose scan was too long waits for a larger part. */
+/* Notes the places of the scans. A picture whose scan was too long is encoded again in a larger
+ * part of memory. */
 static void note_scans(struct gf_jpeg_encoder *encoder)
 {
     for (int i = 0; i < encoder->placed; i++) {
@@ -193,7 +194,7 @@ static void note_scans(struct gf_jpeg_encoder *encoder)
     }
 }
 
-/* The room in host memory for the round's scans; an estimate before they are encoded. */
+/* Returns the room in host memory for the round's scans; before they are encoded, an estimate. */
 static uint64_t room_for_scans(const struct gf_jpeg_encoder *encoder, bool encoded)
 {
     uint64_t room = 0;
@@ -233,8 +234,6 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
     note_scans(encoder);
     return coder_add_times(encoder, error);
 }
-
-/* ---- the interface ---- */
 
 /* Copies the tables of a quality to the device, unless they are there already. */
 static enum gf_status make_tables(struct gf_jpeg_encoder *encoder, int quality,
@@ -292,8 +291,8 @@ extern "C" enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
     return status;
 }
 
-/* Loads the kernels, which would otherwise be loaded at their first launch, while the first
- * pictures are still being decoded. */
+/* Loads the kernels while the first pictures are still being decoded. They would otherwise be
+ * loaded at their first launch. */
 static enum gf_status load_kernels(const struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
     const double begin_s = gf_now();

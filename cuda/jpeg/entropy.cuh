@@ -17,14 +17,15 @@
 #include "cuda/jpeg/batch.cuh"
 
 enum {
-    BLOCK_SIZE = 64,         /* number of coefficients */
-    SEQUENCE = 256,          /* subsequences of a thread block; blocks share some */
-    OVERLAP_BITS = 8192,     /* bits that two sequences share */
+    BLOCK_SIZE = 64,         /* the number of coefficients */
+    SEQUENCE = 256,          /* the subsequences of a thread block; neighbouring thread blocks share
+                              * some */
+    OVERLAP_BITS = 8192,     /* the bits that two neighbouring sequences share */
     SUBSEQUENCE_LEAST = 512, /* bits */
     SUBSEQUENCE_MOST = 2048,
     UNSTUFF_TILE = 4096, /* bytes */
     DC_TILE = 1024,      /* MCUs */
-    SLACK_WORDS = 256    /* that can be read behind a stream */
+    SLACK_WORDS = 256    /* the words after a stream that may be read */
 };
 
 /* A pair of Huffman tables, DC and AC. Each component uses one of two. */
@@ -33,22 +34,27 @@ enum { BEYOND = 1 << (16 - LOOK_BITS), BEYOND_MOST = 8192 };
 
 /* A Huffman table as the host describes it. Codes of one length are consecutive numbers. */
 struct jpeg_codes {
-    int most[17];                 /* the largest code of each length; -1: there is none */
-    int first[17];                /* index of the smallest code's symbol, minus that code */
-    unsigned beyond_first;        /* least first LOOK_BITS bits of longer codes */
-    unsigned beyond, beyond_more; /* index and number of their entries in jpeg_tables.beyond */
+    int most[17];                 /* the largest code of each length; -1: there is no code */
+    int first[17];                /* the index of the smallest code's symbol, minus that code */
+    unsigned beyond_first;        /* the least LOOK_BITS first bits of codes longer than
+                                   * LOOK_BITS */
+    unsigned beyond, beyond_more; /* the index and the number of the entries of longer codes in
+                                   * jpeg_tables.beyond */
     unsigned char symbols[256];
 };
 
-/* The tables that the kernels look up with the next LOOK_BITS bits. An entry of `one` describes a
- * symbol: bits 0-4 are the number of bits of its code and value together, bits 5-8 that of its
- * value alone, bits 9-15 by how many coefficients it advances: BLOCK_SIZE where it ends the block,
- * ADVANCE_BAD where there is no such code. If bits 0-4 are 0 the code is longer, and bits 5-15 are
- * an index of `beyond`. An entry of `walk` tells only where the next symbol begins: bits 0-4 are
- * the number of bits, or 0 with an index of `beyond` in bits 5-15; the number of coefficients is
- * stored from bit WALK_INDEX on. Each pair has three tables in `walk`: one for the DC value and the
- * symbols behind it that fit; one for as many symbols as fit if the last begins at most WALK_AHEAD
- * coefficients ahead; and one for single symbols, where the block might end before. */
+/* The tables that the kernels look up with the next LOOK_BITS bits.
+ *
+ * An entry of `one` describes a symbol. Bits 0-4 are the number of bits of its code and value
+ * together, bits 5-8 the number of bits of the value alone. Bits 9-15 are the number of
+ * coefficients by which it advances: BLOCK_SIZE if it ends the block, ADVANCE_BAD if there is no
+ * such code. If bits 0-4 are 0 the code is longer, and bits 5-15 are an index of `beyond`.
+ *
+ * An entry of `walk` tells only where the next symbol begins. Bits 0-4 are the number of bits; if
+ * they are 0, bits 5-15 are an index of `beyond`. The number of coefficients is stored from bit
+ * WALK_INDEX on. Each pair has three tables in `walk`: one for the DC value and as many symbols
+ * after it as fit; one for as many symbols as fit if the last begins at most WALK_AHEAD
+ * coefficients ahead; and one for single symbols, for use near the end of a block. */
 enum { WALK_SEVERAL = LOOKS, WALK_ONE = 2 * LOOKS, WALK_PAIR = 3 * LOOKS };
 enum { WALK_INDEX = 25, WALK_AHEAD = 15 };
 enum { ADVANCE_BAD = 127 };
@@ -58,50 +64,54 @@ struct jpeg_tables {
     uint16_t beyond[BEYOND_MOST];
 };
 
-/* What the host knows of a picture's stream. */
+/* A picture's stream as the host describes it. */
 struct jpeg_stream {
-    uint64_t raw;   /* start of its scan in the group's bytes; a multiple of 16 */
-    uint64_t words; /* start of its stream in the group's words */
+    uint64_t raw;   /* the start of the scan in the group's bytes, a multiple of 16 */
+    uint64_t words; /* the start of the stream in the group's words */
     unsigned raw_bytes;
     unsigned first_tile, tiles;
-    unsigned first_interval, intervals; /* in the tables of intervals, with an additional one */
+    unsigned first_interval, intervals; /* the first interval and the number of intervals in the
+                                         * tables of intervals, which have one more entry */
     unsigned interval_mcus, mcus;
     unsigned pair_of_block;             /* bit n: the pair of tables for block n of an MCU */
     unsigned components_of_block;       /* bits 2n: the component of block n of an MCU */
-    unsigned subsequence_bits, overlap; /* overlap: subsequences that two sequences share */
-    unsigned first_subsequence, first_sequence, sequences; /* sequences: at most */
+    unsigned subsequence_bits, overlap; /* overlap: the number of subsequences that two neighbouring
+                                         * sequences share */
+    unsigned first_subsequence, first_sequence, sequences; /* sequences: an upper bound of the
+                                                            * number of sequences */
     unsigned first_dc_tile;
-    unsigned beyond; /* number of entries */
+    unsigned beyond; /* the number of entries of jpeg_tables.beyond */
     struct jpeg_codes codes[TABLES];
 };
 
-/* What the kernels find out about a stream. */
+/* The facts about a stream that the kernels find. */
 struct jpeg_found {
     unsigned stop_tile; /* the tile that contains the end of the scan */
-    unsigned bytes;     /* of the stream */
+    unsigned bytes;     /* the number of bytes of the stream */
     unsigned subsequences;
 };
 
-/* A group on the device. Its kernels get it by value. */
+/* A group on the device. The kernels get this struct by value. */
 struct jpeg_group {
     int count;
     unsigned tiles, sequences, dc_tiles;
-    unsigned beyond; /* the largest number of entries in a picture's tables */
+    unsigned beyond; /* the largest number of entries of `beyond` in any picture's tables */
     const struct jpeg_picture *pictures;
     const struct jpeg_stream *streams;
     const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
     const unsigned char *raw;
     struct jpeg_found *found;
-    /* Numbers of bytes and markers: first in a tile, later before it. */
+    /* Numbers of bytes and markers: first those in each tile, later those before each tile. */
     uint2 *tile;
     uint32_t *words;                /* the streams; the first bit of a word is the highest */
-    unsigned *interval_byte;        /* start of each interval in bytes, end of the last one */
-    unsigned *interval_subsequence; /* the same in subsequences */
+    unsigned *interval_byte;        /* the start of each interval in bytes, and the end of the last
+                                     * interval */
+    unsigned *interval_subsequence; /* the same positions in subsequences */
     struct jpeg_tables *tables;
-    uint16_t *exits, *blocks; /* of each subsequence: its exit, and the number of its blocks */
+    uint16_t *exits, *blocks; /* the exit of each subsequence, and the number of its blocks */
     uint16_t *sequence_entry; /* the assumed entry of each sequence's first own subsequence */
     unsigned *sequence_blocks;
-    int4 *dc_sums; /* sums of each tile since its last interval began */
+    int4 *dc_sums; /* the sums of each tile from its last interval's begin on */
     int16_t *coefficients, *dc;
     unsigned *flags, *ends;
 };

@@ -9,8 +9,8 @@
 /* Two luma blocks that a warp converts and transforms together. */
 struct luma_pair {
     struct square square[SQUARES];
-    int mcu;            /* number of the first one's MCU in the chunk */
-    int block[SQUARES]; /* numbers in the chunk */
+    int mcu;            /* the number in the chunk of the first block's MCU */
+    int block[SQUARES]; /* the numbers of the blocks in the chunk */
 };
 
 template <class SHAPE>
@@ -42,7 +42,7 @@ static __device__ __forceinline__ short *block_at(short *coefficients, int block
     return coefficients + block * COEFFICIENTS_PITCH;
 }
 
-/* Transforms two blocks; one half of the lanes has the samples of both. */
+/* Transforms two blocks. Half `half` of the lanes has the samples of both blocks. */
 static __device__ __forceinline__ void transform_words(const unsigned words[SQUARES], int half,
                                                        const struct lane_cosines &cosines,
                                                        const struct lane_quantiser &quantiser,
@@ -52,8 +52,8 @@ static __device__ __forceinline__ void transform_words(const unsigned words[SQUA
                       transform_rows(cosines, half, words[1]), cosines, quantiser, a, b);
 }
 
-/* Transforms two blocks; one half of the lanes has the samples of block a, the other half those of
- * b. */
+/* Transforms two blocks. One half of the lanes has the samples of block a, the other half has the
+ * samples of block b. */
 static __device__ __forceinline__ void transform_halves(unsigned samples,
                                                         const struct lane_cosines &cosines,
                                                         const struct lane_quantiser &quantiser,
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void forward_gray(const struct encode_picture 
                      block_at(coefficients, pair.block[0]), block_at(coefficients, pair.block[1]));
 }
 
-/* Transforms luma. Chroma goes to `samples`, or is transformed, too, if it is not downsampled. */
+/* Transforms luma. Downsampled chroma is written to `samples`; other chroma is transformed, too. */
 template <class SHAPE>
 static __device__ __forceinline__ void
 forward_colour(const struct encode_picture &picture, const struct luma_pair &pair,
@@ -103,7 +103,8 @@ forward_colour(const struct encode_picture &picture, const struct luma_pair &pai
                     b + 2 * COEFFICIENTS_PITCH);
 }
 
-/* The last row of downsampled chroma in the picture, which is repeated below. */
+/* Returns the last row of downsampled chroma in the picture. This row is repeated below the
+ * picture. */
 template <class SHAPE>
 static __device__ __forceinline__ int last_chroma_row(const struct encode_picture &picture,
                                                       const struct chunk &chunk, int mcu)
@@ -133,7 +134,7 @@ forward_chroma(const struct encode_picture &picture, const struct chunk &chunk,
 }
 
 /* Converts a warp's pairs of luma blocks and their chroma. The pixels of the next pair are loaded
- * before a pair is transformed. */
+ * before the present pair is transformed. */
 template <class SHAPE>
 static __device__ __forceinline__ void
 forward_pairs(const struct encode_picture &picture, const struct chunk &chunk,
@@ -164,7 +165,7 @@ forward_pairs(const struct encode_picture &picture, const struct chunk &chunk,
 }
 
 /* Computes the chunk's coefficients, which can be read after the next barrier. All threads call
- * this. */
+ * this function. */
 template <class SHAPE>
 static __device__ __forceinline__ void forward_chunk(const struct encode_picture &picture,
                                                      const struct chunk &chunk,

@@ -1,9 +1,8 @@
-/* Converts pixels to samples: colour conversion and downsampling as in libjpeg-turbo.
- *
- * A warp processes two squares of 8 x 8 pixels. The 24 bytes of a square's row are a row of a
- * matrix of bytes; the other matrix has columns for the samples of the eight pixels. A factor of
- * libjpeg's is COLOUR_RADIX * high + low, so that a sample needs two columns, which are in one
- * lane. Lane i has row i / 4 of both squares. */
+/* Converts pixels to samples: colour conversion and downsampling as in libjpeg-turbo. A warp
+ * processes two squares of 8 x 8 pixels. A row of a square has 24 bytes, which are a row of a
+ * matrix of bytes. The other matrix of the product has columns for the samples of the eight pixels.
+ * A factor of libjpeg's is COLOUR_RADIX * high + low, so that a sample needs two columns, which are
+ * in one lane. Lane i has row i / 4 of both squares. */
 #ifndef GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 #define GF_CUDA_JPEG_FORWARD_COLOUR_CUH
 
@@ -23,7 +22,8 @@ static __device__ __forceinline__ bool is_inside(const struct encode_picture &pi
     return square.x + SQUARE <= picture.width && square.y + SQUARE <= picture.height;
 }
 
-/* Loads word i of a row of the square; the picture's last column and row are repeated. */
+/* Loads word i of a row of a square at the picture's edge. The last column and the last row are
+ * repeated. */
 template <int CHANNELS>
 static __device__ unsigned load_edge(const struct encode_picture &picture, struct square square,
                                      int row, int i)
@@ -47,8 +47,8 @@ static __device__ __forceinline__ const unsigned *row_of(const struct encode_pic
                               (size_t)square.x * CHANNELS);
 }
 
-/* The lane's words of the two squares as a matrix of 16 rows of 32 bytes: a row of pixels, and
- * CONSTANT_BYTES twice. */
+/* Loads the lane's words of the two squares as a matrix of 16 rows of 32 bytes: a row has 24 bytes
+ * of pixels, and CONSTANT_BYTES twice. */
 static __device__ __forceinline__ void load_squares(const struct encode_picture &picture,
                                                     const struct square squares[SQUARES],
                                                     unsigned words[4])
@@ -72,8 +72,8 @@ static __device__ __forceinline__ void load_squares(const struct encode_picture 
     }
 }
 
-/* Gray squares: the lane's word of row lane / 4, of the first square in lanes with lane % 4 < 2, of
- * the second in the others. */
+/* Loads the lane's word of row lane / 4 of gray squares: of square a in lanes with lane % 4 < 2, of
+ * square b in the other lanes. */
 static __device__ __forceinline__ unsigned load_gray(const struct encode_picture &picture,
                                                      struct square a, struct square b)
 {
@@ -83,13 +83,13 @@ static __device__ __forceinline__ unsigned load_gray(const struct encode_picture
                                       : load_edge<1>(picture, square, lane / 4, lane % 2);
 }
 
-/* Combines byte 2 of four words to a word. */
+/* Joins byte 2 of each of four words to a word. */
 static __device__ __forceinline__ unsigned gather(unsigned a, unsigned b, unsigned c, unsigned d)
 {
     return __byte_perm(__byte_perm(a, b, 0x62), __byte_perm(c, d, 0x62), 0x5410);
 }
 
-/* Samples of the rows lane / 4 of the two squares, in bits 16 to 23. */
+/* Computes samples of row lane / 4 of each of the two squares, in bits 16 to 23. */
 static __device__ __forceinline__ void convert(const unsigned pixels[4], const unsigned parts[2],
                                                unsigned samples[SQUARES])
 {
@@ -100,8 +100,8 @@ static __device__ __forceinline__ void convert(const unsigned pixels[4], const u
     samples[1] = (unsigned)(COLOUR_RADIX * sums[2] + sums[3]);
 }
 
-/* Lanes with lane % 4 < 2 get luma of the columns 4 * (lane % 4) .. + 3, the others blue chroma of
- * the columns 4 * (lane % 4 - 2) .. + 3. */
+/* Computes luma of the columns 4 * (lane % 4) .. + 3 in lanes with lane % 4 < 2, and blue chroma of
+ * the columns 4 * (lane % 4 - 2) .. + 3 in the other lanes. */
 static __device__ __forceinline__ void convert_luma_blue(const unsigned pixels[4],
                                                          const struct lane_colours &colours,
                                                          unsigned words[SQUARES])
@@ -115,7 +115,7 @@ static __device__ __forceinline__ void convert_luma_blue(const unsigned pixels[4
         words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
 }
 
-/* Lanes with lane % 4 < 2 get red chroma of the columns 4 * (lane % 4) .. + 3. */
+/* Computes red chroma of the columns 4 * (lane % 4) .. + 3 in lanes with lane % 4 < 2. */
 static __device__ __forceinline__ void
 convert_red(const unsigned pixels[4], const struct lane_colours &colours, unsigned words[SQUARES])
 {
@@ -128,8 +128,8 @@ convert_red(const unsigned pixels[4], const struct lane_colours &colours, unsign
         words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
 }
 
-/* Red chroma of the columns 2 * (lane % 4) and + 1: of the first square in bytes 0 and 1, of the
- * second in bytes 2 and 3. */
+/* Computes red chroma of the columns 2 * (lane % 4) and + 1. Bytes 0 and 1 of the result belong to
+ * the first square, bytes 2 and 3 to the second. */
 static __device__ __forceinline__ unsigned convert_red_pairs(const unsigned pixels[4],
                                                              const struct lane_colours &colours)
 {
@@ -140,11 +140,11 @@ static __device__ __forceinline__ unsigned convert_red_pairs(const unsigned pixe
     return gather(samples[0][0], samples[1][0], samples[0][1], samples[1][1]);
 }
 
-/* ---- downsampling: a half is rounded down and up by turns along a row ---- */
+/* ---- downsampling: halves are rounded down and up in turns along a row ---- */
 
-/* Means of 2 x 2 samples of two squares, one above the other: `samples` is their part of the chroma
- * block, 8 rows of 4 columns. Lanes of even rows take the means of their left columns or of the
- * first square; lanes of odd rows take the other means. */
+/* Stores means of 2 x 2 samples of two squares, one above the other: `samples` is their part of the
+ * chroma block, 8 rows of 4 columns. Lanes of even rows compute the means of their left columns or
+ * of the first square; lanes of odd rows compute the other means. */
 static __device__ __forceinline__ unsigned char mean_of_four(unsigned word, unsigned half,
                                                              unsigned odd_column)
 {
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void downsample_both(const unsigned blue[SQUAR
     samples[colours.red] = mean_of_four(red, colours.half, threadIdx.x & 1);
 }
 
-/* Means of 2 x 1 samples of two squares side by side: `samples` are the chroma blocks. */
+/* Stores means of 2 x 1 samples of two squares side by side: `samples` are the chroma blocks. */
 static __device__ __forceinline__ unsigned char mean_of_two(unsigned word, unsigned half,
                                                             unsigned odd_column)
 {

@@ -15,9 +15,9 @@
 enum { COEFFICIENTS_PITCH = 72 };
 
 enum { PASS1_SHIFT = 11, PASS2_SHIFT = 15, CENTRE = 128 };
-/* Is added to values of the first pass, whose absolute values are at most 4096. */
+/* The number that is added to values of the first pass. Their absolute values are at most 4096. */
 enum { PASS1_BIAS = 8192 };
-/* Element (0, i) of C, which makes a scaled sum of samples. */
+/* Element (0, i) of C. A row of such elements computes a scaled sum of samples. */
 enum { UNIT = 8192 };
 
 /* Quantises a value, rounding to nearest, and away from zero where two integers are as near. `half`
@@ -31,9 +31,9 @@ static __device__ __forceinline__ int quantise(int value, int half, int reciproc
     return ((rounded >> (PASS2_SHIFT + 3)) * reciprocal + excess) >> 20;
 }
 
-/* The first pass, over the rows of one block, whose samples lie in one half of the lanes. The lane
- * gets frequency lane / 4 of rows 2 * (lane % 4) and the next, as a low and a high byte each.
- * Samples are counted from CENTRE, which changes only the sums. */
+/* Computes the first pass, over the rows of one block. The samples of the block are in one half of
+ * the lanes. The lane gets frequency lane / 4 of rows 2 * (lane % 4) and 2 * (lane % 4) + 1, each
+ * as a low and a high byte. CENTRE is subtracted from samples, which changes only the sums. */
 static __device__ __forceinline__ unsigned transform_rows(const struct lane_cosines &cosines,
                                                           int half, unsigned samples)
 {
@@ -45,7 +45,8 @@ static __device__ __forceinline__ unsigned transform_rows(const struct lane_cosi
     return __byte_perm(a, b, 0x5410);
 }
 
-/* The second pass, over the columns of blocks a and b, whose rows have been transformed. */
+/* Computes the second pass, over the columns of blocks a and b, whose rows have been
+ * transformed. */
 static __device__ __forceinline__ void transform_columns(unsigned rows_a, unsigned rows_b,
                                                          const struct lane_cosines &cosines,
                                                          const struct lane_quantiser &quantiser,

@@ -1,25 +1,26 @@
-/* Inverse DCT, upsampling of chroma and colour conversion in one kernel, for the usual samplings. A
- * lane makes 8 pixels in each of 4 rows of its strip. */
+/* Computes inverse DCT, upsampling of chroma and colour conversion in one kernel, for the usual
+ * samplings. A lane computes 8 pixels in each of 4 rows of its strip. */
 #include "cuda/jpeg/chroma.cuh"
 
 enum {
     LANE_PIXELS = 8,
     LANE_ROWS = 4,
     ROW_LANES = STRIP_PIXELS / LANE_PIXELS,
-    STEP_ROWS = 2, /* rows of a lane between two stores */
+    STEP_ROWS = 2, /* the rows that a lane computes between two stores */
     ROW_BYTES = STRIP_PIXELS * 3,
     /* The bytes of a row of samples of 16 bits; the 16 extra bytes put a block's rows into
      * different banks. */
     SAMPLES_PITCH = STRIP_PIXELS * 2 + 16
 };
 
-/* A warp's shared memory. */
+/* The shared memory of a warp. */
 template <int COMPONENTS> struct stage {
     __align__(16) unsigned char samples[COMPONENTS][BLOCK_SIDE * SAMPLES_PITCH];
     __align__(16) unsigned char rgb[2 * STEP_ROWS * ROW_BYTES];
 };
 
-/* Upsamples the chroma of STEP_ROWS rows. rows: the plane's rows, with one above and one below. */
+/* Upsamples the chroma of STEP_ROWS rows. `rows` has the plane's rows, with one row above and one
+ * below them. */
 template <int SAMPLING>
 static __device__ __forceinline__ void upsample(const struct chroma_row *rows,
                                                 unsigned out[STEP_ROWS][4])
@@ -33,7 +34,7 @@ static __device__ __forceinline__ void upsample(const struct chroma_row *rows,
     }
 }
 
-/* Reads the chroma of four rows that is not downsampled. */
+/* Reads four rows of chroma that is not downsampled. */
 static __device__ __forceinline__ void read_chroma(const unsigned char *from, unsigned out[4])
 {
     unpack(*(const uint4 *)from, out);
@@ -42,8 +43,8 @@ static __device__ __forceinline__ void read_chroma(const unsigned char *from, un
         out[p] = (out[p] << 8) ^ 0x80008000u; /* in the form of upsample_row() */
 }
 
-/* Stores STEP_ROWS rows of the upper half of a strip, and as many of the lower half. out: begins at
- * the strip's first pixel; row: the first of these rows. */
+/* Stores STEP_ROWS rows of the upper half of a strip, and as many of the lower half. `out` begins
+ * at the strip's first pixel; `row` is the first row. */
 static __device__ __forceinline__ void store_rows(const struct surface &out,
                                                   const unsigned char *rgb, int row, int lane)
 {
@@ -94,7 +95,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS, SAMPLING == JPEG_444 ? 1
     out.width -= place.strip * STRIP_PIXELS;
     out.height -= place.block_row * BLOCK_SIDE;
     const int column = lane % ROW_LANES, half = lane / ROW_LANES;
-    /* Rows of chroma: all that are needed, and those that are new in a step. */
+    /* The number of rows of chroma that are needed, and the number of rows that are new in a
+     * step. */
     constexpr int ROWS = SAMPLING == JPEG_420 ? LANE_ROWS / 2 + 2 : LANE_ROWS;
     constexpr int NEW_ROWS = SAMPLING == JPEG_420 ? STEP_ROWS / 2 : STEP_ROWS;
     struct chroma_row rows[2][ROWS];

@@ -1,4 +1,4 @@
-/* States and subsequences of a stream. */
+/* Reads states and subsequences of a stream. */
 #ifndef GF_CUDA_JPEG_HUFFMAN_CUH
 #define GF_CUDA_JPEG_HUFFMAN_CUH
 
@@ -24,9 +24,11 @@ static __device__ __forceinline__ unsigned state_block(unsigned state)
     return state & 15;
 }
 
-/* A subsequence of a picture: where it and its interval begin and end, in bits. */
+/* A subsequence of a picture: the positions, in bits, at which the subsequence and its interval
+ * begin and end. */
 struct span {
-    unsigned interval, first; /* the interval, and its first subsequence */
+    unsigned interval, first; /* the number of the interval, and the number of its first
+                               * subsequence */
     unsigned begin, end, interval_end;
 };
 

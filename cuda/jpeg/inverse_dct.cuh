@@ -24,21 +24,21 @@
 #include "cuda/jpeg/tensor.cuh"
 
 enum {
-    DCT_BITS = 13,                  /* fraction bits of the factors */
-    DCT_FIRST_SHIFT = DCT_BITS - 2, /* the workspace has two bits more than samples */
+    DCT_BITS = 13,                  /* the fraction bits of the factors */
+    DCT_FIRST_SHIFT = DCT_BITS - 2, /* the workspace has two more bits than samples have */
     DCT_SECOND_SHIFT = DCT_BITS + 2 + 3,
-    DCT_BIAS = 8192, /* makes values within the limits 0..2^14-1 */
-    DCT_BLOCKS = 4,  /* blocks that a warp transforms at a time */
+    DCT_BIAS = 8192, /* the bias that makes values within the limits 0..2^14-1 */
+    DCT_BLOCKS = 4,  /* the blocks that a warp transforms at a time */
     DCT_DC_MOST = 4095,
-    /* Samples are computed with 512 added, so that the samples that libjpeg clamps correctly are
-     * 0..1023. This is 384 too much, since libjpeg's zero is -128. */
+    /* The number that is added to samples during the computation. Samples that libjpeg clamps
+     * correctly then are 0..1023. libjpeg itself adds 128, so that the excess is 384. */
     DCT_SAMPLE_BIAS = 512,
     DCT_SAMPLE_EXCESS = 512 - 128
 };
 
 static constexpr unsigned DCT_BEYOND_14_BITS = 0xC000C000u, DCT_BEYOND_12_BITS = 0xF000F000u;
 
-/* The factor of input k of a pass in its output i. */
+/* Returns the factor by which input k of a pass is multiplied for the pass's output i. */
 static constexpr int islow_factor(int i, int k)
 {
     const int x0 = k == 0, x1 = k == 1, x2 = k == 2, x3 = k == 3;
@@ -55,27 +55,27 @@ static constexpr int islow_factor(int i, int k)
     return i < 4 ? from_even[i] + from_odd[i] : from_even[7 - i] - from_odd[7 - i];
 }
 
-/* The column of the sample that is output n of the second pass. spread: the two samples of a lane
- * are in columns c and c + 4, which upsampling needs. */
+/* Returns the column of the sample that is output n of the second pass. With `spread` the two
+ * samples of a lane are in columns c and c + 4, as upsampling needs them. */
 static constexpr int dct_column(int n, bool spread)
 {
     return spread ? n / 2 + n % 2 * 4 : n;
 }
 
-/* A lane's part of the matrix of a pass: bytes that with a pair of samples make Fs + fS, fs and
- * FS. */
+/* A lane's part of the matrix of a pass. Its bytes, multiplied by a pair of samples, give Fs + fS,
+ * fs and FS. */
 struct dct_factors {
     unsigned middle, low, high;
 };
 
-/* The constants of a lane. start: the number to which products are added; it removes the bias of
- * the samples, and adds half of the last digit that is kept and the bias of the result. The lane
- * computes one output of the first pass and two of the second. clamping: offsets for clamp_pair().
- * half: COLOUR_HALF. Constants that are loaded stay in registers; the compiler would compute others
- * again for each block. */
+/* The constants of a lane, which computes one output of the first pass and two of the second. They
+ * are loaded so that they stay in registers; the compiler would compute others again for each
+ * block. start: the number to which products are added; it removes the bias of the samples, and
+ * adds half of the last digit that is kept and the bias of the result. clamping: offsets for
+ * clamp_pair(). half: COLOUR_HALF. */
 struct __align__(16) dct_constants
 {
-    unsigned first_middle[4], first_low[4], first_high[4]; /* operands of multiply_left() */
+    unsigned first_middle[4], first_low[4], first_high[4]; /* the operands of multiply_left() */
     struct dct_factors second;
     int first_start;
     int second_start[2];
@@ -142,12 +142,13 @@ static __device__ const struct dct_table dct_spread = dct_make_table(true);
 /* The registers that a lane keeps for all blocks of a component. */
 struct dct_lane {
     struct dct_constants constants;
-    unsigned scale, scale_high; /* quantisers: low and high bytes, as operands of scale_low() */
-    unsigned beyond;            /* bits that are set by values beyond the limits */
+    unsigned scale, scale_high; /* the low and high bytes of the quantisers, as operands of
+                                 * scale_low() */
+    unsigned beyond;            /* the bits that values beyond the limits have set */
 };
 
-/* Sets the quantisers of the component, given in natural order. libjpeg takes quantisers above
- * 32767 as negative. */
+/* Sets the quantisers of the component, given in natural order. libjpeg treats quantisers above
+ * 32767 as negative numbers. */
 static __device__ __forceinline__ void dct_set_quantisers(struct dct_lane &dct, int lane,
                                                           const uint16_t *quantisers)
 {
@@ -159,8 +160,8 @@ static __device__ __forceinline__ void dct_set_quantisers(struct dct_lane &dct, 
     dct.beyond |= (upper | lower) & 0x8000;
 }
 
-/* The DC coefficient's contribution to the middle products of the second pass, which have the
- * factor 256. */
+/* Returns the DC coefficient's part of the middle products of the second pass, whose sum is
+ * multiplied by 256. */
 static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coefficient,
                                                   int quantiser)
 {
@@ -170,8 +171,8 @@ static __device__ __forceinline__ int dct_dc_term(struct dct_lane &dct, int coef
     return (int)((unsigned)value << (DCT_BITS + 2 - 8));
 }
 
-/* Dequantises words of coefficients of DCT_BLOCKS blocks and adds the bias. wide: some quantisers
- * are above 255. */
+/* Dequantises words of coefficients of DCT_BLOCKS blocks and adds the bias. `wide` tells that some
+ * quantisers are above 255. */
 static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct, bool wide,
                                                       const unsigned pair[DCT_BLOCKS],
                                                       unsigned word[DCT_BLOCKS])
@@ -194,15 +195,15 @@ static __device__ __forceinline__ void dct_dequantise(const struct dct_lane &dct
         word[b] = pack16(upper[b], lower[b]);
 }
 
-/* Continues a sum with products that count 1/256 as much. Such sums overflow only where values are
- * beyond the limits. */
+/* Multiplies a sum by 256 and adds `start`, so that products of less weight can be added. The sum
+ * overflows only if values are beyond the limits. */
 static __device__ __forceinline__ int dct_shift_in(int sum, int start)
 {
     return (int)((unsigned)sum * 256u + (unsigned)start);
 }
 
-/* The first pass: computes words of the workspace from words of coefficients. Steps for both pairs
- * of blocks alternate, since a product takes longer than a few instructions. */
+/* Computes the first pass: words of coefficients become words of the workspace. Steps for both
+ * pairs of blocks alternate, since a product takes longer than a few instructions. */
 static __device__ __forceinline__ void dct_first_pass(const struct dct_constants &constants,
                                                       unsigned word[DCT_BLOCKS])
 {
@@ -231,7 +232,7 @@ static __device__ __forceinline__ void dct_first_pass(const struct dct_constants
                          sum[b / 2][b % 2 * 2 + 1] >> DCT_FIRST_SHIFT);
 }
 
-/* The second pass: computes samples from words of the workspace. dc: the result of
+/* Computes the second pass: words of the workspace become samples. `dc` has the results of
  * dct_dc_term(). */
 static __device__ __forceinline__ void dct_second_pass(const struct dct_constants &constants,
                                                        const unsigned word[DCT_BLOCKS],
@@ -259,8 +260,8 @@ static __device__ __forceinline__ void dct_second_pass(const struct dct_constant
     }
 }
 
-/* Transforms blocks. pair: words of coefficients. samples[b]: two samples of block b, with 16 bits
- * each, in row lane / 4, with two fraction bits; dct_column() gives the columns. */
+/* Transforms blocks. `pair` has words of coefficients. samples[b] becomes two samples of block b in
+ * row lane / 4, each of 16 bits with two fraction bits; dct_column() gives their columns. */
 static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool wide,
                                                      const unsigned pair[DCT_BLOCKS],
                                                      const int dc[DCT_BLOCKS],
@@ -281,7 +282,8 @@ static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool 
     beyond = 0;
 #pragma unroll
     for (int b = 0; b < DCT_BLOCKS; b++) {
-        /* 16 of the 18 fraction bits are dropped here, the others by the caller. */
+        /* The lowest 16 of the 18 fraction bits are dropped here; the caller drops the other
+         * two. */
         const unsigned fours = __byte_perm((unsigned)sum[b / 2][b % 2 * 2],
                                            (unsigned)sum[b / 2][b % 2 * 2 + 1], 0x7632);
         beyond |= fours;

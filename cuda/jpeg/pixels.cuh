@@ -1,4 +1,4 @@
-/* The kernels that make pixels, and the arithmetic of colours. */
+/* Declares the kernels that compute pixels, and converts colours. */
 #ifndef GF_CUDA_JPEG_PIXELS_CUH
 #define GF_CUDA_JPEG_PIXELS_CUH
 
@@ -14,8 +14,8 @@ enum {
     CB_TO_BLUE = 116130
 };
 
-/* Red, green and blue with 16 fraction bits, before clamping. luma: with the same fraction and half
- * of the last digit; cb and cr: minus 128. */
+/* Computes red, green and blue with 16 fraction bits, before clamping. `luma` has 16 fraction bits,
+ * and half of the last digit has been added to it; 128 has been subtracted from `cb` and `cr`. */
 static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[3])
 {
     rgb[0] = luma + cr * CR_TO_RED;
@@ -44,12 +44,12 @@ enum jpeg_launch {
     JPEG_LAUNCHES
 };
 
-/* Makes pixels from the coefficients of luma, and from the coefficients (JPEG_444) or the planes of
- * chroma. (fused.cu) */
+/* Computes pixels from the coefficients of luma, and from the coefficients (JPEG_444) or the planes
+ * of chroma. (fused.cu) */
 cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct group_arrays &group,
                                 enum jpeg_launch sampling, cudaStream_t stream);
 
-/* Makes pixels of three planes with any sampling. (upsample.cu) */
+/* Computes pixels from three planes of any sampling. (upsample.cu) */
 cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct group_arrays &group,
                              cudaStream_t stream);
 

@@ -7,9 +7,8 @@
 #include "cuda/jpeg/reconstruct.cuh"
 
 enum { MARKER_BYTES = 2, BLOCK_BITS_LEAST = 2, CODE_MOST = 16 };
-static constexpr size_t RAW_MOST = (1u << 29) - 4 * SLACK_WORDS; /* numbers of bits have 32 bits */
-
-/* ---- one picture ---- */
+static constexpr size_t RAW_MOST = (1u << 29) - 4 * SLACK_WORDS; /* the most bytes of a scan, since
+                                                                  * a number of bits has 32 bits */
 
 static struct jpeg_codes describe_codes(const struct gf_jpeg_huffman *table, unsigned *beyond)
 {
@@ -41,8 +40,8 @@ static bool same(const struct gf_jpeg_huffman *a, const struct gf_jpeg_huffman *
     return !memcmp(a, b, sizeof *a);
 }
 
-/* Finds the pairs of tables that the components use, and the pair of each component. False where
- * there are too many. */
+/* Finds the pairs of tables that the components use, and the pair of each component. Returns false
+ * if there are too many. */
 static bool describe_tables(const struct gf_jpeg_header *header, struct jpeg_stream *stream,
                             unsigned pair_of_component[3])
 {
@@ -140,7 +139,7 @@ bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subseq
     stream->tiles = blocks_for(stream->raw_bytes, UNSTUFF_TILE);
     stream->subsequence_bits = subsequence_bits;
     stream->overlap = OVERLAP_BITS / subsequence_bits;
-    /* A picture whose scan is too short for its size is refused, so that it gets no memory. */
+    /* A picture whose scan is too short for its size is refused before it gets memory. */
     return (uint64_t)picture->blocks * BLOCK_BITS_LEAST <= 8ull * stream->raw_bytes &&
            (uint64_t)(stream->intervals - 1) * MARKER_BYTES < stream->raw_bytes;
 }
@@ -179,8 +178,6 @@ void gf_jpeg_amounts_add(struct jpeg_amounts *sum, const struct jpeg_amounts *ot
     sum->beyond = sum->beyond > other->beyond ? sum->beyond : other->beyond;
     sum->scratch += other->scratch;
 }
-
-/* ---- a group ---- */
 
 static void fill(unsigned *array, uint64_t first, uint64_t count, unsigned value)
 {

@@ -5,14 +5,14 @@
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/entropy.cuh"
 
-/* The number of elements in each array for a picture or a group. */
+/* The numbers of elements that a picture or a group needs in each array. */
 struct jpeg_amounts {
     uint64_t pictures, raw, words, tiles, intervals, subsequences, sequences, dc_tiles, blocks;
-    uint64_t beyond; /* of the picture with the most */
+    uint64_t beyond; /* the number for the picture with the most entries */
     uint64_t scratch;
 };
 
-/* The descriptions, which the host writes and copies to the device at once. */
+/* The descriptions, which the host writes and copies to the device in one copy. */
 struct jpeg_described {
     struct jpeg_picture *pictures;
     struct jpeg_stream *streams;
@@ -21,7 +21,7 @@ struct jpeg_described {
     unsigned *flags, *ends; /* results from the device: `ends` follows `flags` */
 };
 
-/* The addresses of a group's arrays. Those of `described` come first, in `described_bytes`
+/* The addresses of a group's arrays. The arrays of `described` come first, in `described_bytes`
  * bytes. */
 struct jpeg_layout {
     struct jpeg_described described;
@@ -30,18 +30,18 @@ struct jpeg_layout {
     uint64_t described_bytes, bytes;
 };
 
-/* Describes a single picture, with `subsequence_bits` bits in a subsequence. False where the GPU
- * cannot decode the picture, or its scan is too short for its size. */
+/* Describes a single picture, with `subsequence_bits` bits in a subsequence. Returns false if the
+ * GPU cannot decode the picture, or if its scan is too short for its size. */
 bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subsequence_bits,
                       struct jpeg_picture *picture, struct jpeg_stream *stream);
 
-/* The elements that the picture needs. */
+/* Returns the numbers of elements that the picture needs. */
 struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
                                             const struct jpeg_stream *stream);
 void gf_jpeg_amounts_add(struct jpeg_amounts *sum, const struct jpeg_amounts *other);
 
-/* Changes the description of a single picture to that of picture number `index`, whose elements
- * follow those in `before`. */
+/* Changes the description of a single picture to the description of picture number `index` of a
+ * group. The picture's elements follow the elements counted in `before`. */
 void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
                    const struct jpeg_amounts *before, const struct gf_jpeg_header *header);
 

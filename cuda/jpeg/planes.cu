@@ -1,8 +1,11 @@
-/* Makes planes of samples from components: gray pictures, and components that are upsampled
+/* Computes planes of samples from components: gray pictures, and components that are upsampled
  * later. */
 #include "cuda/jpeg/pixels.cuh"
 
-enum { STAGE_PITCH = STRIP_PIXELS + 16 }; /* 16 more, against bank conflicts of a block's rows */
+enum {
+    STAGE_PITCH = STRIP_PIXELS + 16
+}; /* the 16 extra samples put a block's rows into different
+    * banks */
 
 static __device__ __forceinline__ void
 store_strip(const struct surface &out, const unsigned char *stage, int x, int y, int lane)
@@ -18,8 +21,9 @@ store_strip(const struct surface &out, const unsigned char *stage, int x, int y,
     }
 }
 
-/* Repeats a plane's first sample before the row and its last behind it, for the triangle filter.
- * The byte behind the last strip is read, too, but only for pixels that are not stored. */
+/* Repeats a plane's first sample before each row and its last sample after each row, for the
+ * triangle filter. The byte after the last strip is read, too, but only for pixels that are not
+ * stored. */
 static __device__ __forceinline__ void
 store_edges(const struct surface &out, const unsigned char *stage, int x, int y, int lane)
 {

@@ -1,4 +1,4 @@
-/* Makes the tables of the Huffman codes, and the table of the restart intervals. */
+/* Computes the tables of the Huffman codes, and the table of the restart intervals. */
 #include "cuda/jpeg/entropy.cuh"
 #include "cuda/common/scan.cuh"
 
@@ -11,8 +11,8 @@ struct symbol {
     unsigned code, value, advance;
 };
 
-/* Finds the symbol whose code is at the start of these 16 bits and has at most `most` bits. A
- * symbol without bits means that there is none. */
+/* Finds the symbol whose code begins these 16 bits and has at most `most` bits. A symbol without
+ * bits means that there is none. */
 static __device__ struct symbol find(const struct jpeg_codes *codes, bool is_ac, unsigned bits,
                                      int most)
 {
@@ -45,7 +45,7 @@ static __device__ uint32_t pack_walk(unsigned bits, unsigned advance)
     return bits | (advance < BLOCK_SIZE ? advance : BLOCK_SIZE) << WALK_INDEX;
 }
 
-/* Adds those symbols of the block that begin in the `look` bits behind the first symbol. */
+/* Adds the symbols of the block that begin in the `look` bits after the first symbol. */
 static __device__ uint32_t pack_several(const struct jpeg_codes *ac, unsigned look,
                                         struct symbol symbol)
 {
@@ -62,7 +62,7 @@ static __device__ uint32_t pack_several(const struct jpeg_codes *ac, unsigned lo
     return pack_walk(bits, advance);
 }
 
-/* Makes the entries for the same LOOK_BITS bits in the DC table or the AC table. */
+/* Computes the entries for the same LOOK_BITS bits in the DC table or the AC table. */
 static __device__ void make_entries(const struct jpeg_codes *codes, struct jpeg_tables *tables,
                                     int table, unsigned look)
 {
@@ -129,7 +129,7 @@ static __device__ void count_subsequences(const struct jpeg_group *group, int pi
     }
 }
 
-/* One block for each picture. */
+/* A thread block prepares one picture. */
 static __global__ void __launch_bounds__(PREPARE_THREADS)
     prepare_kernel(const struct jpeg_group group)
 {

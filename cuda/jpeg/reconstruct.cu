@@ -1,4 +1,4 @@
-/* Lists the jobs of a group and launches the kernels that make its pixels: one launch for all
+/* Lists the jobs of a group and launches the kernels that compute its pixels: one launch for all
  * planes, then one for each kind of sampling. */
 #include <stdlib.h>
 
@@ -7,7 +7,8 @@
 
 enum {
     COMPONENTS = 3,
-    PLANE_PADDING = VECTOR, /* before each row of a plane and behind the last; see store_edges() */
+    PLANE_PADDING = VECTOR, /* the room before each row of a plane and after the last row; see
+                             * store_edges() */
     SCRATCH_ALIGNMENT = 128
 };
 
@@ -19,7 +20,8 @@ static int largest(const int *values, int count)
     return most;
 }
 
-/* libjpeg's downsampled_width and downsampled_height. */
+/* Returns libjpeg's downsampled_width of a component; the next function returns
+ * downsampled_height. */
 static int component_width(const struct jpeg_picture *picture, int c)
 {
     return ceil_div(picture->width * picture->h[c] * picture->side[c],
@@ -78,7 +80,7 @@ static enum jpeg_launch sampling_of(const struct jpeg_picture *picture)
     return has_equal_planes(picture) ? JPEG_EQUAL : JPEG_OTHER;
 }
 
-/* The first component that becomes a plane. */
+/* Returns the first component that becomes a plane. */
 static int first_plane(const struct jpeg_picture *picture)
 {
     const enum jpeg_launch sampling = sampling_of(picture);
@@ -137,7 +139,7 @@ static struct component_blocks blocks_of(const struct jpeg_picture *picture, int
 /* The jobs of a group, in the order of the launches. */
 struct job_list {
     struct strip_job *jobs;
-    int count, first; /* number of all jobs; the first of this launch */
+    int count, first; /* the number of all jobs, and the first job of the present launch */
 };
 
 static void add_job(struct job_list *list, struct strip_job *job)

@@ -1,4 +1,5 @@
-/* From coefficients to pixels: dequantisation, inverse DCT, upsampling, colour. (reconstruct.cu) */
+/* Computes pixels from coefficients: dequantisation, inverse DCT, upsampling, colour.
+ * (reconstruct.cu) */
 #ifndef GF_CUDA_JPEG_RECONSTRUCT_CUH
 #define GF_CUDA_JPEG_RECONSTRUCT_CUH
 
@@ -6,7 +7,7 @@
 
 #include "cuda/jpeg/batch.cuh"
 
-/* The bytes of scratch memory for a picture; the group needs their sum. */
+/* Returns the bytes of scratch memory for a picture. A group needs the sum over its pictures. */
 size_t gf_jpeg_reconstruct_bytes(const struct jpeg_picture *picture);
 
 /* Writes the pixels that libjpeg-turbo would make from the group's coefficients, each picture at

@@ -12,9 +12,9 @@ enum {
     BLOCK_COEFFICIENTS = 64,
     STRIP_BLOCKS = 16,
     STRIP_PIXELS = STRIP_BLOCKS * BLOCK_SIDE,
-    STRIP_WARPS = 2, /* of a thread block */
+    STRIP_WARPS = 2, /* the warps of a thread block */
     STRIP_THREADS = STRIP_WARPS * WARP,
-    STRIP_RESIDENT = 16 /* thread blocks that a multiprocessor should hold */
+    STRIP_RESIDENT = 16 /* the thread blocks that a multiprocessor should hold */
 };
 
 /* Divides numbers below 2^23 by a number below 2^9, without a division. */
@@ -32,7 +32,7 @@ static __device__ __forceinline__ unsigned divide(unsigned value, const struct d
     return divisor.factor ? __umulhi(value, divisor.factor) : value;
 }
 
-/* The positions of a component's blocks; those of the first MCU begin at first_block. */
+/* The positions of a component's blocks. The blocks of the first MCU begin at first_block. */
 struct component_blocks {
     struct divisor h, v;
     unsigned last_column, mcus_across, mcu_blocks, first_block;
@@ -48,13 +48,13 @@ struct surface {
 /* The work on a component of a picture, or on the whole picture. */
 struct strip_job {
     unsigned first, end;   /* thread blocks */
-    int picture;           /* index in the group */
+    int picture;           /* the index of the picture in the group */
     int component, side;   /* side: samples across a block */
-    struct divisor strips; /* number of strips in a row */
+    struct divisor strips; /* the number of strips in a row */
     int block_rows;
     struct component_blocks blocks;
-    struct surface out;       /* pixels, or samples of the component */
-    struct surface planes[3]; /* components to be upsampled */
+    struct surface out;       /* the pixels, or the samples of the component */
+    struct surface planes[3]; /* the components to be upsampled */
     bool edges;               /* `out` is a plane that needs edges; see store_edges() */
     /* For gf_jpeg_upsample(): the pixels for each sample of the planes, whether samples are
      * filtered, and the colours. */
@@ -63,9 +63,9 @@ struct strip_job {
 };
 
 struct strip_launch {
-    const struct strip_job *jobs; /* in device memory */
+    const struct strip_job *jobs; /* the jobs, in device memory */
     int count;
-    unsigned guess; /* jobs for each 2^32 thread blocks */
+    unsigned guess; /* the number of jobs for 2^32 thread blocks */
     unsigned blocks;
 };
 
@@ -76,7 +76,8 @@ struct group_arrays {
     unsigned *flags;
 };
 
-/* The job of this thread block. If all jobs have the same size, the guess is right. */
+/* Returns the job of this thread block. The search starts at a guess, which is right if all jobs
+ * have the same size. */
 static __device__ __forceinline__ const struct strip_job &
 find_job(const struct strip_launch &launch)
 {
@@ -88,8 +89,8 @@ find_job(const struct strip_launch &launch)
     return launch.jobs[at];
 }
 
-/* The position of the warp's strip, counted along the rows; block_row may be beyond the last
- * row. */
+/* The position of the warp's strip. Strips are counted along the rows; block_row may be beyond the
+ * last row. */
 struct strip_place {
     int strip, block_row;
 };
@@ -101,8 +102,8 @@ static __device__ __forceinline__ struct strip_place find_strip(const struct str
     return {(int)(at - row * job.strips.by), (int)row};
 }
 
-/* Whether the warp has a strip to make. A flagged picture has none, since its blocks may never have
- * been written. */
+/* Whether the warp has a strip to compute. A flagged picture has no strips, since its blocks may
+ * never have been written. */
 static __device__ __forceinline__ bool
 has_strip(const struct strip_job &job, const struct strip_place &place, const unsigned *flags)
 {
@@ -124,10 +125,10 @@ static __device__ __forceinline__ unsigned strip_block(const struct component_bl
     return blocks.first_block + (down * blocks.mcus_across + across) * blocks.mcu_blocks + within;
 }
 
-enum { STRIP_LOADS = 8 }; /* loads of a lane at the same time */
+enum { STRIP_LOADS = 8 }; /* the loads of a lane that are under way at the same time */
 
-/* Loads the lane's words of the next blocks. words: of the strip's first block. offset: of the
- * lane's own block, in bytes from there. */
+/* Loads the lane's words of the next blocks. `words` points to the words of the strip's first
+ * block; `offset` is the distance of the lane's own block from there, in bytes. */
 static __device__ __forceinline__ void load_words(const char *words, unsigned offset,
                                                   unsigned pair[STRIP_LOADS])
 {
@@ -136,8 +137,8 @@ static __device__ __forceinline__ void load_words(const char *words, unsigned of
         pair[b] = __ldcs((const unsigned *)(words + __shfl_sync(~0u, offset, b)));
 }
 
-/* Transforms a strip and calls store(b, the lane's samples) for each of its blocks, with the
- * samples of dct_transform(). block: the result of strip_block(). */
+/* Transforms a strip and calls store(b, samples) for each of its blocks b, with the lane's samples
+ * from dct_transform(). `block` is the result of strip_block(). */
 template <class Store>
 static __device__ __forceinline__ void
 transform_strip(const struct group_arrays &group, struct dct_lane &dct, const uint16_t *quantisers,
@@ -149,7 +150,7 @@ transform_strip(const struct group_arrays &group, struct dct_lane &dct, const ui
         lane * sizeof(unsigned);
     unsigned offset = (block - first_block) * (BLOCK_COEFFICIENTS * sizeof(int16_t));
     unsigned pair[STRIP_LOADS];
-    load_words(words, offset, pair); /* before the code below, which takes time */
+    load_words(words, offset, pair); /* the loads begin before the code below, which takes time */
     dct_set_quantisers(dct, lane, quantisers);
     const bool wide = __any_sync(~0u, dct.scale_high != 0);
     int dc = dct_dc_term(dct, group.dc[block], (int16_t)quantisers[0]);

@@ -1,12 +1,12 @@
-/* Adds up the differences of the DC values, for each component from the beginning of each restart
+/* Adds up the differences of the DC values of each component, from the begin of each restart
  * interval: first the sums of tiles of MCUs, then each value. */
 #include "cuda/jpeg/entropy.cuh"
 #include "cuda/common/scan.cuh"
 
 enum { DC_THREADS = 256, DC_EACH = DC_TILE / DC_THREADS };
 
-/* The sums of the three components since an interval began. begun: whether one began among these
- * MCUs. */
+/* The sums of the three components since an interval began. `begun` tells whether an interval began
+ * among the MCUs that were added. */
 struct sums {
     int value[3];
     int begun;
@@ -19,7 +19,7 @@ static __device__ __forceinline__ void add(struct sums *sums, unsigned component
         sums->value[c] += component == c ? value : 0;
 }
 
-/* The sums of `left` together with the MCUs behind it. */
+/* Returns the sums over the MCUs of `left` and the MCUs of `right`, which follow them. */
 static __device__ __forceinline__ struct sums join(const struct sums &left,
                                                    const struct sums &right)
 {
@@ -53,7 +53,7 @@ static __device__ __forceinline__ struct sums warp_scan(struct sums sums)
     return sums;
 }
 
-/* The sums before this thread's MCUs; *all is the sum over all threads. */
+/* Returns the sums over the MCUs before this thread's MCUs; *all is the sum over all threads. */
 static __device__ struct sums block_scan(const struct sums &own, struct sums *warps,
                                          struct sums *all)
 {
@@ -76,7 +76,7 @@ static __device__ struct sums block_scan(const struct sums &own, struct sums *wa
     return join(earlier, before);
 }
 
-/* Goes through a thread's MCUs, starting with the sums before them. */
+/* Calls a function for each value of a thread's MCUs. `sums` are the sums before them. */
 template <class Function>
 static __device__ __forceinline__ struct sums each_value(const struct jpeg_stream *stream,
                                                          unsigned mcu_blocks, unsigned mcu,
@@ -91,7 +91,7 @@ static __device__ __forceinline__ struct sums each_value(const struct jpeg_strea
     return sums;
 }
 
-/* The sums before a tile, over the tiles since its first interval began. */
+/* Returns the sums before a tile, over the earlier tiles since its first interval began. */
 static __device__ struct sums sums_before(const struct jpeg_group &group,
                                           const struct jpeg_stream *stream, unsigned tile,
                                           struct sums *warps)

@@ -1,17 +1,20 @@
-/* Finds the entry of every subsequence. Each thread first decodes its own from a guess. Then, in
- * passes, the subsequences whose entry is not the exit of the one before are decoded again, until
- * there is none. After some symbols the codes resynchronise even from a wrong guess. Thread blocks
- * overlap, so that most have the right entry of their first own subsequence; the others are
- * repaired. */
+/* Finds the entry of every subsequence. Each thread first decodes its own subsequence from a guess.
+ * Then, in passes, each subsequence whose entry is not the exit of the previous subsequence is
+ * decoded again, until there is none. After some symbols the codes resynchronise even from a wrong
+ * guess. Thread blocks overlap, so that most have the right entry of their first own subsequence;
+ * the others are repaired. */
 #include "cuda/jpeg/huffman.cuh"
 #include "cuda/common/scan.cuh"
 
-/* Repeats are searched after REPEATS_FROM passes, which photographs seldom need. The search goes
- * back by up to BACK_MOST subsequences: on a blank page the bits repeat after as many subsequences
- * as the odd part of an MCU's bits. The entries of equal bits differ until as many blocks have
- * passed as an MCU has. */
+/* Constants of the search for repeated bits. The search begins after REPEATS_FROM passes, which
+ * photographs seldom need, and goes back by up to BACK_MOST subsequences. On a blank page the bits
+ * repeat after as many subsequences as the odd part of the number of bits of an MCU. The entries of
+ * equal bits differ until as many blocks have passed as an MCU has. */
 enum { REPEATS_FROM = 6, BACK_MOST = 15, LIKE_TRIES = 10 };
-enum { REPAIR_PASSES_MOST = 512 };   /* for a picture, in the order of its sequences */
+enum {
+    REPAIR_PASSES_MOST = 512
+};                                   /* the most passes in which a thread block repairs a picture's
+                                      * sequences one after another */
 enum kind { OUTSIDE, FIRST, LATER }; /* FIRST: the entry is known */
 
 /* A picture's stream, its tables in shared memory, and its MCUs. */
@@ -25,9 +28,11 @@ struct source {
 struct sequence {
     uint16_t entry[SEQUENCE], exit[SEQUENCE], blocks[SEQUENCE], list[SEQUENCE];
     unsigned begin[SEQUENCE], end[SEQUENCE];
-    unsigned listed[2]; /* in this pass and in the next one */
+    unsigned listed[2]; /* the numbers of subsequences in the lists of this pass and of the next
+                         * one */
     unsigned before;    /* the exit before the first subsequence */
-    /* The distance in subsequences to the same bits before, or 0; and the number of equal words. */
+    /* The distance, in subsequences, to an earlier subsequence with the same bits, or 0; and the
+     * number of equal words. */
     unsigned char back[SEQUENCE], same_words[SEQUENCE];
 };
 
@@ -50,14 +55,14 @@ load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
             stream->pair_of_block,       stream->subsequence_bits};
 }
 
-/* The position of a walk in one number: the bit, counted from a word of the stream, and in the
- * upper bits the index of the next coefficient. One addition advances both, and the sign shows the
- * end of a block. */
+/* Masks the position of a walk, which is one number: the lower bits are the bit, counted from a
+ * word of the stream; the upper bits are the index of the next coefficient. One addition advances
+ * both, and the sign shows the end of a block. */
 static constexpr unsigned AT_BIT = (1u << WALK_INDEX) - 1;
 static constexpr unsigned STEP = ~AT_BIT | 31, AT_NEAR_END = (BLOCK_SIZE - WALK_AHEAD)
                                                              << WALK_INDEX;
 
-/* The entry of a code that is longer than LOOK_BITS. */
+/* Returns the entry of a code that is longer than LOOK_BITS. */
 static __device__ __forceinline__ uint32_t look_beyond(const uint16_t *beyond, uint32_t entry,
                                                        uint32_t bits)
 {
@@ -65,9 +70,9 @@ static __device__ __forceinline__ uint32_t look_beyond(const uint16_t *beyond, u
     return (one & 31) | min(one >> 9, (unsigned)BLOCK_SIZE) << WALK_INDEX;
 }
 
-/* Decodes the blocks that begin before bit `end`, from block number *block of an MCU at bit *bit.
- * Returns their number. The address of the next look-up depends on as few instructions as possible,
- * since the loop is limited by latency. */
+/* Decodes the blocks that begin before bit `end`, from bit *bit and block number *block of an MCU
+ * on. Returns their number. The address of the next look-up depends on as few instructions as
+ * possible, since latency limits the loop. */
 static __device__ __forceinline__ unsigned walk(const struct source &source, unsigned *bit,
                                                 unsigned *block, unsigned end)
 {
@@ -116,8 +121,8 @@ static __device__ __forceinline__ void walk_subsequence(struct sequence *sequenc
     sequence->exit[at] = pack_state(bit - end, block);
 }
 
-/* Lists the subsequences whose entry is not the exit before them, and sets it. Returns their
- * number. */
+/* Lists the subsequences whose entry is not the exit before them, and sets the entry to that exit.
+ * Returns the number of subsequences listed. */
 static __device__ __forceinline__ unsigned list_changed(struct sequence *sequence, enum kind kind,
                                                         unsigned pass)
 {
@@ -167,9 +172,9 @@ static __device__ bool find_repeats(struct sequence *sequence, enum kind kind,
     return __syncthreads_or(sequence->back[own]);
 }
 
-/* Returns an earlier subsequence with the same bits as this one and with the entry `entry`, or this
- * one. As many bits must be equal as the exit depends on: a code has at most 16 bits, and the first
- * word may begin before the subsequence. */
+/* Returns an earlier subsequence that has the same bits as subsequence `at` and the entry `entry`;
+ * else `at`. As many bits must be equal as the exit depends on: a code has at most 16 bits, and the
+ * first word may begin before the subsequence. */
 static __device__ __forceinline__ int find_like(const struct sequence *sequence, int at,
                                                 unsigned entry, unsigned subsequence_bits)
 {
@@ -186,9 +191,9 @@ static __device__ __forceinline__ int find_like(const struct sequence *sequence,
     return at;
 }
 
-/* Copies exits from equal subsequences. Blank paper is a stretch of repeating bits, in which a
- * wrong entry never resynchronises, and the right one would advance by one subsequence in each
- * pass. But a subsequence with the bits and the entry of an earlier one also has its exit. */
+/* Copies exits from equal subsequences. A subsequence with the bits and the entry of an earlier one
+ * also has its exit. Without this, a stretch of repeating bits, such as blank paper, would need a
+ * pass for each subsequence, since a wrong entry never resynchronises there. */
 static __device__ void copy_repeats(struct sequence *sequence, enum kind kind,
                                     unsigned subsequence_bits)
 {
@@ -216,7 +221,7 @@ static __device__ void copy_repeats(struct sequence *sequence, enum kind kind,
 }
 
 /* Decodes changed subsequences until nothing changes, in at most *passes passes, which the function
- * counts down. Each pass finishes at least one subsequence. False where the passes do not
+ * counts down. Each pass finishes at least one subsequence. Returns false if the passes do not
  * suffice. */
 static __device__ bool settle_subsequences(struct sequence *sequence, enum kind kind,
                                            const struct source &source, unsigned repeats_from,
@@ -239,7 +244,8 @@ static __device__ bool settle_subsequences(struct sequence *sequence, enum kind 
     }
 }
 
-/* Determines this thread's subsequence, which has the number `subsequence` in the picture. */
+/* Sets this thread's subsequence, which has the number `subsequence` in the picture. Returns its
+ * kind. */
 static __device__ __forceinline__ enum kind place(struct sequence *sequence,
                                                   const struct jpeg_group &group,
                                                   const struct jpeg_stream *stream,
@@ -253,8 +259,8 @@ static __device__ __forceinline__ enum kind place(struct sequence *sequence,
     return subsequence == span.first ? FIRST : LATER;
 }
 
-/* Stores the results of the sequence's own subsequences; the first `overlap` ones belong to another
- * sequence. */
+/* Stores the results of the sequence's own subsequences. The first `overlap` subsequences belong to
+ * another sequence. */
 static __device__ void store(const struct sequence *sequence, const struct jpeg_group &group,
                              const struct jpeg_stream *stream, unsigned number, unsigned overlap,
                              enum kind kind)
@@ -304,7 +310,7 @@ static __global__ void __launch_bounds__(SEQUENCE) synchronise_kernel(const stru
     store(&sequence, group, stream, number, overlap, kind);
 }
 
-/* Whether a sequence's assumed entry differs from the exit before it. */
+/* Whether the assumed entry of sequence `number` differs from the exit before it. */
 static __device__ __forceinline__ bool is_wrong(const struct jpeg_group &group,
                                                 const struct jpeg_stream *stream, unsigned number)
 {
@@ -314,7 +320,8 @@ static __device__ __forceinline__ bool is_wrong(const struct jpeg_group &group,
            find_span(group, stream, first).first != first;
 }
 
-/* The first wrong sequence from `number` on, or `sequences` where there is none. */
+/* Returns the first sequence from `number` on whose assumed entry is wrong, or `sequences` if there
+ * is none. */
 static __device__ unsigned next_wrong(const struct jpeg_group &group,
                                       const struct jpeg_stream *stream, unsigned number,
                                       unsigned sequences)
@@ -332,8 +339,9 @@ static __device__ unsigned next_wrong(const struct jpeg_group &group,
     return found;
 }
 
-/* Decodes the wrong sequences again: first in parallel, each by a thread block that uses what the
- * others stored before; then those of a picture one after another, by one thread block. */
+/* Decodes the sequences with wrong entries again. PARALLEL: all of them at once, each by a thread
+ * block that uses the exits stored before. Otherwise one thread block decodes the sequences of a
+ * picture one after another. */
 template <bool PARALLEL>
 static __global__ void __launch_bounds__(SEQUENCE) repair_kernel(const struct jpeg_group group)
 {

@@ -1,11 +1,11 @@
-/* Instructions that C does not have, for the inverse DCT and colour. */
+/* Wraps instructions that C does not have, for the inverse DCT and colour. */
 #ifndef GF_CUDA_JPEG_TENSOR_CUH
 #define GF_CUDA_JPEG_TENSOR_CUH
 
 #include "cuda/jpeg/byte_product.cuh"
 
-/* start + the first 16-bit number of `pair` times the first byte of `factors`, plus the second
- * number times the second byte. */
+/* Returns start plus the first 16-bit number of `pair` times the first byte of `factors`, plus the
+ * second number times the second byte. */
 static __device__ __forceinline__ int scale_low(unsigned pair, unsigned factors, int start)
 {
     int sum;
@@ -13,7 +13,7 @@ static __device__ __forceinline__ int scale_low(unsigned pair, unsigned factors,
     return sum;
 }
 
-/* The same with the third and the fourth byte. */
+/* Does what scale_low() does, with the third and the fourth byte of `factors`. */
 static __device__ __forceinline__ int scale_high(unsigned pair, unsigned factors, int start)
 {
     int sum;
@@ -29,15 +29,16 @@ static __device__ __forceinline__ unsigned pack16(int low, int high)
     return pair;
 }
 
-/* An address that the compiler does not combine with others. It would otherwise compute the
- * addresses of its neighbours separately, with three additions each. */
+/* Returns the address in a form that the compiler does not combine with other addresses. The
+ * compiler would otherwise compute the addresses of neighbours separately, with three additions
+ * each. */
 static __device__ __forceinline__ const unsigned char *as_it_is(const unsigned char *address)
 {
     asm("" : "+l"(address));
     return address;
 }
 
-/* The second byte of a word as a signed number. */
+/* Returns the second byte of a word as a signed number. */
 static __device__ __forceinline__ int signed_second_byte(unsigned word)
 {
     int byte;
@@ -45,16 +46,17 @@ static __device__ __forceinline__ int signed_second_byte(unsigned word)
     return byte;
 }
 
-/* max(min(x + offset, most), 0) for both halves. */
+/* Returns max(min(x + offset, most), 0) for each half x of the word. */
 static __device__ __forceinline__ unsigned clamp_pair(unsigned pair, unsigned offsets, int most)
 {
     return __viaddmin_s16x2_relu(pair, offsets, (unsigned)most * 0x10001u);
 }
 
-/* d[0], d[1] = start + left * right[0]; d[2], d[3] = start + left * right[1], by a warp. The matrix
- * `left` has 8 rows of 16 signed bytes, the others have 8 columns of 16 unsigned ones; lanes hold
- * them as those of multiply_bytes(). left: the matrix, zero, zero, the matrix, since this is one
- * product of 16 x 32 bytes. */
+/* Computes d[0], d[1] = start + left * right[0] and d[2], d[3] = start + left * right[1] by a warp.
+ * The matrix `left` has 8 rows of 16 signed bytes; each matrix of `right` has 8 columns of 16
+ * unsigned bytes. Lanes hold the matrices as in multiply_bytes(). The words of `left` are the
+ * matrix, zero, zero, and the matrix again, since the function computes one product of 16 x 32
+ * bytes. */
 static __device__ __forceinline__ void multiply_left(int d[4], const unsigned left[4],
                                                      const unsigned right[2], const int start[4])
 {

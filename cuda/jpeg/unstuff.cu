@@ -5,21 +5,23 @@
 
 enum { PIECE = 16, UNSTUFF_THREADS = UNSTUFF_TILE / PIECE, SCAN_THREADS = 1024 };
 enum { MARKER = 0xff, RST0 = 0xd0, EOI = 0xd9 };
-static constexpr unsigned STOPS = 1u << 31; /* in a tile's number of markers: the scan ends in it */
+static constexpr unsigned STOPS = 1u << 31; /* a flag in a tile's number of markers: the scan ends
+                                             * in the tile */
 
-/* The bytes of a piece, with a bit for each: bytes that are kept, markers RSTn, and the first byte
- * of any other marker. */
+/* A bit for each byte of a piece: kept bytes, markers RSTn, and the first bytes of other
+ * markers. */
 struct kinds {
     unsigned kept, restarts, stops;
 };
 
-/* Sets a bit for each byte of the word that has all bits set. */
+/* Returns a bit for each byte of the word, set if all bits of the byte are set. */
 static __device__ __forceinline__ unsigned set_bytes(unsigned word)
 {
     return (word & 0x01010101u) * 0x01020408u >> 24 & 15;
 }
 
-/* Loads the piece at `at`, with zeros behind the last byte, where memory is undefined. */
+/* Loads the piece at `at`. Bytes after the last byte of the scan are replaced by zeros, since that
+ * memory is undefined. */
 static __device__ __forceinline__ void load_piece(const unsigned char *raw, unsigned at,
                                                   unsigned bytes, unsigned words[4])
 {
@@ -49,7 +51,7 @@ static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *r
     const unsigned left = bytes - at < PIECE ? bytes - at : PIECE;
     const unsigned there = (1u << left) - 1;
     full &= there;
-    /* Bit PIECE stands for the byte behind the piece. Behind the last byte a marker is assumed. */
+    /* Bit PIECE stands for the byte after the piece. A marker is assumed after the last byte. */
     const unsigned zeros = (zero & there) | (left == PIECE && !after) << PIECE;
     const unsigned restarts = (restart & there) | (left == PIECE && (after & 0xf8) == RST0)
                                                       << PIECE;
@@ -61,7 +63,7 @@ static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *r
     return kinds;
 }
 
-/* Removes everything behind the first marker that is no restart marker. `first` is a word of shared
+/* Removes everything after the first marker that is no restart marker. `first` is a word of shared
  * memory. */
 static __device__ __forceinline__ bool cut_at_stop(struct kinds *kinds, unsigned *first)
 {
@@ -95,7 +97,7 @@ static __global__ void __launch_bounds__(UNSTUFF_THREADS)
         group.tile[blockIdx.x] = make_uint2(total & 0xffff, total >> 16 | (stops ? STOPS : 0));
 }
 
-/* One block for each picture. */
+/* A thread block handles one picture. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
     unstuff_scan_kernel(const struct jpeg_group group)
 {
@@ -137,8 +139,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
         atomicOr(&group.flags[blockIdx.x], JPEG_BAD_MARKER);
 }
 
-/* Checks that markers count from RST0 to RST7 repeatedly, and notes the intervals that begin behind
- * them. */
+/* Checks that the numbers of the markers go from RST0 to RST7 repeatedly, and notes the intervals
+ * that begin after the markers. */
 static __device__ __forceinline__ bool place_restarts(const struct jpeg_stream *stream,
                                                       const unsigned char *piece,
                                                       struct kinds kinds, unsigned byte,
@@ -183,7 +185,8 @@ static __global__ void __launch_bounds__(UNSTUFF_THREADS)
             atomicOr(&group.flags[picture], JPEG_BAD_MARKER);
         group.ends[picture] = end + 1;
     }
-    /* Bytes are collected in shared memory, at the same offsets within words as in the stream. */
+    /* Bytes are collected in shared memory, at the offsets within words that they have in the
+     * stream. */
     unsigned char *const gathered = (unsigned char *)moved;
     const unsigned odd = start.x & 3;
     unsigned to = odd + (before & 0xffff);
@@ -198,7 +201,7 @@ static __global__ void __launch_bounds__(UNSTUFF_THREADS)
     for (unsigned i = threadIdx.x; i * 4 < end; i += UNSTUFF_THREADS) {
         if (i * 4 >= odd && i * 4 + 4 <= end) {
             out[i] = moved[i];
-        } else { /* a word that another tile shares */
+        } else { /* another tile stores into the same word */
             for (unsigned k = max(i * 4, odd); k < min(i * 4 + 4, end); k++)
                 ((unsigned char *)out)[k ^ 3] = gathered[k ^ 3];
         }

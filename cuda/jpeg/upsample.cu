@@ -5,14 +5,15 @@
 
 enum { LANE_PIXELS = STRIP_PIXELS / WARP };
 
-/* A component, and the number of pixels for each sample. */
+/* A component's plane, and the number of pixels for each of its samples. */
 struct source {
     struct surface plane;
     int across, down;
     bool fancy_across, fancy_down;
 };
 
-/* libjpeg does not filter components of at most two columns across. */
+/* Returns the plane of a component and its ratios. libjpeg does not filter components of at most
+ * two columns. */
 static __device__ __forceinline__ struct source source_of(const struct strip_job &job,
                                                           int component)
 {
@@ -22,7 +23,8 @@ static __device__ __forceinline__ struct source source_of(const struct strip_job
             job.filtered && down == 2 && (wide || across == 1)};
 }
 
-/* The sample that the triangle filter takes a quarter of; at an edge the sample itself. */
+/* Returns the index of the neighbouring sample, whose weight in the triangle filter is a quarter.
+ * At an edge it is the sample itself. */
 static __device__ __forceinline__ int beside(int pixel, int sample, int samples)
 {
     return min(max(pixel % 2 ? sample + 1 : sample - 1, 0), samples - 1);

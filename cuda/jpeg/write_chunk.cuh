@@ -1,16 +1,16 @@
-/* Writes the bits of a chunk as bytes to their place in the scan. */
+/* Writes the bits of a chunk as bytes at their place in the scan. */
 #ifndef GF_CUDA_JPEG_WRITE_CHUNK_CUH
 #define GF_CUDA_JPEG_WRITE_CHUNK_CUH
 
 #include "cuda/jpeg/chunk_memory.cuh"
 #include "cuda/common/look_back.cuh"
 
-/* The words of the scan that end in the chunk; in the last chunk the last word is padded with
- * ones. */
+/* The words of the scan that end in the chunk. In the last chunk of a picture, ones fill the last
+ * word. */
 struct chunk_words {
-    unsigned shift;   /* bits of the first word that belong to the chunk before */
+    unsigned shift;   /* the number of bits of the first word that belong to the previous chunk */
     unsigned whole;   /* words */
-    unsigned partial; /* bits of another word, in the last chunk */
+    unsigned partial; /* the number of bits of an incomplete word, in the last chunk */
 };
 
 static __device__ __forceinline__ unsigned word_at(const struct chunk_memory &memory,
@@ -26,7 +26,7 @@ static __device__ __forceinline__ unsigned bytes_at(const struct chunk_words &wo
     return i < words.whole ? 4 : (words.partial + 7) / 8;
 }
 
-/* Sets bit 7 of each byte that is 0xff, among the first `bytes` from the highest. */
+/* Returns bit 7 set for each byte that is 0xff, among the first `bytes` bytes from the highest. */
 static __device__ __forceinline__ unsigned flag_full(unsigned word, unsigned bytes)
 {
     const unsigned flags = ((word & 0x7f7f7f7f) + 0x01010101) & word & 0x80808080;
@@ -43,7 +43,7 @@ static __device__ __forceinline__ unsigned count_full(const struct chunk_memory 
     return count;
 }
 
-/* Writes words first to end - 1, and a zero behind each byte 0xff. `to` may be shared memory. */
+/* Writes words first to end - 1, and a zero after each byte 0xff. `to` may be shared memory. */
 static __device__ __forceinline__ void stuff_words(const struct chunk_memory &memory,
                                                    const struct chunk_words &words, unsigned first,
                                                    unsigned end, unsigned char *to)
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void tell_tail(const struct chunk &chunk,
          TOLD_SUM | __funnelshift_l(memory.string[end], memory.string[end - 1], bits % 32));
 }
 
-/* Finds the chunk's position in the picture's bits; a warp calls this. */
+/* Finds the chunk's position in the picture's bits. A warp calls this function. */
 static __device__ __forceinline__ void find_position(const struct chunk &chunk, unsigned bits,
                                                      struct chunk_memory &memory)
 {
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void find_position(const struct chunk &chunk, 
     memory.tail_before = chunk.number ? (unsigned)wait_for(&chunk.state[-1].tail) : 0;
 }
 
-/* Finds the number of bytes 0xff before the chunk; a warp calls this. */
+/* Finds the number of bytes 0xff before the chunk. A warp calls this function. */
 static __device__ __forceinline__ void find_stuffed(const struct chunk &chunk, unsigned own,
                                                     struct chunk_memory &memory)
 {
@@ -91,8 +91,8 @@ static __device__ __forceinline__ void find_stuffed(const struct chunk &chunk, u
         memory.stuffed_before = sum;
 }
 
-/* Copies bytes from shared to global memory. Both pointers are aligned; the bytes begin `skipped`
- * bytes behind them. */
+/* Copies bytes from shared to global memory. Both pointers are aligned; the first byte to copy is
+ * `skipped` bytes after each pointer. */
 static __device__ __forceinline__ void copy_bytes(const unsigned *from, unsigned skipped,
                                                   unsigned count, unsigned char *to)
 {
@@ -109,8 +109,8 @@ static __device__ __forceinline__ void copy_bytes(const unsigned *from, unsigned
     }
 }
 
-/* Writes the bytes. They are collected in shared memory, so that whole words are written; if it has
- * no room for all zeros behind 0xff, bytes are written one by one. */
+/* Writes the bytes. They are collected in shared memory, so that whole words are written. If shared
+ * memory has no room for all zeros after 0xff, bytes are written one by one. */
 static __device__ __forceinline__ void write_bytes(const struct chunk_words &words, unsigned first,
                                                    unsigned end, unsigned before, unsigned count,
                                                    unsigned char *to, struct chunk_memory &memory)
@@ -125,7 +125,7 @@ static __device__ __forceinline__ void write_bytes(const struct chunk_words &wor
     copy_bytes((const unsigned *)memory.stuffed, skipped, count, to - skipped);
 }
 
-/* Writes the chunk; `bits` is its number of bits. All threads call this; the last chunk sets the
+/* Writes the chunk, which has `bits` bits. All threads call this function; the last chunk sets the
  * scan's size. */
 static __device__ __forceinline__ void write_chunk(const struct encode_picture &picture,
                                                    const struct chunk &chunk, unsigned bits,
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void write_chunk(const struct encode_picture &
     const unsigned shift = (unsigned)memory.position % 32, end_bit = shift + bits;
     const struct chunk_words words = {shift, end_bit / 32, chunk.last ? end_bit % 32 : 0};
     const unsigned count = words.whole + (words.partial > 0);
-    /* An odd number, so that threads have no bank conflicts. */
+    /* The number is odd, so that threads have no bank conflicts. */
     const unsigned each = (count + ENCODE_THREADS - 1) / ENCODE_THREADS | 1;
     const unsigned first = min(threadIdx.x * each, count), end = min(first + each, count);
     unsigned stuffed;

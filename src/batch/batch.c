@@ -9,9 +9,9 @@
 #include "batch/workers/workers.h"
 #include "engine/backend.h"
 
-/* Reports faults that every picture would have before the first picture. chain[outputs] keeps the
- * files that the chains name in memory, for the workers' chains. Where there are several outputs
- * the error names the output. */
+/* Reports, before the first picture, faults that every picture would have. chain[outputs] keeps the
+ * files that the chains name in memory, for the workers' chains. If there are several outputs, the
+ * error names the output. */
 static enum gf_status check_request(const struct gf_batch_request *request, struct gf_chain *chain,
                                     uint64_t *fingerprint, struct gf_error *error)
 {
@@ -44,7 +44,7 @@ static void tell_estimate(void *context, const char *text)
     request->message(request->context, GF_MESSAGE_CHOICE, text);
 }
 
-/* Reports the estimates of --device=auto, whichever device was asked for. */
+/* Reports the estimates of --device=auto, even if the user has named a device. */
 static void report_estimate(const struct gf_batch *batch)
 {
     const struct gf_batch_request *const request = batch->request;

@@ -1,7 +1,7 @@
-/* Runs many pictures through one chain. Workers, each a thread with a pipeline of its own, take one
- * file after another and run it from start to end: this keeps every core and the GPU busy and
- * bounds memory, and a file that fails does not affect the others. Messages come in the order of
- * the inputs, whichever picture is finished first. */
+/* Runs many pictures through one chain. A worker is a thread with a pipeline of its own. Workers
+ * take one file after another and process each from start to end. This keeps every core and the GPU
+ * busy and bounds memory, and a file that fails does not affect the others. Messages come in the
+ * order of the inputs, whichever picture is finished first. */
 #ifndef GF_BATCH_BATCH_H
 #define GF_BATCH_BATCH_H
 

@@ -1,4 +1,5 @@
-/* The actions of the program that read a picture; those of the study stand in study/actions.h. */
+/* The actions of the program that read a picture. The actions of the study are in
+ * study/actions.h. */
 #ifndef GF_CLI_ACTIONS_H
 #define GF_CLI_ACTIONS_H
 
@@ -9,7 +10,7 @@ enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error)
 /* --calibrate (calibrate.c). */
 enum gf_status gf_act_calibrate(const struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
-/* --serve and --serve=stop (serve.c). */
+/* Does the actions --serve and --serve=stop (serve.c). */
 enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* --compare (likeness.c). */
 enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error) GF_CHECKED;

@@ -21,8 +21,7 @@ enum gf_status gf_act_calibrate(const struct gf_command *command, struct gf_erro
     struct gf_calibration calibration;
     struct gf_figures_file file;
     struct gf_error why;
-    /* The options in the environment are for every run of the user, not for the runs that are
-     * measured. */
+    /* The runs that are measured must not use the user's options from the environment. */
     (void)unsetenv("GPUFILTER_OPTS");
     const enum gf_status status =
         gf_calibrate("/proc/self/exe", GF_CALIBRATE_SECONDS, &calibration, error);

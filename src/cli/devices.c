@@ -40,7 +40,8 @@ static enum gf_status print_software(FILE *file, const struct gf_device_info *in
     return GF_OK;
 }
 
-/* Bytes per second of a PCIe link: its transfers per second less the line coding. */
+/* Returns the bytes per second of a PCIe link: its transfers per second less the bits of the line
+ * coding. */
 static double pcie_bandwidth(int generation, int lanes)
 {
     static const double gigatransfers[] = {0,
@@ -144,7 +145,7 @@ static void print_server(FILE *file)
     const double mib = 1.0 / (1 << 20);
     if (!gf_server_look(&server))
         return;
-    const int clients = (int)server.clients - 1; /* without this process */
+    const int clients = (int)server.clients - 1; /* the count includes this process */
     fprintf(file,
             "server  process %d on cuda:%d: %d client%s, %u at work, %u waiting, %llu done;\n",
             server.process, server.device, clients, gf_text_plural(clients), server.running,
@@ -165,7 +166,7 @@ static enum gf_status print_cpu(FILE *file, bool measured, struct gf_error *erro
     return status ? status : measure(file, backend, error);
 }
 
-/* The variables that decide which GPUs are visible, and where compiled code is cached. */
+/* Prints the variables that decide which GPUs are visible, and where compiled code is cached. */
 static void print_environment(FILE *file)
 {
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "CUDA_CACHE_PATH",

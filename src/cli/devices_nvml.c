@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-/* The part of NVML's interface that this file calls. Every function returns 0 for success. */
+/* The functions of NVML that this file calls. Each returns 0 for success. */
 typedef struct nvml_device *nvml_device;
 typedef int nvml_plain(void);
 typedef int nvml_find(const char *pci_bus_id, nvml_device *device);

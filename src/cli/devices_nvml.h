@@ -1,16 +1,16 @@
-/* Clocks, power and the PCIe link of a GPU, from the driver's management library (NVML). The
- * library is loaded for each query; without it nothing is known. */
+/* Queries the driver's management library (NVML) for the clocks, the power and the PCIe link of a
+ * GPU. The library is loaded for each query. Without the library nothing is known. */
 #ifndef GF_CLI_DEVICES_NVML_H
 #define GF_CLI_DEVICES_NVML_H
 
-/* -1: not known. */
+/* The result of a query. -1: not known. */
 struct gf_nvml_info {
     char driver[32]; /* "580.159.04"; "" if not known */
     int sm_mhz, sm_most_mhz,
-        memory_mhz; /* current clocks, and the highest of the multiprocessors */
+        memory_mhz; /* the present clocks, and the highest clocks of the multiprocessors */
     int power_mw, power_limit_mw;
     int persistence;                 /* 0 or 1 */
-    int pcie_generation, pcie_lanes; /* the most that GPU and slot support */
+    int pcie_generation, pcie_lanes; /* the fastest link that both the GPU and the slot support */
 };
 
 /* pci_bus_id: "0000:01:00.0". */

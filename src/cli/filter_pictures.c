@@ -1,4 +1,5 @@
-/* The main action: the inputs, the batch, and its messages, progress and reports. */
+/* The main action: finds the inputs, runs the batch, and shows its messages, progress and
+ * reports. */
 #include "cli/actions.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@
 #include "report/text.h"
 #include "server/visible.h"
 
-/* How long a server that --server=start starts lives without work. */
+/* The seconds after which a server that --server=start started ends if it has no work. */
 enum { SERVER_IDLE_S = 300 };
 
 /* A run, and the files and reports that it has opened. */
@@ -35,11 +36,11 @@ struct session {
     struct gf_batch_output more[GF_PIPELINE_OUTPUTS_MAX - 1];
     struct gf_batch_log *log;
     struct gf_resume *resume;
-    struct gf_output *trace, *page; /* of --trace and --profile=html:FILE; or NULL */
+    struct gf_output *trace, *page; /* the files of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
-    struct gf_batch_profile profile; /* of several inputs */
-    struct gf_batch_report pictures; /* likewise, for the page */
-    struct gf_figures figures;       /* of this machine */
+    struct gf_batch_profile profile; /* the profile of several inputs */
+    struct gf_batch_report pictures; /* the pictures of several inputs, for the page */
+    struct gf_figures figures;       /* the figures of this machine */
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* the first failure to write the profile or the trace */
     struct gf_error report_error;
@@ -97,7 +98,7 @@ static void describe_run(const char *input, const char *output, const struct gf_
     describe_file(output, profile->out_file, &profile->out, text);
 }
 
-/* Whether the profile of this run is asked for; a comparison has runs of its own. */
+/* Whether this run is to be profiled. A comparison has runs of its own. */
 static bool is_profiled(const struct gf_command *command)
 {
     return command->profile && command->profile < GF_PROFILE_COMPARE;
@@ -119,8 +120,8 @@ static enum gf_status show_profile(struct session *session, const struct gf_prof
     }
     const struct gf_profile_page page = {command, &report, profile,
                                          batch ? &session->pictures : NULL};
-    /* The sums count the pictures as if they ran one after the other; the timeline shows when they
-     * really ran. */
+    /* The sums of the table are computed as if the pictures ran one after another; the page's
+     * timeline shows when they really ran. */
     if (command->profile == GF_PROFILE_HTML && batch)
         status = gf_batch_profile_timeline(&session->profile, false, error);
     if (command->profile == GF_PROFILE_HTML && batch && !status)
@@ -140,8 +141,8 @@ static enum gf_status put_trace(FILE *file, const void *profile, struct gf_error
     return gf_trace_write(profile, file, error);
 }
 
-/* Reports a picture. There is only one input; of a stream of pictures the last one's trace stays.
- */
+/* Reports a picture of a single input. If the input is a stream of pictures, the trace shows the
+ * last one. */
 static void picture(void *context, const char *input, const char *output,
                     const struct gf_profile *profile)
 {
@@ -166,7 +167,7 @@ static void keep_entry(void *context, const struct gf_batch_log_entry *entry)
                                                      &session->report_error);
 }
 
-/* The part of picture() that concerns a single input. */
+/* Reports the profile of a batch of several inputs; picture() does so for a single input. */
 static enum gf_status report_batch(struct session *session, const struct gf_batch_state *state,
                                    struct gf_error *error)
 {
@@ -181,8 +182,6 @@ static enum gf_status report_batch(struct session *session, const struct gf_batc
         status = gf_report_write(session->trace, put_trace, &session->profile.merged, error);
     return status;
 }
-
-/* ---- opening ---- */
 
 static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
 {
@@ -202,7 +201,8 @@ static enum gf_status check_terminals(const struct gf_command *command, struct g
     return GF_OK;
 }
 
-/* Reads the name of an output. *folder, which holds all such outputs, is from malloc(). */
+/* Reads the name of an output. *folder becomes the folder that holds all such outputs; it is from
+ * malloc(). */
 static enum gf_status open_template(const struct session *session, int index,
                                     struct gf_template *template, char **folder,
                                     struct gf_error *error)
@@ -232,7 +232,8 @@ static enum gf_status open_template(const struct session *session, int index,
 static void name_left_out(const struct gf_inputs *left_out)
 {
     for (size_t i = 0; i < left_out->count; i++) {
-        struct gf_error line; /* gf_fail() makes one line of the message, whatever the name holds */
+        struct gf_error line; /* gf_fail() makes one line of the message, whatever the name
+                               * contains */
         (void)gf_fail(&line, GF_OK, "%s: not taken for a picture", left_out->item[i].path);
         gf_message_print("", line.text);
     }
@@ -286,8 +287,8 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
     enum gf_status status = check_terminals(command, error);
     if (!status)
         status = open_inputs(session, error);
-    /* The trace, the page and the logs are opened before any work, so that an error shows at once.
-     */
+    /* The trace, the page and the logs are opened before any work, so that an error is seen at
+     * once. */
     if (!status && command->trace)
         status = gf_output_open(command->trace, &session->trace, error);
     if (!status && command->profile == GF_PROFILE_HTML)
@@ -315,8 +316,6 @@ static void close_session(struct session *session)
         gf_output_close(session->page);
 }
 
-/* ---- running ---- */
-
 static enum gf_status find_devices(struct session *session, int *count, struct gf_error *error)
 {
     const char *why = "";
@@ -334,7 +333,7 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
                : gf_fail(error, GF_ERROR_UNAVAILABLE, "--device=cuda:all: no CUDA device: %s", why);
 }
 
-/* Estimates matter only where there is a GPU. */
+/* Loads the figures if there is a GPU, since estimates matter only then. */
 static void load_figures(struct session *session)
 {
     const char *why_not;
@@ -356,12 +355,12 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
                          gf_archive_named(command->input[0]) || gf_archive_named(command->output);
     const bool profiled = is_profiled(command) || session->trace;
     struct gf_batch_state state;
-    /* For several pictures the peaks are not measured: measuring them takes longer than many a
-     * picture. */
+    /* For several pictures the peaks are not measured: measuring them takes longer than filtering
+     * many a picture. */
     command->options.profile = profiled && !several;
     command->options.spans = profiled;
     command->options.warn =
-        command->quiet ? NULL : drop_warning; /* the batch replaces it by its own */
+        command->quiet ? NULL : drop_warning; /* the batch replaces this function by its own */
     struct gf_batch_request request = {
         .chain = command->chain,
         .options = command->options,

@@ -24,9 +24,9 @@ enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replac
     return starting ? GF_LEAVING_AT_ONCE : GF_LEAVING_ORDERLY;
 }
 
-/* The clone runs in memory that it shares with the process that is ending. Therefore it calls
- * nothing but the kernel, and it gives up after a second, so that it never outlives a process that
- * does not end. */
+/* Waits until the parent has ended. The clone uses the memory of the process that is ending;
+ * therefore it calls nothing but the kernel. It gives up after a second, so that it never outlives
+ * a process that does not end. */
 static int keep(void *argument)
 {
     enum { TRIES = 1000 };
@@ -38,8 +38,8 @@ static int keep(void *argument)
     _exit(0);
 }
 
-/* The kernel frees the memory and the files of a process when their last user ends, and here that
- * is the clone. The clone sends nobody a signal when it ends. */
+/* The kernel frees the memory and the files of a process when their last user ends, and here the
+ * clone is the last user. The clone sends nobody a signal when it ends. */
 _Noreturn void gf_leave_handing_over(int status)
 {
     enum { STACK = 64 << 10 };

@@ -18,7 +18,7 @@
 static const struct measure {
     const char *name, *limit, *unit;
     int decimals;
-    bool most; /* the limit is the largest allowed value; otherwise the smallest */
+    bool most; /* true: the limit is the largest allowed value; false: the smallest */
     size_t offset;
 } measures[] = {
     {"largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
@@ -30,11 +30,11 @@ static const struct measure {
 enum { MEASURES = sizeof measures / sizeof *measures };
 
 struct limits {
-    double value[MEASURES]; /* NaN: there is none */
+    double value[MEASURES]; /* the limits of the measures; NaN: there is none */
 };
 
-/* Returns the measure with whose limit and "=" the text begins, as in "min-ssim=0.98"; NULL if
- * there is none. *value becomes the text behind the "=". */
+/* Returns the measure whose limit begins the text, as in "min-ssim=0.98"; NULL if there is none.
+ * *value becomes the text after the "=". */
 static const struct measure *find_limit(const char *text, const char **value)
 {
     for (int i = 0; i < MEASURES; i++) {
@@ -46,7 +46,7 @@ static const struct measure *find_limit(const char *text, const char **value)
     return NULL;
 }
 
-/* Whether the user probably means a text as a limit, even if it is wrong: "min-sim=0.9" or
+/* Whether the text is probably meant as a limit, even if it is wrong: "min-sim=0.9" or
  * "ssim=0.9". */
 static bool looks_like_limit(const char *text)
 {
@@ -58,8 +58,8 @@ static bool looks_like_limit(const char *text)
     return found;
 }
 
-/* Cuts the limits from the end of "a.png:min-ssim=0.98". A colon that no limit follows belongs to
- * the name. */
+/* Cuts the limits from the end of "a.png:min-ssim=0.98". A colon that is not before a limit belongs
+ * to the name. */
 static enum gf_status take_limits(char *name, struct limits *limits, struct gf_error *error)
 {
     const char *value, *end;
@@ -102,7 +102,7 @@ static void print_all(FILE *file, const struct gf_likeness *likeness)
 }
 
 /* Returns GF_ERROR_DIFFERENT if a limit is not kept; GF_ERROR_UNFIT if the pictures are too small
- * for its measure. */
+ * for a limit's measure. */
 static enum gf_status check_limits(const struct gf_likeness *likeness, const struct limits *limits,
                                    const char *name, struct gf_error *error)
 {

@@ -1,4 +1,5 @@
-/* gpufilter, the program: streams, signals, the action that the command line names, exit status. */
+/* The program gpufilter: its streams, its signals, the action that the command line names, and the
+ * exit status. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -42,10 +43,11 @@ static void on_signal(int number)
     _exit(128 + number);
 }
 
-static bool sigpipe_was_ignored; /* by the parent; then a closed pipe is reported as an error */
+static bool sigpipe_was_ignored; /* the parent ignores SIGPIPE; a closed pipe is then reported as an
+                                  * error */
 
-/* Whether standard output is a pipe that nobody reads any more. That is no error: the reader had
- * enough. */
+/* Whether standard output is a pipe that nobody reads any more. This is no error, since the reader
+ * has read enough. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -63,7 +65,8 @@ static void catch_signals(void)
         if (!sigaction(ending[i], NULL, &before) && before.sa_handler != SIG_IGN)
             sigaction(ending[i], &action, NULL);
     }
-    /* A closed pipe and a file at its size limit then become errors of write(). */
+    /* With these signals ignored, a closed pipe and a file at its size limit become errors of
+     * write(). */
     struct sigaction pipe;
     sigpipe_was_ignored = !sigaction(SIGPIPE, NULL, &pipe) && pipe.sa_handler == SIG_IGN;
     signal(SIGPIPE, SIG_IGN);
@@ -83,7 +86,7 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     const char *why = "";
     if (command->options.device == GF_DEVICE_CUDA && !gf_device_count(&why))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
-    /* If a device crashes the process, the lines before that are already printed. */
+    /* If a device crashes the process, the earlier lines have already been printed. */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     const enum gf_status status =
         gf_selftest(small_only, command->chain, print_line, NULL, &counts, error);
@@ -100,8 +103,8 @@ static void warn_of_options(const struct gf_command *command, int index)
     if (format == GF_FILE_AUTO && output.output)
         format = gf_file_format_named(output.output);
     const struct gf_file_type *const type = gf_file_type(format);
-    /* An option for all outputs is meant for those whose format knows it, so that nobody is warned
-     * of it. */
+    /* Options for all outputs are not warned of: each is meant for the outputs whose format uses
+     * it. */
     const uint64_t given = output.given & ~command->all.given;
     const struct gf_option *option;
     for (int i = 0; !command->quiet && type && (option = gf_option_at(i)); i++) {
@@ -193,7 +196,7 @@ int main(int argc, char **argv)
         status = act(&command, &error);
     struct gf_error flush_error = {0};
     const enum gf_status flushed = gf_flush_stdout(&flush_error);
-    if (status != GF_ERROR_OUTPUT) /* else that may be the same failure */
+    if (status != GF_ERROR_OUTPUT) /* otherwise the flush may have failed for the same reason */
         gf_message_add_error(flushed, &flush_error, &status, &error);
     gf_command_free(&command);
     free(words);

@@ -8,7 +8,7 @@
 #include "base/printable.h"
 #include "batch/request/option_names.h"
 
-static FILE *own; /* the stream of standard error; NULL stands for stderr */
+static FILE *own; /* the stream of standard error; NULL means stderr */
 
 FILE *gf_message_file(void)
 {
@@ -17,7 +17,7 @@ FILE *gf_message_file(void)
 
 void gf_message_silence_libraries(void)
 {
-#ifdef __GLIBC__ /* there stderr is a variable that leads libraries to the stream */
+#ifdef __GLIBC__ /* in glibc stderr is a variable, which leads libraries to the stream */
     static const cookie_io_functions_t nowhere;
     FILE *const discarding = fopencookie(NULL, "w", nowhere);
     if (!discarding)
@@ -73,7 +73,7 @@ enum gf_status gf_flush_stdout(struct gf_error *error)
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout))
         return GF_OK;
-    /* The error stems from an earlier write, and stdio has not kept its reason: another write fails
+    /* The error comes from an earlier write, and stdio has not kept its reason. Another write fails
      * for the same reason. */
     if (!errno && write(STDOUT_FILENO, "\n", 1) > 0)
         errno = 0;

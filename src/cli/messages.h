@@ -1,5 +1,5 @@
-/* What the program prints besides pictures: messages on standard error, and reports on the stream
- * that no picture uses. */
+/* Prints what is not a picture: messages on standard error, and reports on the stream that no
+ * picture uses. */
 #ifndef GF_CLI_MESSAGES_H
 #define GF_CLI_MESSAGES_H
 
@@ -7,31 +7,31 @@
 
 #include "cli/command/command.h"
 
-/* Prints "gpufilter: KIND TEXT" to standard error as one line; kind is "" or "warning: ". What
- * a terminal would obey, which file names may hold, becomes '?'. */
+/* Prints "gpufilter: KIND TEXT" to standard error as one line; `kind` is "" or "warning: ". Control
+ * characters, which file names may contain and terminals obey, become '?'. */
 void gf_message_print(const char *kind, const char *text);
-/* A warning; for gf_options.warn. */
+/* Prints a warning; this is the function gf_options.warn of the program. */
 void gf_message_warn(void *context, const char *text);
 
-/* Adds a further error, or GF_OK, to the run's. The graver of the two becomes the run's error, and
- * the other one is printed. */
+/* Adds a further error, or GF_OK, to the run's error. The graver of the two becomes the run's
+ * error, and the other one is printed. */
 void gf_message_add_error(enum gf_status further, const struct gf_error *further_error,
                           enum gf_status *status, struct gf_error *error);
 
-/* Standard error, for the program's own lines. */
+/* Returns the stream of standard error, for the program's own lines. */
 FILE *gf_message_file(void);
-/* Discards whatever libraries print to stderr from now on, on any thread: dav1d and libjxl print
- * that a file is damaged, as the program itself does, and have no switch against it. Call it while
- * there is one thread. */
+/* Discards whatever libraries print to stderr from now on, on any thread. dav1d and libjxl print
+ * that a file is damaged, as the program itself does, and have no option to prevent that. The
+ * process must have only one thread. */
 void gf_message_silence_libraries(void);
 
-/* The stream for a report: standard output, unless the picture or the trace goes there; then
- * standard error. */
+/* Returns the stream for a report: standard output, unless the picture or the trace goes there;
+ * then standard error. */
 FILE *gf_report_file(const struct gf_command *command);
-/* Flushes standard output; an error, such as a full disk, may stem from any earlier print. */
+/* Flushes standard output. An error, such as a full disk, may come from any earlier print. */
 enum gf_status gf_flush_stdout(struct gf_error *error) GF_CHECKED;
 
-/* Refuses a picture from standard input if that is a terminal. */
+/* Refuses a picture from standard input if standard input is a terminal. */
 enum gf_status gf_check_stdin(struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -7,7 +7,7 @@
 #include "report/page/picture_html.h"
 #include "report/profile/profile_html.h"
 
-/* The input and the output, where they are files. */
+/* Puts the input and the output on the page, if they are files. */
 static void put_pictures(FILE *file, const struct gf_command *command)
 {
     struct gf_page_picture before =

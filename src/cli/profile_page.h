@@ -1,4 +1,4 @@
-/* The page of a run (--profile=html:FILE). */
+/* Writes the page of a run (--profile=html:FILE). */
 #ifndef GF_CLI_PROFILE_PAGE_H
 #define GF_CLI_PROFILE_PAGE_H
 
@@ -6,12 +6,13 @@
 #include "report/batch/batch_report.h"
 #include "report/profile/profile_report.h"
 
-/* What it shows. */
+/* The contents of the page. */
 struct gf_profile_page {
     const struct gf_command *command;
     const struct gf_profile_report *report;
     const struct gf_profile *profile;
-    const struct gf_batch_report *batch; /* the batch's report, for several pictures; else NULL */
+    const struct gf_batch_report *batch; /* the batch's report, if there are several pictures; else
+                                          * NULL */
 };
 
 /* Writes the page. The function is a gf_report_writer, whose context is a struct gf_profile_page.

@@ -8,8 +8,8 @@
 
 #include "base/json.h"
 
-/* Lines come so rarely that a run of a few seconds prints none, and a picture of less than a second
- * has no bar. */
+/* The times are long, so that a run of a few seconds prints no lines, and a picture of less than a
+ * second has no bar. */
 static const double patience_s = 1, bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
 enum { BAR_CELLS = 24, COLUMNS_LEAST = 40 };
 
@@ -58,7 +58,8 @@ struct rates {
 static struct rates rates_of(const struct gf_batch_state *state)
 {
     struct rates rates = {.finished = state->done + state->failed + state->skipped, .left_s = NAN};
-    const double worked = (double)(state->done + state->failed); /* skipped files took no time */
+    const double worked = (double)(state->done + state->failed); /* skipped files are not counted,
+                                                                  * since they took no time */
     if (state->elapsed_s > 0) {
         rates.files_per_s = worked / state->elapsed_s;
         rates.pictures_per_s = (double)state->pictures / state->elapsed_s;

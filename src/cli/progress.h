@@ -1,4 +1,4 @@
-/* The progress of a batch: a bar on a terminal, lines of text, or lines of JSON. */
+/* Shows the progress of a batch: a bar on a terminal, lines of text, or lines of JSON. */
 #ifndef GF_CLI_PROGRESS_H
 #define GF_CLI_PROGRESS_H
 
@@ -10,23 +10,23 @@
 struct gf_progress {
     FILE *file;
     enum gf_progress_form form; /* never AUTO */
-    double tick_s;              /* between two calls of gf_progress_show() */
+    double tick_s;              /* the time between two calls of gf_progress_show() */
     int columns;
     bool colour;
-    bool drawn;  /* the bar stands in the terminal's last line */
+    bool drawn;  /* the bar is in the terminal's last line */
     bool single; /* there is one input, and the bar shows how much of its picture is done */
 };
 
-/* AUTO is a bar if the file is a terminal, and a line every ten seconds if it is not. A single
- * input has no lines, and its bar begins after a second. */
+/* Returns a progress that prints to `file`. AUTO means a bar if the file is a terminal, else a line
+ * every ten seconds. A single input has no lines, and its bar begins after a second. */
 struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size_t inputs);
 void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state *state,
                       bool at_end);
-/* Removes the bar, so that something else can be printed there. */
+/* Removes the bar, so that something else can be printed in its place. */
 void gf_progress_clear(struct gf_progress *progress);
 
-/* The kind of work that has taken most time: "decode", "upload", "filter", "download" or "encode";
- * "" at the beginning. */
+/* Returns the kind of work that has taken most time: "decode", "upload", "filter", "download" or
+ * "encode"; "" at the begin. */
 const char *gf_progress_bound(const struct gf_batch_state *state);
 
 #endif

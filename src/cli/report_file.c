@@ -24,7 +24,7 @@ enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write
     FILE *const file = fopencookie(&stream, "w", (cookie_io_functions_t){.write = write_to_output});
     if (!file)
         return gf_fail_memory(error);
-    /* For a stream of pictures the report of the last one stays in the file. */
+    /* For a stream of pictures the file keeps the report of the last one. */
     enum gf_status status = gf_output_rewind(output, error);
     if (!status)
         status = write(file, context, error);

@@ -1,4 +1,4 @@
-/* Reports that go to a file, which appears complete or not at all. */
+/* Writes reports to files. A file appears complete or not at all. */
 #ifndef GF_CLI_REPORT_FILE_H
 #define GF_CLI_REPORT_FILE_H
 
@@ -9,7 +9,7 @@
 /* Writes a report to the stream. */
 typedef enum gf_status gf_report_writer(FILE *file, const void *context, struct gf_error *error);
 
-/* Lets `write` write to the output, and commits it. */
+/* Calls `write` with a stream that leads to the output, and commits the output. */
 enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
                                const void *context, struct gf_error *error) GF_CHECKED;
 

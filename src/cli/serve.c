@@ -1,4 +1,4 @@
-/* --serve: a server of pictures in the foreground, and its end. */
+/* Runs a server of pictures in the foreground (--serve), or ends one (--serve=stop). */
 #include "cli/actions.h"
 
 #include "cli/messages.h"

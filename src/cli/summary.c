@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 
 static struct gf_batch_counts counts;
-static char how_to_resume[500]; /* ends the line; empty: no line is printed */
+static char how_to_resume[500]; /* the end of the line; empty: no line is printed */
 static bool on_terminal;
 
 void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size)
@@ -56,7 +56,7 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     return &counts;
 }
 
-/* printf() may not be called by a signal handler. */
+/* Appends a text. A signal handler must not call printf(). */
 static char *put_text(char *to, const char *text)
 {
     while (*text)
@@ -81,7 +81,7 @@ void gf_summary_interrupted(void)
     char line[sizeof how_to_resume + 150], *at = line;
     if (!*how_to_resume)
         return;
-    /* The terminal may show a progress bar and "^C" in this line. */
+    /* The terminal's last line may contain a progress bar and "^C". */
     at = put_text(at, on_terminal ? "\r\n" : "");
     at = put_text(at, "gpufilter: interrupted: ");
     at = put_number(at, counts.done);

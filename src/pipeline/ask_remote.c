@@ -1,5 +1,4 @@
-/* A picture that another process shall filter. This process opens the files and commits the
- * output. */
+/* Lets another process filter a picture. This process opens the files and commits the output. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -30,8 +29,7 @@ static void close_named(struct gf_remote_work *work)
 }
 
 /* Whether the remote may have the input. In a stream of several pictures each must be written
- * before the next one has come. Therefore a stream is handed over only if it ends at once, since it
- * is not read to its end. */
+ * before the next one has come. Therefore a stream is handed over only if it ends at once. */
 static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work)
 {
     const int count = gf_chain_files(chain, work->file_name, GF_REMOTE_FILES);
@@ -115,8 +113,8 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     return GF_ERROR_UNAVAILABLE;
 }
 
-/* The remote may still hold the output's descriptor and write to the file, so that the next attempt
- * opens another file. */
+/* The remote may still hold the output's descriptor and write to the file. Therefore the next
+ * attempt opens another file. */
 enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                         struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* Brings one picture through a pipeline, in as many attempts as its device needs. */
+/* Filters one picture by a pipeline, in as many attempts as its device needs. */
 #include "pipeline/pipeline_state.h"
 
 #include "base/time_limit.h"
@@ -8,10 +8,10 @@
 #include "codec/io/output.h"
 #include "engine/schedule.h"
 
-/* A part of the chain. It begins with the source, or with the picture that the part before has
- * made. */
+/* A part of the chain. Its input is the source, or the picture that the previous part has
+ * computed. */
 struct part {
-    struct gf_chain chain; /* its items are the pipeline's */
+    struct gf_chain chain; /* a copy of the pipeline's items */
     struct gf_source *source;
     const struct gf_image *in;
     struct gf_plan_request request;
@@ -23,7 +23,7 @@ static struct gf_format format_before(const struct part *part)
     return part->source ? part->source->format : part->in->format;
 }
 
-/* Attempts a part whose whole result the next part needs before it can be planned. Sets the part's
+/* Attempts a part whose whole result is needed before the next part can be planned. Sets the part's
  * profile to the result's profile. */
 static enum gf_status attempt_part(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                                    struct part *part, struct gf_image *image,
@@ -91,7 +91,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                         error);
 }
 
-/* Warns of PQ and HLG where the result is an image, which says nothing of its colours. */
+/* Warns of PQ and HLG if the result is an image in memory, since such an image says nothing about
+ * its colours. */
 static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                            const struct gf_metadata *metadata)
 {
@@ -101,7 +102,8 @@ static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_p
                 gf_input_name(task->input), colours);
 }
 
-/* Keeps the plan: pictures of one format need the same tables and taps. */
+/* Keeps the plan for the next picture, which needs the same tables and taps if it has the same
+ * format. */
 static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
 {
     gf_plan_free(&pipeline->last_plan);
@@ -141,8 +143,8 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     return status;
 }
 
-/* Goes through the chain up to a filter that needs a finished picture, lets that filter find its
- * box in the picture, and goes on with it and the filters behind it. */
+/* Attempts the chain in parts. A part ends before each filter that needs a finished picture; that
+ * filter finds its box in the picture and begins the next part. */
 enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_source *source, struct gf_error *error)
 {
@@ -183,7 +185,7 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     return status;
 }
 
-/* One attempt, which opens a source and a sink of its own. */
+/* Attempts the picture once, with a source and a sink of its own. */
 static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_error *error)
 {
@@ -191,8 +193,8 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
     enum gf_status status = GF_OK;
     pipeline->stages_done = pipeline->segments_done = 0;
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
-        task->remote_failed = true; /* the result's size is not known yet, and so the output's name
-                                     * is not either */
+        task->remote_failed = true; /* the remote needs the output's name, which is not known before
+                                     * the result's size */
         return GF_ERROR_UNAVAILABLE;
     }
     pipeline->remote_warn = pipeline->options.warn;
@@ -234,7 +236,8 @@ enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_p
     while (status && !pipeline->remote &&
            gf_pipeline_recover(pipeline, status, &failure, &failure)) {
         status = rewind_task(task, &failure);
-        pipeline->spans.count = 0; /* the profile shows the attempt that succeeds */
+        pipeline->spans.count = 0; /* the profile contains only the spans of the attempt that
+                                    * succeeds */
         if (!status)
             status = attempt_once(pipeline, task, &failure);
     }

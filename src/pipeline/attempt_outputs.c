@@ -1,8 +1,8 @@
-/* Several outputs of one picture. Each has its own plan, as if it were alone. The stages that
- * several plans share are computed once, from the source to a picture that is held whole, in the
- * device's memory where there is room, else in the host's; from there the plans go on, one after
- * another, each to its own output or to the next picture after which some of them differ. So the
- * bits are those of a pipeline for each output. */
+/* Filters one picture to several outputs. Each output has its own plan, as if it were alone. Stages
+ * with which several plans begin are computed once. Their result is a whole picture, which is held
+ * in the device's memory if it has room, else in the host's. From this picture the plans go on one
+ * after another, each to its own output or to the next shared picture. So the bits are those of a
+ * pipeline for each output. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -20,7 +20,7 @@ static void close_source(struct gf_several *several)
     several->source = NULL;
 }
 
-/* Opens the source from the start of the picture. Warnings about its header come once. */
+/* Opens the source at the start of the picture. Only the first call warns of the header. */
 static enum gf_status open_source(struct gf_several *several, bool again, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
@@ -36,7 +36,7 @@ static enum gf_status open_source(struct gf_several *several, bool again, struct
     return status;
 }
 
-/* Attempts one output like a pipeline that has no other output. */
+/* Attempts one output as a pipeline with a single output would. */
 static enum gf_status attempt_alone(struct gf_several *several, struct gf_branch *branch,
                                     struct gf_error *error)
 {
@@ -48,7 +48,8 @@ static enum gf_status attempt_alone(struct gf_several *several, struct gf_branch
     enum gf_status status = open_source(several, true, &why);
     if (!status)
         status = gf_pipeline_attempt(pipeline, branch->task, several->source, &why);
-    /* The buffers of the next output have other sizes. */
+    /* The buffers of the next output have other sizes, so that these are freed if memory is
+     * limited. */
     if (pipeline->options.memory_bytes && pipeline->buffers.backend)
         gf_buffer_pool_clear(&pipeline->buffers);
     if (status)
@@ -78,7 +79,8 @@ static void plan_group(struct gf_several *several, struct gf_group *group)
     group->count = count;
 }
 
-/* An upper bound of the memory that the group takes from the budget that pipelines share. */
+/* Returns an upper bound of the memory that the group needs from the budget that pipelines
+ * share. */
 static uint64_t bytes_of_group(const struct gf_several *several, const struct gf_group *group)
 {
     const struct gf_pipeline *const pipeline = several->pipeline;
@@ -97,7 +99,7 @@ static uint64_t bytes_of_group(const struct gf_several *several, const struct gf
     return 2 * picture + most + several->source->memory.bytes;
 }
 
-/* Attempts the outputs that take the same fraction of the picture's size. */
+/* Attempts the outputs that use the same fraction of the picture's size. */
 static enum gf_status attempt_group(struct gf_several *several, struct gf_group *group,
                                     struct gf_error *error)
 {
@@ -144,7 +146,8 @@ static void request_all(struct gf_several *several, int outputs, bool again)
                 gf_input_name(several->branch[0].task->input));
 }
 
-/* The next pending outputs, as many as take the same fraction of the picture's size. */
+/* Returns the next pending outputs: all that use the same fraction of the picture's size as the
+ * first. */
 static struct gf_group next_group(struct gf_several *several, int outputs)
 {
     struct gf_group group = {.count = 0};
@@ -169,7 +172,8 @@ static enum gf_status attempt_groups(struct gf_several *several, int outputs,
         const int reduction = group.member[0]->request.reduction;
         if (again)
             status = open_source(several, true, error);
-        /* The requests refer to the profiles of the source, which has been opened again. */
+        /* The requests refer to the profiles of the source. The source has been opened again, so
+         * they are made again. */
         if (!status && again)
             request_all(several, outputs, true);
         if (!status && reduction > 1)

@@ -1,4 +1,4 @@
-/* Takes the outputs of one picture from the stages that they share to their files. */
+/* Computes the outputs of one picture, from the stages that outputs share to the files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "codec/common/source.h"
 #include "pipeline/branches.h"
 
-/* Whether such a failure may pass in another attempt. */
+/* Whether another attempt may succeed after such a failure. */
 static bool is_of_device(const struct gf_several *several, enum gf_status status)
 {
     return several->pipeline->on_cuda &&
@@ -16,8 +16,8 @@ static bool is_of_device(const struct gf_several *several, enum gf_status status
 
 /* ---- how an output ends ---- */
 
-/* Keeps the profile of the output that has just ended. Work that outputs share counts for the first
- * of them. */
+/* Keeps the profile of the output that has just ended. Work that outputs share is counted for the
+ * first of these outputs. */
 static enum gf_status keep_profile(struct gf_several *several, struct gf_branch *branch,
                                    struct gf_error *error)
 {
@@ -69,8 +69,6 @@ enum gf_status gf_group_fail(struct gf_several *several, const struct gf_group *
     return GF_OK;
 }
 
-/* ---- plans ---- */
-
 enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *branch, int begin,
                               struct gf_format in, struct gf_error *error)
 {
@@ -86,7 +84,7 @@ enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *bran
     const enum gf_status status =
         gf_pipeline_plan_part(pipeline, &task, &part, in, &branch->request, &plan, error);
     if (last)
-        *branch->task = task; /* with the output */
+        *branch->task = task; /* the branch's task ends with the output */
     if (branch->planned)
         gf_plan_free(&branch->plan);
     branch->plan = plan;
@@ -95,8 +93,8 @@ enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *bran
     return status;
 }
 
-/* At the end of a part, where the branch stands: finds the next filter's box in the picture, and
- * plans the next part. */
+/* Ends a part of the chain at `image`: finds the next filter's box in the picture, and plans the
+ * next part. */
 static enum gf_status enter_next_part(struct gf_several *several, struct gf_branch *branch,
                                       const struct gf_image *image, struct gf_error *error)
 {
@@ -117,8 +115,6 @@ static bool has_box(const struct gf_several *several, const struct gf_branch *br
     return gf_chain_next_box(chain, 0) < chain->count;
 }
 
-/* ---- stages ---- */
-
 static uint64_t held_bytes(const struct gf_held *held)
 {
     return held && !held->on_device
@@ -126,7 +122,7 @@ static uint64_t held_bytes(const struct gf_held *held)
                : 0;
 }
 
-/* Whether a picture of the format fits beside what the group's outputs take. */
+/* Whether memory has room for a picture of the format besides what the group's outputs need. */
 static bool has_room(const struct gf_several *several, const struct gf_group *group,
                      const struct gf_held *from, struct gf_format format)
 {
@@ -146,7 +142,7 @@ static bool has_room(const struct gf_several *several, const struct gf_group *gr
            gf_pipeline_memory_limit(pipeline);
 }
 
-/* Takes memory of the pool, which keeps it for the next picture. */
+/* Allocates the image in the pool's memory. The pool keeps the memory for the next picture. */
 static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_format format,
                                       struct gf_image *image, struct gf_error *error)
 {
@@ -160,7 +156,7 @@ static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_fo
                                  format.width, format.height);
 }
 
-/* Schedules the branch's next stages, up to the one before `end`, and keeps their result. */
+/* Schedules the branch's next stages, up to the stage before `end`, and keeps their result. */
 static enum gf_status hold_result(struct gf_several *several, const struct gf_branch *branch,
                                   int end, const struct gf_held *from, bool on_device,
                                   struct gf_held *to, struct gf_error *error)
@@ -196,7 +192,7 @@ static void release_held(struct gf_several *several, struct gf_held *held)
     held->image.data = NULL;
 }
 
-/* Schedules the rest of the branch's last part from the picture to its output. */
+/* Schedules the rest of the branch's last part, from the picture `from` to the branch's output. */
 static enum gf_status write_branch(struct gf_several *several, struct gf_branch *branch,
                                    const struct gf_held *from, struct gf_error *error)
 {
@@ -255,7 +251,7 @@ enum gf_status gf_group_advance(struct gf_several *several, const struct gf_grou
         enum gf_status status = GF_OK;
         for (int i = 0; from && !status && i < group->count; i++)
             status = advance_alone(several, group->member[i], from, error);
-        return status; /* without a picture to begin with, the branches are still pending */
+        return status; /* before the first shared picture, the branches are still pending */
     }
     enum gf_status status =
         hold_result(several, first, first->done + common, from, on_device, &held, &why);
@@ -270,7 +266,7 @@ enum gf_status gf_group_advance(struct gf_several *several, const struct gf_grou
     return status;
 }
 
-/* Takes a branch to its end from the picture, since it shares nothing more with others. */
+/* Computes the rest of a branch that shares no more stages with others. */
 static enum gf_status advance_alone(struct gf_several *several, struct gf_branch *branch,
                                     const struct gf_held *from, struct gf_error *error)
 {
@@ -286,13 +282,13 @@ static enum gf_status advance_alone(struct gf_several *several, struct gf_branch
     return GF_OK;
 }
 
-/* Whether the two branches go on with the same stage. */
+/* Whether the next stage of both branches is the same. */
 static bool go_together(const struct gf_branch *a, const struct gf_branch *b)
 {
     return gf_plan_common(&a->plan, a->done, &b->plan, b->done) > 0;
 }
 
-/* Takes all members of the group on from a picture that they share. */
+/* Computes the rest of all members of the group from a picture that they share. */
 static enum gf_status advance_members(struct gf_several *several, const struct gf_group *group,
                                       const struct gf_held *from, struct gf_error *error)
 {

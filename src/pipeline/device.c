@@ -1,4 +1,4 @@
-/* Which device a pipeline runs on, and what it tries when that fails. */
+/* Chooses the device of a pipeline, and what is tried when the device fails. */
 #include <stdio.h>
 
 #include "chain/variants.h"
@@ -53,7 +53,7 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
     return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
-/* Whether any of the outputs has a filter. */
+/* Whether any output has a filter. */
 static bool any_filters(const struct gf_pipeline *pipeline)
 {
     bool any = false;
@@ -101,8 +101,8 @@ enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf
     return use_cuda(pipeline, "there is a GPU", error);
 }
 
-/* Four lanes keep both directions of the bus busy. Between codecs each lane more would only take a
- * band more of pinned memory. */
+/* Four lanes keep both directions of the bus busy. Between codecs, each further lane would only
+ * need more pinned memory. */
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.serial)

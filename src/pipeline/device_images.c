@@ -1,11 +1,12 @@
-/* Pictures that the GPU's coders decode and encode in device memory. */
+/* Decodes and encodes pictures in device memory by the GPU's coders. */
 #include "pipeline/pipeline_state.h"
 
 #include "codec/common/source.h"
 #include "engine/bands.h"
 
-/* The largest file that is decoded or encoded on the device: the budget of host memory has to hold
- * the input's file and the encoded result, which may be as large as the input. */
+/* Returns the size of the largest file that is decoded or encoded on the device. The budget of host
+ * memory has to hold the input's file and the encoded result, which may be as large as the
+ * input. */
 static uint64_t file_bytes_most(const struct gf_pipeline *pipeline)
 {
     return gf_pipeline_resolved(pipeline).memory_bytes / 2;
@@ -93,7 +94,7 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                      pipeline->options.serial, plan->in, file_bytes_most(pipeline),
                                      &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
-        return status; /* before the device's start is waited for */
+        return status; /* a failure is reported before the thread waits for the device's start */
     status = calls->ready(pipeline->backend, error);
     if (!status)
         status = calls->coders(pipeline->backend, &device_images->coders, error);

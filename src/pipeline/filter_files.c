@@ -1,4 +1,4 @@
-/* Pictures as files hold them: from files, streams and memory to files, streams and memory. */
+/* Filters pictures from files, streams and memory to files, streams and memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
         destination->done(destination->context, task->number, task->path, &pipeline->profile);
     gf_output_close(task->output);
     task->output = NULL;
-    /* Only after the output is in place: a live stream may be long in sending the next picture. */
+    /* The next picture is looked for only after this output is in place, since a live stream may
+     * send it much later. */
     return status || !destination->several ? status
                                            : gf_pipeline_find_next(pipeline, task, more, error);
 }
@@ -126,7 +127,8 @@ void gf_free(void *memory)
     free(memory);
 }
 
-/* The format of a result whose size depends on the pixels: the picture is made, and dropped. */
+/* Finds the format of a result whose size depends on the pixels. For this the picture is filtered,
+ * and the result is dropped. */
 static enum gf_status find_format(struct gf_pipeline *pipeline, struct gf_input *input,
                                   enum gf_file_format content, struct gf_format *format,
                                   struct gf_error *error)

@@ -1,5 +1,4 @@
-/* The pictures of an input, one after another: the format of the next one, and whether there is
- * one. */
+/* Finds the next picture of an input, and its format. */
 #include <string.h>
 
 #include "codec/common/checks.h"
@@ -25,7 +24,7 @@ enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, stru
                    gf_output_name(task->output), task->destination->several_hint);
 }
 
-/* After a picture in plain text there may be a few line breaks, and zeros after others. */
+/* Passes over the line breaks, blanks and zeros that may follow a picture. */
 static enum gf_status pass_gap(struct gf_input *input, struct gf_error *error)
 {
     unsigned char next, taken;
@@ -48,8 +47,8 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     struct gf_input *const input = task->input;
     const char *const name = gf_input_name(input);
     const char *const own = gf_file_format_name(task->own_format);
-    /* Such a file is one picture to all programs. Behind it stand previews that the header does not
-     * name, and what only the makers of cameras read. */
+    /* Such a file is one picture to all programs. After it there are only previews that the header
+     * does not name, and data that only the makers of cameras read. */
     const bool lone = !gf_input_is_stream(input) && task->own_format != GF_FILE_PNM &&
                       task->own_format != GF_FILE_PAM;
     *found = false;
@@ -63,7 +62,7 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     if (status || !got)
         return status;
     const enum gf_file_format format = gf_file_format_of(head, got);
-    /* A picture of a format that is not read fails when its turn comes. */
+    /* A picture of a format that is not read counts as found. It fails later, when it is opened. */
     *found = lone ? format == task->own_format : format || gf_foreign_format(head, got);
     if (!*found && !(lone && format == GF_FILE_AUTO))
         gf_warn(&pipeline->options, "%s: what follows picture %d is no %s: left out", name,

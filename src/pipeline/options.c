@@ -29,7 +29,7 @@ void gf_options_init(struct gf_options *options, size_t size)
     options->size = size;
 }
 
-/* The members that are an int or an enum. */
+/* The members of type int or enum. */
 static const struct member {
     const char *name;
     size_t offset;

@@ -1,5 +1,5 @@
-/* The host memory of a picture: what its codecs, its stages and its second pictures take, and how
- * much they may take. */
+/* Computes how much host memory a picture needs for codecs, stages and second pictures, and how
+ * much it may use. */
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
@@ -9,7 +9,7 @@
 
 /* A limit below this one would refuse pictures that fit into a processor's cache. */
 #define LIMIT_LEAST ((uint64_t)1 << 20)
-/* What bands get beside codecs and pictures that take all the memory. */
+/* The memory that bands get if codecs and pictures use all the rest. */
 #define BANDS_LEAST ((uint64_t)8 << 20)
 
 static uint64_t bytes_of(struct gf_format format)
@@ -20,7 +20,7 @@ static uint64_t bytes_of(struct gf_format format)
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
 {
     uint64_t most = 0, before = 0;
-    if (pipeline->on_cuda) /* whole pictures lie in device memory, as far as there is room */
+    if (pipeline->on_cuda) /* whole pictures are in device memory, if it has room */
         return 0;
     for (int s = 0; s + 1 < plan->segment_count; s++) {
         const uint64_t bytes = bytes_of(plan->segment[s].out);
@@ -39,7 +39,7 @@ uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
     return limit > LIMIT_LEAST ? limit : LIMIT_LEAST;
 }
 
-/* Whether the pipeline is a worker's, which has a share of the memory for bands alone. */
+/* Whether the pipeline belongs to a worker, whose share of the memory is for bands alone. */
 static bool is_workers(const struct gf_pipeline *pipeline)
 {
     return pipeline->memory_budget &&
@@ -53,7 +53,7 @@ uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t tak
     return own > taken && own - taken > least ? own - taken : least;
 }
 
-/* Fails where that is more than the picture may take. */
+/* Fails if the picture needs more memory than it may use. */
 static enum gf_status check_bytes(const struct gf_pipeline *pipeline, const char *name,
                                   struct gf_codec_memory memory, struct gf_error *error)
 {

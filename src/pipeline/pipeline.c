@@ -15,7 +15,7 @@ const char *gf_version(void)
     return GF_VERSION;
 }
 
-/* Parses the chain, whose second pictures keep to the options' limits unless the caller has set
+/* Parses the chain. Its second pictures must keep to the options' limits, unless the caller has set
  * limits for this thread. */
 static enum gf_status parse_within(const char *text, const struct gf_options *options,
                                    struct gf_chain *chain, struct gf_error *error)
@@ -40,7 +40,7 @@ enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options, struct gf_error *error)
 {
-    gf_plan_free(&pipeline->last_plan); /* its parameters are the chain's */
+    gf_plan_free(&pipeline->last_plan); /* its parameters belong to the chain */
     gf_chain_free(&pipeline->chain);
     pipeline->chain = (struct gf_chain){0};
     enum gf_status status = gf_pipeline_set_options(pipeline, options, error);
@@ -56,7 +56,8 @@ void gf_pipeline_select(struct gf_pipeline *pipeline, int output)
     gf_options_of_output(&pipeline->options, &pipeline->output[output].options);
 }
 
-/* Reads the chains and the options of all outputs; the pipeline has those of the first already. */
+/* Reads the chains and the options of all outputs. The pipeline already has the chain and the
+ * options of the first output. */
 static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
                                         const struct gf_pipeline_output *output, int count,
                                         struct gf_error *error)
@@ -79,7 +80,7 @@ static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
     return status;
 }
 
-/* Warns of what the readers of the chain's second pictures warned of, unless another pipeline has
+/* Passes on the warnings of the readers of the chain's second pictures, unless another pipeline has
  * done so. */
 static void warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf_chain *chain)
 {
@@ -98,7 +99,8 @@ static void warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf
     }
 }
 
-/* `output` lists several outputs; the chain and the options are then those of the first. */
+/* `output` lists several outputs, or is NULL. The chain and the options must be those of the first
+ * output. */
 static enum gf_status open_pipeline(const char *chain, const struct gf_options *options,
                                     const struct gf_pipeline_output *output, int count,
                                     struct gf_remote *remote, struct gf_pipeline **pipeline,

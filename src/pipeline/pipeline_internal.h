@@ -1,4 +1,4 @@
-/* What the program and the tests need of a pipeline beyond its public functions. */
+/* Functions of a pipeline for the program and the tests, beyond its public functions. */
 #ifndef GF_PIPELINE_PIPELINE_INTERNAL_H
 #define GF_PIPELINE_PIPELINE_INTERNAL_H
 
@@ -9,9 +9,10 @@
 #include "engine/backend.h"
 #include "engine/schedule.h"
 
-/* A picture as a file is, in memory. */
+/* A picture in memory, encoded as in a file. */
 struct gf_bytes {
-    enum gf_file_format format; /* the format that is wanted; GF_FILE_AUTO: as the options say */
+    enum gf_file_format format; /* the format that is wanted; GF_FILE_AUTO: the format that the
+                                 * options name */
     const char *name;           /* for messages */
     void *data;                 /* malloc */
     size_t size;
@@ -25,7 +26,7 @@ struct gf_pipeline_output {
     const char *chain;
     struct gf_options options;
 };
-/* As gf_pipeline_open, for a pipeline that makes 1..GF_PIPELINE_OUTPUTS_MAX outputs of each
+/* Does what gf_pipeline_open() does, for a pipeline with 1..GF_PIPELINE_OUTPUTS_MAX outputs of each
  * picture. */
 enum gf_status gf_pipeline_open_outputs(const struct gf_pipeline_output *output, int count,
                                         struct gf_pipeline **pipeline,
@@ -34,27 +35,29 @@ enum gf_status gf_pipeline_open_outputs(const struct gf_pipeline_output *output,
  * them. given may be NULL: the defaults. */
 enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
                                 struct gf_error *error) GF_CHECKED;
-/* Copies the options that each of several outputs has for itself: its format and how it is
+/* Copies those options that each of several outputs has for itself: its format and how it is
  * encoded. */
 void gf_options_of_output(struct gf_options *options, const struct gf_options *from);
 
-/* Where the pictures of one input go. Most inputs hold one picture; one of PNM, JPEG or PNG may
- * hold many. A pipeline with several outputs has a destination for each. */
+/* The destination of the pictures of one input. Most inputs hold one picture; an input of PNM, JPEG
+ * or PNG may hold many. A pipeline with several outputs has a destination for each output. */
 struct gf_destination {
-    struct gf_bytes *bytes; /* not NULL: one picture goes there; the members below are for files */
-    /* The path of the output for the input's number-th picture, from 1; valid until the next call.
-     * content: the input's file format. May make folders. */
+    struct gf_bytes *bytes; /* not NULL: the only picture is stored there; the members below are for
+                             * files */
+    /* Returns the path of the output for the input's picture number `number`, counted from 1. The
+     * path is valid until the next call. `content` is the input's file format. The function may
+     * make folders. */
     enum gf_status (*choose)(void *context, int number, enum gf_file_format content,
                              struct gf_format result, const char **path, struct gf_error *error);
-    /* Called when the output of a picture is complete under its name, or in bytes; NULL: nothing is
-     * called. */
+    /* Is called when the output of a picture is complete under its name, or in `bytes`. May be
+     * NULL. */
     void (*done)(void *context, int number, const char *path, const struct gf_profile *profile);
     bool several; /* there are names for more than one picture */
     /* if `several` is false: what a user can do about an input that holds several pictures */
     const char *several_hint;
     void *context;
     bool left_out; /* with several outputs: this output is not wanted */
-    /* With several outputs: how this output ended. It is complete if status is GF_OK and
+    /* With several outputs: the end of this output. The output is complete if status is GF_OK and
      * `delivered` is true. */
     bool delivered;
     enum gf_status status;
@@ -67,19 +70,19 @@ struct gf_file_bytes {
     size_t size;
 };
 
-/* Like gf_pipeline_run_file, with a destination for each output of the pipeline. `bytes` holds the
- * input, whose name is then for messages; NULL: the input is the path of a file. Pictures before a
- * picture that fails stay done. Work that several outputs share is done once: the decoding, where
- * they take the same fraction of the picture's size, and the stages with which their plans begin.
- * An output that fails leaves the others unchanged; the status and the error are those of the first
- * output that failed. */
+/* Does what gf_pipeline_run_file() does, with a destination for each output of the pipeline. If
+ * `bytes` is not NULL, it holds the input, and `input` is only a name for messages; otherwise
+ * `input` is the path of a file. If a picture fails, the outputs of earlier pictures stay. Work
+ * that several outputs share is done once: the decoding, if they use the same fraction of the
+ * picture's size, and the stages with which their plans begin. An output that fails does not affect
+ * the other outputs; the status and the error are those of the first output that failed. */
 enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const char *input,
                                            const struct gf_file_bytes *bytes,
                                            struct gf_destination *destination,
                                            struct gf_error *error) GF_CHECKED;
 
-/* What an input's header says: the file format, and the formats of its first picture and of the
- * result. Where the result's format depends on the pixels (trim), gf_pipeline_peek() makes the
+/* The facts in an input's header: the file format, and the formats of its first picture and of the
+ * result. If the result's format depends on the pixels (trim), gf_pipeline_peek() filters the
  * picture. */
 struct gf_peek {
     enum gf_file_format content;
@@ -87,40 +90,40 @@ struct gf_peek {
 };
 enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *input,
                                 struct gf_peek *peek, struct gf_error *error) GF_CHECKED;
-/* The request for a plan for the source's picture. Where the chain is content with a smaller
- * picture, the source is set to decode a smaller one. */
+/* Returns the request for a plan for the source's picture. If a smaller picture is enough for the
+ * chain, the source is set to decode a smaller one. */
 struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
                                            struct gf_source *source);
-/* From now on the second pictures that this thread reads keep to options->max_pixels and
- * options->memory_bytes, whatever the options of the pipeline are that reads them; NULL: the
- * options of that pipeline count. */
+/* Sets the limits for the second pictures that this thread reads: options->max_pixels and
+ * options->memory_bytes replace the options of the pipelines that read them. With NULL the
+ * pipelines' own options are used. */
 void gf_second_pictures_set_limits(const struct gf_options *options);
-/* The options that were set so; NULL: none. */
+/* Returns the options set by gf_second_pictures_set_limits(), or NULL. */
 const struct gf_options *gf_second_pictures_limits(void);
-/* Why this device runs, for the profile. */
+/* Sets the reason for the choice of the device, for the profile. */
 void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason);
 
-/* From now on whole pictures in host memory count against this budget, which other pipelines
- * share. */
+/* Makes whole pictures in host memory count against this budget, which other pipelines share. */
 void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_budget *memory_budget);
 
-/* Lets another thread see the progress of the picture that the pipeline filters. */
+/* Lets another thread read the progress of the picture that the pipeline filters. */
 void gf_pipeline_share_progress(struct gf_pipeline *pipeline,
                                 struct gf_schedule_progress *progress);
 
-/* Closes the pipeline's backend and uses `backend` from now on, which the pipeline then owns.
- * on_cuda: treat it as a GPU, whose failures are recovered from. */
+/* Closes the pipeline's backend and replaces it by `backend`, which the pipeline then owns.
+ * `on_cuda` tells to treat it as a GPU, after whose failures the pipeline makes further
+ * attempts. */
 void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend,
                                  bool on_cuda);
-/* The pipeline's own options; a change takes effect with the next picture. */
+/* Returns the pipeline's own options. A change takes effect with the next picture. */
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline);
 const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
 /* ---- pictures that another process filters ---- */
 
-enum { GF_REMOTE_FILES = 8 }; /* the most that a chain may name */
+enum { GF_REMOTE_FILES = 8 }; /* the most files that a chain may name */
 
-/* A picture of one file that shall be written to another file, as a process hands it to the process
- * that filters it. */
+/* A picture of one file that is to be written to another file. One process sends this struct to the
+ * process that filters the picture. */
 struct gf_remote_work {
     const char *chain;              /* NULL or "": none */
     struct gf_options options;      /* options.format is the format of the output, not
@@ -134,23 +137,23 @@ struct gf_remote_work {
     int file[GF_REMOTE_FILES];             /* descriptors, which stay the caller's */
     struct gf_schedule_progress *progress; /* NULL: nobody reads it */
 };
-/* What the process that filtered the picture reports; members that struct gf_profile has too mean
- * the same. */
+/* The report of the process that filtered the picture. Members that struct gf_profile has, too,
+ * have the same meaning. */
 struct gf_remote_result {
-    int64_t in_end;    /* the offset of the first byte behind the picture, counted from the
-                        * picture's begin */
+    int64_t in_end;    /* the offset of the first byte after the picture, counted from the picture's
+                        * begin */
     int64_t out_bytes; /* written from the start of the output */
     int lanes, band_rows;
     bool device_decoded, device_encoded;
     char device[96];
-    double run_s;                         /* from the request to the result */
-    struct gf_times spans[GF_SPAN_KINDS]; /* in that time, from its beginning */
+    double run_s;                         /* the time from the request to the result */
+    struct gf_times spans[GF_SPAN_KINDS]; /* the spans in that time, counted from its begin */
 };
 
 enum gf_remote_outcome {
-    GF_REMOTE_DONE,   /* with the status that comes with it */
-    GF_REMOTE_ABSENT, /* nobody took the work */
-    GF_REMOTE_FAILED, /* the remote took the picture and failed, and *error says how */
+    GF_REMOTE_DONE,   /* the remote filtered the picture; *status is the result */
+    GF_REMOTE_ABSENT, /* no process accepted the work */
+    GF_REMOTE_FAILED, /* the remote accepted the picture and failed, as *error says */
 };
 /* A connection to a process that filters pictures (src/server). */
 struct gf_remote {
@@ -164,21 +167,21 @@ struct gf_remote {
     bool own;
 };
 
-/* Like gf_pipeline_open, but `remote` filters the pictures; the pipeline owns it even after a
- * failure. A picture that fails there is filtered again here, with a warning, and so are all later
- * pictures. Only then is the device of this process started. */
+/* Opens a pipeline whose pictures `remote` filters. The pipeline owns `remote` even after a
+ * failure. If a picture fails there, it is filtered again here, with a warning, and so are all
+ * later pictures. Only then is the device of this process started. */
 enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
                                        struct gf_remote *remote, struct gf_pipeline **pipeline,
                                        struct gf_error *error) GF_CHECKED;
-/* Pictures that the remote does not take are filtered on the CPU, whatever device the options name.
- */
+/* Makes the CPU filter the pictures that the remote does not accept, whatever device the options
+ * name. */
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);
 /* Whether the remote filtered the last picture. */
 bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline);
-/* How many bytes of device memory the pipeline keeps in buffers between two pictures. */
+/* Returns how many bytes of device memory the pipeline keeps in buffers between two pictures. */
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
-/* Filters a picture for a pipeline of another process. This pipeline takes over the work's chain
- * and options, except for the device, its index, and the budget of its memory. It owns both
+/* Filters a picture for a pipeline of another process. This pipeline uses the work's chain and
+ * options, except for the device, its index, and the budget of its memory. It owns both
  * descriptors. */
 enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
                                               const struct gf_remote_work *work,
@@ -187,13 +190,13 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
 
 /* ---- the parts of a pipeline ---- */
 
-/* Waits until the backend has started. With GF_DEVICE_AUTO *backend is the CPU's if the GPU does
- * not start. */
+/* Waits until the backend has started. With GF_DEVICE_AUTO *backend becomes the CPU's backend if
+ * the GPU does not start. */
 enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
                                  bool *on_cuda, struct gf_error *error) GF_CHECKED;
-/* The number of lanes for the next picture; a picture of fewer bands uses fewer. */
+/* Returns the number of lanes for the next picture. A picture with fewer bands uses fewer lanes. */
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline);
-/* The options for the next picture, in which a memory budget of 0 is replaced by the default. */
+/* Returns the options for the next picture, in which the default replaces a memory budget of 0. */
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline);
 
 #endif

@@ -14,86 +14,93 @@
 #include "engine/buffer_pool.h"
 #include "pipeline/pipeline_internal.h"
 
-/* One of several outputs. */
+/* The chain and the options of one of several outputs. */
 struct gf_output_choice {
     struct gf_chain chain;
     struct gf_options options;
 };
 
-/* Where a picture lies that several outputs share. */
+/* The place of a picture that several outputs share. */
 enum gf_hold {
     GF_HOLD_ON_DEVICE, /* where there is one */
     GF_HOLD_ON_HOST,
-    GF_HOLD_NOWHERE /* each output decodes for itself */
+    GF_HOLD_NOWHERE /* nowhere: each output decodes the picture for itself */
 };
 
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
-    struct gf_plan last_plan;        /* the next picture's plan may take over the constants of this
-                                      * one */
-    struct gf_output_choice *output; /* [outputs]: the pipeline's chain is always the chain of one
-                                      * of them */
-    int outputs;                     /* 0: there is only one */
-    struct gf_remote *remote;        /* NULL: pictures are done here */
+    struct gf_plan last_plan;        /* the plan of the last picture, whose constants the next plan
+                                      * may take over */
+    struct gf_output_choice *output; /* [outputs] elements; the pipeline's own chain is always the
+                                      * chain of one of them */
+    int outputs;                     /* the number of outputs; 0: there is only one */
+    struct gf_remote *remote;        /* NULL: this process filters the pictures */
     char *chain_text;                /* for the remote; in a remote, of the last picture */
-    bool cpu_for_remote;             /* does what the remote does not */
-    void (*remote_warn)(void *context, const char *text); /* takes the remote's warnings */
+    bool cpu_for_remote;             /* the CPU filters the pictures that the remote does not
+                                      * accept */
+    void (*remote_warn)(void *context, const char *text); /* receives the remote's warnings */
     struct gf_backend *backend;                           /* NULL while there is a remote */
     const struct gf_backend *described;                   /* by profile.device */
     bool on_cuda;
-    int band_rows;                /* of the next attempt; 0: chosen */
-    bool has_begun, has_finished; /* begun, and ended, a picture */
+    int band_rows;                /* the rows of a band in the next attempt; 0: the pipeline
+                                   * chooses */
+    bool has_begun, has_finished; /* whether a picture has begun, and whether one has ended */
     struct gf_buffer_pool buffers;
-    bool device_codec_used;                 /* by the last attempt */
-    bool no_device_codec;                   /* for the next attempts at this picture */
+    bool device_codec_used;                 /* the last attempt used the GPU's codec */
+    bool no_device_codec;                   /* the next attempts at this picture do not use the
+                                             * GPU's codec */
     enum gf_hold hold;                      /* likewise */
     struct gf_memory_budget *memory_budget; /* NULL: memory is not shared */
-    bool budget_taken;                      /* for all that the picture needs */
+    bool budget_taken;                      /* the budget has been taken for all that the picture
+                                             * needs */
     bool holds_buffers;                     /* a picture in the pool's memory is still needed */
     struct gf_schedule_progress *progress;  /* NULL: nobody reads it */
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
-    int stages_done, segments_done; /* how many the earlier parts of the chain have added to the
-                                     * profile */
+    int stages_done, segments_done; /* the numbers of stages and segments that earlier parts of the
+                                     * chain have added to the profile */
 };
 
-/* One picture on its way from an input to a destination, or from one image to another. */
+/* One picture, from an input to a destination or from one image to another. */
 struct gf_picture_task {
     struct gf_input *input;
     const struct gf_destination *destination;
-    int number;                                  /* of the picture in the input, from 1 */
-    enum gf_file_format own_format, file_format; /* the input's and the output's */
-    const char *path;                            /* that the destination chose */
+    int number;                                  /* the number of the picture in the input, from
+                                                  * 1 */
+    enum gf_file_format own_format, file_format; /* the file formats of the input and of the
+                                                  * output */
+    const char *path;                            /* the path that the destination chose */
     struct gf_output *output;                    /* NULL until the result's format is known */
     const struct gf_image *image_in;
-    struct gf_image *image_out; /* where its data is NULL, it is allocated when the result's format
-                                 * is known */
-    uint64_t image_bytes;       /* of pictures between parts of the chain */
-    int reduction;              /* of the decoding: 1, 2, 4 or 8 */
-    int width, height;          /* of the whole picture */
+    struct gf_image *image_out; /* its data is NULL at first if it is to be allocated when the
+                                 * result's format is known */
+    uint64_t image_bytes;       /* the bytes of pictures between parts of the chain */
+    int reduction;              /* the reduction of the decoding: 1, 2, 4 or 8 */
+    int width, height;          /* the size of the whole picture */
     uint64_t codec_bytes;       /* memory that the codecs need, as gf_codec_memory counts it */
     uint64_t second_bytes;      /* the memory of second pictures, which other pipelines may share */
     bool remote_failed;         /* the remote failed, so that the picture has to be filtered here */
-    /* image_in or image_out lies in the device's memory; image_out is taken from the pool. */
+    /* Whether image_in or image_out is in the device's memory; image_out is then from the pool. */
     bool in_on_device, out_on_device;
-    /* With several outputs: how this one ended, and its profile. */
+    /* With several outputs: how this output ended, and its profile. */
     bool ended;
     enum gf_status status;
     struct gf_error error;
     struct gf_profile profile;
-    size_t first_span; /* its spans begin here among the pipeline's spans; there are
+    size_t first_span; /* the index of the task's first span among the pipeline's spans; there are
                         * profile.span_count of them */
 };
 
-/* Prepares another attempt after a failure of the device: first without the GPU's codec, then in
- * smaller bands, then, with GF_DEVICE_AUTO, on the CPU. False: there is nothing left to try. */
+/* Prepares another attempt after a failure of the device: first without the GPU's codec, then with
+ * smaller bands, then, with GF_DEVICE_AUTO, on the CPU. Returns false if there is nothing left to
+ * try. */
 bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
                          const struct gf_error *why, struct gf_error *error);
 
-/* Plans a part of the chain for the task's picture. Where the task has a destination, this is the
- * last part, and the output is opened unless it is open. */
+/* Plans a part of the chain for the task's picture. If the task has a destination, this is the last
+ * part, and the output is opened unless it is open. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *request, struct gf_plan *plan,
@@ -102,7 +109,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
 /* Gives the output the pipeline's options. */
 void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output);
 
-/* Attempts the whole chain once, from a source (NULL: from task->image_in). */
+/* Attempts the whole chain once, from a source or, if `source` is NULL, from task->image_in. */
 enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_source *source, struct gf_error *error) GF_CHECKED;
 /* Schedules a plan from the source or task->image_in to the sink or task->image_out, within the
@@ -111,28 +118,30 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
                                     struct gf_source *source, struct gf_sink *sink,
                                     const struct gf_picture_task *task,
                                     struct gf_error *error) GF_CHECKED;
-/* Sets task->codec_bytes and task->second_bytes. Fails where codecs, second pictures and pictures
+/* Sets task->codec_bytes and task->second_bytes. Fails if codecs, second pictures and pictures
  * between stages need more memory than gf_pipeline_memory_limit(). */
 enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
                                         struct gf_picture_task *task,
                                         const struct gf_source *source, const struct gf_plan *plan,
                                         struct gf_error *error) GF_CHECKED;
-/* Opens the sink of a result. `icc` is the profile that a filter has given the picture; NULL: its
- * own. `filtered` means that its pixels are not the file's any more. */
+/* Opens the sink of a result. `icc` is the profile that a filter has given the picture; if it is
+ * NULL, the picture has its own profile. `filtered` tells that the pixels differ from the file's
+ * pixels. */
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, struct gf_format format,
                                      const struct gf_icc *icc, bool filtered,
                                      const struct gf_metadata *metadata, struct gf_sink **sink,
                                      struct gf_error *error) GF_CHECKED;
-/* The most bytes of whole pictures that lie in host memory at one time: the picture that a segment
- * reads and the one that it writes. */
+/* Returns the most bytes of whole pictures that are in host memory at one time: the picture that a
+ * segment reads and the picture that it writes. */
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
-/* The bytes of the second pictures that the plan's filters read. */
+/* Returns the bytes of the second pictures that the plan's filters read. */
 uint64_t gf_pipeline_second_bytes(const struct gf_plan *plan);
-/* The most bytes of host memory that a picture may take: options.memory_bytes, or by default a part
- * of the machine's memory. */
+/* Returns the most bytes of host memory that a picture may use: options.memory_bytes, or by default
+ * a part of the machine's memory. */
 uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);
-/* What options.memory_bytes leaves for bands where the picture takes so many other bytes. */
+/* Returns the memory that options.memory_bytes leaves for bands if the picture needs `taken` other
+ * bytes. */
 uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken);
 /* Begins the time that the picture may take, and returns the thread's limit before it, which
  * gf_time_limit_set() gives back in the end. */
@@ -145,28 +154,28 @@ enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
 /* Takes memory from the budget that pipelines share. Waiting for it does not count as the picture's
  * time. */
 void gf_pipeline_wait_for_memory(const struct gf_pipeline *pipeline, uint64_t bytes);
-/* Lowers the number of lanes until their bands fit into the schedule's memory. Fails where the
- * bands of one lane exceed it by far. */
+/* Lowers the number of lanes until their bands fit into the schedule's memory. Fails if the bands
+ * of one lane exceed it by far. */
 enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task,
                                      struct gf_schedule *schedule,
                                      struct gf_error *error) GF_CHECKED;
-/* The request for a plan for the source's picture. request.reduction is the reduction that the
- * chain can use; the source has not been set to it yet. */
+/* Returns the request for a plan for the source's picture. request.reduction is the reduction that
+ * the chain can use; the source has not been set to it yet. */
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
                                               struct gf_source *source);
-/* Gives the pipeline the chain and the options of that output. */
+/* Makes the chain and the options of that output the pipeline's present ones. */
 void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
 /* Filters the pictures of the input, each to all outputs. The profile of the first picture must
- * have begun. */
+ * have begun before. */
 enum gf_status gf_pipeline_filter_to_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
                                              struct gf_destination *destination,
                                              struct gf_error *error) GF_CHECKED;
-/* Makes the outputs that have not ended, with further attempts where the device fails. Each
- * output's task says how it ended. */
+/* Filters the picture to the outputs that have not ended, with further attempts if the device
+ * fails. Each output's task says how it ended. */
 void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task);
 
-/* Filters the picture, with further attempts where the device fails. */
+/* Filters the picture, with further attempts if the device fails. */
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error) GF_CHECKED;
 /* Checks the options and takes them for the next picture. */
@@ -177,7 +186,7 @@ enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,
                                      struct gf_error *error) GF_CHECKED;
-/* With the pipeline's buffers. */
+/* Closes the backend and frees the pipeline's buffers. */
 void gf_pipeline_close_backend(struct gf_pipeline *pipeline);
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline,
                                          struct gf_error *error) GF_CHECKED;
@@ -187,8 +196,8 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
                                             struct gf_picture_task *task,
                                             const struct gf_plan *plan,
                                             struct gf_error *error) GF_CHECKED;
-/* Ends the use of the remote after a failed attempt, with a warning if *error has a text: the
- * pipeline goes on without it. */
+/* Ends the use of the remote after a failed attempt, with a warning if *error has a text. This
+ * process filters all further pictures. */
 enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                         struct gf_error *error) GF_CHECKED;
 /* Fills the profile from the plan: stages and formats. */
@@ -199,39 +208,38 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
 /* Finds the format of the input's file. */
 enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
                                      struct gf_error *error) GF_CHECKED;
-/* Whether another picture follows in the input, which then begins with it. Warns of data that
- * follow and are left out. */
+/* Whether another picture follows in the input. If so, the input then begins with it. Warns of data
+ * that follow and are left out. */
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_picture_task *task, bool *found,
                                      struct gf_error *error) GF_CHECKED;
-/* Fails because the output is for one picture and the input holds more. */
+/* Fails with the message that the output is for one picture and the input holds more. */
 enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task,
                                         struct gf_error *error) GF_CHECKED;
 /* Fills the profile from the files of the input and the output. */
 void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
-/* The first picture's profile begins where gf_pipeline_open did, so that it shows the device's
- * start.
- */
+/* Begins the profile. The first picture's profile begins at gf_pipeline_open(), so that it includes
+ * the device's start. */
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);
 void gf_pipeline_end_profile(struct gf_pipeline *pipeline);
 
-/* The input and the result, where the GPU's coders decode or encode them in device memory; data is
- * NULL where they do not. */
+/* The input and the result of the GPU's coders, in device memory. An image's data is NULL if the
+ * coders do not decode, or encode, it. */
 struct gf_device_images {
     struct gf_device_coders *coders;
     struct gf_image in, out;
-    uint64_t encoded_bytes; /* the host memory that the encoded result may take; 0: only a little */
+    uint64_t encoded_bytes; /* the host memory that the encoded result may use; 0: only a little */
 };
 
 /* Decodes the input on the device if its coders can, and allocates the result there if they can
- * encode it for the sink. Without stages, input and result are the same image. */
+ * encode it for the sink. Without stages, the input and the result are the same image. */
 enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                               const struct gf_picture_task *task,
                                               const struct gf_plan *plan, struct gf_source *source,
                                               const struct gf_sink *sink,
                                               struct gf_device_images *device_images,
                                               struct gf_error *error) GF_CHECKED;
-/* Returns them, but for the task's own. */
+/* Returns the images' memory to the pool, except for the images of the task. */
 void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
                                     const struct gf_picture_task *task,
                                     const struct gf_device_images *device_images);

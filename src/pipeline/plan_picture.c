@@ -1,4 +1,5 @@
-/* Plans a picture and opens its output, since each depends on the other. */
+/* Plans a picture and opens its output. These are done together, since each depends on the
+ * other. */
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -26,8 +27,8 @@ static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_p
     return status;
 }
 
-/* Called when the format of the result is known, since the output's name may depend on the
- * picture's size. */
+/* Opens the output when the format of the result is known, since the output's name may depend on
+ * the picture's size. */
 static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                   struct gf_format result, struct gf_error *error)
 {
@@ -95,9 +96,9 @@ static bool loses_alpha(enum gf_file_format file_format, struct gf_format format
     return gf_has_alpha(format) && !gf_has_alpha(gf_format_in_file(file_format, format));
 }
 
-/* Only the output's name tells whether its format holds alpha, and the name may depend on the plan:
- * a picture that would lose its alpha is therefore planned again. Where the output must be lossless
- * it keeps its alpha, and the output's format refuses it. */
+/* Only the output's name tells whether its format stores alpha, and the name may depend on the
+ * plan. A picture that would lose its alpha is therefore planned again. If the output must be
+ * lossless, the picture keeps its alpha, and the output's format refuses it. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *request, struct gf_plan *plan,

@@ -18,8 +18,8 @@ static enum gf_status filter_input(struct gf_pipeline *pipeline, struct gf_input
     return status ? status : gf_pipeline_filter_task(pipeline, &task, error);
 }
 
-/* A second picture is always read as a whole, whatever the main picture's options are: it gets no
- * hint. */
+/* Removes the hint from the error: a second picture is always read as a whole, whatever the main
+ * picture's options are. */
 static void drop_hint(const struct gf_options *options, struct gf_error *error)
 {
     char *const hint = strstr(error->text, gf_truncated_hint(options));
@@ -27,7 +27,7 @@ static void drop_hint(const struct gf_options *options, struct gf_error *error)
         *hint = '\0';
 }
 
-/* Appends the line to *context. The line is lost where memory has run out. */
+/* Appends the line to *context. The line is lost if memory has run out. */
 static void note(void *context, const char *text)
 {
     char **const notes = context, *longer;

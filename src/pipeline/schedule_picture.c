@@ -1,4 +1,4 @@
-/* Schedules a plan on the engine: decides where its pictures lie and how much memory it may take,
+/* Schedules a plan on the engine. Decides where its pictures are and how much memory they may use,
  * and fills its profile. */
 #include "chain/stage_cost.h"
 #include "pipeline/pipeline_state.h"
@@ -26,7 +26,8 @@ static enum gf_status describe_schedule(struct gf_pipeline *pipeline,
     return gf_pipeline_describe_plan(pipeline, task, plan, error);
 }
 
-/* Takes device memory for a result that stays on the device; the caller returns it to the pool. */
+/* Allocates device memory for a result that stays on the device. The caller returns the memory to
+ * the pool. */
 static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf_format format,
                                          struct gf_image *image, struct gf_error *error)
 {
@@ -42,8 +43,8 @@ static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf
                                  format.height);
 }
 
-/* How many lanes to use. The CPU's threads take as long to start as a small picture in memory takes
- * to filter; beside a codec their start does not matter. */
+/* Returns how many lanes to use. The CPU's threads take as long to start as a small picture in
+ * memory takes to filter. If a codec runs, too, their start does not matter. */
 static int lanes_for(const struct gf_pipeline *pipeline, const struct gf_plan *plan,
                      bool between_images)
 {
@@ -71,7 +72,8 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
                            gf_pipeline_whole_bytes(pipeline, plan) + encoded;
     if (pipeline->options.memory_bytes)
         options.memory_bytes = gf_pipeline_band_bytes(pipeline, taken);
-    /* Where the device decodes and encodes, there is no work that threads could do side by side. */
+    /* If the device decodes and encodes, threads have no work that they could do at the same
+     * time. */
     const bool serial =
         options.serial || (!options.lanes && device_images.in.data && device_images.out.data);
     /* A serial schedule waits for the device after each band, so large bands are best. */
@@ -96,7 +98,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         .in_on_device = device_images.in.data,
         .out_on_device = device_images.out.data || task->out_on_device};
     const size_t spans = pipeline->spans.count;
-    /* Without a stage the result is the decoded picture, in its place. */
+    /* Without a stage the decoded picture is the result, and is not copied. */
     const bool is_result = !plan->stage_count && device_images.in.data &&
                            (device_images.out.data || task->out_on_device);
     if (!status && task->out_on_device && !is_result)
@@ -141,7 +143,8 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
         gf_pipeline_wait_for_memory(pipeline, bytes);
     const enum gf_status status = schedule_on_backend(pipeline, plan, source, sink, task, error);
     if (bytes > 0 && bytes > pipeline->memory_budget->share)
-        /* If every pipeline kept its buffers, they would add up to more than the budget. */
+        /* The buffers are freed, since buffers kept by every pipeline would add up to more than the
+         * budget. */
         gf_buffer_pool_clear(&pipeline->buffers);
     if (bytes)
         gf_memory_budget_release(pipeline->memory_budget, bytes);

@@ -18,7 +18,7 @@ static void sum_spans(const struct gf_spans *spans, struct gf_times *times)
 {
     for (size_t i = 0; i < spans->count; i++) {
         const struct gf_span *const span = &spans->item[i];
-        if (span->kind != GF_SPAN_START) /* that is not the picture's */
+        if (span->kind != GF_SPAN_START) /* the start of the device is not a part of the picture */
             gf_times_add(&times[span->kind], span->begin_s, span->end_s);
     }
 }

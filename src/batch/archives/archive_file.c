@@ -28,8 +28,6 @@ locale_t gf_archive_begin_utf8(void)
     return uselocale(utf8);
 }
 
-/* ---- members ---- */
-
 bool gf_archive_member_of_file(struct gf_archive_member *member, const struct stat *file)
 {
     *member =

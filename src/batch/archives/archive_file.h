@@ -1,5 +1,6 @@
-/* A tar archive, read and written member by member by libarchive. An archive to read may be packed
- * by gzip, bzip2, xz or zstd, whatever its name; an archive to write is packed as its name says. */
+/* Reads and writes a tar archive member by member, by libarchive. An archive that is read may be
+ * packed by gzip, bzip2, xz or zstd, whatever its name is; an archive that is written is packed as
+ * its name says. */
 #ifndef GF_BATCH_ARCHIVES_ARCHIVE_FILE_H
 #define GF_BATCH_ARCHIVES_ARCHIVE_FILE_H
 
@@ -14,26 +15,26 @@
 struct archive_entry;
 struct stat;
 
-/* Loads libarchive. GF_ERROR_UNAVAILABLE where it is missing; the message begins with the
- * subject. */
+/* Loads libarchive. Returns GF_ERROR_UNAVAILABLE if it is missing; the message begins with
+ * `subject`. */
 enum gf_status gf_archive_load(const char *subject, struct gf_error *error) GF_CHECKED;
 
 struct gf_archive_member {
-    /* everything that the archive says about the member; gf_archive_member_free() frees it */
+    /* Everything that the archive says about the member. gf_archive_member_free() frees it. */
     struct archive_entry *header;
     char *name;
-    char *fault;  /* what libarchive ignored in the header, in libarchive's words; or NULL */
+    char *fault;  /* NULL, or the message of libarchive about parts of the header that it ignored */
     bool is_file; /* false for a folder, a link or a device, which has no bytes */
     uint64_t size;
 };
-/* Makes a member from the result of stat() for a file; the caller sets its name. False when out of
- * memory. */
+/* Makes a member from the result of stat() for a file; the caller sets its name. Returns false when
+ * out of memory. */
 bool gf_archive_member_of_file(struct gf_archive_member *member, const struct stat *file);
 void gf_archive_member_free(struct gf_archive_member *member);
-/* Changes the member's name and size in the header. False when out of memory. */
+/* Changes the member's name and size in the header. Returns false when out of memory. */
 bool gf_archive_member_change(struct gf_archive_member *member, const char *name, uint64_t size);
-/* Returns the target of a hard or symbolic link; NULL where the member is no link. The text is
- * valid until the target is set. */
+/* Returns the target of a hard or symbolic link; NULL if the member is no link. The text is valid
+ * until the target is set. */
 const char *gf_archive_member_target(const struct gf_archive_member *member);
 bool gf_archive_member_is_hard_link(const struct gf_archive_member *member);
 /* Returns the time of the member's last change, as its header states. */
@@ -41,7 +42,7 @@ struct timespec gf_archive_member_time(const struct gf_archive_member *member);
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target);
 
 struct gf_archive_reader; /* opaque */
-/* Opens an archive for reading. GF_ERROR_UNAVAILABLE: libarchive is missing. */
+/* Opens an archive for reading. Returns GF_ERROR_UNAVAILABLE if libarchive is missing. */
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
                                       struct gf_error *error) GF_CHECKED;
 void gf_archive_reader_close(struct gf_archive_reader *reader);
@@ -50,7 +51,7 @@ void gf_archive_reader_close(struct gf_archive_reader *reader);
 void gf_archive_reader_cancel(struct gf_archive_reader *reader);
 /* Returns the number of bytes of an archive that is a file and is not packed; else -1. */
 int64_t gf_archive_reader_size(const struct gf_archive_reader *reader);
-/* Describes the file that the reader reads; false where it reads no file. */
+/* Describes the file that the reader reads. Returns false if it reads no file. */
 bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat *file);
 /* Finds the next member; *found is false at the end. */
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
@@ -62,15 +63,15 @@ enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, siz
 /* Returns the position in the unpacked archive where the member that was found last begins, or
  * where the archive ends. */
 int64_t gf_archive_position(const struct gf_archive_reader *reader);
-/* Opens another reader of the same file. Its first member is the member at `position` or, where the
+/* Opens another reader of the same file. Its first member is the member at `position` or, if the
  * archive is packed, the archive's first member. */
 enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, int64_t position,
                                        struct gf_archive_reader **again,
                                        struct gf_error *error) GF_CHECKED;
 
-/* Reads from the last member to the end of the input. *more becomes whether anything but zeros
- * follows the end marker. Fails where the archive has no end marker, or where its packed form is
- * damaged behind the marker. */
+/* Reads from the last member to the end of the input. *more tells whether anything but zeros
+ * follows the end marker. Fails if the archive has no end marker, or if its packed form is damaged
+ * after the marker. */
 enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
                               struct gf_error *error) GF_CHECKED;
 
@@ -84,14 +85,14 @@ enum gf_status gf_archive_writer_open(const char *argument, const struct gf_opti
 enum gf_status gf_archive_put(struct gf_archive_writer *writer,
                               const struct gf_archive_member *member,
                               struct gf_error *error) GF_CHECKED;
-/* Writes bytes of the member that was put last. */
+/* Writes bytes of the member that was written last. */
 enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
                                 struct gf_error *error) GF_CHECKED;
 /* Whether the archive would replace `file` or, as standard output, is being written to `file`. */
 bool gf_archive_writer_goes_to(const struct gf_archive_writer *writer, const struct stat *file);
 enum gf_status gf_archive_commit(struct gf_archive_writer *writer,
                                  struct gf_error *error) GF_CHECKED;
-/* drops an archive that is not committed */
+/* Drops an archive that is not committed. */
 void gf_archive_writer_close(struct gf_archive_writer *writer);
 
 #endif

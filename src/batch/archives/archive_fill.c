@@ -11,7 +11,7 @@
 
 enum { PART_BYTES = 1 << 20 };
 
-/* Waits for a slot and for room for `bytes` bytes, and takes both; NULL where the run has
+/* Waits for a slot and for room for `bytes` bytes, and takes both. Returns NULL if the run has
  * stopped. */
 static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_t bytes)
 {
@@ -60,8 +60,6 @@ static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_arc
     return gf_archive_read(reader, slot->data, size, error);
 }
 
-/* ---- pictures ---- */
-
 /* Reads a picture into the slot, as a whole; a picture that is larger than the ring is skipped.
  * `why` is the reason for a slot without a picture, or NULL. */
 static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
@@ -86,8 +84,6 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
         pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return status;
 }
-
-/* ---- other members ---- */
 
 /* Reads a link from or to a picture. Output archives get the link. Outputs that are files get a
  * picture made of the link's target, once all members are known. */
@@ -127,7 +123,7 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
     return status;
 }
 
-/* Waits for a slot for the member; *more is false where the run has stopped. */
+/* Waits for a slot for the member. *more becomes false if the run has stopped. */
 static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring,
                                          struct gf_archive_member *member, bool picture, bool *more)
 {
@@ -177,9 +173,7 @@ static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_error 
     return status;
 }
 
-/* ---- files ---- */
-
-/* Puts a file into the ring. Where the file cannot be opened, a worker reports the failure. */
+/* Puts a file into the ring. If the file cannot be opened, a worker reports the failure. */
 static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, bool *more,
                                 struct gf_error *error)
 {

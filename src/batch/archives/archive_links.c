@@ -12,7 +12,7 @@
 #ifdef GF_LIBRARY_archive
 
 struct known {
-    char *name, *target; /* `target` is that of a link; else NULL */
+    char *name, *target; /* `target` is the target of a link; else NULL */
     int64_t position;
 };
 
@@ -82,7 +82,7 @@ bool gf_archive_links_note(struct gf_archive_links *links, const struct gf_archi
     known->position = gf_archive_position(reader);
     void *const *const found =
         known->name && (!target || known->target) ? tsearch(known, &links->members, compare) : NULL;
-    if (found && *found != known) { /* of several members of one name the last counts */
+    if (found && *found != known) { /* if several members have one name, the last counts */
         struct known *const before = *found;
         const struct known swapped = *before;
         *before = *known;

@@ -43,7 +43,7 @@ enum gf_status gf_archive_prepare_results(struct gf_archive_ring *ring,
     return slot->bytes ? GF_OK : gf_fail_memory(error);
 }
 
-/* Names an output of the member. *name becomes NULL where the name depends on the result's size. */
+/* Names an output of the member. *name becomes NULL if the name depends on the result's size. */
 static enum gf_status name_output(const struct gf_archive_ring *ring,
                                   const struct gf_archive_slot *slot, int number, char **name,
                                   struct gf_error *error)
@@ -79,8 +79,8 @@ static enum gf_status claim_output(struct gf_archive_ring *ring, struct gf_archi
     return claimed ? GF_OK : gf_fail_memory(error);
 }
 
-/* Whether a picture is made of the slot for the output. In an archive a link stays a link, of which
- * no picture is made, while outputs that are files get one. */
+/* Whether the slot becomes a picture in the output. In an archive a link stays a link; in outputs
+ * that are files it becomes a picture. */
 static bool is_made(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot,
                     int number)
 {

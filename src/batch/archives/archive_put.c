@@ -22,7 +22,7 @@ static enum gf_status note_written(struct gf_archive_ring *ring, int number,
                                    struct gf_error *error)
 {
     void **const lost = &ring->lost[number];
-    /* a slot of a file has no name here, and files have no links */
+    /* A slot of a file has no name here, and files have no links. */
     if (!slot->name.path || (written && !*lost))
         return GF_OK;
     char *const name = gf_archive_resolve("", 0, slot->name.path + slot->name.below);
@@ -58,9 +58,7 @@ static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
                   : gf_archive_write(ring->writer[number], bytes->data, bytes->size, error);
 }
 
-/* ---- links ---- */
-
-/* Reports a link that an archive cannot hold, which is a failure as a picture's failure is. */
+/* Reports a link that an archive cannot hold. The report counts as a failure, like a picture's. */
 static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
                                 struct gf_archive_slot *slot, const struct gf_error *why,
                                 struct gf_error *error)
@@ -98,9 +96,9 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
     return status;
 }
 
-/* Sets the message that says why archive `number` cannot hold the link; false where the archive
- * can. A hard link stands for the bytes of the member that it names: the archive must have that
- * member, in the format that the link's own name promises. */
+/* Whether archive `number` cannot hold the link; *why then says why. A hard link stands for the
+ * bytes of the member that it names: the archive must have that member, in the format that the
+ * link's own name promises. */
 static bool is_lost(const struct gf_archive_ring *ring, int number,
                     const struct gf_archive_slot *slot, const char *name, const char *target,
                     struct gf_error *why)
@@ -153,7 +151,7 @@ static enum gf_status write_to(struct gf_archive_ring *ring, int number,
                                struct gf_archive_slot *slot, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
-    if (slot->item.is_link) /* the archive has the link already */
+    if (slot->item.is_link) /* the archive already has the link */
         return GF_OK;
     if (slot->bytes)
         return write_picture(ring, number, slot, error);

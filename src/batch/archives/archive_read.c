@@ -1,6 +1,6 @@
 /* Reads an archive member by member. libarchive unpacks the archive in one step and finds the
- * members in another step, so that the bytes behind the last member, which the second step does not
- * read, can be checked. */
+ * members in another step. So the bytes after the last member, which the second step does not read,
+ * can be checked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -12,18 +12,17 @@ enum { GF_ARCHIVE_SLOTS = 1024 };
 
 enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE };
 
-/* A slot holds a picture or another member. A slot without a header holds more bytes of the member
- * before it. */
+/* A picture or another member. A slot without a header holds more bytes of the previous member. */
 struct gf_archive_slot {
     enum gf_slot_state state;
     struct gf_archive_member member;
     char *target;        /* the target of a link from or to a picture */
     unsigned char *data; /* NULL: the picture is a file */
     size_t size, held;   /* `held` is the number of bytes that the ring counts for the slot */
-    size_t index;        /* the picture's place in the whole list, from 0 */
+    size_t index;        /* the picture's index in the whole list */
     struct gf_batch_item item;
     struct gf_input_name name; /* such as "train.tar/0001.jpg"; empty for a file */
-    /* the result for each output; results for archives have names; NULL: the slot is no picture */
+    /* The result for each output; results for archives have names. NULL: the slot is no picture. */
     struct gf_bytes *bytes;
 };
 
@@ -32,21 +31,21 @@ struct gf_archive_ring {
                              * signals their changes */
     /* the reader of the input archive; NULL: the inputs are files */
     struct gf_archive_reader *reader;
-    /* the writer of each output; NULL: the output is files */
+    /* The writer of each output; NULL: the output is files. */
     struct gf_archive_writer *writer[GF_PIPELINE_OUTPUTS_MAX];
-    /* the status of each output archive */
+    /* The status of each output archive. */
     enum gf_status written_status[GF_PIPELINE_OUTPUTS_MAX];
     int outputs;
     bool files;        /* the input is an archive, and one of the outputs is files */
     size_t lost_links; /* the number of failed links, which do not count as pictures */
     struct gf_archive_links links;
-    /* the names of members that each output archive lacks, in a tree of tsearch() */
+    /* The names of members that each output archive lacks, in a tree of tsearch(). */
     void *lost[GF_PIPELINE_OUTPUTS_MAX];
     const char *from;                  /* the input archive's name */
     struct gf_input_identity identity; /* the input archive's identity */
     const char *to[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_archive_slot slot[GF_ARCHIVE_SLOTS];
-    /* the numbers of slots that were filled, given to workers or passed by, and written so far */
+    /* The numbers of slots that were filled, given to workers or passed by, and written so far. */
     size_t read, taken, written;
     size_t pictures;
     uint64_t bytes, limit; /* the bytes in the ring, and the most that it may hold */
@@ -74,10 +73,10 @@ void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *
 enum gf_status gf_archive_check(const struct gf_batch_request *request, bool from_archive,
                                 struct gf_error *error) GF_CHECKED;
 
-/* The thread that fills the ring, which is its argument. */
+/* Fills the ring. This is the start function of a thread, whose argument is the ring. */
 void *gf_archive_fill(void *ring);
-/* Returns the name that a member gets in another archive: with another extension where the member
- * is a picture whose format changes. The name is from malloc(); NULL when out of memory. */
+/* Returns the name that a member gets in another archive: a picture whose format changes gets
+ * another extension. The name is from malloc(); NULL when out of memory. */
 char *gf_archive_renamed(const char *name, enum gf_file_format wanted);
 /* Names the member and its outputs; refuses outputs whose names are taken. */
 enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,

@@ -15,8 +15,6 @@
 #include "batch/names/archive_name.h"
 #include "batch/request/output_names.h"
 
-/* ---- the reader ---- */
-
 static enum gf_status start_reader(struct gf_archive_ring *ring, struct gf_error *error)
 {
     ring->reading = !pthread_create(&ring->reader_thread, NULL, gf_archive_fill, ring);
@@ -42,8 +40,6 @@ static void join_reader(struct gf_archive_ring *ring, bool stops)
 
 enum { LOOKED_AT = 8, HEADER_BYTES = 1024 };
 
-/* ---- devices ---- */
-
 /* Waits until the ring has the first pictures, or until none will come. */
 static void wait_for_pictures(struct gf_archive_ring *ring)
 {
@@ -57,7 +53,7 @@ static void wait_for_pictures(struct gf_archive_ring *ring)
 
 /* Chooses the devices by the first members; the archive's size gives an estimate of the number of
  * members. A stream is not waited for, and its length is not known: for a stream --device=auto
- * takes the CPU. */
+ * means the CPU. */
 static void choose_devices(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
@@ -93,8 +89,6 @@ static void choose_devices(struct gf_archive_ring *ring)
     gf_batch_choose_devices(batch->request, &first, batch->shard.count, &batch->devices);
 }
 
-/* ---- archives ---- */
-
 static const char *name_for_messages(const char *argument, const char *stream)
 {
     const char *const path = gf_archive_path(argument);
@@ -112,7 +106,7 @@ static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_erro
         status = gf_archive_reader_open(input, &ring->reader, error);
     for (int k = 0; !status && k < ring->outputs; k++) {
         const char *const name = gf_batch_output_at(request, k).name->text;
-        /* Where the output is files, the template makes the names. */
+        /* If the output is files, the template gives their names. */
         ring->to[k] = ring->reader ? name_for_messages(name, "stdout") : gf_archive_path(name);
         if (gf_archive_named(name))
             status = gf_archive_writer_open(name, options, &ring->writer[k], error);

@@ -1,8 +1,8 @@
-/* A batch with tar archives. The members of an input archive stream through in their order with
- * their names, times and modes, into other archives and into files. In an archive a member whose
- * format changes gets the new format's extension, and members whose names are not names of pictures
- * are copied unchanged. Input files go into archives, too. A member is written when it is complete;
- * a damaged one is reported and left out, or ends the run (fail_fast). */
+/* Runs a batch with tar archives. The members of an input archive stream in their order, with their
+ * names, times and modes, into other archives and into files. In an archive a picture whose format
+ * changes gets the new format's extension. Members whose names are not names of pictures are copied
+ * unchanged. Input files go into archives, too. A member is written when it is complete. A damaged
+ * member is reported and left out, or ends the run (fail_fast). */
 #ifndef GF_BATCH_ARCHIVES_ARCHIVE_RUN_H
 #define GF_BATCH_ARCHIVES_ARCHIVE_RUN_H
 

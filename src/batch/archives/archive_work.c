@@ -7,8 +7,6 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 
-/* ---- the workers ---- */
-
 static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
@@ -48,7 +46,7 @@ static bool take_picture(struct gf_batch_worker *worker)
     return true;
 }
 
-/* Puts the results into the slot in place of the picture. */
+/* Replaces the picture in the slot by the results. */
 static void end_picture(struct gf_batch_worker *worker)
 {
     struct gf_archive_ring *const ring = worker->supply->context;
@@ -66,8 +64,6 @@ static void end_picture(struct gf_batch_worker *worker)
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
 }
-
-/* ---- writing ---- */
 
 /* Reports a member that is no picture and is therefore copied only into archives. The caller holds
  * the lock. */

@@ -20,7 +20,7 @@ struct gf_archive_writer {
     struct gf_error error;    /* the failure of the output */
     enum gf_status status;
     uint64_t bytes, max_bytes; /* of the members so far, and of all; 0: no limit */
-    bool abandoned;            /* drop what libarchive still writes, above all the end marker */
+    bool abandoned;            /* drops what libarchive still writes, above all the end marker */
 };
 
 static const char *name_of(const struct gf_archive_writer *writer)
@@ -54,8 +54,8 @@ static enum gf_status fail_writing(const struct gf_archive_writer *writer, struc
     return writer->status;
 }
 
-/* Begins an archive. libarchive must not gather blocks, so that standard output gets each member at
- * once. */
+/* Begins an archive. libarchive must not collect blocks, so that standard output gets each member
+ * at once. */
 static enum gf_status begin_archive(struct gf_archive_writer *writer, const char *path,
                                     struct gf_error *error)
 {
@@ -66,7 +66,7 @@ static enum gf_status begin_archive(struct gf_archive_writer *writer, const char
     if (gf_archive_calls.archive_write_set_format_pax_restricted(writer->archive) < ARCHIVE_WARN ||
         (packer && gf_archive_calls.archive_write_add_filter_by_name(writer->archive, packer) <
                        ARCHIVE_WARN) ||
-        /* Without a time in gzip's header the same members make the same bytes. */
+        /* gzip's header gets no time, so that the same members always give the same bytes. */
         (packer && gf_archive_calls.archive_write_set_filter_option(
                        writer->archive, "gzip", "timestamp", NULL) < ARCHIVE_FAILED) ||
         gf_archive_calls.archive_write_set_bytes_per_block(writer->archive, 0) < ARCHIVE_WARN ||

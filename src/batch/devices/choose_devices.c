@@ -47,7 +47,7 @@ static bool asks_for_cuda(const struct gf_batch_request *request)
            request->options.codec == GF_CODEC_GPU;
 }
 
-/* Whether a GPU's codec takes inputs of such a format, or the outputs that such inputs usually
+/* Whether a GPU's codec accepts inputs of such a format, or the outputs that such inputs usually
  * have. */
 static bool suits_device_codec(const struct gf_options *options, enum gf_file_format format)
 {
@@ -55,7 +55,7 @@ static bool suits_device_codec(const struct gf_options *options, enum gf_file_fo
            (format == GF_FILE_JPEG || (format == GF_FILE_PNG && options->png_level == 1));
 }
 
-/* No file has been opened yet: the first file's name stands for all. */
+/* Chooses the queues by the first file's name, since no file has been opened yet. */
 void gf_batch_choose_queues(const struct gf_batch_request *request)
 {
     const size_t pictures = request->inputs->count;
@@ -84,7 +84,7 @@ void gf_batch_begin_devices(const struct gf_batch_request *request)
         start_devices(request->device, 1);
 }
 
-/* Looks for a server where there is a single picture, which would otherwise wait for the device's
+/* Looks for a server if there is a single picture, which would otherwise wait for the device's
  * start. A batch of several pictures keeps a device of its own busy. */
 static void find_server(const struct gf_batch_request *request, struct gf_batch_devices *devices)
 {
@@ -94,7 +94,7 @@ static void find_server(const struct gf_batch_request *request, struct gf_batch_
     bool silent;
     if (request->server == GF_SERVER_OFF)
         return;
-    /* Reports the estimate even where the user has asked for the device. */
+    /* The estimate is reported even if the user has named a device. */
     if (request->inputs->count > 1 && (!asked || request->verbose) && gf_server_present(device))
         devices->server = GF_COST_SERVER_BESIDE;
     if (request->more_outputs || !gf_batch_is_single(request) || request->devices > 1 ||

@@ -7,14 +7,12 @@
 
 #include "chain/stage_cost.h"
 
-/* ---- filters ---- */
-
 struct device_figures {
     const struct gf_figures *figures;
     bool cuda;
 };
 
-/* Returns a filter's figure. The planner's own stages, such as those that premultiply, have
+/* Returns a filter's figure. The planner's own stages, such as stages that premultiply, have
  * none. */
 static double times_of(const void *context, const struct gf_filter *filter)
 {
@@ -37,8 +35,6 @@ double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *fi
         sum += gf_cost_stage_ns(&plan->stage[i], figures, cuda);
     return sum;
 }
-
-/* ---- codecs ---- */
 
 /* Returns the factor for a codec's time on a file. A part of the work grows with the bytes of the
  * file, the rest with the pixels; a photograph has `usual` bytes in a pixel. */
@@ -112,8 +108,8 @@ static double ms(const struct gf_cost_work *work, enum gf_figure_id figure)
     return gf_figure(work->figures, figure) * 1e-3;
 }
 
-/* Returns the number of processors with a core of their own that would do the same work as this
- * machine's processors, which share cores and slow each other down. */
+/* Returns a number of processors: that many whole cores would do the same work as this machine's
+ * processors, which share cores and slow each other down. */
 static double speed(const struct gf_cost_work *work)
 {
     return work->processors > 1 ? work->processors * gf_figure(work->figures, GF_FIGURE_SHARE) : 1;
@@ -121,8 +117,8 @@ static double speed(const struct gf_cost_work *work)
 
 /* Returns the time of one of `files` pictures that are processed at the same time by threads that
  * share them. The work that threads do side by side is divided among them. While one thread does
- * the part that only one thread can do, the others soon have to wait, since they can be ahead of it
- * or behind it by one ring of bands at most. */
+ * the part that only one thread can do, the other threads soon have to wait, since they can be
+ * ahead of it or behind it by one ring of bands at most. */
 static double shared_s(const struct gf_cost_work *work, const struct gf_cost_codec *codec,
                        double filter_ns)
 {
@@ -136,9 +132,9 @@ bool gf_cost_one_thread_each(size_t pictures, int workers)
     return pictures > 1 && 2 * turns * (size_t)workers <= 3 * pictures;
 }
 
-/* Returns the number of pictures that are processed one after another. The last pictures of many
- * leave some processors idle; where there are so few pictures that most processors would be idle,
- * two threads share each picture. */
+/* Returns the number of rounds in which the pictures are processed. The last round of many leaves
+ * some processors idle. If there are so few pictures that most processors would be idle, two
+ * threads share each picture. */
 static double turns(const struct gf_cost_work *work)
 {
     const double files = (double)work->files, processors = work->processors;
@@ -165,7 +161,8 @@ static double pictures_s(const struct gf_cost_work *work, const struct gf_cost_c
     return (work->pixels * 1e-9 * sum_ns + file_s) * turns(work) * work->processors / speed(work);
 }
 
-/* Returns the number of threads that share a picture: a small picture has work for only a few. */
+/* Returns the time in which the threads that share a picture start; a small picture has work for
+ * only a few threads. */
 static double threads_s(const struct gf_cost_work *work)
 {
     const double megapixels = work->pixels * 1e-6;
@@ -206,7 +203,7 @@ double gf_cost_cuda_s(const struct gf_cost_work *work)
            work_s;
 }
 
-/* Returns where the figures come from, for the reason of the choice: the least certain origin among
+/* Returns the origin of the figures, for the reason of the choice: the least certain origin among
  * the figures that matter most. */
 static const char *origin(const struct gf_cost_work *work)
 {

@@ -1,5 +1,5 @@
 /* Estimates whether a run ends sooner on the CPU, which begins at once, or on a GPU, which has to
- * be started. The estimate uses the figures of this machine and the headers of the inputs. */
+ * be started first. The estimate uses the figures of this machine and the headers of the inputs. */
 #ifndef GF_BATCH_DEVICES_COST_H
 #define GF_BATCH_DEVICES_COST_H
 
@@ -7,16 +7,15 @@
 #include "batch/request/request.h"
 #include "chain/plan.h"
 
-/* The times of a codec in nanoseconds of one thread for a pixel of input. alone_ns is the part of
- * the work that only one thread does where several threads share a picture, while the others mostly
- * wait. */
+/* The times of a codec: nanoseconds of one thread for a pixel of input. alone_ns is the part of the
+ * work that only one thread does while the other threads that share the picture mostly wait. */
 struct gf_cost_codec {
     double decode_ns, encode_ns;
     double alone_ns;
 };
 
-/* What a server of this user means for a run. A GPU that the server keeps awake starts sooner in
- * other processes, too. */
+/* Whether a server of this user runs: beside the run, or in place of the run's own GPU. A GPU that
+ * a server has started starts sooner in other processes, too. */
 enum gf_cost_server { GF_COST_NO_SERVER, GF_COST_SERVER_BESIDE, GF_COST_SERVER_WORKS };
 
 /* The work of a batch, from which its time is estimated. */
@@ -24,18 +23,19 @@ struct gf_cost_work {
     size_t files;
     double pixels;    /* the pixels of one input */
     double filter_ns; /* the time of one thread for a pixel of input */
-    /* cuda_codec is the codec's work on the CPU where a GPU runs and decodes and encodes most
-     * JPEGs itself */
+    /* cuda_codec is the codec's work on the CPU if a GPU runs and decodes and encodes most JPEGs
+     * itself. */
     struct gf_cost_codec codec, cuda_codec;
     double cuda_ns;      /* the GPU's time for a pixel of input: copies, decoding, filters and
                           * encoding */
     bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
     bool device_unpacks; /* the GPU decodes PNGs, which takes it longer than JPEGs */
-    bool in_turn;        /* a stage needs the whole picture: decoding and encoding do not overlap */
+    bool in_turn;        /* a stage needs the whole picture, so that decoding and encoding do not
+                          * overlap */
     enum gf_cost_server server;
     int processors;
     const struct gf_figures *figures; /* NULL: the declared figures */
-    bool uses[GF_FIGURES_MAX];        /* the figures from which the times above were made */
+    bool uses[GF_FIGURES_MAX];        /* the figures that determined the times above */
 };
 
 struct gf_cost_choice {
@@ -46,8 +46,8 @@ struct gf_cost_choice {
     double cuda_s;              /* the estimated time on one GPU; 0: not known */
 };
 
-/* The cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one thread of
- * the CPU, or of the GPU. */
+/* Returns the cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one
+ * thread of the CPU, or of the GPU. */
 double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda);
 double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda);
 /* Returns the figure for decoding or encoding a file format on the CPU. *times becomes a factor for
@@ -58,10 +58,10 @@ enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, doub
 enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
                                   double *times);
 
-/* The figures for a format that the GPU decodes or encodes: the GPU's own work, and a CPU thread's
- * work on the file. */
+/* Figures for a format that the GPU decodes or encodes: for the GPU's own work, and for a CPU
+ * thread's work on the file. */
 struct gf_cost_device_coder {
-    /* GF_FIGURE_PROCESS: the GPU does not code the format */
+    /* GF_FIGURE_PROCESS means that the GPU does not decode or encode the format. */
     enum gf_figure_id decode, encode, file;
 };
 struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
@@ -69,14 +69,13 @@ struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
 /* Returns the figure for the time that the first pictures wait for the GPU's codec. */
 enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
 
-/* Whether each of the workers uses one thread for its pictures. This is cheapest with several
- * pictures for each worker, unless there are so many workers that some would wait for the last
- * pictures. */
+/* Whether each worker uses one thread for its pictures. This is best with several pictures for each
+ * worker, unless there are so many workers that some would wait for the last pictures. */
 bool gf_cost_one_thread_each(size_t pictures, int workers);
 /* Whether there are fewer pictures than processors, so that several processors share each
  * picture. */
 bool gf_cost_shares(const struct gf_cost_work *work);
-/* The time of the whole program on the CPU and with a GPU, in seconds. */
+/* Returns the time of the whole program on the CPU, in seconds; the next function, with a GPU. */
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);
 

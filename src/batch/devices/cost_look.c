@@ -1,4 +1,4 @@
-/* Collects what an estimate needs to know of the inputs, from some of their headers. */
+/* Collects the facts about the inputs that an estimate needs, from some of their headers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ enum { SAMPLES = 8 };
 /* The sums over the pictures whose headers were read; times are in nanoseconds. */
 struct sample {
     const struct gf_batch_request *request;
-    /* the present output; for each picture all outputs follow one another */
+    /* The present output. For each picture all outputs follow one another. */
     struct gf_batch_output output;
     const struct gf_chain *chain; /* the chain of the present output */
     bool awake;                   /* the GPU that would process the pictures is awake */
@@ -28,18 +28,19 @@ struct sample {
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
-    bool marked; /* whether the present picture is marked, see struct look */
+    bool marked; /* the present picture is a PNG whose stripes all processors read, as in struct
+                  * look */
     bool uses[GF_FIGURES_MAX];
 };
 
-/* What the header of a picture says. */
+/* The facts in the header of a picture. */
 struct look {
     struct gf_format format;
     enum gf_file_format file;
     double bytes; /* the size of the file; -1: not known */
     bool device_decodes;
     bool marked; /* a PNG whose stripes all processors read */
-    /* the file is decoded at 1 / reduction of this size, or at full size if reduction is 1 */
+    /* The file is decoded at 1 / reduction of this size. */
     int reduction, width, height;
 };
 
@@ -54,8 +55,8 @@ static enum gf_file_format output_format(const struct gf_batch_output *output,
 
 enum { STRIPS_LEAST = 1 << 20 };
 
-/* Returns the factor by which several threads together do more work on a picture than one thread
- * would: large JPEGs are cut into strips, unless every processor has a picture of its own. */
+/* Returns how many times more work several threads do on a picture than one thread. Large JPEGs are
+ * cut into strips, unless every processor has a picture of its own. */
 static double strips(const struct sample *sample, enum gf_figure_id figure, double pixels)
 {
     const bool jpeg = figure == GF_FIGURE_JPEG_DECODE || figure == GF_FIGURE_JPEG_ENCODE;
@@ -63,9 +64,10 @@ static double strips(const struct sample *sample, enum gf_figure_id figure, doub
                                           : 1;
 }
 
-/* Returns the work that one thread does alone where several share a picture, for a pixel or as a
- * part of the work. Threads share a large JPEG, the bytes of a large PNM and the compression of a
- * PNG; when a PNG is decompressed, one thread does the larger half, unless the file is marked. */
+/* Returns the work that one thread does alone if several threads share a picture, for a pixel or as
+ * a part of the work. Threads share a large JPEG, the bytes of a large PNM and the compression of a
+ * PNG. When a PNG is decompressed, one thread does the larger half, unless the file is marked as
+ * one of stripes. */
 static double alone_ns(struct sample *sample, enum gf_figure_id figure, double work, double pixels)
 {
     enum gf_figure_id alone = 0;
@@ -94,8 +96,8 @@ static double alone_ns(struct sample *sample, enum gf_figure_id figure, double w
 }
 
 /* Adds a codec's work on `pixels` pixels to *ns, the sum of decoding or of encoding, and adds the
- * part that one thread does alone to *sum_alone_ns. With `shared` several threads work where the
- * format allows it. */
+ * part that one thread does alone to *sum_alone_ns. `shared` tells that several threads work on a
+ * picture if the format allows it. */
 static void add_codec(struct sample *sample, enum gf_figure_id figure, double times, bool shared,
                       double pixels, double *ns, double *sum_alone_ns)
 {
@@ -131,9 +133,9 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
                  /* the part of the work of decoding that a reduced picture takes, on the CPU and on
                   * the GPU: the codes are decoded in full */
         reduced = look->reduction > 1 ? 0.7 : 1;
-    /* Outputs that take the same fraction of the size share one decoding. */
+    /* Outputs that use the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
-    /* A single marked PNG is decoded by the CPU before a GPU is awake. */
+    /* The CPU decodes a single marked PNG before a GPU has started. */
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && gf_device_encodes(out, plan->out, options),
                decodes = device && look->device_decodes &&

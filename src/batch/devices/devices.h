@@ -1,4 +1,5 @@
-/* Which devices a batch runs on, and how many workers share them, the processors and the memory. */
+/* Chooses the devices of a batch, and how many workers share the devices, the processors and the
+ * memory. */
 #ifndef GF_BATCH_DEVICES_DEVICES_H
 #define GF_BATCH_DEVICES_DEVICES_H
 
@@ -28,7 +29,7 @@ struct gf_batch_device {
     struct gf_helper *helper; /* NULL: not started */
 };
 
-/* All zeros stand for the CPU. */
+/* The devices of a batch. All zeros mean the CPU. */
 struct gf_batch_devices {
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int count;
@@ -42,22 +43,22 @@ struct gf_batch_devices {
     char reason[160];           /* the reason for the choice */
 };
 
-/* Tells CUDA how many queues to a device to prepare for such a request, unless the user has told
- * it. CUDA must not have started. */
+/* Tells CUDA how many queues to a device it should prepare for such a request, unless the user has
+ * told it. CUDA must not have started. */
 void gf_batch_choose_queues(const struct gf_batch_request *request);
 /* Starts the devices that a request of several inputs asks for, while the batch is prepared. */
 void gf_batch_begin_devices(const struct gf_batch_request *request);
 
 /* Chooses the devices that the batch runs on, or none for the CPU, and the reason; finds a server
- * for a single picture. `look` is the request whose inputs are read for the estimate: for an
- * archive, its first pictures. `pictures` is the number of pictures of the batch. */
+ * for a single picture. The estimate reads the inputs of the request `look`: for an archive, its
+ * first pictures. `pictures` is the number of pictures of the batch. */
 void gf_batch_choose_devices(const struct gf_batch_request *request,
                              const struct gf_batch_request *look, size_t pictures,
                              struct gf_batch_devices *devices);
-/* Closes the connection to the server if no pipeline has taken it. */
+/* Closes the connection to the server if no pipeline owns it. */
 void gf_batch_drop_server(struct gf_batch_devices *devices);
-/* Fails if a device that the user has named is missing, or cannot run the chain, before anything is
- * written. */
+/* Fails, before anything is written, if a device that the user has named is missing or cannot run
+ * the chain. */
 enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,4 @@
-/* Decides how many workers a batch has, and how they share the processors and the memory. */
+/* Decides how many workers a batch has, and how the workers share the processors and the memory. */
 #include <sys/resource.h>
 
 #include "base/cpu.h"
@@ -56,7 +56,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
         options->serial = true;
     if (options->serial)
         options->threads = 1;
-    else if (workers > 1) /* twice as many threads where there is room, since the parts of a picture
+    else if (workers > 1) /* twice as many threads if there is room, since the parts of a picture
                            * wait for one another */
         options->threads = (memory ? 1 : 2) * threads / workers;
     /* Half of the memory is for bands, half for whole pictures. */

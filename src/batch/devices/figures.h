@@ -9,7 +9,7 @@
 
 #include "stage/filter.h"
 
-/* The list has each figure's name, declared value, unit and meaning. Pixels are the file's;
+/* A list with each figure's name, declared value, unit and meaning. "Pixels" are the file's;
  * "thread" means one thread while the others are idle. */
 #define GF_FIGURE_LIST(X) \
     X(PROCESS, "process", 14, "ms", "the program's start and end") \
@@ -68,7 +68,7 @@ enum gf_figure_id {
     GF_FIGURES_MAX = GF_FIGURE_NAMED + 2 * GF_FIGURE_FILTERS_MAX
 };
 
-/* All zeros: only the declared values are known. */
+/* The figures that were measured. All zeros: only the declared values are known. */
 struct gf_figures {
     double calibrated[GF_FIGURES_MAX]; /* 0: the figure was not measured */
 };
@@ -86,10 +86,10 @@ struct gf_figure_info gf_figure_info(int figure);
  * of the cost that the filter declares. */
 int gf_figure_of_filter(const struct gf_filter *filter, bool cuda);
 
-/* Returns the figure's calibrated value, else its declared one. `figures` may be NULL. */
+/* Returns the figure's calibrated value, else its declared value. `figures` may be NULL. */
 double gf_figure(const struct gf_figures *figures, int figure);
 
-/* Replaces the figure by a measured value; returns false, and changes nothing, where the value is
+/* Replaces the figure by a measured value. Returns false, and changes nothing, if the value is
  * impossible. */
 bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
 

@@ -19,8 +19,6 @@
 enum { FILE_BYTES_MAX = 32 << 10 };
 static const char magic[] = "gpufilter figures 2";
 
-/* ---- the place ---- */
-
 bool gf_figures_file_find(struct gf_figures_file *file)
 {
     const char *const cache = getenv("XDG_CACHE_HOME"), *const home = getenv("HOME");
@@ -34,7 +32,7 @@ bool gf_figures_file_find(struct gf_figures_file *file)
     return length > 0 && (size_t)length < sizeof file->path;
 }
 
-/* Makes the two innermost folders; a failure shows when the file is opened. */
+/* Makes the two innermost folders. A failure becomes visible when the file is opened. */
 static void make_folders(const struct gf_figures_file *file)
 {
     char path[sizeof file->path];
@@ -50,15 +48,13 @@ static void make_folders(const struct gf_figures_file *file)
     (void)mkdir(path, 0700);
 }
 
-/* ---- reading ---- */
-
 static bool is_trusted(const struct stat *file)
 {
     return S_ISREG(file->st_mode) && file->st_uid == geteuid() &&
            !(file->st_mode & (S_IWGRP | S_IWOTH)) && file->st_size < FILE_BYTES_MAX;
 }
 
-/* Reads the whole file as text. 0: the file is missing or cannot be used. */
+/* Reads the whole file as text. Returns its length; 0: the file is missing or cannot be used. */
 static size_t read_file(const char *path, char text[FILE_BYTES_MAX])
 {
     struct stat stat;
@@ -78,8 +74,8 @@ static size_t read_file(const char *path, char text[FILE_BYTES_MAX])
     return length;
 }
 
-/* Splits off the last line, "check" with the hash of all lines before; false if the hash is
- * wrong. */
+/* Splits off the last line, which is "check" and the hash of all lines before. Returns false if the
+ * hash is wrong. */
 static bool take_check(char *text, size_t length)
 {
     char expected[40];
@@ -94,8 +90,8 @@ static bool take_check(char *text, size_t length)
     return right;
 }
 
-/* Finds the figure of that name. The figures of a file have the order of the list, so that the
- * search goes on from *next. */
+/* Finds the figure of that name. The figures of a file have the order of the list. Therefore the
+ * search begins at *next. */
 static bool find_figure(const char *name, int count, int *next, struct gf_figure_info *info)
 {
     while (*next < count) {
@@ -106,7 +102,7 @@ static bool find_figure(const char *name, int count, int *next, struct gf_figure
     return false;
 }
 
-/* Reads a line "NAME VALUE". */
+/* Reads a line "NAME VALUE". Returns false if it is wrong. */
 static bool read_figure(char *line, int count, int *next, struct gf_figures *figures)
 {
     char *rest = line;
@@ -134,7 +130,7 @@ static bool parse(char *text, size_t length, const char *machine, struct gf_figu
     return true;
 }
 
-/* Loads the file. False: the file is missing or cannot be used. */
+/* Loads the file. Returns false if the file is missing or cannot be used. */
 static bool load(const struct gf_figures_file *file, struct gf_figures *figures)
 {
     char text[FILE_BYTES_MAX];
@@ -153,8 +149,6 @@ void gf_figures_load(struct gf_figures *figures)
     if (gf_figures_file_find(&file))
         (void)load(&file, figures);
 }
-
-/* ---- writing ---- */
 
 static size_t print(const struct gf_figures_file *file, const struct gf_figures *figures,
                     char text[FILE_BYTES_MAX])

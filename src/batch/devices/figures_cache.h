@@ -12,13 +12,13 @@ struct gf_figures_file {
     char machine[400]; /* the text of gf_machine_describe() */
 };
 
-/* Finds the file's name; false where the environment names no place for it. */
+/* Finds the file's name. Returns false if the environment names no place for it. */
 bool gf_figures_file_find(struct gf_figures_file *file);
-/* Loads the calibrated figures; all zeros if none is known. Reads one file of some kilobytes. */
+/* Loads the calibrated figures, or all zeros if none is known. Reads one file of some kilobytes. */
 void gf_figures_load(struct gf_figures *figures);
 /* Puts measured figures into the file; its other figures stay. The file is replaced by a rename, so
  * that readers see the old or the new one. Of several simultaneous changes all but one may be lost.
- * False if the file could not be written, with the reason in *why; `why` may be NULL. */
+ * Returns false if the file could not be written, with the reason in *why; `why` may be NULL. */
 bool gf_figures_keep(const struct gf_figures *measured, struct gf_error *why);
 
 #endif

@@ -31,8 +31,6 @@ static void read_line(const char *path, char *line, size_t size)
     line[length] = '\0';
 }
 
-/* ---- the GPUs ---- */
-
 struct kind {
     char name[16];
     int count;
@@ -71,8 +69,6 @@ static void describe_gpus(char *text, size_t size)
     if (!kind[0].count)
         snprintf(text, size, "gpu none");
 }
-
-/* ---- the processor ---- */
 
 #ifdef __x86_64__
 static void describe_processor(char text[PROCESSOR_SIZE])

@@ -1,4 +1,5 @@
-/* Describes a machine by a text that differs from those of machines with other times. */
+/* Describes a machine by a text. Machines on which the measured times would differ have different
+ * texts. */
 #ifndef GF_BATCH_DEVICES_MACHINE_H
 #define GF_BATCH_DEVICES_MACHINE_H
 

@@ -124,7 +124,7 @@ static bool read_byte(int fd, off_t at, char *byte)
     return got == 1;
 }
 
-/* Ends a line that a killed run left unfinished, so that the next line can be read. */
+/* Ends a line that a killed run left unfinished. Otherwise the next line could not be read. */
 static enum gf_status end_torn_line(struct gf_batch_log *log, struct gf_error *error)
 {
     struct stat file;
@@ -211,7 +211,7 @@ static void remove_torn_line(const struct gf_batch_log *log, size_t written)
     struct stat file;
     if (written && end >= (off_t)written && !fstat(log->fd, &file) && S_ISREG(file.st_mode) &&
         file.st_size == end && ftruncate(log->fd, end - (off_t)written))
-        return; /* the line stays unfinished, and the next run ends it */
+        return; /* the line stays unfinished until the next run ends it */
 }
 
 static enum gf_status write_all(const struct gf_batch_log *log, size_t length,

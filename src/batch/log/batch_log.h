@@ -35,7 +35,7 @@ struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile);
 struct gf_batch_log_entry {
     size_t index; /* the index of the input, from 1 */
     const char *input, *output;
-    /* the input's identity, as in struct gf_input_identity; NULL: not known */
+    /* The input's identity, as in struct gf_input_identity; NULL: not known. */
     const char *identity;
     enum gf_outcome outcome;
     const char *message;
@@ -46,21 +46,21 @@ struct gf_batch_log_entry {
     uint64_t fingerprint; /* a hash of the chain and of the options that the result depends on */
 };
 
-/* Returns the present time, in seconds since 1970; the log states the time at which a picture was
+/* Returns the present time in seconds since 1970. The log states the time at which a picture was
  * done. */
 double gf_batch_log_now(void);
 
-/* Returns a key of the log's lines, for the manual; NULL past the last one. */
+/* Returns a key of the log's lines, for the manual; NULL past the last key. */
 const struct gf_key_help *gf_batch_log_key_at(int index);
 
 struct gf_batch_log; /* opaque */
 
-/* Opens the log. "-" is standard output. Lines are appended to a file. */
+/* Opens the log: a file to which lines are appended or, for "-", standard output. */
 enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
                                  struct gf_error *error) GF_CHECKED;
 void gf_batch_log_close(struct gf_batch_log *log);
-/* Whether the path leads to the log's file. Nothing is written to the file before the first
- * line. */
+/* Whether the path leads to the log's file. Before the first line is written, the file is not
+ * changed. */
 bool gf_batch_log_is(const struct gf_batch_log *log, const char *path);
 /* Removes the file if this run has created it and written no line. */
 void gf_batch_log_withdraw(const struct gf_batch_log *log);
@@ -69,7 +69,7 @@ enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_
                                 struct gf_error *error) GF_CHECKED;
 
 /* The lines of the log of an earlier run. Of several lines about an output the last one counts. A
- * missing log is like an empty one. */
+ * missing log counts as an empty one. */
 struct gf_resume; /* opaque */
 enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
                               struct gf_error *error) GF_CHECKED;
@@ -77,13 +77,13 @@ void gf_resume_free(struct gf_resume *resume);
 /* Whether the output need not be made again: the log says that a run with this fingerprint wrote
  * it, the file still has the size that was written, and the input has not changed since. An input
  * that does not exist any more counts as unchanged. A line without an identity, from an older
- * version, counts where the output is no older than the input. */
+ * version, counts if the output is no older than the input. */
 bool gf_resume_done(const struct gf_resume *resume, const char *input,
                     const struct gf_input_identity *identity, const char *output,
                     uint64_t fingerprint);
 
-/* A hash of everything that the result depends on except the input: the chain's text, the contents
- * of the files that the chain names, and the options. */
+/* Returns a hash of everything that the result depends on except the input: the chain's text, the
+ * contents of the files that the chain names, and the options. */
 uint64_t gf_chain_fingerprint(const char *text, const struct gf_chain *chain,
                               const struct gf_options *options);
 

@@ -5,9 +5,9 @@
 
 #include "base/fail.h"
 
-/* A picture: its spans, first..end-1; begin_s, when its run began, counted from the batch's
- * beginning; wall_s, how long the run took; shift_s, what gf_batch_profile_timeline() last added to
- * the times of its spans (0: nothing yet). */
+/* A picture. Its spans are first..end-1. begin_s is the time at which its run began, counted from
+ * the batch's begin; wall_s is how long the run took. shift_s is what gf_batch_profile_timeline()
+ * last added to the times of its spans, at first 0. */
 struct gf_batch_profile_picture {
     size_t first, end;
     double begin_s, wall_s, shift_s;
@@ -26,7 +26,7 @@ static bool grow(void **data, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-/* The stage's index among the stages of all pictures; -1 if memory runs out. */
+/* Returns the stage's index among the stages of all pictures; -1 if memory runs out. */
 static int stage_index(struct gf_batch_profile *profile, const struct gf_profile_stage *stage)
 {
     struct gf_profile *const merged = &profile->merged;
@@ -77,7 +77,7 @@ void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_prof
         profile->incomplete = true;
         return;
     }
-    /* Members about the device and about the plan are those of the last picture. */
+    /* Members about the device and about the plan describe the last picture. */
     const int stages = merged->stage_count;
     *merged = *picture;
     merged->span_count = first + picture->span_count;

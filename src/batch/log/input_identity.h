@@ -1,5 +1,5 @@
-/* Identifies an input: two inputs of one name have different identities, and so has an input after
- * a change. */
+/* Identifies an input. Two inputs of one name have different identities. An input that changes gets
+ * another identity. */
 #ifndef GF_BATCH_LOG_INPUT_IDENTITY_H
 #define GF_BATCH_LOG_INPUT_IDENTITY_H
 
@@ -8,15 +8,16 @@
 #include <time.h>
 
 struct gf_input_identity {
-    /* the input's size and time: "512 1763827100.500000000"; empty for a pipe, which has none */
+    /* The input's size and time, as in "512 1763827100.500000000"; empty for a pipe, which has no
+     * identity. */
     char text[128];
-    struct timespec changed; /* valid where the text is not empty */
-    bool is_gone;            /* stat() fails for the input */
+    struct timespec changed; /* valid if the text is not empty */
+    bool is_gone;            /* the input does not exist any more: stat() fails */
 };
 
 struct gf_input_identity gf_identify_file(const char *path);
-/* Identifies a member of an archive; the archive's identity is a part of the result. Where the
- * archive has no identity, as a pipe has none, the result is a hash of the member's bytes. */
+/* Identifies a member of an archive; the archive's identity is a part of the result. If the archive
+ * has no identity, because it is a pipe, the result is a hash of the member's bytes. */
 struct gf_input_identity gf_identify_member(const void *bytes, size_t size, struct timespec time,
                                             const struct gf_input_identity *archive);
 

@@ -21,7 +21,7 @@ static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char part[1 << 14];
     struct stat file;
-    /* without O_NONBLOCK a pipe without a writer would block */
+    /* Without O_NONBLOCK the call would wait for the writer of a pipe. */
     const int fd = gf_named_file_open(path, O_NONBLOCK);
     if (fd < 0)
         return hash;
@@ -63,12 +63,12 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
     return hash_files(hash, chain);
 }
 
-/* What the last line about an output says. */
+/* The facts in the last line about an output. */
 struct record {
     uint64_t key;   /* a hash of the output's name; 0: the record is empty */
     uint64_t input; /* a hash of the input's name */
     uint64_t fingerprint;
-    /* a hash of the input's identity; 0: the input had none, as a pipe has none */
+    /* A hash of the input's identity; 0: the input has none, because it is a pipe. */
     uint64_t identity;
     long long bytes_out;
     bool done, is_old; /* is_old: the line is from a version without identities */
@@ -79,7 +79,7 @@ struct gf_resume {
     size_t capacity, count; /* the capacity is a power of two, at least twice the count */
 };
 
-/* Returns a hash of a text, which is 0 only for an empty text. */
+/* Returns a hash of a text. The hash is 0 only for an empty text. */
 static uint64_t hash_text(const char *text)
 {
     const uint64_t hash = gf_hash(GF_HASH_START, text, strlen(text));
@@ -121,8 +121,9 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
     struct record *const record = find_record(resume, key);
     const bool done = !strcmp(outcome, gf_outcome_names[GF_OUTCOME_DONE]);
     resume->count += !record->key;
-    /* A line about a skipped file does not tell which chain made the file. Where an input failed,
-     * an earlier input may have left its output. */
+    /* The line counts if it says "done", or if it reports another end of the same input that is not
+     * "skipped". A line about a skipped file does not tell which chain made the file. After a
+     * failure the output may be an earlier one's. */
     if (done || (record->input == input && strcmp(outcome, gf_outcome_names[GF_OUTCOME_SKIPPED])))
         *record = (struct record){.input = input,
                                   .fingerprint = strtoull(gf_json_text_of(line, "job"), NULL, 16),
@@ -134,8 +135,8 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
     return true;
 }
 
-/* Reads a line of the log; false when out of memory. A line that is damaged, or names no input or
- * output, is ignored. */
+/* Reads a line of the log. Returns false when out of memory. A line that is damaged, or names no
+ * input or output, is ignored. */
 static bool read_line(struct gf_resume *resume, const char *text, size_t length)
 {
     struct gf_json_tree tree;

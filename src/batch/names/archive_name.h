@@ -9,8 +9,8 @@
 bool gf_archive_named(const char *argument);
 /* Returns the argument without "tar:". */
 const char *gf_archive_path(const char *argument);
-/* Returns the name of the packer for an archive of that name, such as "gzip"; NULL where the
- * archive is not packed. */
+/* Returns the name of the packer for an archive of that name, such as "gzip"; NULL if the archive
+ * is not packed. */
 const char *gf_archive_packer(const char *argument);
 
 #endif

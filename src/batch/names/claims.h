@@ -1,4 +1,4 @@
-/* The output names that are taken, for runs in which not all names are known at the beginning. */
+/* Keeps the output names that are taken, for runs in which not all names are known at the begin. */
 #ifndef GF_BATCH_NAMES_CLAIMS_H
 #define GF_BATCH_NAMES_CLAIMS_H
 
@@ -9,9 +9,9 @@ struct gf_claims {
     void *tree; /* the names, in a tree of tsearch() */
 };
 
-/* Takes the name `output` for the input at `index`. The input may have the name already; with
- * `repeats` another input of the same name may have it, too. *why becomes NULL or, where another
- * input has the name, a line from malloc() that says so. False when out of memory. */
+/* Takes the name `output` for the input at `index`, which may already have it. With `repeats`
+ * another input of the same name may have it, too. *why becomes NULL or, if another input has the
+ * name, a line from malloc() that says so. Returns false when out of memory. */
 bool gf_claim(struct gf_claims *claims, const char *output, const char *input, size_t index,
               bool repeats, char **why);
 void gf_claims_free(struct gf_claims *claims);

@@ -67,8 +67,6 @@ static void sort_from(struct gf_inputs *inputs, size_t first)
         qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item, compare);
 }
 
-/* ---- folders ---- */
-
 static enum gf_status search_folder(struct search *search, const char *folder, size_t below);
 
 static bool is_output_folder(const struct search *search, const struct stat *file)
@@ -83,8 +81,8 @@ static bool is_output_folder(const struct search *search, const struct stat *fil
     return is;
 }
 
-/* Returns the kind of a file. A link has the kind of the file that it leads to; a link that leads
- * nowhere counts as a file that cannot be opened. S_IFLNK: the link leads to a folder. */
+/* Returns the kind of a file. A link has the kind of the file that it leads to. S_IFLNK means that
+ * the link leads to a folder. A link that leads nowhere counts as a file that cannot be opened. */
 static mode_t kind_of(const struct dirent *entry, const char *path)
 {
     struct stat file;
@@ -111,7 +109,7 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
         return add(search, path, below);
     if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
         return leave_out(search, path);
-    /* A folder that cannot be searched becomes an input that fails, as an unreadable file does. */
+    /* A folder that cannot be searched becomes an input, which fails as an unreadable file does. */
     if (kind == S_IFDIR && recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
         return add(search, path, below);
     if (kind == S_IFDIR && recursive && !stat(path, &file) && !is_output_folder(search, &file))
@@ -180,8 +178,6 @@ static enum gf_status take_path(struct search *search, const char *path)
     return is_folder(path) ? take_folder(search, path) : add(search, strdup(path), 0);
 }
 
-/* ---- patterns ---- */
-
 /* Whether the text is a pattern. The bracket of a page number, as in a.tif[2], does not make the
  * text a pattern. */
 static bool is_pattern(const char *text)
@@ -219,15 +215,13 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
     return status;
 }
 
-/* ---- lists ---- */
-
 static bool is_there(const char *path)
 {
     struct stat file;
     return !lstat(path, &file);
 }
 
-/* The most bytes of a list: a longer one is a device or a mistake. */
+/* The most bytes of a list. A longer list is a device or a mistake. */
 static const size_t list_most = (size_t)1 << 30;
 
 /* Removes a byte order mark from the first line of a list, unless a file has a name that begins
@@ -293,8 +287,6 @@ static enum gf_status take_list(struct search *search, const char *path)
                          standard ? "stdin" : path);
     return status;
 }
-
-/* ---- all arguments ---- */
 
 bool gf_input_named_is_stream(const char *path)
 {

@@ -11,7 +11,7 @@
 
 struct gf_input_name {
     char *path;
-    /* where in `path` the part below the searched folder begins; 0: -i names the file itself */
+    /* The offset in `path` of the part below the searched folder; 0: -i names the file itself. */
     size_t below;
     const void *data; /* the bytes of a member of an archive; NULL: the input is a file */
     size_t size;
@@ -20,20 +20,22 @@ struct gf_input_name {
 struct gf_inputs {
     struct gf_input_name *item;
     size_t count, capacity;
-    size_t left_out; /* the number of files in folders whose names are not names of pictures */
+    size_t left_out; /* the number of files in folders that were left out, since their names are not
+                      * names of pictures */
 };
 
 struct gf_inputs_request {
-    /* each is a file, "-", a folder, a pattern with *, ? or [, or "@LIST" */
+    /* Each argument is a file, "-", a folder, a pattern with *, ? or [, or "@LIST". */
     const char *const *argument;
     int count;
     bool recursive;     /* folders in folders are searched, too */
     bool nul_separated; /* names in lists end with NUL instead of a line break */
-    /* folders of outputs, which the search does not enter, since an earlier run's results lie
-     * there: one for each of outputs_count outputs, or "" */
+    /* The folders of outputs. The search does not enter them, since they hold an earlier run's
+     * results. There is one for each of outputs_count outputs; it may be "". */
     char *const *outputs;
     int outputs_count;
-    struct gf_inputs *left_out; /* gets the names of the files that are no pictures; or NULL */
+    struct gf_inputs *left_out; /* NULL, or the list that gets the names of the files that are no
+                                 * pictures */
 };
 
 /* Whether the input is a pipe or a device, which can be read only once. */

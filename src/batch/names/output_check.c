@@ -1,4 +1,4 @@
-/* Finds outputs that would overwrite each other, or an input, even where their names differ. */
+/* Finds outputs that would overwrite each other or an input, even if their names differ. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "codec/codec.h"
 #include "codec/io/output.h"
 
-/* Remembers the real path of the folder that was resolved last, since names come folder by
- * folder. */
+/* The folder that was resolved last, and its real path. Names of one folder follow one another. */
 struct folder_memo {
     char *given, *real;
 };
@@ -59,7 +58,7 @@ static char *real_name(struct folder_memo *memo, const char *path)
     return result;
 }
 
-/* Does what real_name() does, after following links as the output does. */
+/* Returns the real path of a file after following links as the output does. */
 static char *real_path(struct folder_memo *memo, const char *path)
 {
     struct stat file;
@@ -80,7 +79,7 @@ static void free_memo(struct folder_memo *memo)
 struct target {
     char *path;
     size_t index; /* the index of the input */
-    int number;   /* the number of the input's output */
+    int number;   /* the number of the output among the outputs of the input */
 };
 
 static int compare_targets(const void *a, const void *b)
@@ -144,7 +143,7 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
     return GF_OK;
 }
 
-/* Refuses outputs that are inputs; with `own` also an input that is its own output. */
+/* Refuses outputs that are inputs. With `own` an input must not be its own output, either. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct target *output,
                                    size_t outputs, const struct target *input, size_t count,
                                    bool own, struct gf_error *error)

@@ -11,8 +11,6 @@
 #include "batch/names/archive_name.h"
 #include "codec/codec.h"
 
-/* ---- templates ---- */
-
 static const struct {
     const char *name;
     enum gf_template_field field;
@@ -49,7 +47,7 @@ static enum gf_status add_part(struct gf_template *template, struct gf_template_
     return GF_OK;
 }
 
-/* Reads a field behind its opening brace: "stem}..." or "n:4}...". */
+/* Reads a field from the text after its opening brace: "stem}..." or "n:4}...". */
 static enum gf_status read_field(const char *text, struct gf_template_part *part,
                                  struct gf_error *error)
 {
@@ -197,8 +195,6 @@ char *gf_template_folder(const struct gf_template *template)
     return strndup(first->text, length);
 }
 
-/* ---- expansion ---- */
-
 /* Appends the folders of `path` without "." and "..", which would lead out of the output's folder.
  */
 static void put_folders(FILE *file, const char *path, size_t length)
@@ -313,8 +309,6 @@ enum gf_status gf_template_expand(const struct gf_template *template,
     }
     return GF_OK;
 }
-
-/* ---- folders ---- */
 
 enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
 {

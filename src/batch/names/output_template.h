@@ -1,6 +1,6 @@
-/* Decides where results go: -o names a file, "-", a folder, or a template with fields in braces.
- * All outputs are named before anything runs, and their names must differ; only names that contain
- * the size, or the number of a picture in a stream, are made later. */
+/* Decides the names of results. -o names a file, "-", a folder, or a template with fields in
+ * braces. All outputs are named before anything runs, and their names must differ. Only names that
+ * contain the size, or the number of a picture in a stream, are made later. */
 #ifndef GF_BATCH_NAMES_OUTPUT_TEMPLATE_H
 #define GF_BATCH_NAMES_OUTPUT_TEMPLATE_H
 
@@ -10,8 +10,9 @@
 
 enum gf_template_field {
     GF_FIELD_TEXT,
-    GF_FIELD_DIR, /* {dir}: the input's folder, relative to the searched folder if it was found */
-    /* {dir} for an input that a search found, else empty; -o FOLDER uses this field */
+    GF_FIELD_DIR, /* {dir}: the input's folder; relative to the searched folder if a search found
+                   * the input */
+    /* {dir} for an input that a search found, else empty. -o FOLDER uses this field. */
     GF_FIELD_BELOW,
     GF_FIELD_STEM,   /* {stem}: the input's name without folder and extension */
     GF_FIELD_EXT,    /* {ext}: the extension of --format, or the input's own */
@@ -40,10 +41,11 @@ struct gf_template {
     int parts;
 };
 
-/* Returns a field as a user writes it, for the manual; NULL past the last one. */
+/* Returns a field in the form in which a user writes it, for the manual; NULL past the last
+ * field. */
 const struct gf_key_help *gf_template_field_at(int index);
 
-/* The end of messages about names that should differ. */
+/* The end of messages about outputs of one name. */
 #define GF_OUTPUTS_APART \
     "a folder, which ends in / or is there, or {dir}, {stem}, {ext} and {n} in -o tell outputs " \
     "apart"
@@ -58,8 +60,8 @@ enum gf_status gf_template_of_archive(const char *output, enum gf_file_format fo
                                       struct gf_template *template,
                                       struct gf_error *error) GF_CHECKED;
 void gf_template_free(struct gf_template *template);
-/* Returns the folder that holds every output, or "" where the template begins with a field; from
- * malloc(). */
+/* Returns the folder that holds every output, or "" if the template begins with a field. The text
+ * is from malloc(). */
 char *gf_template_folder(const struct gf_template *template);
 
 /* The values that replace the fields. */
@@ -67,17 +69,17 @@ struct gf_template_values {
     const struct gf_input_name *input;
     size_t number;
     int width, height;
-    enum gf_file_format content; /* the input's format, for {ext} where the input's name has no
-                                  * known extension */
+    enum gf_file_format content; /* the input's format, for {ext} if the input's name has no known
+                                  * extension */
 };
 /* Expands a template; *path is from malloc(). */
 enum gf_status gf_template_expand(const struct gf_template *template,
                                   const struct gf_template_values *values, char **path,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Fails if two outputs have the same name, or if an output is another input, or its own input where
- * each input has several outputs. path[i * outputs + k] is output k of input i; NULL where its name
- * is not known yet, or the input cannot be read. */
+/* Fails if two outputs have the same name, or if an output is another input. If each input has
+ * several outputs, an output must not be its own input, either. path[i * outputs + k] is output k
+ * of input i; NULL if its name is not known yet, or the input cannot be read. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
                                 struct gf_error *error) GF_CHECKED;
 /* Makes the folders of the path that do not exist. */

@@ -6,7 +6,7 @@
 static const char *const units[] = {"_bytes", "_s"};
 static const char member[] = "options.", look_up[] = "gf_filter_at lists", list[] = "--list shows";
 
-/* Returns the length of the option's name in "options.NAME"; 0 where the text begins with something
+/* Returns the length of the option's name in "options.NAME"; 0 if the text begins with anything
  * else, such as the name of a file, "options.png: ". */
 static size_t option_length(const char *text)
 {
@@ -14,7 +14,7 @@ static size_t option_length(const char *text)
         return 0;
     const char *const name = text + sizeof member - 1;
     const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
-    /* a name may also end at the end of the text */
+    /* A name may also end at the end of the text. */
     return strchr("=);", name[length]) ? length : 0;
 }
 

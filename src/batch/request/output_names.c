@@ -7,8 +7,8 @@
 #include "codec/codec.h"
 #include "pipeline/pipeline_internal.h"
 
-/* Whether naming the output needs the input's header: for {w}, {h}, or {ext} where the input's name
- * has no known extension. */
+/* Whether the output's name depends on the input's header: on {w}, {h}, or on {ext} if the input's
+ * name has no known extension. */
 static bool needs_header(const struct gf_template *output, const char *input)
 {
     if (output->has_size)
@@ -29,7 +29,7 @@ enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *reques
     gf_options_of_output(&options, &output.options);
     options.device = GF_DEVICE_CPU;
     options.codec = GF_CODEC_CPU;
-    options.warn = NULL; /* only the run itself warns */
+    options.warn = NULL; /* the run itself warns later */
     return *reader ? GF_OK : gf_pipeline_open(output.chain, &options, reader, error);
 }
 

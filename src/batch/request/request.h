@@ -1,5 +1,5 @@
-/* What a batch is asked to do, what the batch reports while it runs, and what follows from the
- * request alone. */
+/* The request for a batch, and what the batch reports while it runs. Functions answer questions
+ * about the request. */
 #ifndef GF_BATCH_REQUEST_REQUEST_H
 #define GF_BATCH_REQUEST_REQUEST_H
 
@@ -23,24 +23,24 @@ enum gf_message_kind {
 /* The progress of a batch. */
 struct gf_batch_state {
     size_t files, done, failed, skipped; /* `files` is the number of files of this shard */
-    /* the number of files whose names are not names of pictures */
+    /* The number of files whose names are not names of pictures. */
     size_t left_out;
     size_t pictures;   /* the number of pictures written; a stream has several */
     double megapixels; /* the pixels of the inputs that are done */
     double elapsed_s;
-    /* for a single input: the part of its picture that is done, 0..1 */
+    /* For a single input: the part of its picture that is done, 0..1. */
     double part;
     double busy_s[GF_SPAN_KINDS]; /* the times of all workers together, if spans are recorded */
 };
 
-/* Whether a server (src/server) runs the picture in place of the GPU of this process. */
+/* Whether a server (src/server) filters the picture instead of this process's GPU. */
 enum gf_server_use {
     GF_SERVER_AUTO,  /* use a server that is running */
-    GF_SERVER_START, /* as GF_SERVER_AUTO; if no server runs, start one for the next pictures */
+    GF_SERVER_START, /* like GF_SERVER_AUTO; if no server runs, start one for the next pictures */
     GF_SERVER_OFF
 };
 
-/* The counts that are always up to date, so that a signal handler can read them. */
+/* The counts that a signal handler can read at any time. */
 struct gf_batch_counts {
     atomic_size_t files, done, failed;
 };
@@ -54,17 +54,17 @@ struct gf_batch_output {
 };
 
 struct gf_batch_request {
-    /* The chain and the options of the only output, or of the first of several. */
+    /* The chain and the options of the only output, or of the first of several outputs. */
     const char *chain;
     struct gf_options options; /* `threads` and `memory_bytes` are for all workers together */
     const struct gf_inputs *inputs;
-    /* for an archive, the number of its pictures, of which `inputs` are the first; 0: `inputs`
-     * are all pictures */
+    /* For an archive, the number of its pictures, of which `inputs` are the first; 0: `inputs` are
+     * all pictures. */
     size_t expected;
     const struct gf_template *output;
     const struct gf_batch_output *more; /* the outputs after the first */
     int more_outputs;
-    /* the CUDA devices that share the work; without any, options.device decides */
+    /* The CUDA devices that share the work. If there is none, options.device decides. */
     const int *device;
     int devices;
     bool helpers;      /* processes of this run's own may work the devices after the first; without
@@ -72,21 +72,20 @@ struct gf_batch_request {
     int server;        /* enum gf_server_use, for a single input's picture */
     int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;
-    bool process_ends;        /* the process ends after the run, so that devices need not be
-                               * closed */
+    bool process_ends;        /* the process ends after the run, so that devices are not closed */
     bool verbose;             /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
     bool dry_run;             /* only sends GF_MESSAGE_DRY_RUN */
     int shard, shards;        /* 1..shards; shards 0: all inputs */
-    struct gf_batch_log *log; /* may be NULL, as may all members below */
+    struct gf_batch_log *log; /* this member and all members below may be NULL */
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);
-    /* Called for each picture of a single input. */
+    /* Is called for each picture of a single input. */
     void (*picture)(void *context, const char *input, const char *output,
                     const struct gf_profile *profile);
-    /* Called for each picture that has a line in the log, even if there is no log. */
+    /* Is called for each picture that has a line in the log, even if there is no log. */
     void (*entry)(void *context, const struct gf_batch_log_entry *entry);
-    /* Called in the calling thread, every tick_s seconds and at the end. */
+    /* Is called in the calling thread, every tick_s seconds and at the end. */
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;
     const struct gf_figures *figures; /* the figures of this machine, for estimates; NULL: the
@@ -94,7 +93,7 @@ struct gf_batch_request {
     struct gf_batch_counts *counts;
     struct gf_batch_profile *profile; /* collects the profiles of all pictures */
     void *context;
-    /* Replaces gf_pipeline_open() in tests. */
+    /* Is called instead of gf_pipeline_open(), in tests. */
     enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,
                            struct gf_pipeline **pipeline, struct gf_error *error);
 };
@@ -120,19 +119,19 @@ bool gf_batch_is_single(const struct gf_batch_request *request);
 /* Whether one of the outputs is standard output. */
 bool gf_batch_writes_stdout(const struct gf_batch_request *request);
 /* Whether the outputs of the only input, which may contain several pictures, are numbered by
- * picture. --skip-existing and --update decide for each file, and so need the output's name before
- * the header is read. */
+ * picture. They are not numbered with --skip-existing and --update: these decide for each file, and
+ * so need the output's name before the header is read. */
 bool gf_batch_numbers_pictures(const struct gf_batch_request *request, int output);
 /* Fails if a filter of the request has no CUDA kernel. */
 enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
                                       struct gf_error *error) GF_CHECKED;
 
-/* The inputs of a shard: the indices first, first + step, ... of the whole list. */
+/* The inputs of a shard. They have the indices first, first + step, ... of the whole list. */
 struct gf_batch_shard {
     size_t first, step, count;
 };
 struct gf_batch_shard gf_batch_shard_of(const struct gf_batch_request *request);
-/* Returns the index in the whole list of the input at a position in the shard. */
+/* Returns the index in the whole list of the input at `position` in the shard. */
 static inline size_t gf_batch_shard_index(const struct gf_batch_shard *shard, size_t position)
 {
     return shard->first + position * shard->step;

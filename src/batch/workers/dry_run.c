@@ -1,4 +1,4 @@
-/* --dry-run: reports what the run would do with each input, as far as headers and names tell. */
+/* Reports for --dry-run what the run would do with each input, as far as headers and names tell. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "batch/request/output_names.h"
 #include "batch/workers/workers.h"
 
-/* Finds out whether the run would take the input, by the input's header. A pipe is not opened. */
+/* Checks by the input's header whether the run would accept the input. A pipe is not opened. */
 static enum gf_status check_header(const struct gf_batch *batch, const char *input, int number,
                                    struct gf_pipeline **reader, struct gf_error *error)
 {

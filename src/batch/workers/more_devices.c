@@ -76,8 +76,6 @@ static bool pays(const struct gf_batch *batch, int awake)
     return gf_batch_device_pays(&batch->pace, awake, left, start_s);
 }
 
-/* ---- helpers ---- */
-
 static void fail_device(struct gf_batch *batch, struct gf_batch_device *device)
 {
     device->failed = true;

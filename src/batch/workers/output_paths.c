@@ -1,4 +1,4 @@
-/* Finds the names of the outputs of one input, and which of these outputs exist already. */
+/* Finds the names of the outputs of one input, and which of these outputs already exist. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,8 +46,8 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
     return GF_OUTCOME_WAITING;
 }
 
-/* Returns the status with which gf_batch_check_existing() refuses an output: the output could never
- * be made, or it exists already. */
+/* Returns the status with which gf_batch_check_existing() refuses an output: GF_ERROR_UNFIT if the
+ * output could never be made, GF_ERROR_OUTPUT if it already exists. */
 enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int number)
 {
     return item->refusal && item->refusal[number] ? GF_ERROR_UNFIT : GF_ERROR_OUTPUT;
@@ -55,7 +55,7 @@ enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int
 
 /* ---- the output's name ---- */
 
-/* Takes the name of an output of an archive's member. */
+/* Claims the name of an output of an archive's member. */
 static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_worker *worker,
                                  const char *path, struct gf_error *error)
 {
@@ -73,7 +73,7 @@ static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_w
     return GF_ERROR_UNFIT;
 }
 
-/* Checks that the names of an input's outputs differ, where some are known only now. */
+/* Checks that the names of an input's outputs differ. Some of these names are known only now. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
                                         struct gf_error *error)
 {

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "batch/workers/workers.h"
 
-/* Writes the picture's line to the log, and calls request->entry; either may be NULL. */
+/* Writes the picture's line to the log and calls request->entry, if these are not NULL. */
 static void record_picture(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
 {
     const struct gf_batch_request *const request = worker->batch->request;
@@ -21,7 +21,7 @@ static void record_picture(struct gf_batch_worker *worker, const struct gf_batch
 
 /* ---- a picture is done ---- */
 
-/* Counts a picture; `first` tells that the output is the first one of its input. */
+/* Counts a picture. `first` tells that the output is the first output of its input. */
 static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
 {
     batch->state.pictures++;
@@ -61,7 +61,7 @@ void gf_batch_picture_done(void *context, int number, const char *path,
                                              .fingerprint = batch->fingerprint[result->number]};
     record_picture(worker, &entry);
     if (request->verbose && !gf_batch_is_single(request)) {
-        /* gf_fail() makes a single line of the text, even if names in it contain line breaks */
+        /* gf_fail() makes a single line of the text, even if names in it contain line breaks. */
         struct gf_error line;
         (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
                       worker->input->path, path ? path : result->path, profile->in.width,
@@ -97,7 +97,7 @@ static void record_without_picture(struct gf_batch_worker *worker,
 {
     struct gf_batch *const batch = worker->batch;
     char *const *const names = worker->item->output;
-    /* A picture that is done has a line in the log, and so has one that --resume skips. */
+    /* Has the picture a line in the log? It has one if it is done, or if --resume skips it. */
     const bool logged = result->outcome == GF_OUTCOME_DONE ||
                         (result->outcome == GF_OUTCOME_SKIPPED && batch->request->resume);
     if (logged)
@@ -118,14 +118,14 @@ static void record_without_picture(struct gf_batch_worker *worker,
 
 static bool is_in(const char *why, const char *name)
 {
-    struct gf_error shown; /* the error as messages show it */
+    struct gf_error shown; /* the error in the form in which messages show it */
     (void)gf_fail(&shown, GF_OK, "%s", name);
     return strstr(why, shown.text);
 }
 
-/* Whether the message names the file already. Errors about the picture's size, about a profile that
- * a filter does not take, and about a lack of memory come without the picture's name. Errors about
- * the output's format come with the output's name. */
+/* Whether the message already names the file. Errors about the picture's size, about a profile that
+ * a filter does not accept, and about a lack of memory come without the picture's name. Errors
+ * about the output's format come with the output's name. */
 static bool names_file(enum gf_status status, const char *why, const char *name, const char *output)
 {
     if (status == GF_ERROR_UNFIT && output && is_in(why, strcmp(output, "-") ? output : "stdout"))
@@ -155,8 +155,8 @@ static struct gf_error failure_of(const struct gf_batch_result *result)
                             result->path, result->status, result->why.text);
 }
 
-/* Notes the failures of all outputs, except the first one where its error becomes the run's. Some
- * failures are the same for all outputs. */
+/* Notes the failures of all outputs. If the first output's error becomes the run's, it is not
+ * noted. Some failures are the same for all outputs, and are noted once. */
 static void note_failures(struct gf_batch_worker *worker, const struct gf_error *first, bool ends)
 {
     struct gf_error told[GF_PIPELINE_OUTPUTS_MAX];
@@ -215,8 +215,6 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
         batch->stopped = true;
     pthread_mutex_unlock(&batch->lock);
 }
-
-/* ---- messages ---- */
 
 void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, const char *input)
 {

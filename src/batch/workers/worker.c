@@ -5,8 +5,6 @@
 #include "base/fail.h"
 #include "batch/workers/workers.h"
 
-/* ---- an input ---- */
-
 /* Finds out which outputs of the worker's input are to be made; false if none is. */
 static bool begin_results(struct gf_batch_worker *worker)
 {
@@ -65,8 +63,6 @@ static void do_input(struct gf_batch_worker *worker)
     }
     gf_batch_end_item(worker, telling_result(worker), ends);
 }
-
-/* ---- a worker ---- */
 
 enum gf_status gf_batch_open_worker(struct gf_batch *batch, const struct gf_batch_supply *supply,
                                     int number, struct gf_error *error)

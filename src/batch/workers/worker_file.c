@@ -7,7 +7,7 @@
 #include "batch/workers/workers.h"
 #include "server/helper.h"
 
-/* Whether the line is noted already: outputs that share a picture give the same warning. */
+/* Whether the line is already noted. Outputs that share a picture give the same warning. */
 static bool is_noted(struct gf_batch_worker *worker, const char *line)
 {
     const size_t length = strlen(line);
@@ -88,7 +88,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     options.warn_context = worker;
     struct gf_remote *const remote = connect_worker(worker);
     enum gf_status status;
-    /* The limits of the whole batch, since all workers share the second pictures. */
+    /* Second pictures are limited by the options of the whole batch, since all workers share
+     * them. */
     const struct gf_options *const outer = gf_second_pictures_limits();
     gf_second_pictures_set_limits(&request->options);
     if (remote) {
@@ -152,9 +153,9 @@ static void use_device(struct gf_batch_worker *worker, int device)
     worker->device = device;
 }
 
-/* Moves the worker, after a failure of its device, to another device or to the CPU, to run the file
- * again; false if there is none. A device that is out of memory is tried again with the next
- * picture; a device that has failed is never used again. */
+/* Moves the worker, after a failure of its device, to another device or to the CPU, which then
+ * filters the file again. Returns false if there is none. A device that is out of memory is tried
+ * again with the next picture; a device that has failed is never used again. */
 static bool change_device(struct gf_batch_worker *worker, enum gf_status failure,
                           const struct gf_error *why)
 {
@@ -208,7 +209,7 @@ static void return_to_device(struct gf_batch_worker *worker)
                    : worker->assigned_device);
 }
 
-/* Processes the file, or the member, on the worker's present device. */
+/* Processes the file, or the member of an archive, on the worker's present device. */
 static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *why)
 {
     const struct gf_batch_request *const request = worker->batch->request;

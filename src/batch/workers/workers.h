@@ -1,5 +1,5 @@
-/* The workers of a batch, which are threads with a pipeline each: what they share, what each of
- * them has, and what the calling thread does meanwhile. */
+/* The workers of a batch, which are threads with a pipeline each: the data that they share, the
+ * data of each worker, and the work of the calling thread. */
 #ifndef GF_BATCH_WORKERS_WORKERS_H
 #define GF_BATCH_WORKERS_WORKERS_H
 
@@ -13,16 +13,17 @@
 #include "pipeline/pipeline_internal.h"
 
 struct gf_batch_item {
-    /* The name of each output; NULL where the name is known only after the header is read, or where
-     * the output is standard output. */
+    /* The name of each output; NULL if the name is known only after the header is read, or if the
+     * output is standard output. */
     char **output;
-    /* for each output why it cannot be made, or NULL; the array is NULL where all can be made */
+    /* The reason for which each output cannot be made, or NULL. The array is NULL if all can be
+     * made. */
     char **refusal;
-    /* the input is a link in an archive: pictures are made of it only for outputs that are
-     * files, since archives get the link itself */
+    /* The input is a link in an archive. Only outputs that are files get pictures made of it, since
+     * archives get the link itself. */
     bool is_link;
     char *notes; /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
-    bool notes_lost; /* there was no memory for some notes */
+    bool notes_lost; /* some notes are lost, since memory ran out */
     enum gf_outcome outcome;
 };
 
@@ -43,13 +44,13 @@ struct gf_batch {
     const struct gf_batch_request *request;
     uint64_t fingerprint[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_batch_item *item; /* an item for each input */
-    char **output;              /* the names of all items' outputs: [inputs * outputs] */
+    char **output;              /* the names of all items' outputs: inputs * outputs elements */
     struct gf_batch_shard shard;
     struct gf_options options; /* the options of a worker's pipeline */
     struct gf_memory_budget memory_budget;
     struct gf_batch_devices devices;
-    struct gf_claims *claims; /* the names taken so far, where not all names are known before the
-                               * run; or NULL */
+    struct gf_claims *claims; /* NULL, or the names that are taken, if not all names are known
+                               * before the run */
     double begin_s;
     struct gf_schedule_progress progress; /* the progress of a single input */
     pthread_mutex_t lock;                 /* guards the members below, and the devices */
@@ -100,13 +101,13 @@ struct gf_batch_worker {
     size_t index;                      /* the input's index in the whole list */
     int number;                        /* the worker's number, from 0 */
     struct gf_batch_item *item;
-    void *taken;                 /* what take() noted about the input that it gave */
+    void *taken;                 /* the data that take() stored about the input */
     struct gf_file_bytes member; /* the bytes of a member; without data, the input is a file */
-    /* the results of outputs that are no files, which have no name here; NULL: all outputs are
-     * files */
+    /* The results of outputs that are no files, which have no name here; NULL: all outputs are
+     * files. */
     struct gf_bytes *bytes;
     struct gf_batch_result result[GF_PIPELINE_OUTPUTS_MAX];
-    bool counted; /* the file's pixels are counted */
+    bool counted; /* the file's pixels have been counted */
     char *notes;
     size_t notes_bytes;
     FILE *notes_file;
@@ -116,14 +117,15 @@ struct gf_batch_worker {
 
 /* The supply from which workers take inputs. */
 struct gf_batch_supply {
-    void *context; /* the argument of attend(); take() and done() find the context by the worker */
-    /* Sets the worker's input, index, item, and what else it needs; false where no input is
-     * left. */
+    void *context; /* the argument of attend(); take() and done() find the context through the
+                    * worker */
+    /* Sets the worker's input, index, item, and whatever else it needs. Returns false if no input
+     * is left. */
     bool (*take)(struct gf_batch_worker *worker);
-    /* called when the worker has finished the input */
+    /* Is called when the worker has finished the input. */
     void (*done)(struct gf_batch_worker *worker);
-    /* Runs on the calling thread until all inputs are done. NULL: the calling thread waits, and
-     * does the work itself where there are no other threads. */
+    /* Runs on the calling thread until all inputs are done. If it is NULL, the calling thread
+     * waits; it does the work itself if there are no other threads. */
     enum gf_status (*attend)(void *context, struct gf_error *error);
 };
 
@@ -163,41 +165,41 @@ void gf_batch_tick(struct gf_batch *batch, bool at_end);
  * on. The caller holds the lock. */
 void gf_batch_wait(struct gf_batch *batch, struct timespec *next);
 
-/* Processes the worker's file, on another device if the worker's fails. Makes the outputs whose
- * results are GF_OUTCOME_WAITING, and sets their results. */
+/* Processes the worker's file, on another device if the worker's device fails. Makes the outputs
+ * whose results are GF_OUTCOME_WAITING, and sets their results. */
 void gf_worker_do_file(struct gf_batch_worker *worker);
 
-/* Returns GF_OUTCOME_SKIPPED or GF_OUTCOME_FAILED where an existing output means that the file is
- * not processed, with the reason in *why; else GF_OUTCOME_WAITING. */
+/* Returns GF_OUTCOME_SKIPPED or GF_OUTCOME_FAILED if the file is not processed because of an
+ * existing output, with the reason in *why; else GF_OUTCOME_WAITING. */
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
                                         const struct gf_input_identity *identity,
                                         const struct gf_batch_item *item, int output, char *why,
                                         size_t size);
 enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int output);
-/* Implements choose() of struct gf_destination; the context is a struct gf_batch_result. */
+/* The function choose() of struct gf_destination; the context is a struct gf_batch_result. */
 enum gf_status gf_batch_choose_path(void *result, int number, enum gf_file_format content,
                                     struct gf_format format, const char **path,
                                     struct gf_error *error) GF_CHECKED;
 
-/* Implements done() of struct gf_destination; the context is a struct gf_batch_result. */
+/* The function done() of struct gf_destination; the context is a struct gf_batch_result. */
 void gf_batch_picture_done(void *result, int number, const char *path,
                            const struct gf_profile *profile);
-/* Makes the message about an input's failure. The input's name is put before a message that names
- * neither the input nor `made`, which is the path of the output or NULL. If there are several
+/* Returns the message about an input's failure. If `why` names neither the input nor `made`, the
+ * input's name is put before it; `made` is the path of the output or NULL. If there are several
  * outputs and the chain does not suit the picture, the name of the output follows. */
 struct gf_error gf_batch_failure(const struct gf_batch_request *request, const char *input,
                                  int output, const char *made, enum gf_status status,
                                  const char *why);
-/* Moves the worker's notes to its item, errors last where outputs failed, and writes the log's
- * lines. `telling` is the result that says how the picture ended; with `ends` its failure becomes
- * the run's. */
+/* Moves the worker's notes to its item, with errors last if outputs failed, and writes the log's
+ * lines. `telling` is the result that says how the picture ended. `ends` tells that its failure
+ * becomes the run's. */
 void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_result *telling,
                        bool ends);
 /* Sends the messages of an item that is done. */
 void gf_batch_report(const struct gf_batch *batch, struct gf_batch_item *item, const char *input);
 /* Sends a GF_MESSAGE_DRY_RUN for each input. Fails if the run of an input would fail. */
 enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
-/* Returns the run's error, made from the pictures that failed or from the failure that stopped the
+/* Returns the run's error: a summary of the pictures that failed, or the failure that stopped the
  * batch. */
 enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
 

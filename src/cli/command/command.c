@@ -11,7 +11,7 @@
 #include "cli/study/study.h"
 #include "codec/codec.h"
 
-/* What is kept while the arguments are read. */
+/* The state of the reading of the arguments. */
 struct reader {
     int argc;
     char *const *argv;
@@ -48,7 +48,8 @@ static const struct gf_option *find_letter(char letter)
     return NULL;
 }
 
-/* Whether the text is an option, such as "-i", "--strip" or "--quality=90", and so no value. */
+/* Whether the text is an option, such as "-i", "--strip" or "--quality=90", and therefore no
+ * value. */
 static bool is_option(const char *text)
 {
     if (text[0] != '-' || !text[1])
@@ -103,7 +104,8 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     int index = 0;
     while (gf_option_at(index) != option)
         index++;
-    /* A file named in the environment yields silently to a file named on the command line. */
+    /* A file named on the command line replaces a file named in the environment without an
+     * error. */
     if (value && option->type == GF_OPTION_FILE && reader->given[index])
         return gf_fail(reader->error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
                        option->name, *member, value);
@@ -115,12 +117,13 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     return gf_option_set(option, value, reader->command, reader->error);
 }
 
-/* Takes the next argument as the value; NULL if the value is left out. */
+/* Takes the next argument as the value. *value becomes NULL if the value is left out. */
 static enum gf_status next_value(struct reader *reader, const struct gf_option *option,
                                  const char **value)
 {
     const char *const text = reader->next < reader->argc ? reader->argv[reader->next] : NULL;
-    /* After an option with an optional value comes the chain, except after --help and --lab. */
+    /* The argument after an option with an optional value is the chain, except after --help and
+     * --lab. */
     const bool wanted = option->optional ? gf_option_takes_next(option) && text && text[0] != '-'
                                          : takes_value(option);
     *value = NULL;
@@ -139,7 +142,7 @@ static enum gf_status next_value(struct reader *reader, const struct gf_option *
 
 static enum gf_status read_long(struct reader *reader, const char *text)
 {
-    /* the name also ends at a colon, as in --devices:measure */
+    /* The name also ends at a colon, as in --devices:measure. */
     const size_t length = strcspn(text + 2, "=:");
     const struct gf_option *const option = find_name(text + 2, length);
     const char *value = text[2 + length] ? text + 2 + length + 1 : NULL;
@@ -151,8 +154,8 @@ static enum gf_status read_long(struct reader *reader, const char *text)
     return status ? status : set(reader, option, value);
 }
 
-/* Reads short options such as "-i", "-iFILE" or "-vq". A text such as "-rotate" is how other
- * programs name a filter, and the message says so. */
+/* Reads short options such as "-i", "-iFILE" or "-vq". For a text such as "-rotate", with which
+ * other programs name a filter, the message says how to name it here. */
 static enum gf_status read_short(struct reader *reader, const char *text)
 {
     if (text[2] && gf_filter_find(text + 1))
@@ -186,8 +189,8 @@ static enum gf_status add_file(struct reader *reader, const char *text)
     return GF_OK;
 }
 
-/* Refuses a number behind an option that takes none or whose value needs "=", as in "-q 80" or
- * "--strip 1". */
+/* Refuses a number after an option that takes no value or whose value needs "=", as in "-q 80" or "
+ * --strip 1". */
 static enum gf_status check_number(const struct reader *reader, const char *text)
 {
     const char *const before = reader->next > 2 ? reader->argv[reader->next - 2] : "", *end;
@@ -200,7 +203,7 @@ static enum gf_status check_number(const struct reader *reader, const char *text
                    is_quality ? "; did you mean --quality=" : "", is_quality ? text : "");
 }
 
-/* Refuses a chain in which the name of an option stands for a filter. */
+/* Refuses a chain that has the name of an option in place of a filter. */
 static enum gf_status check_names(const struct reader *reader, const char *chain)
 {
     char token[GF_TOKEN_MAX];
@@ -222,7 +225,7 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     const enum gf_action action = reader->command->action;
     if ((action == GF_ACTION_REPORT || action == GF_ACTION_COMPARE) && !reader->in_environment)
         return add_file(reader, text);
-    /* A shell that expands -i *.jpg makes all names but the first look like chains. */
+    /* If a shell expands -i *.jpg, all names but the first look like chains. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
         return gf_fail(reader->error, GF_ERROR_USAGE,
                        "'%.80s' is a file, where a chain was expected: quote the pattern, or give "

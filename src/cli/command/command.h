@@ -32,7 +32,7 @@ enum gf_profile_form {
     GF_PROFILE_TABLE,
     GF_PROFILE_JSON,
     GF_PROFILE_HTML,
-    GF_PROFILE_COMPARE, /* this form and those below compare variants, and need no -o */
+    GF_PROFILE_COMPARE, /* this form and the later ones compare variants, and need no -o */
     GF_PROFILE_COMPARE_JSON,
     GF_PROFILE_COMPARE_CSV,
     GF_PROFILE_COMPARE_HTML,
@@ -55,12 +55,12 @@ enum gf_progress_form {
 
 enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 
-/* One output of a command line that has several. */
+/* One of several outputs of a command line. */
 struct gf_command_output {
     const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
-    /* bits of the options that were given, as in struct gf_command */
+    /* Bits of the options that were given, as in struct gf_command. */
     uint64_t given;
-    /* the options for all outputs, then those of this output */
+    /* The options for all outputs, changed by the options of this output. */
     struct gf_options options;
     char *made; /* a chain joined from several parts, from malloc(); else NULL */
 };
@@ -68,7 +68,7 @@ struct gf_command_output {
 /* A command line after parsing. The strings belong to argv. */
 struct gf_command {
     enum gf_action action;
-    int form; /* the choice that the value of --list, --devices or the like names */
+    int form; /* the choice that the value of --list, --devices and the like names */
     enum gf_help_form help;
     const struct gf_filter *topic;            /* the filter given to --help; or NULL */
     const char *lab;                          /* the value of --lab; or NULL */
@@ -76,13 +76,13 @@ struct gf_command {
     const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */
     int inputs;
     const char *trace, *log, *resume; /* NULL: not given */
-    /* The members of the only output, or of the first of several. */
+    /* The members of the only output, or of the first of several outputs. */
     const char *output, *chain, *chain_file, *to_icc;
-    /* `all` has the options and the chain before the first of several -o, which hold for all
+    /* `all` has the options and the chain before the first of several -o, which are for all
      * outputs; `more` has the outputs after the first. */
     struct gf_command_output all, more[GF_PIPELINE_OUTPUTS_MAX - 1];
     int more_outputs;
-    /* the first output's chain if joined from several parts, from malloc(); else NULL */
+    /* The first output's chain if it was joined from several parts, from malloc(); else NULL. */
     char *made;
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
     int shard, shards; /* 0: not given */
@@ -93,9 +93,11 @@ struct gf_command {
     int server;       /* enum gf_server_use */
     int idle_s;       /* 0: not given */
     int profile;      /* enum gf_profile_form */
-    const char *page; /* the file of --profile=html:FILE and the like, and of --report; or NULL */
+    const char *page; /* the file of --profile=html:FILE and similar options, and of --report; or
+                       * NULL */
     bool verbose, quiet;
-    /* options of the output given on the command line: bits by their index in the table */
+    /* The options of the output that were given on the command line: bits by their index in the
+     * table. */
     uint64_t given;
     struct gf_options options;
 };
@@ -103,8 +105,8 @@ struct gf_command {
 enum gf_option_type {
     GF_OPTION_SWITCH, /* the option has no value */
     GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
-    GF_OPTION_INPUT,  /* as GF_OPTION_FILE, but the option may be given several times */
-    GF_OPTION_OUTPUT, /* as GF_OPTION_FILE, but each use of the option begins another output */
+    GF_OPTION_INPUT,  /* like GF_OPTION_FILE, but the option may be given several times */
+    GF_OPTION_OUTPUT, /* like GF_OPTION_FILE, but each use of the option begins another output */
     GF_OPTION_SHARD,  /* the members shard and shards: "K/N" */
     GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form of
                          --help */
@@ -119,7 +121,7 @@ enum gf_option_type {
 };
 
 struct gf_choice {
-    /* the value's name; a second name of the same value is an alias, which help leaves out */
+    /* The value's name. A second name of the same value is an alias, which help leaves out. */
     const char *name;
     int value;
 };
@@ -136,7 +138,7 @@ struct gf_option {
     bool optional;         /* the value may be left out */
     bool of_output;        /* the option belongs to the -o before it, where there are several */
     enum gf_action action; /* what the program does instead of filtering a picture */
-    /* the value that a switch stores, or any option whose value is left out */
+    /* The value that a switch stores, or any other option if its value is left out. */
     int implied;
     double least, greatest;
     const struct gf_choice *choices;   /* ends with a NULL name */
@@ -146,8 +148,8 @@ struct gf_option {
     const char *help;
 };
 
-/* The number of outputs, at least one. gf_command_output_at() copies the first one from the command
- * itself. */
+/* Returns the number of outputs, at least one. gf_command_output_at() returns an output; it copies
+ * the first one from the command itself. */
 static inline int gf_command_outputs(const struct gf_command *command)
 {
     return 1 + command->more_outputs;
@@ -159,13 +161,13 @@ struct gf_command_outputs {
     int begun;                      /* the number of -o read so far */
     struct gf_command_output first; /* the first output, set when a second one begins */
 };
-/* Reads -o. What stands before the first -o belongs to all outputs: the options of each output
- * begin as a copy of those before the first -o. */
+/* Reads -o. Options before the first -o are for all outputs: the options of each output begin as a
+ * copy of them. */
 enum gf_status gf_command_begin_output(struct gf_command *command,
                                        struct gf_command_outputs *outputs, const char *name,
                                        struct gf_error *error) GF_CHECKED;
-/* Ends the last output after the last argument. In a command line with a single output, it makes no
- * difference what stands before -o. */
+/* Ends the last output after the last argument. If there is a single output, options before and
+ * after -o mean the same. */
 enum gf_status gf_command_end_outputs(struct gf_command *command,
                                       const struct gf_command_outputs *outputs,
                                       struct gf_error *error) GF_CHECKED;
@@ -179,22 +181,23 @@ enum gf_status gf_command_join_chains(struct gf_command *command,
                                       struct gf_error *error) GF_CHECKED;
 void gf_command_free(struct gf_command *command);
 
-/* The options in the order of --help; NULL past the last one. */
+/* Returns the option at `index`, in the order of --help; NULL past the last one. */
 const struct gf_option *gf_option_at(int index);
 
 struct gf_command gf_command_default(void);
-/* Stores the value of an option, or what the option implies if value is NULL (option_value.c). */
+/* Stores the value of an option. If `value` is NULL, stores the value that the option implies
+ * (option_value.c). */
 enum gf_status gf_option_set(const struct gf_option *option, const char *value,
                              struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Checks options that depend on each other (command_check.c). */
 enum gf_status gf_command_check(const struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 
-/* Reads the arguments from argv[1] on. The status is GF_ERROR_USAGE after any error, but
- * GF_ERROR_UNAVAILABLE for an option that this build lacks. */
+/* Reads the arguments from argv[1] on. Any error has the status GF_ERROR_USAGE, except for an
+ * option that this build lacks: GF_ERROR_UNAVAILABLE. */
 enum gf_status gf_command_parse(int argc, char *const *argv, struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
-/* Reads options from the environment first; options of the command line then override them. */
+/* Reads options from the environment first; options of the command line then replace them. */
 enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,
                                       char *const *argv, struct gf_command *command,
                                       struct gf_error *error) GF_CHECKED;

@@ -5,7 +5,7 @@
 #include "batch/names/inputs.h"
 #include "cli/command/command.h"
 
-/* Without -o only reports are possible. */
+/* Refuses options that need -o if there is none: without -o only reports are possible. */
 static enum gf_status check_without_output(const struct gf_command *command, struct gf_error *error)
 {
     if (command->trace)
@@ -16,7 +16,8 @@ static enum gf_status check_without_output(const struct gf_command *command, str
     return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
 }
 
-/* --explain and --profile=compare look at one picture on one device. */
+/* Refuses several pictures or devices with --explain and --profile=compare, which use one picture
+ * on one device. */
 static enum gf_status check_single(const struct gf_command *command, struct gf_error *error)
 {
     static const char reports[] = "--explain and --profile=compare work on one",
@@ -69,7 +70,7 @@ static bool is_output(const struct gf_command *command, const char *file)
     return is;
 }
 
-/* Refuses a page that would take the place of another file. */
+/* Refuses a page that would replace another file. */
 static enum gf_status check_page(const struct gf_command *command, struct gf_error *error)
 {
     const char *const page = command->page;
@@ -84,7 +85,7 @@ static enum gf_status check_page(const struct gf_command *command, struct gf_err
     return GF_OK;
 }
 
-/* Refuses one file for two purposes. */
+/* Refuses the same file for two purposes. */
 static enum gf_status check_files(const struct gf_command *command, struct gf_error *error)
 {
     if (command->resume && command->log && strcmp(command->resume, command->log))
@@ -102,7 +103,7 @@ static enum gf_status check_files(const struct gf_command *command, struct gf_er
     return GF_OK;
 }
 
-/* --report reads files, and must not write over one of them. */
+/* Checks the files of --report: the report must not replace one of the files that it reads. */
 static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
 {
     if (command->chain)
@@ -120,7 +121,7 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
     return GF_OK;
 }
 
-/* --compare reads two pictures, and draws one. */
+/* Checks the files of --compare, which reads two pictures and draws one. */
 static enum gf_status check_compare(const struct gf_command *command, struct gf_error *error)
 {
     if (command->inputs != 1 || command->chain)

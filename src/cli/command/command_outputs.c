@@ -21,10 +21,8 @@ struct gf_command_output gf_command_output_at(const struct gf_command *command, 
                                       .options = command->options};
 }
 
-/* ---- reading ---- */
-
-/* Moves the output's name, its chain and the names of their files out of the command, in which the
- * options stay. */
+/* Moves the output's name, its chain and the names of their files out of the command. The options
+ * stay in the command. */
 static struct gf_command_output take_output(struct gf_command *command)
 {
     const struct gf_command_output taken = gf_command_output_at(command, 0);
@@ -42,7 +40,7 @@ static void put_output(struct gf_command *command, const struct gf_command_outpu
     gf_options_of_output(&command->options, &output->options);
 }
 
-/* Stores the output that ends where another one begins. */
+/* Stores the output that ends because another one begins. */
 static void end_output(struct gf_command *command, struct gf_command_output *first)
 {
     const struct gf_command_output ended = take_output(command);
@@ -105,8 +103,6 @@ enum gf_status gf_command_end_outputs(struct gf_command *command,
     return GF_OK;
 }
 
-/* ---- chains ---- */
-
 /* Appends filters to the chain; NULL or "" appends nothing. */
 static enum gf_status append(char **chain, const char *begin, const char *filters,
                              struct gf_error *error)
@@ -132,7 +128,8 @@ static enum gf_status append_file(char **chain, const char *file, struct gf_erro
     return status;
 }
 
-/* A message about the profile names the option --to-icc in place of the filter icc. */
+/* Appends the profile of --to-icc to the chain. A message about the profile names this option, not
+ * the filter icc. */
 static enum gf_status append_profile(char **chain, const char *profile, struct gf_error *error)
 {
     static const char name[] = "icc: ";

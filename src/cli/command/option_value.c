@@ -77,8 +77,8 @@ static enum gf_status fail_choice(const struct gf_option *option, const char *te
                    choices, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
-/* Whether the text is the choice. *file becomes the part of the text in place of FILE, for a choice
- * such as "html:FILE"; else NULL. */
+/* Whether the text is the choice. For a choice such as "html:FILE" *file becomes the text in place
+ * of FILE; else NULL. */
 static bool is_choice(const char *choice, const char *text, const char **file)
 {
     const size_t end = strlen(GF_CHOICE_FILE), length = strlen(choice);
@@ -131,7 +131,7 @@ static enum gf_status set_set(const struct gf_option *option, const char *text, 
     }
 }
 
-/* Reads the "0,2,3" of "cuda:0,2,3". */
+/* Reads the numbers "0,2,3" of "cuda:0,2,3". */
 static bool read_devices(const struct gf_option *option, const char *text,
                          struct gf_command *command)
 {
@@ -216,7 +216,7 @@ static enum gf_status set_topic(const struct gf_option *option, const char *text
     return gf_filter_named(text, "", &command->topic, error);
 }
 
-/* Stores what the option implies without a value. */
+/* Stores the value that the option implies without a value. */
 static void set_implied(const struct gf_option *option, void *member)
 {
     if (option->type == GF_OPTION_SWITCH && !option->action)

@@ -7,7 +7,7 @@
 #include "cli/command/command.h"
 #include "cli/study/study.h"
 
-/* The member of the command that an option sets. */
+/* The offset of the member of the command that an option sets. */
 #define AT(member) offsetof(struct gf_command, member)
 #define KI 1024.0
 #define MEMORY_LEAST (KI * KI)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies a word from *from to *to and advances both. False if a quote is not closed. */
+/* Copies a word from *from to *to and advances both. Returns false if a quote is not closed. */
 static bool take_word(const char **from, char **to)
 {
     const char *at = *from;

@@ -4,7 +4,7 @@
 
 #include "gpufilter/status.h"
 
-/* words[count] is NULL. One free(words) releases the words and their text. */
+/* Splits the text; words[count] is NULL. One free(words) releases the words and their text. */
 enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
                                     struct gf_error *error) GF_CHECKED;
 

@@ -1,4 +1,4 @@
-/* The completion of command lines for bash. */
+/* Prints the completion of command lines for bash. */
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
 
@@ -7,7 +7,7 @@ static bool separate_value(const struct gf_option *option)
     return option->type != GF_OPTION_SWITCH && !option->optional;
 }
 
-/* Names that end in "=" want a value. */
+/* Prints the names of options. A name that ends in "=" needs a value. */
 static void put_option_names(FILE *file)
 {
     const struct gf_option *option;
@@ -16,7 +16,7 @@ static void put_option_names(FILE *file)
         if (option->letter)
             fprintf(file, "-%c ", option->letter);
         fprintf(file, "--%s%s ", option->name, separate_value(option) ? "=" : "");
-        /* An optional value can only follow "=". */
+        /* An optional value is accepted only after "=". */
         if (option->optional && (option->choices || option->word_at))
             fprintf(file, "--%s= ", option->name);
     }
@@ -47,7 +47,8 @@ static void put_option_values(FILE *file)
     fputs("    esac\n}\n", file);
 }
 
-/* The options whose value is the next argument: always, or as --help only if that is no option. */
+/* Prints the options whose value is the next argument. With `always` false, these are options such
+ * as --help, for which the next argument is a value only if it is no option. */
 static void put_separate(FILE *file, const char *variable, bool always)
 {
     const struct gf_option *option;

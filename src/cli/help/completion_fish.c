@@ -1,4 +1,4 @@
-/* The completion of command lines for fish. */
+/* Prints the completion of command lines for fish. */
 #include <string.h>
 
 #include "cli/help/completion.h"
@@ -28,7 +28,8 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
     fputs("'\n", file);
 }
 
-/* A line for each parameter of the filter with its values, which the shell's functions look up. */
+/* Prints a line for each parameter of the filter with its values. The shell's functions look these
+ * lines up. */
 static void put_fish_filter(FILE *file, const struct gf_filter *filter)
 {
     const char *const alias = gf_filter_alias(filter);

@@ -1,4 +1,5 @@
-/* The words that the scripts of all shells offer, and the functions that bash and zsh share. */
+/* Prints the words that the scripts of all shells offer, and the functions that bash and zsh
+ * share. */
 #include <string.h>
 
 #include "cli/help/completion.h"

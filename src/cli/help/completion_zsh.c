@@ -1,4 +1,4 @@
-/* The completion of command lines for zsh. */
+/* Prints the completion of command lines for zsh. */
 #include <string.h>
 
 #include "cli/help/completion.h"
@@ -15,7 +15,7 @@ static void put_zsh_text(FILE *file, const char *text)
     }
 }
 
-/* What the option's value can be; follows its name and description. */
+/* Prints the possible values of the option, after its name and description. */
 static void put_zsh_value(FILE *file, const struct gf_option *option)
 {
     char words[GF_COMPLETION_WORDS_SIZE];

@@ -1,4 +1,4 @@
-/* --help and --version. */
+/* Prints --help and --version. */
 #include "cli/help/help.h"
 
 #include <ctype.h>
@@ -84,7 +84,7 @@ void gf_help_print(FILE *file)
           file);
 }
 
-/* A value that the parameter accepts: its default, if it has one. */
+/* Writes a value that the parameter accepts: its default, if it has one. */
 static void example_value(const struct gf_param *param, char *text, size_t size)
 {
     gf_param_default(param, text, size);
@@ -156,7 +156,8 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
         fprintf(file, "\n--help=study %s lists the variants of its CUDA kernels.\n", name);
 }
 
-/* The formats that this program can use, and for each other format what it lacks. */
+/* Prints the formats that this program can use, and for each other format what the program
+ * lacks. */
 static void print_formats(FILE *file)
 {
     const struct gf_file_type *type;

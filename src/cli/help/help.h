@@ -1,4 +1,5 @@
-/* Help, lists, manual and completion. All of it derives from the tables of options and filters. */
+/* Prints help, lists, the manual and the completion. All of them derive from the tables of options
+ * and filters. */
 #ifndef GF_CLI_HELP_HELP_H
 #define GF_CLI_HELP_HELP_H
 
@@ -11,16 +12,17 @@ void gf_help_print(FILE *file);
 void gf_help_filter(FILE *file, const struct gf_filter *filter);
 void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
-/* measure: also measures the bandwidths of each device. */
+/* Lists the devices. With `measure` also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 
 void gf_man_print(FILE *file);
 void gf_completion_print(FILE *file, enum gf_shell shell);
 
-/* A chain of this filter alone that the parser accepts: "blur=1.5:border=edge". */
+/* Writes a chain of this filter alone that the parser accepts: "blur=1.5:border=edge". */
 void gf_help_example(const struct gf_filter *filter, char *text, size_t size);
 
-/* Example command lines, each with a sentence that says what it is for; NULL past the last one. */
+/* An example command line, with a sentence that says its purpose. gf_example_at() returns NULL past
+ * the last one. */
 struct gf_example {
     const char *command, *help;
 };

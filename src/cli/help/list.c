@@ -1,4 +1,4 @@
-/* --list, as text and as a table in Markdown. */
+/* Prints --list, as text and as a table in Markdown. */
 #include "cli/help/help.h"
 #include "report/text.h"
 
@@ -17,7 +17,7 @@ static void print_text(FILE *file, const struct gf_filter *filter)
     gf_text_wrap(file, params, 12, 12);
 }
 
-/* Escapes '|', which would end the cell. */
+/* Prints a cell. '|' is escaped, since it would end the cell. */
 static void print_cell(FILE *file, const char *text)
 {
     for (; *text; text++) {

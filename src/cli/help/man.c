@@ -1,5 +1,5 @@
-/* The manual page, in the man macros. What a declaration says stands there: options, filters
- * and the keys of reports are printed from their tables. */
+/* Prints the manual page, in the man macros. Options, filters and the keys of reports are printed
+ * from their tables, in the words of their declarations. */
 #include <string.h>
 
 #include "base/exit_status.h"

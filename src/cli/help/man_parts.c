@@ -4,7 +4,7 @@
 
 void gf_man_text(FILE *file, const char *text)
 {
-    bool first = true; /* of its line */
+    bool first = true; /* the character is the first of its line */
     for (; *text; text++) {
         if (first && (*text == '.' || *text == '\''))
             fputs("\\&", file);

@@ -4,7 +4,7 @@
 
 #include "cli/command/command.h"
 
-/* --profile=compare and --explain (reports.c). */
+/* Does the actions --profile=compare and --explain (reports.c). */
 enum gf_status gf_act_variants(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_act_explain(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* --lab (labs.c). */

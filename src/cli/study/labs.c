@@ -10,7 +10,7 @@
 #include "study/report/lab_html.h"
 #include "study/report/lab_report.h"
 
-/* The labs that ran, for the page. */
+/* The results of the labs that ran, for the page. */
 struct findings {
     struct gf_lab_found *found;
     int count;
@@ -32,8 +32,8 @@ static enum gf_status print_lab(const struct gf_lab *lab, const struct gf_lab_re
     return status;
 }
 
-/* Runs a lab and prints what it found, also if some of it is wrong. The result is kept in
- * `findings`. *shown: whether anything was printed. */
+/* Runs a lab and prints its results, even if some are wrong. The results are kept in `findings`.
+ * *shown becomes whether anything was printed. */
 static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_request *request,
                                const struct gf_device_info *device, const char *separator,
                                struct findings *findings, bool *shown, struct gf_error *error)

@@ -1,4 +1,4 @@
-/* --profile=compare and --explain. */
+/* Does the actions --profile=compare and --explain. */
 #include <string.h>
 
 #include "batch/devices/figures_cache.h"
@@ -18,7 +18,7 @@ static enum gf_status check_input(const struct gf_command *command, struct gf_er
     return strcmp(command->input[0], "-") ? GF_OK : gf_check_stdin(error);
 }
 
-/* What the page of a comparison shows. */
+/* The contents of the page of a comparison. */
 struct compare_page {
     const struct gf_command *command;
     const struct gf_comparison *comparison;
@@ -42,7 +42,7 @@ static enum gf_status put_page(FILE *file, const void *context, struct gf_error 
     return GF_OK;
 }
 
-/* page: of --profile=compare:html:FILE; else NULL. */
+/* Prints the comparison. `page` is the file of --profile=compare:html:FILE; else NULL. */
 static enum gf_status print_comparison(const struct gf_command *command, struct gf_output *page,
                                        const struct gf_comparison *comparison,
                                        struct gf_error *error)
@@ -79,7 +79,7 @@ static enum gf_status compare(struct gf_command *command, struct gf_output *page
 enum gf_status gf_act_variants(struct gf_command *command, struct gf_error *error)
 {
     struct gf_output *page = NULL;
-    /* If a picture was written as well, that run has given the warnings. */
+    /* If a picture was written as well, that run has already given the warnings. */
     command->options.warn = command->quiet || command->output ? NULL : gf_message_warn;
     enum gf_status status = check_input(command, error);
     if (!status && command->profile == GF_PROFILE_COMPARE_HTML)
@@ -91,7 +91,7 @@ enum gf_status gf_act_variants(struct gf_command *command, struct gf_error *erro
     return status;
 }
 
-/* Says which stages an output shares with an output before it. */
+/* Prints which stages an output shares with an earlier output. */
 static enum gf_status explain_sharing(const struct gf_command *command, int index,
                                       struct gf_error *error)
 {

@@ -6,7 +6,7 @@
 #include "cli/study/actions.h"
 #include "study/saved/saved_html.h"
 
-/* What was read. */
+/* The reports that were read. */
 struct reports {
     struct gf_saved *saved;
     int count;
@@ -18,7 +18,8 @@ static enum gf_status put_page(FILE *file, const void *context, struct gf_error 
     return gf_saved_html(file, reports->saved, reports->count, error);
 }
 
-/* Counters are drawn on the comparisons whose kernels they counted. */
+/* Checks that there is a comparison for counters, which are drawn on the comparisons whose kernels
+ * they counted. */
 static enum gf_status count(struct reports *reports, struct gf_error *error)
 {
     int comparisons = 0;
@@ -36,7 +37,7 @@ static enum gf_status count(struct reports *reports, struct gf_error *error)
     return GF_OK;
 }
 
-/* Adds what a file holds: the jobs of a log are a report each. */
+/* Adds the reports of a file. The jobs of a log are a report each. */
 static enum gf_status read_file(struct reports *reports, const char *path, struct gf_error *error)
 {
     struct gf_saved saved;

@@ -1,6 +1,6 @@
-/* What people study CUDA with, as far as the command line knows of it: --lab, --explain, --report,
- * --profile=compare and --help=study. A build without the study (make STUDY=0) has of this folder
- * this header alone. */
+/* The parts of the command line for the study of CUDA: --lab, --explain, --report,
+ * --profile=compare and --help=study. A build without the study (make STUDY=0) contains only this
+ * header of this folder. */
 #ifndef GF_CLI_STUDY_STUDY_H
 #define GF_CLI_STUDY_STUDY_H
 
@@ -10,20 +10,20 @@
 #include "cli/command/command.h"
 
 #ifdef GF_WITH_STUDY
-/* Parts of tables and of texts that only a build with the study has. */
+/* Contains parts of tables and of texts that only a build with the study has. */
 #define GF_STUDY(...) __VA_ARGS__
 
-/* Does what the command asks for. */
+/* Does the action of the command. */
 enum gf_status gf_act_study(struct gf_command *command, struct gf_error *error) GF_CHECKED;
-/* --help=study: the variants of the named filter's CUDA kernels; of all filters if `name` is NULL.
- */
+/* Prints the variants of the named filter's CUDA kernels, or of all filters' if `name` is NULL
+ * (--help=study). */
 enum gf_status gf_study_help(FILE *file, const char *name, struct gf_error *error) GF_CHECKED;
-/* The manual's sections about it. */
+/* Prints the manual's sections about the study. */
 void gf_study_man(FILE *file);
-/* The words that --lab takes; NULL past the last one. */
+/* Returns a word that --lab accepts; NULL past the last one. */
 const char *gf_study_lab_word(int index);
 
-/* Refuses an argument that asks for the study where this build has none. */
+/* Fails because the argument needs the study, which this build does not contain. */
 static inline enum gf_status gf_study_check(const char *argument, struct gf_error *error)
 {
     (void)argument, (void)error;
@@ -47,7 +47,7 @@ static inline enum gf_status gf_study_check(const char *argument, struct gf_erro
     return GF_OK;
 }
 
-/* No option of such a build leads here. */
+/* Is never called, since no option of such a build names a study action. */
 static inline enum gf_status gf_act_study(struct gf_command *command, struct gf_error *error)
 {
     (void)command;

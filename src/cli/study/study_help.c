@@ -1,4 +1,4 @@
-/* What help and the manual say of the study: variants of kernels, comparisons and labs. */
+/* Prints the help and the manual about the study: variants of kernels, comparisons and labs. */
 #include <string.h>
 
 #include "bench/timing.h"
@@ -32,8 +32,8 @@ static bool has_same_variants(const struct gf_filter *filter, const struct gf_fi
     }
 }
 
-/* The names of the filters that have the same variants as the index-th one, which is the first of
- * them: "hue, duotone". False if it is not the first, or has no variants. */
+/* Writes the names of the filters that have the same variants as filter `index`: "hue, duotone".
+ * Returns false if this filter is not the first of them, or has no variants. */
 static bool variants_heading(int index, char *text, size_t size)
 {
     const struct gf_filter *const first = gf_filter_at(index), *filter;
