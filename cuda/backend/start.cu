@@ -1,4 +1,3 @@
-/* Starts and ends a device. */
 #include <string.h>
 
 #include "base/device_ordinal.h"

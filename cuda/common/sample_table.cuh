@@ -56,7 +56,6 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
     fill_table(tables.after, (const unsigned char *)p.after);
 }
 
-/* Looks up one sample. */
 static __device__ __forceinline__ unsigned look_up_sample(const struct sample_table<true> &table,
                                                           unsigned v)
 {

@@ -1,4 +1,3 @@
-/* The views that a launch reads and writes, as arguments of kernels. */
 #ifndef GF_CUDA_COMMON_VIEW_PAIR_CUH
 #define GF_CUDA_COMMON_VIEW_PAIR_CUH
 

@@ -5,8 +5,6 @@
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
 
-/* ---- the cosine matrix ---- */
-
 /* Returns element (frequency, sample) of the matrix of libjpeg-turbo's integer DCT, in units of
  * 2^-13. The matrix is the product of libjpeg-turbo's rotations. */
 static int cosine(int frequency, int sample)

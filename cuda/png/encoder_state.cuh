@@ -1,4 +1,3 @@
-/* The encoder's state. */
 #ifndef GF_CUDA_PNG_ENCODER_STATE_CUH
 #define GF_CUDA_PNG_ENCODER_STATE_CUH
 

@@ -1,4 +1,3 @@
-/* Measures the figures of the CPU. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* Measures the figures of the GPU. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* Reads the parameters of one filter from text. */
 #ifndef GF_CHAIN_PARAMS_H
 #define GF_CHAIN_PARAMS_H
 

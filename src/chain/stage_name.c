@@ -1,4 +1,3 @@
-/* Names a stage of a plan by the filters that it runs. */
 #include <string.h>
 
 #include "chain/plan.h"

@@ -7,12 +7,11 @@
 
 /* Filters every input into its output (filter_pictures.c). */
 enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error) GF_CHECKED;
-/* --calibrate (calibrate.c). */
 enum gf_status gf_act_calibrate(const struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 /* Does the actions --serve and --serve=stop (serve.c). */
 enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
-/* --compare (likeness.c). */
+/* Does the action --compare (likeness.c). */
 enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -1,4 +1,3 @@
-/* --compare. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

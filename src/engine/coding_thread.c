@@ -3,8 +3,6 @@
 #include "base/start_times.h"
 #include "engine/device_coders_state.h"
 
-/* ---- a thread's coders ---- */
-
 static void close_coder(struct coding_thread *thread, int kind)
 {
     struct coder *const coder = &thread->coder[kind];

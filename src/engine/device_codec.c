@@ -8,8 +8,6 @@
 #include "engine/bands.h"
 #include "engine/device_start.h"
 
-/* ---- the formats that the device decodes ---- */
-
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
@@ -218,7 +216,6 @@ static void ask_for_png(struct gf_coder_picture *picture, const struct gf_view *
         (struct gf_png_encode_picture){.in = *in, .arrived = write_part, .context = writing};
 }
 
-/* The formats that the device encodes. */
 static const struct encoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;

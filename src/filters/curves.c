@@ -56,7 +56,6 @@ static enum gf_status check(const void *params_, struct gf_error *error)
     return GF_OK;
 }
 
-/* A curve: its points, and its slope at each point. */
 struct curve {
     int count; /* number of points; 0: the identity */
     double x[POINTS_MAX], y[POINTS_MAX], slope[POINTS_MAX];

@@ -38,8 +38,6 @@ static void convert_levels(const struct gf_icc_transform *t, const void *in, int
     }
 }
 
-/* ---- curves, matrix, curves ---- */
-
 /* A vector of four channels. Tables contain the products of the first curves with the matrix, for
  * four channels at a time. */
 typedef float quad __attribute__((vector_size(16)));

@@ -120,8 +120,6 @@ static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, 
     return true;
 }
 
-/* ---- writing the file ---- */
-
 struct writer {
     unsigned char *at, *base;
     int tags;

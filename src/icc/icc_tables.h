@@ -26,7 +26,6 @@ static inline void *gf_icc_inside(struct gf_icc_transform *transform, unsigned o
 {
     return (char *)transform + offset;
 }
-/* Converts a 16-bit sample to `bits` bits. */
 static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
 {
     return bits == 8 ? gf_icc_narrow(sample16) : sample16;

@@ -1,4 +1,4 @@
-/* Pictures in the caller's memory. */
+/* Filters pictures in the caller's memory. */
 #include <string.h>
 
 #include "base/argument.h"

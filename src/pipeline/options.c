@@ -109,8 +109,6 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
     return GF_OK;
 }
 
-/* ---- limits of second pictures ---- */
-
 static _Thread_local const struct gf_options *limits;
 
 void gf_second_pictures_set_limits(const struct gf_options *options)

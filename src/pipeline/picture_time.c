@@ -1,4 +1,3 @@
-/* The time that a picture may take. */
 #include "base/time_limit.h"
 #include "codec/io/input.h"
 #include "pipeline/pipeline_state.h"

@@ -1,4 +1,3 @@
-/* Opens and closes a pipeline. */
 #include "pipeline/pipeline_state.h"
 
 #include <stdlib.h>

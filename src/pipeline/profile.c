@@ -1,4 +1,3 @@
-/* Fills the profile of a picture. */
 #include <stdio.h>
 #include <stdlib.h>
 

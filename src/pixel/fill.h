@@ -1,4 +1,3 @@
-/* A colour as samples of a picture. */
 #ifndef GF_PIXEL_FILL_H
 #define GF_PIXEL_FILL_H
 
@@ -24,7 +23,6 @@ struct gf_pattern {
     unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8 or 16 bits */
 };
 
-/* Fills the pattern with a pixel of `size` bytes. */
 static inline void gf_pattern_make(struct gf_pattern *pattern, const void *pixel, size_t size)
 {
     memcpy(pattern->bytes, pixel, size);

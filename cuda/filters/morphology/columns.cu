@@ -76,7 +76,6 @@ static __device__ __forceinline__ void load_run(const struct columns_args &args,
     }
 }
 
-/* Writes rows first .. end - 1 of a run. */
 template <class Shape>
 static __device__ __forceinline__ void store_run(const struct view_pair &p, int at, int row_bytes,
                                                  int row, int first, int end,

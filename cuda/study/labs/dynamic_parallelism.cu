@@ -48,7 +48,6 @@ static __global__ void __launch_bounds__(THREADS) child_kernel(const float *in, 
 #define CHILD_STREAM 0
 #endif
 
-/* Launches a child kernel from each thread. */
 static __global__ void __launch_bounds__(THREADS)
     parent_kernel(const uint32_t *sizes, const float *in, float *out, int children)
 {

@@ -1,4 +1,3 @@
-/* Checks the request of a batch with archives. */
 #include <string.h>
 #include <sys/stat.h>
 

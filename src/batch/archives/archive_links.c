@@ -1,4 +1,3 @@
-/* Follows the links of an input archive. */
 #include "batch/archives/archive_links.h"
 
 #include <search.h>

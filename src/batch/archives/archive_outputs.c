@@ -1,4 +1,3 @@
-/* Names the outputs of a slot of the ring. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* Writes an archive member by member. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

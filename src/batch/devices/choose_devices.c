@@ -1,4 +1,3 @@
-/* Chooses the devices of a batch. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,3 @@
-/* Joins the profiles of all pictures of a batch to one, for --profile and --trace. */
 #ifndef GF_BATCH_LOG_BATCH_PROFILE_H
 #define GF_BATCH_LOG_BATCH_PROFILE_H
 

@@ -53,8 +53,6 @@ enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int
     return item->refusal && item->refusal[number] ? GF_ERROR_UNFIT : GF_ERROR_OUTPUT;
 }
 
-/* ---- the output's name ---- */
-
 /* Claims the name of an output of an archive's member. */
 static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_worker *worker,
                                  const char *path, struct gf_error *error)

@@ -1,4 +1,4 @@
-/* A worker, which takes one input after another. */
+/* Runs a worker, which takes one input after another. */
 #include <stdlib.h>
 #include <string.h>
 

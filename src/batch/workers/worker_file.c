@@ -1,4 +1,3 @@
-/* Processes one file by a worker. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* Reads the command line's arguments. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

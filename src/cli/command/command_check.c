@@ -1,4 +1,3 @@
-/* Checks options that depend on each other. */
 #include <string.h>
 
 #include "batch/names/archive_name.h"

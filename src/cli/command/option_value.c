@@ -1,4 +1,3 @@
-/* Reads the value of an option from its text and stores the value in the command. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

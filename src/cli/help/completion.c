@@ -1,4 +1,3 @@
-/* Prints the script that completes command lines for a shell. */
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
 

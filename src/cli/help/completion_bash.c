@@ -1,4 +1,3 @@
-/* Prints the completion of command lines for bash. */
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
 

@@ -1,4 +1,3 @@
-/* Prints the completion of command lines for fish. */
 #include <string.h>
 
 #include "cli/help/completion.h"

@@ -1,4 +1,3 @@
-/* Prints --help and --version. */
 #include "cli/help/help.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-/* --lab. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,3 @@
-/* Does the actions --profile=compare and --explain. */
 #include <string.h>
 
 #include "batch/devices/figures_cache.h"

@@ -1,4 +1,3 @@
-/* --report. */
 #include <stdlib.h>
 
 #include "base/fail.h"

@@ -1,4 +1,3 @@
-/* Metadata in a PNG's chunks. */
 #ifndef GF_CODEC_PNG_PNG_METADATA_H
 #define GF_CODEC_PNG_PNG_METADATA_H
 

@@ -1,4 +1,3 @@
-/* Dilation and erosion on the CPU. */
 #include <string.h>
 
 #include "base/target_clones.h"

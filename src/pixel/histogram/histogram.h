@@ -1,4 +1,3 @@
-/* Counting histograms. */
 #ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_H
 #define GF_PIXEL_HISTOGRAM_HISTOGRAM_H
 

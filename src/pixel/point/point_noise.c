@@ -1,4 +1,3 @@
-/* The operation that adds noise. */
 #include "base/target_clones.h"
 #include "pixel/point/point_builder.h"
 #include "pixel/point/point_planes.h"

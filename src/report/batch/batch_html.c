@@ -1,4 +1,3 @@
-/* Writes a batch on the page. */
 #include <math.h>
 
 #include "report/batch/batch_report.h"

@@ -1,4 +1,3 @@
-/* Writes a run on the page. */
 #ifndef GF_REPORT_PROFILE_PROFILE_HTML_H
 #define GF_REPORT_PROFILE_PROFILE_HTML_H
 

@@ -1,4 +1,3 @@
-/* Computes the report of a profile. */
 #include "report/profile/profile_report.h"
 
 #include <math.h>

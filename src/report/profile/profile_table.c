@@ -1,4 +1,3 @@
-/* Prints a profile as a table. */
 #include <math.h>
 #include <string.h>
 

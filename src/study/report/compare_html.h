@@ -1,4 +1,3 @@
-/* Writes a comparison on the page. */
 #ifndef GF_STUDY_REPORT_COMPARE_HTML_H
 #define GF_STUDY_REPORT_COMPARE_HTML_H
 

@@ -1,4 +1,3 @@
-/* Writes a comparison as a table, as JSON and as CSV. */
 #ifndef GF_STUDY_REPORT_COMPARE_REPORT_H
 #define GF_STUDY_REPORT_COMPARE_REPORT_H
 

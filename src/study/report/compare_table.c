@@ -1,4 +1,3 @@
-/* Prints a comparison as tables. */
 #include <math.h>
 #include <string.h>
 

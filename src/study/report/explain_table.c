@@ -1,4 +1,3 @@
-/* Prints an explanation as text. */
 #include "study/report/explain_report.h"
 #include "report/text.h"
 

@@ -6,7 +6,6 @@
 
 #include "study/labs/lab.h"
 
-/* A lab and its result. */
 struct gf_lab_found {
     const struct gf_lab *lab;
     const struct gf_lab_result *result;

@@ -1,4 +1,3 @@
-/* The page of saved reports. */
 #ifndef GF_STUDY_SAVED_SAVED_HTML_H
 #define GF_STUDY_SAVED_SAVED_HTML_H
 

@@ -1,4 +1,3 @@
-/* Reads labs from their JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

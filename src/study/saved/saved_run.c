@@ -1,4 +1,3 @@
-/* Reads a profile from its JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -101,8 +101,6 @@ static bool read_stripe(void *context, int thread, int stripe)
     return true;
 }
 
-/* ---- finding the chunks ---- */
-
 /* Finds the stripes' chunks. There must be as many IDAT chunks as stripes. Level 1 writes no chunk
  * of more than `most` bytes, since it stores a stripe that cannot be compressed. */
 static bool find_chunks(struct gf_png_stripes_reader *reader, uint32_t length, size_t most)

@@ -72,8 +72,6 @@ static bool index_row(struct palette_sink *sink, const unsigned char *row, unsig
     return true;
 }
 
-/* ---- writing the file ---- */
-
 static enum gf_status write_palette(const struct palette_sink *sink, struct gf_error *error)
 {
     unsigned char plte[3 * COLOURS_MOST] = {0}, alpha[COLOURS_MOST];
