@@ -144,7 +144,8 @@ static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
            attributes.type == cudaMemoryTypeHost && attributes.devicePointer == host->data;
 }
 
-/* Larger constants are not copied for a comparison with those of the next picture. */
+/* The size up to which constants are copied, to be compared with the constants of the next
+ * picture. */
 enum { COPY_MOST = 16 << 10 };
 
 static bool holds(const struct block *block, const struct gf_stage *stage)

@@ -29,7 +29,8 @@ struct strip_maps {
 
 struct strip_args {
     struct view_pair p;
-    int reach, above;         /* rows above a result: those that it needs, and those in the box */
+    int reach, above;         /* the rows above a result that it needs, and the rows above it in the
+                               * box */
     int in_rows;              /* rows of the view */
     int across, share, steps; /* numbers of steps: of a strip, of a block's share, of all strips */
     int start;                /* the number of steps that take as long as the start of a strip */
@@ -183,7 +184,7 @@ template <class Shape, class State> struct strip_shared {
     unsigned char raw[2][Shape::ROWS * Shape::BOX_BYTES];
     unsigned char stage[STAGES][Shape::OUT_ROWS * Shape::STEPS / Shape::GROUP * Shape::GROUP_BYTES];
     unsigned operands[2][Shape::OPERAND_WORDS];
-    unsigned char rows[STRIPS_LISTED][Shape::ROWS]; /* for each strip */
+    unsigned char rows[STRIPS_LISTED][Shape::ROWS]; /* the rows of each strip */
     box_bar raw_bar[2], stage_bar[STAGES];
     typename State::tables tables;
     struct sample_tables<typename State::Fuse> samples;

@@ -54,7 +54,7 @@ template <class Part> static void clear_encoder(struct encoder<Part> *encoder)
     gf_cuda_pinned_free(&encoder->coded);
 }
 
-/* Chooses waiting pictures while memory suffices, and marks those that would never fit. A round
+/* Chooses waiting pictures while memory suffices, and marks pictures that would never fit. A round
  * needs `fixed` bytes and bytes_of(part) bytes for each picture. Returns the bytes of the round; 0
  * if no picture is left. */
 template <class Part, class Bytes>

@@ -20,7 +20,7 @@ typedef fuse<false, false> fuse_none;
 
 template <bool ON> struct __align__(16) sample_table
 {
-    unsigned char entry[256][WARP]; /* by lane */
+    unsigned char entry[256][WARP]; /* the entries for each lane */
 };
 template <> struct sample_table<false> {
 };

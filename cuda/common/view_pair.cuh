@@ -57,7 +57,7 @@ static inline struct view_pair aligned_views(const struct gf_launch *launch)
     return view_pair_from(launch, launch->out.y);
 }
 
-/* Returns a view for kernels that only read, such as those that count pixels. */
+/* Returns a view for kernels that only read, such as kernels that count pixels. */
 static inline struct view_pair input_view(const struct gf_view *view)
 {
     struct gf_launch launch = {};

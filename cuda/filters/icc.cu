@@ -12,7 +12,7 @@ constexpr unsigned ITEMS_MOST = 1u << 30; /* the most items of a launch */
 struct icc_args {
     struct view_pair p;
     struct gf_icc_transform t;  /* the parameters of the conversion; its tables are at `block` */
-    const unsigned char *block; /* in device memory */
+    const unsigned char *block; /* the tables in device memory */
     int in_channels, out_channels;
 };
 

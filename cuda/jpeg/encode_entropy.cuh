@@ -13,7 +13,7 @@ enum { BLOCK_BITS = 1168, BLOCK_WORDS = 37 };
 enum { CODE_SHIFT = 5, LENGTH_MASK = 31 };
 
 struct bit_writer {
-    unsigned *words; /* in shared memory */
+    unsigned *words; /* the words of the block, in shared memory */
     unsigned next;
     unsigned above, bits; /* the bits written so far; the lowest `count` of these 64 bits are not
                            * stored in `words` yet */

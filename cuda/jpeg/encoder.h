@@ -13,7 +13,7 @@ GF_C_BEGIN
 struct gf_jpeg_encode_picture {
     struct gf_view in; /* RGB or gray of 8 bits, the whole picture, in device memory */
     int quality;       /* 1..GF_QUALITY_MAX */
-    enum gf_subsampling subsampling; /* for RGB */
+    enum gf_subsampling subsampling; /* the subsampling for RGB */
     /* The result: the entropy-coded bytes, stuffed and padded, without any marker. They are in
      * pinned host memory, which the encoder owns, until its next run. */
     const unsigned char *scan;

@@ -1,12 +1,11 @@
-/* The entropy-coded data of a group of pictures on the device, and the launches that decode them.
- *
- * A picture's stream is its scan without stuffed bytes and restart markers. A restart interval (the
- * whole stream where there are none) begins at a byte, with known predictions. It is cut into
+/* The entropy-coded data of a group of pictures on the device, and the launches that decode them. A
+ * picture's stream is its scan without stuffed bytes and restart markers. A restart interval (the
+ * whole stream if there are none) begins at a byte, with known predictions. It is cut into
  * subsequences of a fixed number of bits, one for each thread; a thread block has a sequence of
- * them. A thread owns the 8x8 blocks that begin in its subsequence. Its state tells where the first
- * of these blocks begins, and which block of the MCU that is: the entry of a subsequence is the
- * exit of the one before. (Weissenberger and Schmidt, "Accelerating JPEG Decompression on GPUs",
- * 2021) */
+ * them. A thread owns the 8x8 blocks that begin in its subsequence. A state tells where the first
+ * block after a bit begins, and which block of the MCU it is. The state at the begin of a
+ * subsequence is its entry; the state at its end is its exit, which is the entry of the next
+ * subsequence. (Weissenberger and Schmidt, "Accelerating JPEG Decompression on GPUs", 2021) */
 #ifndef GF_CUDA_JPEG_ENTROPY_CUH
 #define GF_CUDA_JPEG_ENTROPY_CUH
 

@@ -40,7 +40,7 @@ static __device__ __forceinline__ void read_chroma(const unsigned char *from, un
     unpack(*(const uint4 *)from, out);
 #pragma unroll
     for (int p = 0; p < 4; p++)
-        out[p] = (out[p] << 8) ^ 0x80008000u; /* in the form of upsample_row() */
+        out[p] = (out[p] << 8) ^ 0x80008000u; /* the same form as upsample_row() gives */
 }
 
 /* Stores STEP_ROWS rows of the upper half of a strip, and as many of the lower half. `out` begins

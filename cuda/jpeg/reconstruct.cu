@@ -154,7 +154,7 @@ static void add_job(struct job_list *list, struct strip_job *job)
     list->jobs[list->count++] = *job;
 }
 
-/* Adds the picture's jobs for the launch. memory: that of the picture's planes. */
+/* Adds the picture's jobs for the launch. `memory` holds the picture's planes. */
 static void add_picture(struct job_list *list, const struct jpeg_picture *picture, int index,
                         enum jpeg_launch launch, unsigned char *memory)
 {

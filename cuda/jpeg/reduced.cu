@@ -60,7 +60,7 @@ static __device__ __forceinline__ unsigned to_sample(unsigned value, unsigned &b
     return (unsigned)min(max((int)value + 128, 0), 255);
 }
 
-/* Dequantises a column of coefficients; first: the one in row 0. */
+/* Dequantises a column of coefficients. `first` is the coefficient in row 0. */
 template <int SIDE>
 static __device__ __forceinline__ void
 dequantise(const uint4 &coefficients, const uint4 &quantisers, unsigned in[8], unsigned &beyond)

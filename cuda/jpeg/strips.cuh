@@ -41,7 +41,7 @@ struct component_blocks {
 /* Rows of samples. */
 struct surface {
     unsigned char *data;
-    unsigned pitch; /* in bytes */
+    unsigned pitch; /* the distance between rows, in bytes */
     int width, height;
 };
 

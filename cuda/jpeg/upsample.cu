@@ -1,6 +1,6 @@
-/* Pixels from planes with samplings that fused.cu does not handle: libjpeg's triangle filter where
- * the ratio is 2, replication elsewhere (jdsample.c), or no more than colours where all planes have
- * the picture's size, as those of most reduced pictures. */
+/* Computes pixels from planes with samplings that fused.cu does not handle: by libjpeg's triangle
+ * filter if the ratio is 2, else by replication (jdsample.c). If all planes have the picture's
+ * size, as in most reduced pictures, only colours are converted. */
 #include "cuda/jpeg/chroma.cuh"
 
 enum { LANE_PIXELS = STRIP_PIXELS / WARP };

@@ -31,7 +31,7 @@ struct png_target gf_png_target(const struct gf_png_decode_picture *picture);
 void gf_png_describe(const struct gf_png_decode_picture *picture, int index,
                      const unsigned char *packed, unsigned char *filtered,
                      struct png_stripe *stripes);
-/* Whether the checksum at the end of the picture's stream is that of its rows. */
+/* Whether the checksum at the end of the picture's stream is the checksum of its rows. */
 bool gf_png_is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
                      const unsigned *adlers);
 

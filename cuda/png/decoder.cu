@@ -6,11 +6,11 @@
 #include "cuda/png/decode_plan.cuh"
 
 struct gf_png_decoder : coder {
-    struct crc_tables *tables; /* on the device */
+    struct crc_tables *tables; /* the tables for checksums, on the device */
 };
 
 /* Waits for a step before the next is launched. The device has few queues: if a launch waited for
- * an earlier one of this stream, the work of other streams would wait behind it. */
+ * an earlier one of this stream, it would block the work of other streams in the queue. */
 static cudaError_t end_step(const struct gf_png_decoder *decoder, int mark)
 {
     const cudaError_t code = coder_mark(decoder, mark, decoder->stream);

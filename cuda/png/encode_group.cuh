@@ -23,7 +23,8 @@ enum {
     ADLER = 4,
     EMPTY_BLOCK = 4, /* bytes of an empty stored block after its first bits */
     EMPTY_BITS = 3,  /* number of these first bits */
-    HEAD_WORDS = 160 /* of a block's head: 74 bits, and at most 14 for each of 316 code lengths */
+    HEAD_WORDS = 160 /* the words of a block's head: 74 bits, and at most 14 for each of 316 code
+                      * lengths */
 };
 
 enum coding { RUNS, REPEATS, STORED, CODINGS = STORED };
@@ -52,7 +53,7 @@ struct png_counts {
 };
 
 struct png_code {
-    uint64_t bits;         /* of the block: head, data and END */
+    uint64_t bits;         /* the bits of the block: head, data and END */
     unsigned codes[CODES]; /* a code, whose first bit is the lowest; its length from bit 16 on */
     unsigned head_bits;
     unsigned head[HEAD_WORDS];
@@ -77,17 +78,18 @@ struct png_group {
     const struct png_picture *pictures;
     const struct png_stripe *stripes;
     const struct crc_tables *tables;
-    struct png_counts *counts; /* for each stripe */
-    struct png_adler *adler;   /* for each picture */
-    uint64_t *states;          /* for each tile of the stripes; see look_back.cuh */
+    struct png_counts *counts; /* the counts of each stripe */
+    struct png_adler *adler;   /* the checksum of each picture */
+    uint64_t *states;          /* the states of the stripes' tiles; see look_back.cuh */
     struct png_code *codes[CODINGS];
     struct png_chunk *chunks;
     uint64_t *starts;        /* offsets of the chunks in the output, and the end of the last one */
     unsigned char *filtered; /* CELL bytes for each cell; zeros follow a stripe's last byte */
-    /* A bit for each cell. found: the cell has a distance; breaks: its distance differs from that
-     * of the cell before. */
+    /* A bit for each cell. found: the cell has a distance; breaks: its distance differs from the
+     * distance of the cell before. */
     unsigned *found[CODINGS], *breaks[CODINGS];
-    uint16_t *first, *distances; /* for each cell, for repeats; `first` is in the output's memory */
+    uint16_t *first, *distances; /* two numbers for each cell, for repeats; `first` is in the
+                                  * output's memory */
     unsigned *out;
     unsigned count;      /* number of stripes */
     unsigned cells_most; /* the most cells of a stripe */

@@ -6,8 +6,8 @@
 #include "cuda/png/encoder_state.cuh"
 
 struct png_part gf_png_part(struct gf_format format);
-/* Chooses waiting pictures while memory suffices, and marks those that would never fit. Returns 0
- * if no picture is left. */
+/* Chooses waiting pictures while memory suffices, and marks pictures that would never fit. Returns
+ * 0 if no picture is left. */
 uint64_t gf_png_choose(struct gf_png_encoder *encoder, int count);
 /* Allocates memory for the chosen pictures, describes them, and sets encoder->group. */
 enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,

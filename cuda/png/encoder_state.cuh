@@ -24,14 +24,15 @@ struct gf_png_encoder : encoder<png_part> {
     cudaEvent_t packed[TURNS_MOST], copied[TURNS_MOST];
     cudaEvent_t starts_known;  /* waiting for this event, or for `copied`, does not keep the
                                 * processor busy */
-    struct crc_tables *tables; /* on the device */
+    struct crc_tables *tables; /* the tables for checksums, on the device */
     /* In pinned memory: the pictures and stripes of the round, which are copied to the device, and
      * then the offsets of the chunks. */
     struct png_picture *pictures;
     struct png_stripe *stripes;
     uint64_t *starts;
     struct png_group group;
-    uint64_t cells, output, states; /* of all stripes: cells; bytes of output; words of states */
+    uint64_t cells, output, states; /* the sums over all stripes: cells; bytes of output; words of
+                                     * states */
 };
 
 #endif

@@ -23,8 +23,8 @@ struct token {
 
 struct fit_room {
     struct code_room codes;
-    unsigned frequency[CODES]; /* of literals and lengths, then of distances */
-    uint8_t lengths[CODES];    /* in the same order */
+    unsigned frequency[CODES]; /* the frequencies of literals and lengths, then of distances */
+    uint8_t lengths[CODES];    /* the code lengths in the same order */
     uint8_t sequence[CODES];   /* code lengths in the order in which they are written */
     struct token token[CODES];
     int literals, distances, tokens;

@@ -84,8 +84,8 @@ template <unsigned THREADS> static __device__ void fill_table(struct codes *code
     }
 }
 
-/* Reads the code lengths in a block's head: first those of literals and lengths, then those of
- * distances. */
+/* Reads the code lengths in a block's head: first the lengths for literals and lengths, then the
+ * lengths for distances. */
 static __device__ bool read_lengths(struct bits *bits, struct codes *codes, unsigned count)
 {
     unsigned last = 0;

@@ -20,7 +20,8 @@ enum {
 
 struct shared {
     struct codes codes;
-    unsigned begin, total; /* in bits: end of the block's head, end of the stream */
+    unsigned begin, total; /* positions in bits: the end of the block's head, the end of the
+                            * stream */
     bool final, good;
     unsigned ends[PARTS];
     unsigned stop; /* the first part in which the block ends */
@@ -97,7 +98,7 @@ static __device__ unsigned smaller_of(unsigned a, unsigned b)
 
 /* The state of a thread's part. */
 struct part {
-    struct reader reader; /* at the end of the part, after the part was decoded */
+    struct reader reader; /* the reader at the end of the part, after the part was decoded */
     unsigned start, bound;
     struct counter counter;
     bool ended; /* the block ends in the part */

@@ -19,7 +19,7 @@ struct search {
     unsigned distance; /* the distance of the last cell: 0, 1 or `kept` */
     unsigned kept;     /* the last distance other than 1; 0: none yet */
     uint64_t last;     /* the last cell before the segment */
-    unsigned *table;   /* for each hash, the latest position with that hash, plus one */
+    unsigned *table;   /* the latest position with each hash, plus one */
 };
 
 static __device__ __forceinline__ unsigned hash(uint64_t bytes)

@@ -20,7 +20,8 @@ struct png_stripe {
     const unsigned char *packed; /* a raw deflate stream that ends with the stripe */
     unsigned packed_bytes;
     unsigned char *filtered; /* its rows, each after its filter's number; at a multiple of 32 */
-    unsigned filtered_bytes, row_bytes; /* of all rows; of one row with its filter's number */
+    unsigned filtered_bytes, row_bytes; /* the bytes of all rows; the bytes of one row with its
+                                         * filter's number */
     int first_row, rows;
     int picture;
     bool last; /* the picture and the stream end with this stripe */
@@ -28,11 +29,12 @@ struct png_stripe {
 
 struct png_decode_group {
     const struct png_stripe *stripes;
-    const struct png_target *targets; /* for each picture */
+    const struct png_target *targets; /* a target for each picture */
     unsigned count;                   /* number of stripes */
-    unsigned *unpacked;               /* for each stripe; not 0: its rows are decompressed */
+    unsigned *unpacked;               /* a number for each stripe; not 0: its rows are
+                                       * decompressed */
     unsigned *adlers;                 /* checksum of each stripe's rows */
-    unsigned *flags;                  /* for each picture; not 0: the CPU must decode it */
+    unsigned *flags;                  /* a number for each picture; not 0: the CPU must decode it */
 };
 
 struct crc_tables;

@@ -257,9 +257,9 @@ static __device__ __forceinline__ struct quad<BYTES> from_lane_above(struct quad
     return quad;
 }
 
-/* Undoes the filters of a stripe. A warp processes 32 rows at a time, one in each lane, and each
- * lane is a quad behind the lane above. That lane supplies the row above; the first lane reads it
- * from the picture. */
+/* Undoes the filters of a stripe. A warp processes 32 rows at a time, one in each lane. Each lane
+ * processes a quad after the lane above has processed it. That lane supplies the row above; the
+ * first lane reads it from the picture. */
 template <int BYTES>
 static __device__ void undo_stripe(const struct png_stripe &stripe, const struct png_target &target,
                                    unsigned *flag)

@@ -55,10 +55,11 @@ struct gf_param {
     bool required; /* it has no default */
     double value;  /* the default value; for a choice its index; for a colour 0xRRGGBB, or -1 less
                     * the index of a word; NaN for the word of a GF_TYPE_WORD */
-    double least, greatest;      /* in the same form; any finite number */
+    double least, greatest;      /* the limits, in the same form; any finite number */
     const char *const *choices;  /* ends with NULL */
-    const char *help;            /* with units */
-    const char *const *matrices; /* for a matrix: the matrices with the names in choices */
+    const char *help;            /* the meaning of the parameter, with units */
+    const char *const *matrices; /* the matrices with the names in choices, if the parameter is a
+                                  * matrix */
 };
 
 struct gf_filter; /* opaque */

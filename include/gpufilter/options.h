@@ -102,7 +102,7 @@ struct gf_options {
                                  * or the input's format if there is no name */
     int quality; /* quality of JPEG, WebP, AVIF, JPEG XL, and JPEG in TIFF, 1..GF_QUALITY_MAX */
     enum gf_subsampling subsampling; /* subsampling of JPEG and AVIF */
-    bool progressive;                /* of JPEG */
+    bool progressive;                /* whether a JPEG is progressive */
     int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own fast coder, the others are
                     * zlib's */
     /* Called with each warning, which is a line; may be NULL. It may be called from any thread

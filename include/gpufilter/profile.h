@@ -39,18 +39,18 @@ struct gf_profile_stage {
 };
 
 struct gf_profile {
-    const struct gf_span *spans; /* in no particular order */
+    const struct gf_span *spans; /* the spans, in no particular order */
     size_t span_count;
-    const struct gf_profile_stage *stages; /* in the order of the chain */
+    const struct gf_profile_stage *stages; /* the stages, in the order of the chain */
     int stage_count;
-    double wall_s;    /* from the start of the run to the renamed output */
+    double wall_s;    /* the time from the start of the run to the renamed output */
     char device[96];  /* "cuda:0 NVIDIA H200" or "cpu, 2 threads" */
     char reason[160]; /* the reason for the choice of the device */
     int lanes, segments;
-    int band_rows; /* of the first segment */
+    int band_rows; /* the rows of a band of the first segment */
     struct gf_format in, out;
     char in_file[8], out_file[8];  /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
-    long long in_bytes, out_bytes; /* of the files; in_bytes is -1 for a stream */
+    long long in_bytes, out_bytes; /* the bytes of the files; in_bytes is -1 for a stream */
     /* Peak bandwidths of this machine, measured in this run, in bytes per second; 0: not
      * measured. */
     double device_copy_peak;             /* device copy (CPU backend: memcpy), read + written */

@@ -4,7 +4,7 @@
 
 #include "gpufilter/image.h"
 
-enum { GF_SIDE_MAX = 1 << 24 }; /* in pixels */
+enum { GF_SIDE_MAX = 1 << 24 }; /* the longest side, in pixels */
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */
 enum gf_status gf_format_check(struct gf_format format, const char *name,
                                struct gf_error *error) GF_CHECKED;

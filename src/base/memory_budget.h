@@ -15,7 +15,7 @@ struct gf_memory_budget {
     uint64_t next_ticket, serving;
 };
 
-/* Returns the bytes of memory that this process may use: those of the machine, or fewer if a
+/* Returns the bytes of memory that this process may use: the memory of the machine, or less if a
  * control group limits the process. */
 uint64_t gf_memory_machine_bytes(void);
 /* Return the default limits: the most memory for one picture, and the most memory for all pictures

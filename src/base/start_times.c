@@ -6,7 +6,8 @@
 #include "base/spans.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `noted` */
-static struct gf_times noted[GF_START_PARTS];            /* in seconds of gf_now() */
+static struct gf_times noted[GF_START_PARTS];            /* the times of the parts of the start, in
+                                                          * seconds of gf_now() */
 static double origin_s;
 
 void gf_start_origin(void)

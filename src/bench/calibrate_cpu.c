@@ -25,8 +25,8 @@ static void calibrate_codec(struct gf_calibrator *calibrator, const char *extens
     gf_calibrate_chain(calibrator, "", options, &encoded, &decoded, FIRST_CODEC, LAST_CODEC);
 }
 
-/* Measures encoders, either those that take more than DEAR_NS for a pixel (`dear`) or the others.
- * Slow encoders get the small picture, and come after the filters. */
+/* Measures encoders. With `dear` these are encoders that take more than DEAR_NS for a pixel,
+ * otherwise all others. Slow encoders get the small picture, and come after the filters. */
 static void calibrate_codecs(struct gf_calibrator *calibrator, bool dear)
 {
     enum { DEAR_NS = 50 };

@@ -14,7 +14,7 @@ static struct gf_options on_gpu(void)
     return options;
 }
 
-/* Returns the time of the first picture less that of the third, for which everything is
+/* Returns the time of the first picture minus the time of the third, for which everything is
  * prepared. */
 static double first_more_s(struct gf_pipeline *pipeline, const struct gf_made_file *in,
                            const char *ending)

@@ -17,8 +17,8 @@
 
 extern char **environ;
 
-/* Returns a sample of a picture of smooth shapes of several sizes with grain. Its JPEG and PNG take
- * as many bytes for each pixel as those of photographs. */
+/* Returns a sample of a picture of smooth shapes of several sizes with grain. Its JPEG and PNG
+ * files have as many bytes for each pixel as a photograph's. */
 static float shade_at(int x, int y, int channel)
 {
     return (float)(118 + 55 * sin(x * 0.011 + channel) * cos(y * 0.007) +

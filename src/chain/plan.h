@@ -42,7 +42,7 @@ struct gf_plan_request {
     struct gf_icc icc;
     bool opaque; /* the output's format has no alpha: the plan ends with flatten */
     /* Set if the file was decoded at a fraction of its size: `reduction` is 2, 4 or 8; width and
-     * height are those of the whole picture. */
+     * height are the size of the whole picture. */
     int reduction, width, height;
     bool apart; /* the plan will be cut, and fuses stencils only after the cut */
     /* The box that was found for the first filter, if that filter needs one. */

@@ -2,7 +2,7 @@
 #ifndef GF_CHAIN_TOKEN_H
 #define GF_CHAIN_TOKEN_H
 
-enum { GF_TOKEN_MAX = 32768 }; /* in bytes; a matrix of 31x31 numbers fits */
+enum { GF_TOKEN_MAX = 32768 }; /* the most bytes of a token; a matrix of 31x31 numbers fits */
 
 /* Copies the text up to one of the characters of `stops` into `token`, which has room for
  * GF_TOKEN_MAX bytes. A text that begins with ' or " is copied without its quotes, and no character

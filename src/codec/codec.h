@@ -51,12 +51,12 @@ struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_fo
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options);
 
-/* Opens a sink. `format` is that of the rows that will be written. write() converts what the file
- * format cannot hold: for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha
- * is dropped, the colour does not change, and options->warn is called once (the pipeline composes
- * such pictures over a colour before). The metadata is written unless options->strip is set; its
- * orientation becomes 1 unless options->autorotate is off. Returns GF_ERROR_UNFIT for colours in a
- * .pgm file, and for options->lossless if the file format is always lossy. */
+/* Opens a sink for rows of the format `format`. write() converts what the file format cannot hold:
+ * for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is dropped, the
+ * colour does not change, and options->warn is called once (the pipeline composes such pictures
+ * over a colour before). The metadata is written unless options->strip is set; its orientation
+ * becomes 1 unless options->autorotate is off. Returns GF_ERROR_UNFIT for colours in a .pgm file,
+ * and for options->lossless if the file format is always lossy. */
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,

@@ -41,8 +41,8 @@ struct gf_file_type {
     enum gf_lossy lossy;
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
     /* The options that affect files of this format: the command line's words, separated by blanks.
-     * jpeg_takes has those that affect the format if options->tiff_compression is JPEG; NULL if
-     * they are the same. */
+     * jpeg_takes has the options that affect the format if options->tiff_compression is JPEG; NULL
+     * if they are the same. */
     const char *takes, *jpeg_takes;
     /* The library that the format needs; NULL if it needs none, or a library that every build
      * has. */

@@ -12,7 +12,7 @@ static inline size_t gf_larger(size_t a, size_t b)
 
 struct gf_bands {
     int rows;     /* the rows of a band of the result; the last band may have fewer */
-    int count;    /* of bands */
+    int count;    /* the number of bands */
     bool tapered; /* the first two and the last two bands are smaller */
     int in_rows;  /* the largest number of input rows that a band needs */
     size_t in_pitch, out_pitch;

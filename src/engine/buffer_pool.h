@@ -40,8 +40,8 @@ enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *buffers, int index,
                                    struct gf_spans *spans, struct gf_lane **lane,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Frees the buffers that were not used since the last call, so that the pool's size follows that of
- * the pictures. It is called between two pictures. */
+/* Frees the buffers that were not used since the last call, so that the pool does not keep buffers
+ * of earlier, larger pictures. It is called between two pictures. */
 void gf_buffer_pool_trim(struct gf_buffer_pool *buffers);
 /* Frees all buffers that are not taken. */
 void gf_buffer_pool_clear(struct gf_buffer_pool *buffers);

@@ -1,5 +1,5 @@
-/* The coders of a device: for each format that it decodes or encodes, the calls of cuda/jpeg and
- * cuda/png behind one interface. */
+/* The coders of a device: one interface to the calls of cuda/jpeg and cuda/png, for each format
+ * that the device decodes or encodes. */
 #ifndef GF_ENGINE_CODER_KINDS_H
 #define GF_ENGINE_CODER_KINDS_H
 

@@ -67,7 +67,7 @@ static size_t end_of_jpeg(const struct gf_coder_picture *picture)
     return picture->jpeg_decode.end;
 }
 
-/* Returns the end of the file, since gf_png_marked_read() leaves a file with bytes behind IEND to
+/* Returns the end of the file, since gf_png_marked_read() leaves a file with bytes after IEND to
  * the CPU. */
 static size_t end_of_png(const struct gf_coder_picture *picture)
 {

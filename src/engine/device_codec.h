@@ -23,7 +23,7 @@ struct gf_device_file {
     };
 };
 
-/* Reads the input for the device. `format` is that of the picture; the source, if there is one,
+/* Reads the input for the device. `format` is the picture's format; the source, if there is one,
  * tells its reduction and may know more from the file's header. one_thread: the run uses one
  * thread. Reads nothing if the file is larger than bytes_most or the device does not decode its
  * kind. The device need not have started. */

@@ -19,8 +19,8 @@ struct gf_layout {
 enum gf_status gf_layout_make(const struct gf_schedule *schedule, struct gf_layout *layout,
                               struct gf_error *error) GF_CHECKED;
 void gf_layout_free(struct gf_layout *layout);
-/* Decides which pictures between segments stay on the device (those that leave enough memory for
- * the lanes), and how large the lanes' inputs are. The device must be ready. */
+/* Decides which pictures between segments stay on the device, so that enough memory is left for the
+ * lanes, and how large the lanes' inputs are. The device must be ready. */
 void gf_layout_place_pictures(const struct gf_schedule *schedule, struct gf_layout *layout);
 /* Returns the number of lanes: at most the number of bands of the segment with the most bands. */
 int gf_layout_lanes(const struct gf_schedule *schedule, const struct gf_layout *layout);

@@ -39,7 +39,7 @@ struct gf_worker {
     struct gf_lane *lane;
     unsigned char *memory; /* the allocation, kept for the whole schedule */
     unsigned char *in, *between[2], *scratch;
-    struct gf_ring host; /* for a first stage on the host: its result and its scratch memory */
+    struct gf_ring host; /* the result and the scratch memory of a first stage on the host */
 };
 
 /* Stops all threads of the segment. The first failure is kept. */

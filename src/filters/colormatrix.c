@@ -7,8 +7,8 @@ struct colormatrix {
     double amount;
 };
 
-/* The matrix "sepia" is that of the CSS filter function. The other names list which channel of the
- * picture becomes red, green and blue. */
+/* The names of matrices. "sepia" is the matrix of the CSS filter function. The other names list
+ * which channel of the picture becomes red, green and blue. */
 static const char *const names[] = {"sepia", "bgr", "rbg", "grb", "gbr", "brg", NULL};
 static const char *const matrices[] = {
     "0.393 0.769 0.189/0.349 0.686 0.168/0.272 0.534 0.131",

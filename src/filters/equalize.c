@@ -32,9 +32,9 @@ static enum gf_statistic statistic(const void *params_)
     return statistics[equalize->mode];
 }
 
-/* Returns the new value of a level. For 8 bits the arithmetic is that of OpenCV's equalizeHist, so
- * that both give the same bits: the scale is rounded to single precision, and a half is rounded to
- * even. For 16 bits the arithmetic is exact, and a half is rounded up. */
+/* Returns the new value of a level. For 8 bits the arithmetic is the same as in OpenCV's
+ * equalizeHist, so that both give the same bits: the scale is rounded to single precision, and a
+ * half is rounded to even. For 16 bits the arithmetic is exact, and a half is rounded up. */
 static double level(uint64_t passed, uint64_t total, int bins)
 {
     if (bins == 256)
@@ -42,8 +42,7 @@ static double level(uint64_t passed, uint64_t total, int bins)
     return (double)((passed * 2 * 65535 + total) / (2 * total));
 }
 
-/* Fills the table. Returns false where it is the identity, since the picture has at most one
- * level. */
+/* Fills the table. Returns false if it is the identity, since the picture has at most one level. */
 static bool fill_table(const uint64_t *count, int bins, double *table)
 {
     int first = 0;

@@ -6,7 +6,7 @@
 #include "icc/icc.h"
 #include "icc/icc_transform.h"
 
-enum gf_icc_intent { /* the numbers of the rendering intents are those of ICC.1 */
+enum gf_icc_intent { /* rendering intents, with the numbers of ICC.1 */
                      GF_ICC_PERCEPTUAL,
                      GF_ICC_RELATIVE,
                      GF_ICC_SATURATION,

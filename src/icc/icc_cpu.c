@@ -115,7 +115,7 @@ GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, co
 
 /* ---- a table of all colours (the grid) ---- */
 
-/* A vector of sums for all channels at a node or between nodes, equal to those of
+/* A vector of sums for all channels at a node or between nodes, equal to the sums of
  * gf_icc_interpolated() and gf_icc_mixed(). */
 typedef uint32_t quad_of_sums __attribute__((vector_size(16)));
 typedef uint16_t quad_of_samples __attribute__((vector_size(8)));

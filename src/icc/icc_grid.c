@@ -16,7 +16,7 @@ enum { ROW = 256 }; /* nodes that are computed together */
 struct front {
     cmsToneCurve *curve[4];   /* the profile's curves, from samples to the axis; NULL: a straight
                                * line */
-    cmsToneCurve *inverse[4]; /* from the axis to samples */
+    cmsToneCurve *inverse[4]; /* curves from the axis to samples */
     int points;               /* nodes of the profile's table along an axis; 0: unknown */
 };
 

@@ -1,6 +1,6 @@
-/* Makes small ICC profiles of colour spaces that a few numbers describe: sRGB, Display P3, and
- * those in a PNG's chunks. Equal numbers give equal bytes on every machine: the profiles contain a
- * fixed date, and the arithmetic is IEEE's in a fixed order. */
+/* Makes small ICC profiles of colour spaces that a few numbers describe: sRGB, Display P3, and the
+ * colour spaces in a PNG's chunks. Equal numbers give equal bytes on every machine: the profiles
+ * contain a fixed date, and the arithmetic is IEEE's in a fixed order. */
 #ifndef GF_ICC_ICC_MAKE_H
 #define GF_ICC_ICC_MAKE_H
 
@@ -19,7 +19,7 @@ struct gf_icc_space {
     const char *name; /* ASCII, at most GF_ICC_NAME_MOST letters */
     double white[2], red[2], green[2], blue[2];
     enum gf_icc_curve curve;
-    double gamma; /* for GF_ICC_POWER */
+    double gamma; /* the gamma for GF_ICC_POWER */
 };
 
 enum { GF_ICC_NAME_MOST = 60, GF_ICC_MADE_MOST = 1024 };

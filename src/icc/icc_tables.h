@@ -37,7 +37,7 @@ bool gf_icc_agrees(const struct gf_icc_making *b, int levels);
 /* ---- profiles of curves and a matrix (icc_shaper.c) ---- */
 
 struct gf_icc_shaper {
-    cmsToneCurve *curve[3]; /* from samples to light */
+    cmsToneCurve *curve[3]; /* the curves from samples to light */
     double matrix[3][3];    /* converts to XYZ relative to D50; the columns are the primaries */
 };
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper);

@@ -10,7 +10,7 @@
 #include "base/host_device.h"
 
 enum gf_icc_kind {
-    GF_ICC_LEVELS, /* from gray: a table of results */
+    GF_ICC_LEVELS, /* gray input: a table of results */
     GF_ICC_MATRIX, /* between RGB profiles: curves, a matrix, curves */
     GF_ICC_GRID    /* a table of 3 or 4 dimensions, with interpolation between nodes */
 };
@@ -46,7 +46,7 @@ struct gf_icc_transform {
      * For 8 bits also float [3][256][4] at product_at: column c of the matrix times the decoded
      * sample. */
     unsigned decode_at, decode_step, encode_at, encode_step, product_at;
-    float matrix[3][3]; /* from decoded samples to linear light of the result */
+    float matrix[3][3]; /* the matrix from decoded samples to linear light of the result */
     /* For GRID: uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. If encode_at is
      * not 0, the nodes contain light, -1/4..5/4, and the curves at encode_at convert it to samples,
      * so that light outside of the result's gamut is clipped at each pixel. For 8 bits also struct

@@ -13,7 +13,7 @@
 struct gf_bytes {
     enum gf_file_format format; /* the format that is wanted; GF_FILE_AUTO: the format that the
                                  * options name */
-    const char *name;           /* for messages */
+    const char *name;           /* the input's name for messages */
     void *data;                 /* malloc */
     size_t size;
 };
@@ -131,7 +131,7 @@ struct gf_remote_work {
     int in, out;                    /* descriptors of regular files */
     int64_t in_offset;              /* where the picture begins */
     int in_page;                    /* as gf_input_page gives it */
-    const char *in_name, *out_name; /* for messages */
+    const char *in_name, *out_name; /* names for messages */
     int files;                      /* how many files the chain names; each is a regular file */
     const char *file_name[GF_REMOTE_FILES];
     int file[GF_REMOTE_FILES];             /* descriptors, which stay the caller's */

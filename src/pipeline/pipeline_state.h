@@ -36,12 +36,14 @@ struct gf_pipeline {
                                       * chain of one of them */
     int outputs;                     /* the number of outputs; 0: there is only one */
     struct gf_remote *remote;        /* NULL: this process filters the pictures */
-    char *chain_text;                /* for the remote; in a remote, of the last picture */
+    char *chain_text;                /* the text of the chain for the remote; in a remote, the chain
+                                      * of the last picture */
     bool cpu_for_remote;             /* the CPU filters the pictures that the remote does not
                                       * accept */
     void (*remote_warn)(void *context, const char *text); /* receives the remote's warnings */
     struct gf_backend *backend;                           /* NULL while there is a remote */
-    const struct gf_backend *described;                   /* by profile.device */
+    const struct gf_backend *described;                   /* the backend that profile.device
+                                                           * describes */
     bool on_cuda;
     int band_rows;                /* the rows of a band in the next attempt; 0: the pipeline
                                    * chooses */

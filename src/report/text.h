@@ -9,7 +9,7 @@
 
 enum { GF_SCREEN_WIDTH = 80 };
 
-/* Appends as much of `more` as fits. `size` is that of the whole array. */
+/* Appends as much of `more` as fits. `size` is the size of the whole array. */
 void gf_text_append(char *text, size_t size, const char *more);
 
 /* Writes bytes with three or four significant digits and a decimal unit: "99.5 MB". */

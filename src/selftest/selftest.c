@@ -153,8 +153,8 @@ static enum gf_status run_variants(struct gf_selftester *test, const struct gf_f
 
 static enum gf_status run_backend(struct gf_selftester *test, struct gf_error *error)
 {
-    char *const text = malloc(GF_SELFTEST_TEXT + 64); /* with room for the filters before and after
-                                                       * it */
+    char *const text = malloc(GF_SELFTEST_TEXT + 64); /* memory with room for the filters before and
+                                                       * after it */
     if (!text)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status =

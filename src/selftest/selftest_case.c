@@ -58,7 +58,7 @@ static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_
     return status ? status : calls->wait(test->lane, error);
 }
 
-/* Computes rows y0 .. y1 - 1 of the stage's result on the device, from only those rows of `in` that
+/* Computes rows y0 .. y1 - 1 of the stage's result on the device, from only the rows of `in` that
  * they need. */
 static enum gf_status run_band(struct gf_selftester *test, const struct gf_stage *stage,
                                const void *constants, const struct gf_view *in,

@@ -27,7 +27,7 @@ bool gf_server_may_run_all(const char *chain, const struct gf_options *options);
 
 /* The server that connections belong to. */
 struct gf_server_peer {
-    char name[40]; /* for messages */
+    char name[40]; /* the server's name for messages */
     atomic_bool failed;
 };
 

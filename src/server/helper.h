@@ -10,7 +10,8 @@
 #include "server/client.h"
 
 struct gf_helper_settings {
-    int device;            /* its number among those that the user's variable leaves */
+    int device;            /* the device's number among the devices that the user's variable leaves
+                            * visible */
     int workers;           /* pictures that are in work at once */
     uint64_t memory_bytes; /* limit of whole pictures in host memory */
 };

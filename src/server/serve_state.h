@@ -37,7 +37,7 @@ struct gf_server_worker {
     pthread_cond_t wake;
     struct gf_server_job *job;    /* guarded by the server's lock */
     struct gf_pipeline *pipeline; /* the worker's own pipeline; NULL: the worker uses no memory */
-    atomic_uint_fast64_t held_bytes; /* of device memory */
+    atomic_uint_fast64_t held_bytes; /* the bytes of device memory that are held */
 };
 
 struct gf_server_client {

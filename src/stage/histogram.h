@@ -41,7 +41,7 @@ static inline enum gf_statistic gf_statistic_kind(enum gf_statistic statistic)
  * createCLAHE. */
 struct gf_tiles {
     int columns, rows;
-    int width, height; /* of a tile, in pixels */
+    int width, height; /* the size of a tile, in pixels */
 };
 
 static inline struct gf_tiles gf_tiles_of(enum gf_statistic statistic, struct gf_format format)

@@ -10,7 +10,7 @@ GF_C_BEGIN
 
 struct gf_stage {
     const struct gf_filter *filter;
-    const void *params;               /* in a struct of the filter */
+    const void *params;               /* the parameters, a struct of the filter */
     const struct gf_variant *variant; /* the variant that the user chose; NULL: the default */
     const struct gf_filter *written;  /* the filter of the chain that messages name; may be NULL */
     struct gf_format in, out;

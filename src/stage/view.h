@@ -14,8 +14,9 @@ struct gf_rows {
     int first, end;
 };
 
-/* Rows y .. y + rows - 1 of a picture. `format` is that of the whole picture, including its height.
- * Row r is at data + (r - y) * pitch. In device memory data and pitch are multiples of 16. */
+/* Rows y .. y + rows - 1 of a picture. `format` is the format of the whole picture, including its
+ * height. Row r is at data + (r - y) * pitch. In device memory data and pitch are multiples of
+ * 16. */
 struct gf_view {
     unsigned char *data;
     size_t pitch;

@@ -115,8 +115,8 @@ static __device__ __forceinline__ void load_chunks(const struct view_pair &p, co
 }
 
 /* Returns the slot of a chunk in a row of column sums. Word w of chunk i has the sums of the
- * chunk's samples 4 w and 4 w + 2; word w of the chunk PREFIX_SLOTS later has those of samples 4 w
- * + 1 and 4 w + 3. */
+ * chunk's samples 4 w and 4 w + 2; word w of the chunk PREFIX_SLOTS later has the sums of samples 4
+ * w + 1 and 4 w + 3. */
 static __device__ __forceinline__ int prefix_slot(int chunk)
 {
     return chunk + chunk / PREFIX_CHUNKS;

@@ -80,7 +80,7 @@ static __device__ __forceinline__ void count_chunk(const uint4 &chunk, unsigned 
     }
 }
 
-/* Joins the lane's column sums with those of its neighbouring lanes. All lanes of the warp take
+/* Joins the lane's column sums with the sums of its neighbouring lanes. All lanes of the warp take
  * part. */
 template <class Shape>
 static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],

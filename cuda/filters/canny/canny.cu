@@ -8,9 +8,9 @@
 /* ---- thin edges: a thread for each column goes down the rows ---- */
 
 /* The first COLUMNS threads of a block compute the gradients of COLUMNS columns; the last warp
- * computes those of one more column on either side. Each of the other warps then packs the results
- * of 32 pixels into a word. The kernel does not use walk.cuh: its results are bits, and neighbours
- * exchange squared gradients of up to 64 bits. */
+ * computes the gradients of one more column on either side. Each of the other warps then packs the
+ * results of 32 pixels into a word. The kernel does not use walk.cuh: its results are bits, and
+ * neighbours exchange squared gradients of up to 64 bits. */
 constexpr int COLUMNS = 256, THIN_THREADS = COLUMNS + WARP, THIN_ROWS = 32;
 /* The rows of the ring. A warp may be a row ahead of warps that still read three rows. */
 constexpr int RING = 4;

@@ -15,7 +15,7 @@ constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 /* Strip s has rows 2s and 2s + 1. Pixels in neighbouring columns of a strip are always
  * connected. */
 struct link_args {
-    /* Rows of bits of weak or strong pixels, and behind them rows of bits of strong pixels. */
+    /* Rows of bits of weak or strong pixels, followed by rows of bits of strong pixels. */
     const unsigned char *in;
     size_t pitch;
     unsigned *strong; /* the result: [height][words] */

@@ -32,7 +32,7 @@ struct bytes_args {
     int weight[BYTES_FOUR][BYTES_SIDE_MAX][2];
 };
 
-/* Returns sum + a . b, where the bytes of a are unsigned and those of b signed. */
+/* Returns sum + a . b for unsigned bytes of a and signed bytes of b. */
 static __device__ __forceinline__ int dot_bytes(unsigned a, int b, int sum)
 {
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(sum));

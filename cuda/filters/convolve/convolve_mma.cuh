@@ -1,7 +1,7 @@
-/* convolve on tensor cores, for 8-bit pictures without alpha and weights that a shift makes
- * integers: sums are then exact integers, and those below 2^24 are exact in float, too. For other
- * weights, see convolve_mma_near.cuh. Column i of the kernel is a banded matrix W_i of 16 x 16
- * blocks; mma computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are
+/* Computes convolve on tensor cores, for 8-bit pictures without alpha and weights that a shift
+ * makes integers. Sums are then exact integers, and sums below 2^24 are exact in float, too. For
+ * other weights, see convolve_mma_near.cuh. Column i of the kernel is a banded matrix W_i of 16 x
+ * 16 blocks; mma computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are
  * split into two signed bytes. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
@@ -18,7 +18,7 @@ enum convolve_end { END_EXACT, END_QUICK, END_NEAR };
 
 /* With SMALL a matrix has up to 5 columns and 17 rows, and its weights stay in registers; otherwise
  * it has up to 31 x 31. DIGITS is the number of bytes of a weight. A lane reads the columns of two
- * neighbouring pixels at once, at OFFSETS offsets, the first of which is BASE pixels behind the
+ * neighbouring pixels at once, at OFFSETS offsets, the first of which is BASE pixels after the
  * start of the operands. */
 template <int CHANNELS_, int DIGITS_, bool SMALL_, int STEPS_, int GROUP_, int STRIPS_>
 struct convolve_shape {
@@ -39,7 +39,7 @@ struct convolve_shape {
 
 struct convolve_mma_args : strip_args {
     int width, height;
-    float scale, divisor, reciprocal, bias; /* `reciprocal` is 0 where a division is needed */
+    float scale, divisor, reciprocal, bias; /* `reciprocal` is 0 if a division is needed */
     struct bytes_end end;                   /* used by END_QUICK */
     struct gf_convolve_digits near;         /* used by END_NEAR */
     float fraction[NEAR_SIDE][NEAR_SIDE];

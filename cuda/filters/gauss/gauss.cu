@@ -1,6 +1,7 @@
-/* The vertical pass of the Gaussian into scratch memory, for radii above those of the fused
- * kernels. Each depth has a kernel of its own: bytes are added by input rows, four at a time, and
- * floats by taps, in the order of gauss.h. Both kernels place their blocks by find_columns(). */
+/* Computes the vertical pass of the Gaussian into scratch memory, for radii that exceed the fused
+ * kernels' radii. Each depth has a kernel of its own: bytes are added by input rows, four at a
+ * time, and floats by taps, in the order of gauss.h. Both kernels place their blocks by
+ * find_columns(). */
 #include "cuda/filters/gauss/gauss.cuh"
 
 enum {

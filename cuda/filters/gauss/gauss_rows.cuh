@@ -18,7 +18,7 @@ template <class Pass_, class Finish_> struct rows_args {
     Finish finish;
     /* Zeros follow the last tap: adding 0 changes nothing. */
     typename Pass::Tap tap[GF_GAUSS_RADIUS_MAX + 1 + RUN + 1];
-    int up; /* for 8 bits: the shift that gives the sums 24 fraction bits */
+    int up; /* the shift for 8 bits that gives the sums 24 fraction bits */
 };
 
 /* Fills the planes of the tile's rows, which begin with row `line` of the band. They are `reach`

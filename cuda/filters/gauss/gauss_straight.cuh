@@ -1,6 +1,6 @@
-/* Converts a pixel of RGBA8 to premultiplied colour and back. The results equal those of the stages
- * that the planner puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer steps.
- * Only the steps that round are inexact. */
+/* Converts a pixel of RGBA8 to premultiplied colour and back. The results equal the results of the
+ * stages that the planner puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer
+ * steps. Only the steps that round are inexact. */
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 
@@ -46,9 +46,9 @@ static __device__ __forceinline__ unsigned straighten_alpha(float blurred,
 }
 
 /* Returns 8-bit colour in the lowest byte: 255 v / alpha, rounded half up. The sums of a colour
- * never exceed those of alpha, because each step is monotonic, so that nothing has to be clamped.
- * The quotient plus 1/2 is an integer or at least 1/131070 below the next one. START adds less than
- * that to the half, and more than the error of the two floats of 1 / alpha. */
+ * never exceed the sums of alpha, because each step is monotonic, so that nothing has to be
+ * clamped. The quotient plus 1/2 is an integer or at least 1/131070 below the next one. START adds
+ * less than that to the half, and more than the error of the two floats of 1 / alpha. */
 static __device__ __forceinline__ unsigned straighten_colour(float blurred,
                                                              const struct straight_alpha &alpha)
 {

@@ -14,8 +14,8 @@
 enum {
     STRIP16_THREADS = 128,
     STRIP16_STEPS = 6,       /* the most steps of a block; a step computes a row for each tap */
-    STRIP16_STEPS_LEAST = 2, /* with fewer steps the rows above the first step would cost too
-                              * much */
+    STRIP16_STEPS_LEAST = 2, /* the least number of steps; with fewer the rows above the first step
+                              * would cost too much */
     /* The intended number of blocks: four times as many as 132 multiprocessors hold at once. Larger
      * blocks that filled the GPU a whole number of times were slower. */
     STRIP16_BLOCKS = 2112,

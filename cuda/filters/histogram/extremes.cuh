@@ -1,7 +1,7 @@
 /* Finds the lowest and the highest level of a picture. Every thread reduces the levels that it
  * reads in registers. REDUCTION::reduce() reduces the threads' results to one result for the block.
  * The block then counts its two levels as if they were pixels. The lowest and the highest level
- * that any block counts are those of the picture, so that blocks, bands and lanes need not wait for
+ * that any block counts are the picture's levels, so that blocks, bands and lanes need not wait for
  * each other. */
 #ifndef GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH
 #define GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH

@@ -13,7 +13,7 @@ static constexpr __host__ __device__ unsigned copies_of(int tables, unsigned thr
 }
 
 /* Returns the index of counter i in a copy of size + 1 counters. The counters of a lane are all in
- * one bank, and those of a warp are consecutive. */
+ * one bank, and the counters of a warp are consecutive. */
 template <int TABLES>
 static __device__ __forceinline__ unsigned index_in_copy(unsigned i, unsigned copy, unsigned size)
 {

@@ -1,5 +1,5 @@
-/* Finds the rows and samples that replace those beyond the picture, for the kernels of the
- * median. */
+/* Finds the rows and samples that replace rows and samples beyond the picture, for the kernels of
+ * the median. */
 #ifndef GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 #define GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
 

@@ -14,7 +14,7 @@ struct chords_args {
     int rx, first, rows;
     int words; /* words in a row of the result, and in a row of a table */
     unsigned flip;
-    const struct gf_morphology *morphology; /* in device memory */
+    const struct gf_morphology *morphology; /* the constants of the operation, in device memory */
     bool dilates;
 };
 

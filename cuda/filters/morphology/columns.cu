@@ -22,8 +22,8 @@ struct columns_args {
     unsigned flip; /* all ones, to complement the samples and find the least; otherwise 0 */
     unsigned outside;
     int reach; /* the window's rows above and below its middle */
-    int slots; /* runs in shared memory: those of two steps, and the earlier runs that windows
-                * reach */
+    int slots; /* the runs in shared memory: the runs of two steps, and the earlier runs that
+                * windows reach */
     /* The rows of a block's part of all bands, see columns_kernel(). */
     int length;
 };

@@ -96,7 +96,8 @@ static int subtract(const struct gf_launch *launch, const struct gf_view *from,
     return cudaGetLastError();
 }
 
-/* The rows of the first operation are in scratch memory, those of the second one in the result. */
+/* The rows of the first operation are in scratch memory, the rows of the second operation in the
+ * result. */
 extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
 {
     const struct gf_morphology *const morphology =

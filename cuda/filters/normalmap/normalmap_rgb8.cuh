@@ -110,7 +110,8 @@ static __device__ __forceinline__ float rgb8_height_of_two(unsigned word, unsign
  * left + 2 here + right. Rows use the elements of `smooth` in turn, so that nothing is copied. */
 struct rgb8_state {
     float slope[RGB8_RUN];  /* the slopes of the last row */
-    float slopes[RGB8_RUN]; /* the slopes of the row before, plus twice those of the last row */
+    float slopes[RGB8_RUN]; /* the slopes of the row before, plus twice the slopes of the last
+                             * row */
     float smooth[2][RGB8_RUN];
 };
 
@@ -157,8 +158,8 @@ static __device__ __forceinline__ unsigned rgb8_sample(float n)
     return __float_as_uint(__fadd_rz(gf_normal_rounded(n, 127.5f), 32768.0f));
 }
 
-/* Adds the heights of the next row, and computes the normals of the row above it. `parity` is that
- * of the row's number. */
+/* Adds the heights of the next row, and computes the normals of the row above it. `parity` is the
+ * parity of the row's number. */
 template <class ROOT>
 static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_RUN + 2],
                                                     int parity, struct rgb8_state *state,

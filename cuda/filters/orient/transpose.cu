@@ -4,7 +4,7 @@
 
 /* Pixels are handled in blocks of 4 x 4, since four pixels of a row are PIXEL whole words for every
  * size of a pixel. A thread reads blocks of the input, transposes them in registers and stores them
- * in the tile, whose rows are those of the result. */
+ * in the tile, whose rows are rows of the result. */
 constexpr int THREADS = 256;
 constexpr int BLOCK = 4;
 constexpr int TILE_COLUMNS = 64; /* columns of the input, which are rows of the result */
@@ -100,8 +100,8 @@ static __device__ __forceinline__ unsigned char *target(const struct orient_args
     return p.out + band_row(args, column) * p.out_pitch;
 }
 
-/* Copies the pixels of a tile one by one, because those at the right edge of the input may not fill
- * whole blocks. */
+/* Copies the pixels of a tile one by one, because the pixels at the right edge of the input may not
+ * fill whole blocks. */
 template <int PIXEL>
 static __device__ void transpose_plainly(const struct orient_args &args, int column0, int x0)
 {

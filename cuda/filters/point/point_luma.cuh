@@ -9,8 +9,8 @@
 
 enum { LUMA_THREADS = 256 };
 
-/* The weights of R, G and B: in units of 1/256 in the lowest three bytes of `coarse`, and the
- * remainders in units of 1/65536 in those of `fine`. */
+/* The weights of R, G and B. The lowest three bytes of `coarse` are in units of 1/256; the lowest
+ * three bytes of `fine` are the remainders in units of 1/65536. */
 struct luma_weights {
     unsigned coarse, fine;
 };

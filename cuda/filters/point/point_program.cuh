@@ -164,8 +164,8 @@ static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int
     *colours = 3;
 }
 
-/* Applies the operations from GAIN on except those of layers. `op` points into the program, where
- * the rows of a MATRIX follow it. */
+/* Applies the operations from GAIN on except the operations of layers. `op` points into the
+ * program, in which the rows of a MATRIX follow it. */
 template <int PIXELS>
 static __device__ __forceinline__ void
 apply_wide(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,

@@ -30,7 +30,7 @@ enum {
 
 struct short_run {
     struct view_pair band;
-    unsigned row_tiles, row_inverse; /* for quick_tile() */
+    unsigned row_tiles, row_inverse; /* factors for quick_tile() */
     struct gf_point_op op[3];
     unsigned first_row;
     /* The address of the first float of a field's curve, less SHORT_EXPONENT floats. */

@@ -8,7 +8,7 @@ enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 
 struct cube_run {
     struct view_pair band;
-    unsigned row_tiles, row_inverse; /* for quick_tile() */
+    unsigned row_tiles, row_inverse; /* factors for quick_tile() */
     const uint2 *nodes;              /* the nodes, see table3d.h */
     float to_cell, before_cell;      /* before_cell is -SHORT_SHIFT to_cell */
     float to_sample;

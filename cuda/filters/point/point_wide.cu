@@ -1,4 +1,4 @@
-/* Runs of point filters with operations that the other kernels do not contain: those that mix
+/* Runs of point filters with operations that the other kernels do not contain: operations that mix
  * channels, read curves or tables, make alpha, or need a pixel's position. Short programs have
  * kernels of their own; all others share one kernel, for every variant. Rows are not joined,
  * because a joined row has no positions. */

@@ -57,8 +57,8 @@ static __device__ __forceinline__ float4 convert(const struct resize_args &args,
     float f[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int alpha =
-            i / CHANNELS * CHANNELS + CHANNELS - 1; /* with alpha, four samples are whole pixels */
+        const int alpha = i / CHANNELS * CHANNELS + CHANNELS - 1; /* with alpha, samples four by
+                                                                   * four are whole pixels */
         if (!args.linear)
             f[i] = (float)v[i];
         else if (CHANNELS % 2 == 1)

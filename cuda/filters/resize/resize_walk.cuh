@@ -133,7 +133,7 @@ load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
                             columns.plain, words);
 }
 
-/* Moves the words of this row to `now` and loads those of the next row. */
+/* Moves the words of this row to `now` and loads the words of the next row. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,

@@ -94,7 +94,7 @@ template <int CHANNELS, class ROOT, int MIDDLE = 2>
 struct sobel8 : gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> {
     typedef gradient<unsigned char, CHANNELS, MIDDLE == 2 ? 6 : 4> base;
     __half2 slope[4][2] = {}; /* the slopes of the last row */
-    /* The slopes of the row before, plus MIDDLE times those of the last row. */
+    /* The slopes of the row before, plus MIDDLE times the slopes of the last row. */
     __half2 slopes[4][2] = {};
     __half2 smooth[2][4][2] = {};
 

@@ -19,7 +19,7 @@ constexpr size_t SIZES[] = {LAB_MB, 16 * LAB_MB, 256 * LAB_MB};
 constexpr int SIZE_COUNT = sizeof SIZES / sizeof *SIZES;
 constexpr size_t WORDS = 65536; /* words that the work writes at the end of its memory */
 
-/* Does work that takes so little time that the measured time is that of the allocation. */
+/* Does work that takes so little time that only the allocation's time is measured. */
 static __global__ void __launch_bounds__(THREADS)
     work_kernel(const uint32_t *in, uint32_t *memory, uint32_t *out)
 {

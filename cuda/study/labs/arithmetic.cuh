@@ -1,7 +1,7 @@
 /* Measures the time and the largest error of functions of one float, for the labs of chapter 11
  * (Best Practices Guide). A function is a type F with static __device__ float of(float). Its time
- * is that of many calls on arguments in registers; its error is that of of(x) for each argument,
- * compared with the CPU in double, in units of the last place of the exact value. */
+ * is the time of many calls on arguments in registers; its error is the error of of(x) for each
+ * argument, compared with the CPU in double, in units of the last place of the exact value. */
 #ifndef GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
 #define GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
 
@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(EVALUATE_THREADS)
 
 typedef void evaluate(const float *x, float *out, int arguments, int threads, int calls);
 
-/* The empty function. Its time, which is that of the loop, is subtracted. */
+/* The empty function. Its time is the time of the loop, which is subtracted. */
 struct nothing {
     static __device__ float of(float x)
     {

@@ -113,7 +113,7 @@ static const struct {
 };
 enum { METHODS = 6, PLAIN_METHODS = 3 };
 
-/* Checks and times one method with one size of chunk. The sum is that of all whole chunks. */
+/* Checks and times one method with one size of chunk. The sum is the sum over all whole chunks. */
 static enum gf_status measure(const struct gf_lab_run *run, int method,
                               const lab_memory<uint4> &memory, size_t bytes, int bytes_of_thread,
                               lab_memory<uint32_t> &sums, lab_memory<uint32_t> &totals, int *wrong,

@@ -109,7 +109,7 @@ struct pinned {
 /* One picture in every form. The group has it many times. */
 struct sample {
     struct gf_format format;
-    size_t pitch, bytes; /* in device memory */
+    size_t pitch, bytes; /* sizes in device memory */
     struct file jpeg, expected;
     struct pinned upload; /* the JPEG */
     struct gf_jpeg_header header;

@@ -160,7 +160,7 @@ struct findings {
     struct measured floats[LITERALS];
     struct lab_time doubles;
     double worst_double;
-    double gb_s[2], us[2], worst[2]; /* of arrays of floats, and of doubles */
+    double gb_s[2], us[2], worst[2]; /* results for arrays of floats, and for arrays of doubles */
 };
 
 static enum gf_status measure_all(const struct gf_lab_run *run, struct findings *found,

@@ -19,7 +19,7 @@ constexpr int THREADS = 256;
 
 static __host__ __device__ __forceinline__ float increment(float x)
 {
-    return x + 1.0f; /* as in guide 1: reads a float, increments it, and writes it */
+    return x + 1.0f; /* the work of guide 1: reads a float, increments it, and writes it */
 }
 
 static __device__ __forceinline__ float4 increment(const float4 &v)

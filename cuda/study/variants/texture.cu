@@ -92,8 +92,8 @@ static struct entry *find(const struct key *key, cudaError_t *status)
     return *status == cudaSuccess ? oldest : NULL;
 }
 
-/* Sets the address of the rows: their own address, if a texture can have it, otherwise that of a
- * copy. */
+/* Sets the address of the rows: their own address, if a texture can have it, otherwise the address
+ * of a copy. */
 static cudaError_t align_rows(const struct gf_view *view, int first, int end, void *scratch,
                               cudaStream_t stream, struct key *key)
 {

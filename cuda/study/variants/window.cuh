@@ -1,9 +1,9 @@
 /* Stencils as the guides begin with them: a thread computes one sample and reads everything from
- * global memory. The variants of blur and boxblur use these kernels and those of window_tile.cuh.
- * An Op is a stencil of two passes. It has the types `sample`, `middle` (the result of a column)
- * and `stored` (that result in scratch memory), an int `radius`, and the functions middle
- * column(at) and sample row(at), where at(k) returns the value k rows or pixels from the middle
- * one. */
+ * global memory. The variants of blur and boxblur use these kernels and the kernels of
+ * window_tile.cuh. An Op is a stencil of two passes. It has the types `sample`, `middle` (the
+ * result of a column) and `stored` (that result in scratch memory), an int `radius`, and the
+ * functions middle column(at) and sample row(at), where at(k) returns the value k rows or pixels
+ * from the middle one. */
 #ifndef GF_CUDA_STUDY_VARIANTS_WINDOW_CUH
 #define GF_CUDA_STUDY_VARIANTS_WINDOW_CUH
 

@@ -137,7 +137,8 @@ template <class Op> struct tile_stencil_args {
     struct view_pair p;
     struct raw_tile tile;
     int middle_pitch;  /* words between two lines of column results */
-    int results_pitch; /* in bytes; the results replace the tile */
+    int results_pitch; /* the distance between rows of results, in bytes; the results replace the
+                        * tile */
     Op op;
 };
 

@@ -18,7 +18,8 @@ struct gf_archive_writer {
     struct gf_output *output; /* the output file; NULL: standard output */
     struct gf_error error;    /* the failure of the output */
     enum gf_status status;
-    uint64_t bytes, max_bytes; /* of the members so far, and of all; 0: no limit */
+    uint64_t bytes, max_bytes; /* the bytes of the members so far, and the most of all members; 0:
+                                * no limit */
     bool abandoned;            /* drops what libarchive still writes, above all the end marker */
 };
 

@@ -18,7 +18,7 @@ static size_t option_length(const char *text)
     return strchr("=);", name[length]) ? length : 0;
 }
 
-/* Returns the length of the unit with which the option's name ends; 0 where it has none. */
+/* Returns the length of the unit with which the option's name ends; 0 if it has none. */
 static size_t unit_length(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

@@ -59,8 +59,8 @@ struct gf_batch {
      * `next` counts the pictures that workers have taken */
     size_t next, reported;
     int working;                    /* the number of workers that run */
-    struct gf_batch_worker *worker; /* those on the CPU or on this process's devices, then those of
-                                     * each helper */
+    struct gf_batch_worker *worker; /* the workers on the CPU or on this process's devices, then the
+                                     * workers of each helper */
     int workers_here, workers_of_helper;
     bool attended; /* the calling thread starts helpers */
     struct gf_batch_window window;
@@ -149,8 +149,8 @@ int gf_batch_start_workers(struct gf_batch *batch, int first, int end);
 
 /* Returns how many workers each helper has, where this process's devices have so many. */
 int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here);
-/* Starts helpers as they are needed, and the workers of those that are awake. The calling thread
- * calls this with the lock held. Returns after how many seconds it is to be called again. */
+/* Starts helpers as they are needed, and the workers of started helpers. The calling thread calls
+ * this function with the lock held. Returns after how many seconds it is to be called again. */
 double gf_batch_attend_helpers(struct gf_batch *batch);
 /* Ends all helpers, once the workers have ended. */
 void gf_batch_end_helpers(struct gf_batch *batch);

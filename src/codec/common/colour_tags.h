@@ -44,8 +44,8 @@ bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
 bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc);
 
 /* Makes the profile that the tags describe, in at most GF_ICC_MADE_MOST bytes, and returns its
- * size; 0 if they describe none, such as a cICP of HDR. A gamma without chromaticities gets those
- * of sRGB; chromaticities without a gamma get the curve of sRGB. */
+ * size; 0 if they describe none, such as a cICP of HDR. A gamma without chromaticities gets the
+ * chromaticities of sRGB; chromaticities without a gamma get the curve of sRGB. */
 size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile);
 
 #endif

@@ -47,8 +47,7 @@ static void tiff_put(struct gf_blob *exif, size_t at, int bytes, uint32_t value)
 struct directory {
     size_t first; /* offset of the first entry */
     size_t count; /* number of the entries that are within the block */
-    size_t next;  /* the offset of the link to the next directory; 0 where the file ends before
-                   * it */
+    size_t next;  /* the offset of the link to the next directory; 0 if the file ends before it */
 };
 
 static bool read_directory(const struct gf_blob *exif, size_t offset, struct directory *directory)

@@ -11,7 +11,7 @@
 
 /* Whether a TIFF structure begins with these bytes. */
 bool gf_exif_begins(const unsigned char *data, size_t size);
-/* The orientation that EXIF states, 1..8; 1 where it states none. */
+/* Returns the orientation that EXIF states, 1..8; 1 if it states none. */
 int gf_exif_orientation(const struct gf_blob *exif);
 /* Sets the orientation in EXIF. If EXIF lacks an orientation an entry is added, and an empty block
  * becomes EXIF, unless the orientation is 1. Returns false when out of memory. */

@@ -45,15 +45,15 @@ struct gf_metadata {
     struct gf_colour_tags colour;
     unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */
     double density_x, density_y;          /* pixels per metre; 0: unknown */
-    int orientation;                      /* EXIF's number, 1..8; 1 where the file states none */
+    int orientation;                      /* EXIF's number, 1..8; 1 if the file states none */
     unsigned unread; /* metadata of the file that is not read (enum gf_metadata_kind) */
     bool filtered;   /* filters have changed the pixels: thumbnails do not show them */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
 
-/* The set of kinds of metadata that the file has, including those that were not read. A density of
- * 72 dots per inch means that it is unknown (EXIF 2.32, XResolution). A density that EXIF states
- * counts as EXIF. */
+/* Returns the set of kinds of metadata that the file has, including kinds that were not read. A
+ * density of 72 dots per inch means that it is unknown (EXIF 2.32, XResolution). A density that
+ * EXIF states counts as EXIF. */
 unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
 
 /* The most bytes of a block of metadata; a larger one is left out. This is the size of the largest

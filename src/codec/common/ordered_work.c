@@ -19,7 +19,7 @@ struct gf_ordered_work {
     struct thread *thread;
     int threads; /* number of threads that were started */
     int slots;
-    double time_limit_s; /* of the thread that opened the work */
+    double time_limit_s; /* the time limit of the thread that opened the work */
     bool *done;          /* whether an item is done, at index item % slots */
     pthread_mutex_t lock;
     pthread_cond_t submitted_more, done_more;

@@ -20,7 +20,7 @@ struct gf_source {
     struct gf_metadata metadata;
     struct gf_codec_memory memory; /* memory that reading the rows takes */
     uint64_t file_bytes;           /* where opening the source has read the whole file; else 0 */
-    bool for_device_codec;         /* by its header, a GPU's decoder can decode the file */
+    bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
     int reduction;                 /* what reduce() was called with; 0 and 1: the full size */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
      * `format` to the smaller size, in which sides are rounded up. It must be called before the

@@ -32,8 +32,9 @@ struct gf_whole_sink {
     int row;
 };
 
-/* Opens the sink. `format` is that of the rows that will be written, and `in_file` that of the
- * pixels for the library. The metadata is copied. Returns GF_ERROR_UNFIT if a side is too long. */
+/* Opens the sink. `format` is the format of the rows that will be written, and `in_file` the format
+ * of the pixels for the library. The metadata is copied. Returns GF_ERROR_UNFIT if a side is too
+ * long. */
 enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct gf_output *output,
                                   struct gf_format format, struct gf_format in_file,
                                   const struct gf_metadata *metadata,

@@ -149,7 +149,7 @@ static enum gf_status fail(const struct gif_source *gif, const struct walk *walk
 }
 
 struct area {
-    int left, top, width, height; /* in pixels of the canvas */
+    int left, top, width, height; /* the frame, in pixels of the canvas */
 };
 
 static struct area clipped(const GifImageDesc *desc, struct gf_format format)

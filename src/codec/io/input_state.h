@@ -41,7 +41,7 @@ struct gf_input {
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error);
 /* Appends bytes that have been read to the spool file, if the input's bytes are to be kept. */
 void gf_input_keep(struct gf_input *input, const void *data, size_t size);
-/* Reads the bytes after those in the buffer; bytes of a stream are kept if they must be. *got is 0
+/* Reads the bytes after the buffer's bytes; bytes of a stream are kept if they must be. *got is 0
  * at the end. */
 enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;

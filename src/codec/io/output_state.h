@@ -13,7 +13,7 @@
 enum { GF_OUTPUT_BUFFER_BYTES = 1 << 20, GF_OUTPUT_NAME_TRIES = 100 };
 
 struct gf_output {
-    char *name;   /* as the caller gave it, for messages */
+    char *name;   /* the name in the caller's words, for messages */
     char *target; /* the file to replace, without links; NULL: there is none */
     struct gf_temporary temporary;
     int fd;
@@ -26,7 +26,8 @@ struct gf_output {
     struct gf_output_options options;
     struct gf_reservation *reservation; /* disk space allocated ahead; NULL: none */
     int threads;                        /* number of threads that may write at the same time */
-    int64_t written;                    /* number of bytes, without those in the buffer */
+    int64_t written;                    /* the number of bytes written, without the bytes in the
+                                         * buffer */
     size_t held;
     unsigned char buffer[GF_OUTPUT_BUFFER_BYTES];
 };

@@ -32,8 +32,8 @@ static struct gf_temporary_slot {
 
 static atomic_bool abandoning;
 
-/* Takes a free slot for the path. Returns NULL if all are in use: after a signal this file is then
- * left behind. */
+/* Takes a free slot for the path. Returns NULL if all are in use: a signal then does not remove
+ * this file. */
 static struct gf_temporary_slot *slot_take(const char *path)
 {
     if (strlen(path) >= sizeof slots->path)
@@ -169,7 +169,7 @@ static bool parse_name(const char *name, struct maker *maker)
            !at[sizeof mark - 1 + (size_t)end];
 }
 
-/* ---- files that killed processes left behind ---- */
+/* ---- files of killed processes ---- */
 
 /* Whether the process that made a file has ended. For a file of the same boot the process is looked
  * up. A file of another boot may belong to another machine, whose locks may be invisible here: it

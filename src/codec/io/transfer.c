@@ -20,7 +20,7 @@ struct gf_crew {
     pthread_cond_t begun, ended;
     void *(*run)(void *);
     struct gf_piece *piece;
-    int pieces, next, left; /* of a transfer: the number of pieces, the next piece, the unfinished
+    int pieces, next, left; /* the number of pieces of a transfer, the next piece, the unfinished
                              * pieces */
     bool ending;
     int threads;

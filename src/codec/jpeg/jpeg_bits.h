@@ -1,5 +1,5 @@
-/* Bits of entropy-coded data of a JPEG. The reader leaves out the zeros that are stuffed behind
- * each byte 0xff, and the writer adds them. (ITU-T T.81, F.1.2.3) */
+/* Bits of entropy-coded data of a JPEG. The reader leaves out the zeros that are stuffed after each
+ * byte 0xff, and the writer adds them. (ITU-T T.81, F.1.2.3) */
 #ifndef GF_CODEC_JPEG_JPEG_BITS_H
 #define GF_CODEC_JPEG_JPEG_BITS_H
 
@@ -84,7 +84,7 @@ static inline void gf_jpeg_skip(struct gf_jpeg_cursor *next, int count)
 struct gf_jpeg_writer {
     unsigned char *at;
     uint64_t value; /* its last `count` bits are not written yet */
-    int count;      /* at most 31 */
+    int count;      /* the number of bits, at most 31 */
 };
 
 void gf_jpeg_writer_put_stuffed(struct gf_jpeg_writer *writer, uint32_t word);

@@ -35,10 +35,11 @@ struct gf_jpeg_header {
     bool ycc;       /* the three components are YCbCr, not RGB; decided as libjpeg-turbo does */
     struct gf_jpeg_component component[GF_JPEG_COMPONENTS_MOST]; /* a single component has h = v
                                                                   * = 1 */
-    uint16_t quantiser[GF_JPEG_TABLES][64]; /* in natural order; a table that is used has no
-                                             * zeros */
+    uint16_t quantiser[GF_JPEG_TABLES][64]; /* the quantisers in natural order; a table that is used
+                                             * has no zeros */
     struct gf_jpeg_huffman dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES];
-    unsigned restart_interval; /* in units (MCUs); 0: there are no restart markers */
+    unsigned restart_interval; /* the units (MCUs) between restart markers; 0: there are no restart
+                                * markers */
     size_t scan;               /* the offset of the first entropy-coded byte */
 };
 

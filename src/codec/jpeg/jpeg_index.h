@@ -45,7 +45,8 @@ struct gf_jpeg_index {
     const struct gf_jpeg_unit *unit;
     struct gf_input *input;
     int units_across, rows;
-    int restart_interval;          /* in units; 0: there are no restart markers */
+    int restart_interval;          /* the units between restart markers; 0: there are no restart
+                                    * markers */
     struct gf_jpeg_scouts *scouts; /* NULL: one thread walks over all codes */
     struct gf_jpeg_bits bits;
     int64_t units;                  /* number of units that were walked over; only used with

@@ -40,8 +40,8 @@ bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
 }
 
 /* Adds a code for each size of a DC difference, 0 to 11 bits, that the table lacks, because a
- * strip's first differences are not those of the file. The new codes are longer than the others,
- * which do not change. Returns false if there is no room for them. */
+ * strip's first differences are not in the file. The new codes are longer than the others, which do
+ * not change. Returns false if there is no room for them. */
 static bool complete(JHUFF_TBL *table)
 {
     uint32_t used = 0; /* number of 16-bit codes that are used */

@@ -17,7 +17,7 @@ struct gf_jpeg_kind {
     JHUFF_TBL dc_huffman[NUM_HUFF_TBLS]; /* the file's tables, with a code for every difference */
     struct gf_jpeg_dc_codes codes[NUM_HUFF_TBLS];
     struct gf_jpeg_unit unit;
-    int unit_width, unit_height; /* in pixels */
+    int unit_width, unit_height; /* the size of a unit, in pixels */
 };
 
 /* Whether the file's header allows decoding in strips: one sequential scan of 8 bits. */

@@ -194,7 +194,7 @@ void gf_jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder)
 static size_t find_scan(const struct gf_jpeg_encoded *encoded)
 {
     const unsigned char *const data = encoded->data;
-    size_t at = 2; /* behind the start marker */
+    size_t at = 2; /* the position after the start marker */
     while (data[at + 1] != SOS)
         at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);
     return at + 2 + (size_t)(data[at + 2] << 8 | data[at + 3]);

@@ -11,8 +11,8 @@
 #include "gpufilter/pipeline.h"
 
 /* Decodes one large sequential JPEG by several threads, strip by strip, ahead of the caller. The
- * pixels are equal to those of a single thread. If anything is damaged the caller has to decode by
- * libjpeg alone. */
+ * pixels equal the pixels that a single thread decodes. If anything is damaged the caller has to
+ * decode by libjpeg alone. */
 struct gf_jpeg_strips_reader;
 
 /* Opens a reader. `jpeg` has read the header, up to the offset `begin` of the input, and its output
@@ -72,7 +72,7 @@ enum gf_status gf_jpeg_strips_finish(struct gf_jpeg_strips_writer *writer,
  * close. */
 void gf_jpeg_share_reading(int change);
 void gf_jpeg_share_writing(int change);
-/* The number of threads for one JPEG: at least 1, and 1 where options->threads is 1. */
+/* Returns the number of threads for one JPEG: at least 1, and 1 if options->threads is 1. */
 int gf_jpeg_share_threads(const struct gf_options *options);
 
 #endif

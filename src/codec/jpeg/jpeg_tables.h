@@ -25,7 +25,7 @@ void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbo
 
 /* The tables. Index 0 is for gray and luma, 1 for chroma. */
 struct gf_jpeg_tables {
-    uint16_t quantiser[2][64]; /* in natural order */
+    uint16_t quantiser[2][64]; /* the quantisers in natural order */
     struct gf_jpeg_code dc[2][GF_JPEG_DC_SYMBOLS], ac[2][GF_JPEG_AC_SYMBOLS];
     uint8_t natural_order[64]; /* the index in natural order of each coefficient in zigzag order */
 };

@@ -261,7 +261,7 @@ static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
                                : attempt(sink, finish, error);
 }
 
-/* Writes coded bytes, which are those between the headers and the end marker. */
+/* Writes coded bytes: the bytes between the headers and the end marker. */
 static enum gf_status jpeg_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
                                   bool last, struct gf_error *error)
 {

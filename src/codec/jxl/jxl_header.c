@@ -10,8 +10,8 @@ struct walk {
     struct gf_jxl_header *header;
     struct gf_metadata *metadata;
     JxlBoxType type;
-    struct gf_blob box; /* the metadata box that is being read; its size is that of the allocated
-                         * memory */
+    struct gf_blob box; /* the metadata box that is being read; its size is the size of the
+                         * allocated memory */
     bool in_box, out_of_memory;
 };
 
@@ -24,8 +24,8 @@ static bool is_srgb(const JxlColorEncoding *colour)
            colour->transfer_function == JXL_TRANSFER_FUNCTION_SRGB;
 }
 
-/* Keeps the colours of an HDR picture as cICP. JPEG XL's numbers for primaries and transfer
- * functions are those of cICP, except for P3 with the white point D65. */
+/* Keeps the colours of an HDR picture as cICP. JPEG XL has the same numbers for primaries and
+ * transfer functions as cICP, except for P3 with the white point D65. */
 static bool keep_hdr(const JxlColorEncoding *colour, struct gf_colour_tags *tags)
 {
     enum { P3_D65 = 12 };

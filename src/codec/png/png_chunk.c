@@ -28,7 +28,8 @@ enum gf_status gf_png_chunk_write(struct gf_output *output, const char *type, co
 
 int gf_png_colour_type(struct gf_format format)
 {
-    static const unsigned char colour_types[] = {0, 4, 2, 6}; /* for 1 to 4 channels */
+    static const unsigned char colour_types[] = {0, 4, 2, 6}; /* the colour types of pixels with 1
+                                                               * to 4 channels */
     return colour_types[format.channels - 1];
 }
 

@@ -9,7 +9,7 @@ enum {
     GF_PNG_HEAD_BYTES = 8,            /* the length and the type of a chunk */
     GF_PNG_SIGNATURE_BYTES = 8,       /* the bytes with which every PNG begins */
     GF_PNG_HEADER_BYTES = 25,         /* the whole IHDR chunk */
-    GF_PNG_CRC_BYTES = 4,             /* the checksum behind a chunk's data */
+    GF_PNG_CRC_BYTES = 4,             /* the checksum after a chunk's data */
     GF_PNG_CHUNK_LONGEST = 0x7fffffff /* the most bytes of data in a chunk */
 };
 

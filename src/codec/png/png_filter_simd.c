@@ -168,8 +168,8 @@ AVX2_INLINE void undo_paeth(uint8_t *row, const uint8_t *above, size_t bytes, in
     }
 }
 
-/* Two rows in one vector. The lower row is one pixel behind, so that neither row waits for the
- * other. */
+/* Two rows in one vector. The lower row is processed one pixel later, so that neither row waits for
+ * the other. */
 struct two_rows {
     uint8_t *row, *next;
     const uint8_t *above;

@@ -11,9 +11,9 @@ struct gf_pnm_reader {
     struct gf_input *input;
     struct gf_error *error;
     enum gf_status status; /* status of the last read from the input */
-    int row, rows;         /* for messages: rows that were read, rows of the picture (0 in the
-                            * header) */
-    int64_t bytes_read;    /* number of bytes so far, including those in the buffer */
+    int row, rows;         /* row numbers for messages: rows that were read, rows of the picture (0
+                            * in the header) */
+    int64_t bytes_read;    /* the number of bytes so far, including the bytes in the buffer */
     size_t first, end;     /* the part of the buffer that is not read yet */
     unsigned char buffer[GF_PNM_BUFFER];
 };

@@ -10,7 +10,7 @@
 struct gf_tiff_layout {
     struct gf_format format; /* format of the rows that read() gives */
     int samples;             /* samples of a pixel in the file, including ignored samples */
-    int bits;                /* of a sample in the file: 1, 2, 4, 8, 16 */
+    int bits;                /* the bits of a sample in the file: 1, 2, 4, 8, 16 */
     int colours;             /* 1 or 3; 1 with a palette */
     int alpha_at;            /* index of the sample that is alpha; 0: none */
     bool associated;         /* the colours are multiplied by alpha */

@@ -1,4 +1,4 @@
-/* Chooses the picture of a TIFF: the one that the user requests, otherwise the first of full
+/* Chooses the picture of a TIFF: the picture that the user requests, otherwise the first of full
  * resolution. */
 #ifndef GF_CODEC_TIFF_TIFF_PAGE_H
 #define GF_CODEC_TIFF_TIFF_PAGE_H

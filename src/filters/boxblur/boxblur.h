@@ -67,7 +67,7 @@ struct gf_view;
 void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
                       const unsigned char *zeros, uint16_t *columns);
 
-/* Computes `count` means of a row from its padded column sums. Up to 32 bytes behind the sums are
+/* Computes `count` means of a row from its padded column sums. Up to 32 bytes after the sums are
  * read. Needs GF_CPU_AVX512. */
 GF_X86_ONLY void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
                                    const struct gf_box_mean *mean, unsigned char *row);

@@ -172,7 +172,7 @@ GF_INLINE void find_luma(const void *in, int width, const int bits, const int ch
     }
 }
 
-/* Computes the new luma of a row's pixels. `table` is that of the row of cells that contains the
+/* Computes the new luma of a row's pixels. `table` belongs to the row of cells that contains the
  * row. */
 GF_TARGET_CLONES static void change_8(const struct work *work, const uint32_t *restrict table,
                                       float below, int width, int *restrict to)

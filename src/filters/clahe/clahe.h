@@ -19,7 +19,7 @@ struct gf_clahe {
 
 /* The position of a column or a row among the centres of the tiles: `cell` is the number of centres
  * before it; `part` is the fraction of the way to the next centre. The arithmetic in this file is
- * that of OpenCV 4's clahe.cpp. */
+ * the same as in OpenCV 4's clahe.cpp. */
 struct gf_clahe_place {
     int cell;
     float part;

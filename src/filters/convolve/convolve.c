@@ -73,8 +73,8 @@ struct strip {
 struct work {
     unsigned char *zeros;
     float *ring;
-    size_t ring_pitch;  /* in floats */
-    const float **taps; /* for each weight other than 0 the samples that it multiplies */
+    size_t ring_pitch;  /* the distance between rows of the ring, in floats */
+    const float **taps; /* the samples that each weight other than 0 multiplies */
     float *weights;
     float *sums;
 };

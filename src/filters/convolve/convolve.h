@@ -91,11 +91,10 @@ static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convol
 
 /* Factors for sums with integer weights that are close to the real weights times a scale. An
  * integer is one signed digit of 8 bits, or two digits whose sums are computed separately, with the
- * upper digit in `first`. Sums start at GF_CONVOLVE_START as floats, so that (first * high + last *
+ * upper digit in `first`. Sums start at GF_CONVOLVE_START as floats, so that (first * high + last
  * scale) + shift is the lower end of the interval that contains the CPU's result, in units of 255.
  * This number is clamped, multiplied by 255, increased by a half, and rounded down to 1/256. Its
- * integer part is certainly the result, unless all fraction bits other than those of `zone` are
- * set. */
+ * integer part is certainly the result, unless all fraction bits outside `zone` are set. */
 struct gf_convolve_digits {
     float scale, high, shift;
     uint32_t zone; /* repeated in each byte */

@@ -41,8 +41,8 @@ struct gf_convolve_bytes {
     struct gf_convolve_quad quad[GF_CONVOLVE_GROUPS_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Decides how the kernel's sums can be computed from bytes. Returns false where they cannot, or
- * where the results could differ from those of the CPU's float sums. */
+/* Decides how the kernel's sums can be computed from bytes. Returns false if they cannot, or if the
+ * results could differ from the results of the CPU's float sums. */
 bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes);
 
 /* Computes `count` samples of each of the four result rows. Each input word contains the samples of

@@ -6,7 +6,7 @@
 extern const struct gf_filter gf_convolve_filter;
 
 struct lensblur {
-    double radius; /* in pixels */
+    double radius; /* the radius in pixels */
     int border;
 };
 

@@ -147,7 +147,7 @@ GF_TARGET_CLONES static void fill_squares(const struct work *work, const gf_u16_
 }
 
 /* Lets BLOCK pixels consider columns further and further away until no column can be nearer than
- * the nearest that was found. Returns false where that would exceed REACH. */
+ * the nearest that was found. Returns false if that would exceed REACH. */
 GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
 {
     enum { STEPS = 4 };
@@ -176,8 +176,8 @@ GF_TARGET_CLONES static bool near_block(const uint32_t *at, float *samples)
     return true;
 }
 
-/* Computes a row in blocks; the last block overlaps the block before it. Returns false where a
- * pixel's nearest column may be further away than REACH. */
+/* Computes a row in blocks; the last block overlaps the block before it. Returns false if a pixel's
+ * nearest column may be further away than REACH. */
 static bool near_row(const struct work *work, const gf_u16_any *height, int width)
 {
     fill_squares(work, height, width);

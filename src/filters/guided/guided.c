@@ -54,7 +54,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 struct work {
     const struct gf_guided *guided;
     const struct gf_view *in;
-    /* row: the middle row of the columns' sums; -1 where there are no sums yet */
+    /* row: the middle row of the columns' sums; -1: there are no sums yet */
     int channels, samples, row;
     int32_t *column, *column_room, *sum;    /* of samples */
     double *square, *square_room, *squares; /* sums of squared samples */

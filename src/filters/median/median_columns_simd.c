@@ -171,7 +171,7 @@ INLINE int median_at(const struct columns *columns, struct window *window, int x
     return bin * BIN_VALUES + first_above(fine, rank - up_to[bin]);
 }
 
-/* Computes a row. Before a window reaches a column, the column's histogram, which is that of the
+/* Computes a row. Before a window reaches a column, the column's histogram, which still counts the
  * row above, adds the sample of `taken` and subtracts the sample of `dropped`. */
 GF_AVX2 static void make_row(const struct columns *columns, const uint8_t *taken,
                              const uint8_t *dropped, uint8_t *to)

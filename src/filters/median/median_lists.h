@@ -73,7 +73,7 @@ LISTS void LISTS_NAME(three_steps)(const struct gf_median_chain *chain, const un
 
 /* Does the first steps of a merge, beginning with the step of distance `half`. `count` elements,
  * which are s apart, are in registers. The results are written to `to`, pitch_to apart. Elements
- * before both lists count as 0, elements behind them as the largest sample. */
+ * before both lists count as 0, elements after both lists as the largest sample. */
 LISTS_INLINE void LISTS_NAME(first_steps)(const struct gf_median_merge *merge, const int count,
                                           const unsigned char *a, const unsigned char *b,
                                           ptrdiff_t pitch, unsigned char *to, ptrdiff_t pitch_to)

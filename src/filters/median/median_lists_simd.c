@@ -152,7 +152,7 @@ static int plan_across(const struct gf_median_lists *lists, int height,
     return room;
 }
 
-/* Reserves planes. The elements just before and just behind the kept elements are written to extra
+/* Reserves planes. The elements just before and just after the kept elements are written to extra
  * planes, which nothing reads. */
 static void carve_planes(struct gf_carver *carver, const struct gf_median_lists *lists,
                          struct gf_median_across *across)

@@ -153,12 +153,12 @@ NET NET_TYPE NET_NAME(net_median11)(const NET_TYPE v[6], const NET_TYPE w[4], NE
     return NET_MAX(fifth, NET_MIN(z, sixth));
 }
 
-/* The medians of the four windows of 5x5 in 6x6 samples: result[j][i] is that of the window whose
- * first column is i and whose first row is j. core[x] contains the four middle samples of column x,
- * sorted; top and bottom are the first and the last row, which are overwritten. Each step drops
- * samples that cannot be the median of any window: at most twelve of the 25 samples are smaller and
- * twelve larger than the median, so that of the 16 samples that all windows share only the fourth
- * to the thirteenth are kept; with the column that two windows share, six of 20. */
+/* Computes the medians of the four windows of 5x5 in 6x6 samples: result[j][i] is the median of the
+ * window whose first column is i and whose first row is j. core[x] contains the four middle samples
+ * of column x, sorted; top and bottom are the first and the last row, which are overwritten. Each
+ * step drops samples that cannot be the median of any window: at most twelve of the 25 samples are
+ * smaller and twelve larger than the median, so that of the 16 samples that all windows share only
+ * the fourth to the thirteenth are kept; with the column that two windows share, six of 20. */
 NET void NET_NAME(net_medians5)(const NET_TYPE core[6][4], NET_TYPE top[6], NET_TYPE bottom[6],
                                 NET_TYPE result[2][2])
 {

@@ -20,7 +20,7 @@ struct gf_median_rows {
 
 /* Computes a row of medians of (2 radius + 1)^2 samples, for a radius of 1 or 2, with 8 or 16 bits;
  * columns are `step` bytes (up to 8) apart. `size` bytes of medians are written, and rows are read
- * up to 64 bytes behind the next multiple of 64. */
+ * up to 64 bytes after the next multiple of 64. */
 GF_X86_ONLY void gf_median_simd(int radius, int bits, const struct gf_median_rows *rows,
                                 unsigned char *out, size_t size, int step);
 
@@ -28,10 +28,11 @@ GF_X86_ONLY void gf_median_simd(int radius, int bits, const struct gf_median_row
 GF_X86_ONLY void gf_median_simd_four(int bits, const struct gf_median_rows *rows,
                                      unsigned char *const *out, size_t size, int step);
 
-/* Medians of the largest windows of 8-bit samples, by a histogram for each column of the windows in
- * a row. The histogram of a window is that of the window before, plus one column and minus another,
- * so that the time does not grow with the radius. After S. Perreault and P. Hebert, Median
- * Filtering in Constant Time, IEEE Transactions on Image Processing 16(9), 2007. */
+/* Computes medians of the largest windows of 8-bit samples, by a histogram for each column of the
+ * windows in a row. The histogram of a window is the histogram of the window before, plus one
+ * column and minus another, so that the time does not grow with the radius. After S. Perreault and
+ * P. Hebert, Median Filtering in Constant Time, IEEE Transactions on Image Processing 16(9),
+ * 2007. */
 
 /* The radius from which gf_median_columns() is faster than gf_median_lists() for 8 bits. */
 enum { GF_MEDIAN_COLUMNS_RADIUS = 6 };
@@ -56,7 +57,7 @@ GF_X86_ONLY void gf_median_columns(const struct gf_view *in, const struct gf_vie
 enum {
     GF_MEDIAN_LISTS_RADIUS = 8,  /* the largest radius; with larger ones the lists exceed the
                                   * caches */
-    GF_MEDIAN_LISTS_BEHIND = 768 /* bytes that are read behind the last sample of a row */
+    GF_MEDIAN_LISTS_BEHIND = 768 /* the bytes after the last sample of a row that are read */
 };
 
 /* The bytes of scratch memory that gf_median_lists() needs. */

@@ -1,11 +1,11 @@
 /* Dilation takes the largest sample under a structuring element, erosion the smallest; other
  * operations consist of both (J. Serra, Image Analysis and Mathematical Morphology, 1982). Erosion
- * takes the samples at p + s for all s of the element, dilation those at p - s, so that an opening
- * never exceeds the picture and a closing is never below it. A rectangle is computed by columns,
- * then by rows. Other elements are divided into chords, which are runs of a row (E. R. Urbach and
- * M. H. F. Wilkinson, Efficient 2-D grayscale morphological transformations with arbitrary flat
- * structuring elements, 2008). The extreme of a chord of n samples is that of two runs of 2^level
- * samples, level = floor(log2 n), one at each end. */
+ * takes the samples at p + s for all s of the element, dilation takes the samples at p - s, so that
+ * an opening never exceeds the picture and a closing is never below it. A rectangle is computed by
+ * columns, then by rows. Other elements are divided into chords, which are runs of a row (E. R.
+ * Urbach and M. H. F. Wilkinson, Efficient 2-D grayscale morphological transformations with
+ * arbitrary flat structuring elements, 2008). The extreme of a chord of n samples is the extreme of
+ * two runs of 2^level samples, level = floor(log2 n), one at each end. */
 #ifndef GF_FILTERS_MORPHOLOGY_ELEMENT_H
 #define GF_FILTERS_MORPHOLOGY_ELEMENT_H
 

@@ -10,7 +10,7 @@ enum { STRIP = 1024 };
 struct work {
     unsigned char *zeros;
     unsigned char *chunk; /* extremes of the chunk's rows, from each row to the last */
-    unsigned char *most;  /* extremes of the rows behind the chunk */
+    unsigned char *most;  /* the extremes of the rows after the chunk */
     unsigned char *row;   /* a row of the picture with its border */
     /* run[level]: for each pixel of the row the extreme of 2^level pixels, of which it is the
      * first */
@@ -94,8 +94,9 @@ static void take(const struct operation *operation, const void *a, const void *b
 }
 
 /* Computes `count` rows of a strip, from row y on, by the algorithm of van Herk, and of Gil and
- * Werman. `rows` begin ry rows above; `count` is at most the window's height. A row's window
- * consists of the last rows of a chunk of `count` rows, and of rows behind the chunk. */
+ * Werman. rows[0] is the first row of row y's window; `count` is at most the window's height. A
+ * row's window consists of the last rows of a chunk of `count` rows, and of rows after the
+ * chunk. */
 static void columns_chunk(const struct operation *operation, const struct work *work,
                           const unsigned char *const *rows, int window, int count, size_t at,
                           size_t bytes, const struct gf_view *out, int y)

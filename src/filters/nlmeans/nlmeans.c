@@ -95,7 +95,8 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
     memset(tile->weights, 0, sizeof tile->weights);
 }
 
-/* Compares a row with the same row at a shift. The differences replace those of the oldest row. */
+/* Compares a row with the same row at a shift. The differences replace the differences of the
+ * oldest row. */
 GF_INLINE void compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
                            const int shorter, const int channels, int count,
                            uint32_t *restrict difference, uint32_t *restrict column)

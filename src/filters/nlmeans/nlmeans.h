@@ -8,7 +8,7 @@
 #include "base/elementary.h"
 
 /* With these limits, 255 times the sum of all weights is below 2^32, and so is every distance. The
- * largest distance is that of a patch of 7x7 pixels with four 12-bit samples. */
+ * largest distance occurs for a patch of 7x7 pixels with four 12-bit samples. */
 enum { GF_NLMEANS_SEARCH_MAX = 10, GF_NLMEANS_PATCH_MAX = 3, GF_NLMEANS_WEIGHT_BITS = 15 };
 
 /* Number of bits that 16-bit samples lose before patches are compared. */

@@ -5,7 +5,7 @@
 extern const struct gf_filter gf_resize_filter;
 
 struct pixelate {
-    int size; /* in pixels */
+    int size; /* the side of a block, in pixels */
 };
 
 static const struct gf_param params[] = {

@@ -6,7 +6,7 @@
 extern const struct gf_filter gf_rotate_filter;
 
 struct rotate {
-    double angle; /* in degrees */
+    double angle; /* the angle in degrees */
     int fit, kernel;
     struct gf_colour colour;
 };

@@ -22,7 +22,7 @@ struct gf_cube_domain {
 
 /* The contents of a .cube file: three curves, a cube of colours, or curves followed by a cube. */
 struct gf_cube {
-    int points;                                /* of each curve; 0: no curves */
+    int points;                                /* the points of each curve; 0: no curves */
     int size;                                  /* nodes along each side; 0: no cube */
     bool same;                                 /* all three curves are the same */
     struct gf_cube_domain domain, cube_domain; /* domain: of the first table; cube_domain: of a cube

@@ -17,7 +17,7 @@ struct work {
     unsigned char *zeros;
     void *mid;        /* rows after the vertical pass, with room for the border on both sides */
     int lines;        /* the number of rows of mid, a multiple of GF_GAUSS_LINES */
-    size_t mid_pitch; /* in samples */
+    size_t mid_pitch; /* the distance between rows of `mid`, in samples */
     struct gf_gauss_pairs *pairs;
     uint32_t *words;
     void *sums;
@@ -93,7 +93,7 @@ const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma)
 }
 
 /* Lists the input rows of a block of output rows. If the band ends before the block, zeros replace
- * the input rows that only rows behind the band need. */
+ * the input rows that only rows after the band need. */
 static void block_rows(const struct gf_gauss_request *request, const struct work *work, int y,
                        int lines)
 {
@@ -140,7 +140,7 @@ static void run8(const struct gf_gauss_request *request, const struct work *work
 }
 
 /* Adds four taps in one loop, one after the other. The running sum is then stored a quarter as
- * often, and the order of additions is that of single taps. */
+ * often, and the order of additions stays the same. */
 GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
                                         const unsigned char *const *rows, float *restrict mid,
                                         size_t first, size_t count)
@@ -157,7 +157,7 @@ GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
             above[j] = (const gf_u16_any *)rows[radius - k - j] + first;
             below[j] = (const gf_u16_any *)rows[radius + k + j] + first;
         }
-        for (size_t i = 0; i < count; i++) { /* in float, sums of two 16-bit samples are exact */
+        for (size_t i = 0; i < count; i++) { /* sums of two 16-bit samples are exact in float */
             float sum = mid[i];
             sum = sum + tap[k] * (float)(above[0][i] + below[0][i]);
             sum = sum + tap[k + 1] * (float)(above[1][i] + below[1][i]);

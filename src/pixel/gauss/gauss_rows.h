@@ -19,7 +19,7 @@ enum {
     GF_GAUSS_LINES = 8,    /* rows that the vertical pass computes together */
     GF_GAUSS_CHUNK = 2048, /* samples of a row that the horizontal pass computes together */
     GF_GAUSS_LEAD = 3,     /* pairs of zero taps before the first tap */
-    GF_GAUSS_BEHIND = 144, /* words behind the last sample, which zero taps multiply */
+    GF_GAUSS_BEHIND = 144, /* the words after the last sample, which zero taps multiply */
     GF_GAUSS_QUADS = (2 * GF_GAUSS_RADIUS_MAX + GF_GAUSS_LINES + 3) / 4,
 };
 

@@ -16,8 +16,8 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogr
 GF_C_END
 
 /* Elements of a filter's list .cuda, the simplest one first. refuses_ is the function refuses() of
- * counters for any depth, or NULL. refuses_8_ and refuses_16_ are those of counters for 8 or 16
- * bits alone: gf_counter_8_bits and gf_counter_16_bits, if the filter has no other reason to
+ * counters for any depth, or NULL. refuses_8_ and refuses_16_ are the functions of counters for 8
+ * or 16 bits alone: gf_counter_8_bits and gf_counter_16_bits, if the filter has no other reason to
  * refuse. */
 #define GF_HISTOGRAM_COUNTERS(refuses_, refuses_8_, refuses_16_) \
     {GF_COUNTER("global", gf_histogram_global_cuda, \

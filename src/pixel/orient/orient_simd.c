@@ -8,7 +8,7 @@
 #if GF_X86
 
 /* Computes the permutation of a vector of `width` bytes that mirrors its whole pixels, from the
- * upper end downwards. The next vector overwrites the bytes behind these pixels. */
+ * upper end downwards. The next vector overwrites the bytes after these pixels. */
 static void mirror_order(int width, int size, unsigned char *order)
 {
     const int used = width / size * size;

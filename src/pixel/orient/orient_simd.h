@@ -15,7 +15,7 @@ GF_X86_ONLY int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptr
 /* Transposes a tile of pixels of 1 to 4 bytes: pixel x of result row y, at dst + y * dst_step, is
  * pixel y of input row x, at src + x * src_step. With a negative step, later rows are at lower
  * addresses. Both sides of the tile are multiples of gf_orient_side(size). For a size of 3, 4 bytes
- * behind each result row are overwritten, and 4 bytes behind each input row are read. */
+ * after each result row are overwritten, and 4 bytes after each input row are read. */
 GF_X86_ONLY void gf_orient_turn_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
                                      unsigned char *dst, ptrdiff_t dst_step, int columns, int rows);
 

@@ -76,7 +76,7 @@ TURN GF_INLINE void TURN_NAME(turn_words)(const int size, const unsigned char *s
 
 /* Transposes columns from `first` on, as long as whole vectors fit. Returns the end of these
  * columns. Columns of the result are written in ascending order, so that each pixel of 3 bytes
- * overwrites the extra byte behind the pixel before it. */
+ * overwrites the extra byte after the pixel before it. */
 TURN static int TURN_NAME(turn_all)(size_t size, const unsigned char *src, ptrdiff_t src_step,
                                     unsigned char *dst, ptrdiff_t dst_step, int first, int columns,
                                     int rows)

@@ -70,7 +70,7 @@ static size_t read_bytes(const struct gf_stage *stage, int rows)
                                              : 0;
 }
 
-/* Returns the bytes of the rows that the stencil writes. It is 0 if the part behind the stencil
+/* Returns the bytes of the rows that the stencil writes. It is 0 if the part after the stencil
  * keeps the format, since that part then works in place. */
 static size_t written_bytes(const struct gf_stage *stage, int rows)
 {

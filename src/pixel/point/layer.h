@@ -76,7 +76,7 @@ GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float 
     return as > 0.0f ? straight : v;
 }
 
-/* Returns the alpha of the result, 0..M. `alpha` is that of the backdrop, 0..M. */
+/* Returns the alpha of the result, 0..M. `alpha` is the alpha of the backdrop, 0..M. */
 GF_HOST_DEVICE float gf_layer_alpha(const struct gf_layer *layer, float alpha, float ao, float as)
 {
     return as > 0.0f ? gf_clamp(ao * layer->max, layer->max) : alpha;

@@ -14,7 +14,7 @@ enum { WIDTH = 64, CHANNELS_MAX = 4, PHASES_MAX = 3 };
 struct lookup {
     __m512i table[CHANNELS_MAX][4];
     __mmask64 lanes[PHASES_MAX]
-                   [CHANNELS_MAX]; /* for each vector of a period, the lanes of each channel */
+                   [CHANNELS_MAX]; /* the lanes of each channel, for each vector of a period */
 };
 
 GF_VBMI GF_INLINE void init(struct lookup *lookup, const uint8_t *table, int channels)

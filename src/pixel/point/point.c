@@ -1,4 +1,4 @@
-/* Makes a stage from a run of point filters: its program, and the tables behind the program. */
+/* Makes a stage from a run of point filters: its program, and the tables after the program. */
 #include "pixel/point/point.h"
 
 #include <stdlib.h>

@@ -108,7 +108,7 @@ struct gf_point_curve {
     bool same;           /* all channels have the same function; must be set for gray pictures */
     bool is_lines;       /* values at the points may be outside 0..M; only interpolated results are
                           * limited */
-    int points;          /* at least 2 */
+    int points;          /* the number of points, at least 2 */
     double least, greatest;
 };
 enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve,

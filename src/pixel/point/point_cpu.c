@@ -127,7 +127,7 @@ static bool knows_position(const struct gf_point_program *program)
 }
 
 /* Whether rows without gaps between them can be processed as one long row, because positions do not
- * matter. The bytes of that row, and a vector behind them, must not exceed an int. */
+ * matter. The bytes of that row, and a vector after them, must not exceed an int. */
 static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
                     const struct gf_view *out)
 {

@@ -70,7 +70,7 @@ enum {
     GF_POINT_CURVE_STEPS = 4096,
     GF_POINT_CURVE_ROOM = GF_POINT_CURVE_STEPS + 4,
     /* The columns of a field are padded to a multiple of this number. Both backends compute pixels
-     * behind the end of a row, which they do not store. */
+     * after the end of a row, which they do not store. */
     GF_POINT_FIELD_STEP = 512,
     /* The period of an ordered dither's columns divides this number. */
     GF_POINT_FIELD_REPEAT = 128
@@ -91,10 +91,10 @@ struct gf_point_program {
     int count;  /* number of operations */
     /* [tables][M + 1] floats or 16-bit samples; or [4][256] 8-bit samples, including alpha */
     unsigned table_at;
-    unsigned curve_at;  /* for RELIGHT: gf_lightness.curve */
-    unsigned step_at;   /* for RELIGHT: gf_lightness.step */
-    unsigned level_at;  /* for RELIGHT: float [M + 1], the new f(Y) */
-    unsigned encode_at; /* for ENCODE_8: bytes [ENCODE_STEPS + 1] */
+    unsigned curve_at;  /* the offset of gf_lightness.curve, for RELIGHT */
+    unsigned step_at;   /* the offset of gf_lightness.step, for RELIGHT */
+    unsigned level_at;  /* the offset of a table float [M + 1] for RELIGHT: the new f(Y) */
+    unsigned encode_at; /* the offset of a table for ENCODE_8: bytes [ENCODE_STEPS + 1] */
     int fields;
     bool field_is_part; /* the values of all fields are within 0..1 */
     bool field_dithers; /* the first field is in -0.499..0.499, and its columns repeat */
@@ -197,7 +197,7 @@ GF_HOST_DEVICE float gf_point_encode_8_of(const unsigned char *table, float x)
     return (float)table[(int)(rounded - GF_ROUNDING_SHIFT)];
 }
 
-/* Computes a premultiplied sample. `alpha` is that of the straight picture, 0..M. The caller
+/* Computes a premultiplied sample. `alpha` is the alpha of the straight picture, 0..M. The caller
  * multiplies alpha by op->a. */
 GF_HOST_DEVICE float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
@@ -322,7 +322,7 @@ GF_HOST_DEVICE struct gf_rgb gf_point_table3d_of(const struct gf_point_op *op,
                            gf_table3d_of(nodes, (int)op->b, p.r * op->a, p.g * op->a, p.b * op->a));
 }
 
-/* Returns the factor of alpha. Cb and Cr are those of ITU-R BT.601, in units of samples. */
+/* Returns the factor of alpha. Cb and Cr are defined by ITU-R BT.601, in units of samples. */
 GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const float y = fmaf(0.299f, p.r, fmaf(0.587f, p.g, 0.114f * p.b));

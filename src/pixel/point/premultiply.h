@@ -8,7 +8,7 @@
 
 GF_C_BEGIN
 
-/* The filters that the planner puts before and behind a stencil of a picture with alpha. A colour v
+/* The filters that the planner puts before and after a stencil of a picture with alpha. A colour v
  * becomes v * 65535/M * a/M, alpha a becomes a * 65535/M. */
 struct gf_unpremultiply {
     int bits; /* the bits of the straight picture */

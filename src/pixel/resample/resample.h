@@ -52,13 +52,13 @@ struct gf_resample_table {
 enum gf_resample_width {
     GF_RESAMPLE_NARROW, /* gf_resample_walk_window() gives the window */
     GF_RESAMPLE_WIDE,   /* the window is a multiple of 4 */
-    GF_RESAMPLE_HALVES, /* like NARROW, and column i begins 2 i pixels behind column 0 */
+    GF_RESAMPLE_HALVES, /* like NARROW, and column i begins 2 i pixels after column 0 */
 };
 
 /* The same weights for device threads that compute `group` adjacent columns each and walk down the
  * rows. Column i of group g is the sum over k < window of input column_start[g] + k times
  * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass is added
- * to results row_first[r] + j, j < reach, times row_weight[r * stride + j]; the number behind these
+ * to results row_first[r] + j, j < reach, times row_weight[r * stride + j]; the number after these
  * weights is 1 if result row_first[r] is then complete. With `gathers` (enlarging), result y is
  * instead the sum of the last `reach` rows times row_weight[y * stride + j]. */
 struct gf_resample_walk {
@@ -149,8 +149,8 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
 
-/* gf_resample_walk_plan() reserves memory for the walk's tables behind *used.
- * gf_resample_walk_fill() fills them after those of rows and columns. */
+/* gf_resample_walk_plan() reserves memory for the walk's tables, from *used on.
+ * gf_resample_walk_fill() fills them after the tables of rows and columns. */
 struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample,
                                               struct gf_format format, size_t *used);
 void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *block);

@@ -12,7 +12,7 @@ enum { LANES = 4, CHUNK = 64 };
 struct work {
     const struct gf_resample *resample;
     struct gf_format in, out;
-    float *source; /* one input row, with room for a vector behind it */
+    float *source; /* one input row, with room for a vector after it */
     float *slots;  /* input rows after the first pass, with the same room */
     size_t slot;   /* floats of a slot */
     int slot_count;

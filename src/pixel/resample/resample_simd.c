@@ -12,7 +12,7 @@ bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_for
     return in.bits == 8 && (apart + 1) * in.channels <= REACH;
 }
 
-/* The lanes behind the last sample may hold any values. */
+/* The lanes after the last sample may hold any values. */
 static void fill_lanes(const struct gf_resample_lanes *lanes, const struct gf_resample *resample)
 {
     const int *const start = gf_resample_ints(resample, resample->columns.start);

@@ -33,13 +33,13 @@ bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_for
 void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample);
 
 /* Computes 1..GF_RESAMPLE_LINES rows of the first pass from as many input rows of `samples` bytes.
- * Results are clamped to 0..max; up to 15 floats behind a row are overwritten. */
+ * Results are clamped to 0..max; up to 15 floats after a row are overwritten. */
 GF_X86_ONLY void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
                                         const unsigned char *const *rows, int count, size_t samples,
                                         float max, float *const *out);
 
 /* Computes the second pass: the sum of rows times their weights, in order, rounded to bytes. Up to
- * 63 floats behind a row are read. */
+ * 63 floats after a row are read. */
 GF_X86_ONLY void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count,
                                        size_t samples, unsigned char *to);
 

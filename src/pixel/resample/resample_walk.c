@@ -17,7 +17,7 @@ static void window_of(enum gf_resample_kernel kernel, const struct gf_resample_a
 }
 
 /* Returns the input row after which an output is complete. It is the output's last row, except that
- * each row completes only one output: outputs that end with the picture wait for rows behind it,
+ * each row completes only one output: outputs that end with the picture wait for rows after it,
  * which add nothing. `before` is the row that completes the previous output, or -1. */
 static int completion_of(int end, int before)
 {

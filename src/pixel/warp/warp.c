@@ -127,8 +127,8 @@ static int bounded(double v, int least, int most)
 }
 
 /* Finds the input rows of a band. Both ends must never decrease from band to band: no later band
- * needs a row before *first, and no earlier band a row behind *end. One more row on each side
- * allows for rounding. */
+ * needs a row before *first, and no earlier band a row after *end. One more row on each side allows
+ * for rounding. */
 static void rows_of(const struct gf_warp_params *params, int in_height, int y0, int y1, int *first,
                     int *end)
 {
@@ -158,7 +158,7 @@ bool gf_warp_needs_whole(const void *params)
 /* ---- constants that depend on the picture's size ---- */
 
 /* Returns the distance in the input between two points of the result, which are (dx, dy) apart and
- * have (x, y) as their middle; 0 where the middle is outside of the picture. */
+ * have (x, y) as their middle; 0 if the middle is outside of the picture. */
 static double step(const struct gf_warp_params *params, double x, double y, double dx, double dy,
                    int in_width, int in_height)
 {

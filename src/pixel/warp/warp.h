@@ -87,7 +87,7 @@ void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height);
 
 enum {
     GF_WARP_PHASES = 1024, /* positions between two pixels in the tables of weights */
-    GF_WARP_TAPS = 8,      /* weights of a phase in the table; those behind `taps` are 0 */
+    GF_WARP_TAPS = 8,      /* the weights of a phase in the table; weights after `taps` are 0 */
     GF_WARP_SAMPLES_MAX = 64,
 };
 

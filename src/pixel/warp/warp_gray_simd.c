@@ -104,7 +104,7 @@ GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
                             _mm256_madd_epi16(odd, weights.odd));
 }
 
-/* Computes table_value() of warp_cpu.c, rounded. Weights behind the last tap are 0. */
+/* Computes table_value() of warp_cpu.c, rounded. Weights after the last tap are 0. */
 GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct gf_view *in,
                              const struct gf_warp_run *run, int first, int count, const int taps,
                              uint8_t *out)

@@ -1,5 +1,5 @@
 /* Computes positions by third differences in integers of 2^-44 pixels. They differ slightly from
- * those of gf_warp_at(). A position that is so close to the next 1/4096 of a pixel that the
+ * the positions of gf_warp_at(). A position that is so close to the next 1/4096 of a pixel that the
  * difference could matter is computed again by gf_warp_at(). */
 #include "pixel/warp/warp_cpu.h"
 
@@ -53,7 +53,7 @@ static double unsure_perspective(const double *c, double x0, double x1, double y
 }
 
 /* Bounds the difference for a lens map. Only the term k2 r2^2 of the stretch has a fourth
- * derivative; its largest part is that of d r2^2. */
+ * derivative; the largest part of the derivative comes from d r2^2. */
 static double unsure_lens(const double *c, double x0, double x1, double y)
 {
     const double step = fabs(c[6]), dx = larger(fabs(x0 - c[0]), fabs(x1 - c[0])) * step;

@@ -157,7 +157,7 @@ static void add_counts(struct gf_batch_report *report)
  * first. */
 static void add_work(struct gf_batch_report *report)
 {
-    double begin_s = INFINITY; /* of the pictures so far */
+    double begin_s = INFINITY; /* the earliest begin of the pictures so far */
     for (size_t i = report->pictures; i-- > 0;) {
         struct gf_batch_picture *const picture = &report->picture[i];
         if (picture->outcome != GF_OUTCOME_DONE || !isfinite(picture->finished_s))

@@ -27,7 +27,8 @@ struct gf_batch_count {
 };
 
 struct gf_batch_report {
-    struct gf_batch_picture *picture; /* in the log's order, until gf_batch_report_finish() */
+    struct gf_batch_picture *picture; /* the pictures, in the log's order until
+                                       * gf_batch_report_finish() */
     size_t pictures;
     size_t damaged;                 /* number of incomplete lines of the log */
     struct gf_batch_count *message; /* messages of failures, without the name of the picture */
@@ -46,8 +47,8 @@ struct gf_batch_report {
                                                      * gf_batch_stage_name() */
     double work_ms;                                 /* the sum of all stages */
     int most;                                       /* the stage with the largest sum; -1: none */
-    struct gf_timing total, stage[GF_BATCH_STAGES]; /* of a picture: the median, and the ends of the
-                                                     * middle half as least and most */
+    struct gf_timing total, stage[GF_BATCH_STAGES]; /* the times of a picture: the median, and the
+                                                     * ends of the middle half as least and most */
     double fence_ms;                       /* a picture that takes longer is far from the others */
     size_t outlier[GF_BATCH_OUTLIERS_MAX]; /* indices of the slowest pictures, the slowest first */
     int outliers;

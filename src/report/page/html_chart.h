@@ -14,7 +14,7 @@ enum { GF_CHART_NAME_SIZE = 64 };
 
 struct gf_chart_series {
     char name[GF_CHART_NAME_SIZE];
-    const struct gf_chart_point *point; /* in the order of x */
+    const struct gf_chart_point *point; /* the points, in the order of x */
     int points;
     bool plain; /* a line whose points are not marked */
 };
@@ -27,7 +27,7 @@ struct gf_chart_mark {
 
 struct gf_chart {
     const char *title;           /* a description in words */
-    const char *x_name, *y_name; /* with their units */
+    const char *x_name, *y_name; /* the axes' names with their units */
     bool log_x, log_y;           /* logarithmic axes, for which all values must be above 0 */
     const struct gf_chart_series *series;
     int count;

@@ -35,17 +35,18 @@ enum { GF_PROFILE_SPANS_SAVED = 4096 };
 struct gf_profile_report {
     struct gf_profile_report_row *row; /* decode, upload, the stages, download, encode */
     int count;
-    double start_begin_s, start_end_s; /* of the CUDA start-up; equal where there was none */
+    double start_begin_s, start_end_s; /* the CUDA start-up; both are equal if there was none */
     double sum_s;                      /* the sum of the rows' busy times */
     double union_s;                    /* time during which at least one row was busy */
     double overlap;                    /* 1 - union_s / sum_s: the part of busy time that
                                         * overlaps */
     size_t pictures;                   /* number of pictures of the profile */
-    double elapsed_s;                  /* from the start of the first picture to the end of the
-                                        * last */
+    double elapsed_s;                  /* the time from the start of the first picture to the end of
+                                        * the last */
     int bound;                         /* the row with the largest busy time; -1: no rows */
     double bound_percent; /* per cent of the wall time in which that row is busy; NaN: no rows */
-    const struct gf_bound_advice *advice; /* for the stage that limits the run; NULL: no rows */
+    const struct gf_bound_advice *advice; /* advice for the stage that limits the run; NULL: there
+                                           * are no rows */
 };
 
 enum gf_status gf_profile_report_make(const struct gf_profile *profile,
@@ -53,7 +54,7 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
                                       struct gf_error *error) GF_CHECKED;
 /* Finds the row that limits the run, from the busy times and the wall time. */
 void gf_profile_report_judge(struct gf_profile_report *report, const struct gf_profile *profile);
-/* Returns the row of a span; -1 for a span without a row, such as that of the CUDA start. */
+/* Returns the row of a span; -1 if the span has no row, because it is the CUDA start. */
 int gf_profile_report_row_of(const struct gf_profile_report *report, const struct gf_span *span);
 void gf_profile_report_free(struct gf_profile_report *report);
 

@@ -13,7 +13,7 @@ struct gf_timeline_event {
 };
 
 struct gf_timeline {
-    struct gf_timeline_event *event; /* by track, then by their beginnings */
+    struct gf_timeline_event *event; /* the events, sorted by track, then by their begin */
     size_t count;
     int writer; /* the number of the last track */
 };

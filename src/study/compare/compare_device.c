@@ -19,7 +19,7 @@ struct variants {
     const struct gf_compare_subject *subject;
     struct gf_compare_group *group;
     struct gf_buffer_pool buffers; /* the buffers of the pictures on the device */
-    struct gf_placement in, out;   /* on the device */
+    struct gf_placement in, out;   /* the pictures on the device */
     struct gf_image result;        /* downloaded */
     struct gf_histogram counted;   /* downloaded */
     bool pinned_in, pinned_result;

@@ -46,15 +46,16 @@ struct gf_compare_group {
 
 /* The whole chain, from memory to memory, with one setting. */
 struct gf_compare_run {
-    char name[40]; /* the setting that differs from those of the first row: "lanes=1" */
+    char name[40]; /* the setting that differs from the first row's: "lanes=1" */
     char refused[160];
     int lanes, band_rows; /* the values that the layout chose */
     struct gf_options options;
-    struct gf_timing total;  /* from call to return; host memory stays pinned between runs */
-    struct gf_timing window; /* from the beginning of the first copy or stage to the end of the
+    struct gf_timing total;  /* the time from call to return; host memory stays pinned between
+                              * runs */
+    struct gf_timing window; /* the time from the begin of the first copy or stage to the end of the
                               * last */
-    double overlap;          /* as in the profile */
-    double kernels_s, transfers_s; /* with one lane, where nothing overlaps */
+    double overlap;          /* the overlap as in the profile */
+    double kernels_s, transfers_s; /* the times with one lane, so that nothing overlaps */
     double estimate_s;             /* the window that gf_compare_estimate() estimates */
 };
 

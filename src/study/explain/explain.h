@@ -17,7 +17,8 @@ enum { GF_EXPLAIN_KERNELS = 8 };
 struct gf_explained_stage {
     char name[112];
     bool statistic;
-    const char *variant, *technique; /* of the CUDA kernels; NULL on the CPU */
+    const char *variant, *technique; /* the variant and the technique of the CUDA kernels; NULL on
+                                      * the CPU */
     int filters;                     /* number of filters that are fused in the stage */
     bool counts;                     /* its kernels count their result for the next segment */
     double bytes;                    /* bytes that all bands read and write */
@@ -58,7 +59,8 @@ struct gf_explanation {
 };
 
 /* Explains a run on a file. `output` is the name of the output, or NULL; the choice of
- * options->device=auto depends on it. `figures` are those of this machine, for the estimate. */
+ * options->device=auto depends on it. `figures` are the figures of this machine, for the
+ * estimate. */
 enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
                                const struct gf_options *options, const struct gf_figures *figures,
                                struct gf_explanation *explanation,

@@ -5,7 +5,7 @@
 #include "engine/placement.h"
 #include "pixel/histogram/histogram.h"
 
-/* Allocates device memory for those rows of a picture. data is NULL if there is no memory. */
+/* Allocates device memory for rows of a picture. data is NULL if there is no memory. */
 static struct gf_view place_rows(struct gf_backend *backend, struct gf_format format,
                                  struct gf_rows rows)
 {

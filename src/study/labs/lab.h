@@ -158,7 +158,7 @@ struct gf_lab_request {
 const struct gf_lab *gf_lab_at(int index);
 const struct gf_lab *gf_lab_find(const char *name);
 /* Lists the lab's own parameters and the common ones, for help. The last has a NULL name. For a
- * `lab` of NULL it lists those that --lab=all accepts. */
+ * `lab` of NULL it lists the parameters that --lab=all accepts. */
 enum { GF_LAB_PARAMS_MAX = 12 };
 void gf_lab_params(const struct gf_lab *lab, struct gf_param params[GF_LAB_PARAMS_MAX]);
 /* Returns the common parameters alone. Only labs with a plot accept the last of them, plot. */

@@ -58,8 +58,8 @@ static void put_chart(FILE *file, const struct gf_lab *lab, const struct gf_lab_
     free(point);
 }
 
-/* Returns the column whose values are drawn as bars: the column of the guide's numbers, or that of
- * the plot, or the first. */
+/* Returns the column whose values are drawn as bars: the column of the guide's numbers, or the
+ * column of the plot, or the first. */
 static int bar_column(const struct gf_lab *lab, const struct gf_lab_result *result)
 {
     for (int c = 0; c < result->columns; c++) {

@@ -38,17 +38,18 @@ struct gf_saved {
     char version[16];          /* the version of the program that wrote the file; "" if the file
                                 * does not say */
     struct gf_json_tree tree;  /* the texts to which the structs point */
-    struct gf_profile profile; /* of a run; it has the report's rows instead of stages */
+    struct gf_profile profile; /* the profile of a run; it has the report's rows instead of
+                                * stages */
     struct gf_span *span;      /* its spans */
     struct gf_profile_report report;
     struct gf_comparison comparison;
     struct gf_lab_found *lab;
     int labs;
     struct gf_batch_report batch;
-    char job[24];   /* of a log: the job to which the batch's lines belong; "" in logs of older
+    char job[24];   /* the job to which the lines of a log's batch belong; "" in logs of older
                      * versions */
     char *own_name; /* the name of one of several jobs, which is freed; or NULL */
-    struct gf_saved *other_job; /* of a log: its other jobs, until the caller takes them */
+    struct gf_saved *other_job; /* the other jobs of a log, until the caller takes them */
     int other_jobs;
     struct gf_counters counters;
 };

@@ -11,8 +11,8 @@ static int whole(const struct gf_json_value *value, const char *key)
     return gf_json_int_of(value, key, 0, INT32_MAX, 0);
 }
 
-/* Reads the times "warm_ms", "warm_least_ms" and "warm_most_ms" (or those of another name). If the
- * first is null, the time was not measured. */
+/* Reads the times "warm_ms", "warm_least_ms" and "warm_most_ms", or the times with another name in
+ * place of "warm". If the first is null, the time was not measured. */
 static struct gf_timing read_timing(const struct gf_json_value *value, const char *name, int runs)
 {
     char key[40];

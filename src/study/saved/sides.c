@@ -18,7 +18,7 @@ enum gf_change gf_change_of(const struct gf_timing *a, const struct gf_timing *b
 /* The state of collecting rows. */
 struct collector {
     struct gf_sides *sides;
-    int count; /* of reports */
+    int count; /* the number of reports */
     int side;  /* the report that is being read */
     bool full; /* memory has run out */
 };

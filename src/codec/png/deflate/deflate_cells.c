@@ -194,8 +194,8 @@ bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, ui
     return missed < most;
 }
 
-/* Returns the distance of cell k: that of the next cell if cell k repeats bytes at that distance,
- * too. The match then begins earlier. */
+/* Returns the distance of cell k: the distance of the next cell if cell k repeats bytes at that
+ * distance, too. The match then begins earlier. */
 static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size_t count)
 {
     const uint16_t behind = k + 1 < count ? first[k + 1] : 0;

@@ -127,8 +127,8 @@ struct gf_deflate_literals {
     bool vbmi; /* the processor has VBMI, and the tables are filled */
 };
 
-/* Fills the tables. `length` and `code` are those of each literal and of the symbol that ends the
- * block. */
+/* Fills the tables. `length` and `code` have an element for each literal and for the symbol that
+ * ends the block. */
 void gf_deflate_literals_fill(const uint8_t *length, const uint16_t *code,
                               struct gf_deflate_literals *literals);
 /* Writes the literals from `at` to `end`. */

@@ -8,7 +8,8 @@
 enum {
     STORED_MAX = 65535,
     STORED_HEAD = 5,
-    EMPTY_HEAD_BITS = 3, /* of an empty stored block, which fills up the last byte */
+    EMPTY_HEAD_BITS = 3, /* the bits of the head of an empty stored block, which fills up the last
+                          * byte */
     EMPTY_BYTES = 4
 };
 

@@ -99,7 +99,7 @@ static void fill_distances(struct gf_inflate_decoder *decoder, const uint8_t *le
                 decoder->distance[i] = (uint16_t)(lengths[s] | s << 8);
 }
 
-/* Reads `count` code lengths, which are those of both codes in one sequence. */
+/* Reads `count` code lengths. The lengths of both codes are one sequence. */
 static bool read_lengths(struct gf_inflate_reader *reader, uint8_t *lengths, int count, int written)
 {
     static const uint8_t order[LENGTHS] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,

@@ -21,7 +21,7 @@ enum {
     GF_INFLATE_TABLE_MASK = (1 << GF_INFLATE_TABLE_BITS) - 1,
     GF_INFLATE_DISTANCE_BITS = 9,
     GF_INFLATE_DISTANCE_MASK = (1 << GF_INFLATE_DISTANCE_BITS) - 1,
-    GF_INFLATE_MARGIN = 16 /* number of bytes behind the data that can be read */
+    GF_INFLATE_MARGIN = 16 /* the bytes after the data that may be read */
 };
 
 /* Reads bits, the lowest bit first. `bits` contains the next `count` bits; `at` is the index of the

@@ -16,7 +16,8 @@ struct gf_png_idat {
     struct gf_input *input;
     const struct gf_options *options;
     struct gf_inflate *inflate;
-    uint32_t left, crc;                    /* of the current chunk: bytes left, checksum so far */
+    uint32_t left, crc;                    /* the bytes left of the current chunk, and its checksum
+                                            * so far */
     unsigned char head[GF_PNG_HEAD_BYTES]; /* head of the current chunk, if it was read here and not
                                             * by libpng */
     bool behind;                           /* the current chunk comes after the last IDAT */

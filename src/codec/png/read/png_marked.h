@@ -1,6 +1,6 @@
 /* Decides whether a PNG file has independent stripes (the mark of level 1) and can be given to a
  * GPU unchanged: one IDAT chunk for each stripe, and only IEND after them. The checksums of all
- * other chunks are checked here; the GPU checks those of the stripes. */
+ * other chunks are checked here; the GPU checks the checksums of the stripes. */
 #ifndef GF_CODEC_PNG_READ_PNG_MARKED_H
 #define GF_CODEC_PNG_READ_PNG_MARKED_H
 

@@ -19,7 +19,7 @@ struct gf_png_fault {
     const char *text; /* otherwise the damage in libpng's words; valid until gf_png_idat_close() */
 };
 
-/* The chunks behind the pixels. */
+/* The facts about the chunks after the pixels. */
 struct gf_png_trailer {
     bool has_palette; /* input: a PLTE chunk precedes the pixels, so that another one is an error */
     bool has_exif;    /* output: there is an eXIf chunk */
@@ -27,7 +27,8 @@ struct gf_png_trailer {
 
 struct gf_png_idat;
 
-/* Opens a reader. `length` is that of the first IDAT chunk. Returns NULL when out of memory. */
+/* Opens a reader. `length` is the length of the first IDAT chunk. Returns NULL when out of
+ * memory. */
 struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_options *options,
                                      uint32_t length);
 void gf_png_idat_close(struct gf_png_idat *idat);
@@ -50,10 +51,10 @@ bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *traile
 
 struct gf_png_pixels;
 
-/* Opens a reader. `length` is that of the first IDAT chunk, whose head has been read. The options
- * must stay valid. With options->threads of 1 the caller decompresses. stripe_rows is the number of
- * rows in the independent stripes of a file with the mark of png_mark.h, or 0. If the mark is
- * right, all threads decompress stripes. */
+/* Opens a reader. `length` is the length of the first IDAT chunk, whose head has been read. The
+ * options must stay valid. With options->threads of 1 the caller decompresses. stripe_rows is the
+ * number of rows in the independent stripes of a file with the mark of png_mark.h, or 0. If the
+ * mark is right, all threads decompress stripes. */
 enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format format, uint32_t length,
                                   int stripe_rows, const struct gf_options *options,
                                   struct gf_png_pixels **pixels, struct gf_error *error) GF_CHECKED;
@@ -65,7 +66,7 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels);
  * picture's last row is valid only if the stream ends without a fault. */
 int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *dst, size_t pitch,
                        struct gf_png_fault *fault);
-/* Checks the chunks behind the last row. */
+/* Checks the chunks after the last row. */
 bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *trailer,
                           struct gf_png_fault *fault);
 

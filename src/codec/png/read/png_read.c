@@ -40,7 +40,7 @@ static bool has_whole_window(const struct gf_png_source *source)
     return first >> 4 >= LARGEST_WINDOW || raw <= 256u << (first >> 4);
 }
 
-/* Whether the file's rows need no conversion other than that of the byte order. */
+/* Whether the file's rows need no conversion other than a swap of bytes. */
 static bool is_plain(struct gf_png_source *source)
 {
     return png_get_interlace_type(source->png, source->info) == PNG_INTERLACE_NONE &&

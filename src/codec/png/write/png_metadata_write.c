@@ -106,7 +106,7 @@ static enum gf_status write_text(struct gf_output *output, const struct gf_text 
     enum gf_status status = GF_OK;
     if (!head.data)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (!status) { /* behind the keyword: compression flag, method 0 */
+    if (!status) { /* after the keyword: compression flag, method 0 */
         memcpy(head.data, png.head.data, keyword);
         head.data[keyword] = packed;
         head.data[keyword + 1] = 0;

@@ -31,7 +31,7 @@ struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, i
 struct gf_png_packer {
     const struct gf_png_filters *filters;
     uint8_t *filtered; /* filtered bytes of the window, then of the stripe */
-    void *scratch;     /* for gf_deflate_fast() at level 1; other levels use zlib */
+    void *scratch;     /* memory for gf_deflate_fast() at level 1; other levels use zlib */
     z_stream zlib;
     bool zlib_open;
 };
@@ -44,7 +44,7 @@ struct gf_png_stripe {
     uint8_t *chunk; /* the result, a whole chunk; gf_png_stripe_end() completes the last stripe's */
     size_t chunk_bytes, data_bytes;
     size_t filtered_bytes; /* bytes of the stripe's own rows */
-    uint32_t adler;        /* checksum of those bytes */
+    uint32_t adler;        /* the checksum of the bytes */
 };
 /* Returns the number of rows before its own that stripe `index` keeps: the window and the row above
  * it, if the picture has them. A row of zeros is above the picture's first row. */

@@ -23,7 +23,8 @@ struct palette_sink {
     bool fixed;                /* the palette is the input's and does not grow */
     int bits;                  /* bits of an index, when all colours are known */
     int row;                   /* the next row */
-    unsigned char *indices;    /* of all rows so far, or of one row where the palette is fixed */
+    unsigned char *indices;    /* the indices of all rows so far, or of one row if the palette is
+                                * fixed */
     unsigned char *packed;     /* one row, packed for the file */
     struct gf_png_stripes *stripes; /* NULL: colours are still being collected */
     bool plain;                     /* too many colours: rows are written without a palette */
@@ -165,7 +166,7 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
     enum gf_status status = GF_OK;
     for (int y = 0; !status && y < rows; y++, sink->row++) {
         const unsigned char *const row = src + (size_t)y * pitch;
-        /* Without a palette no indices are needed; with a fixed palette those of one row are
+        /* Without a palette no indices are needed; with a fixed palette the indices of one row are
          * needed. */
         unsigned char *const indices =
             sink->plain || sink->fixed ? sink->indices : sink->indices + (size_t)sink->row * width;

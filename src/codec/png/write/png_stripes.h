@@ -11,7 +11,7 @@
 
 struct gf_png_stripes;
 
-/* Returns the least memory in bytes, which is that of a single thread. */
+/* Returns the least memory in bytes: the memory for a single thread. */
 uint64_t gf_png_stripes_memory(struct gf_format format, const struct gf_options *options);
 
 /* Opens a writer of IDAT chunks to `output`. indices: the rows are indices of a palette. The
