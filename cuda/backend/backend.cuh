@@ -64,7 +64,7 @@ struct mark {
 struct cuda_lane {
     struct gf_lane base;
     cudaStream_t stream;
-    cudaEvent_t ended; /* the thread that waits for this event sleeps */
+    cudaEvent_t ended; /* an event for which a waiting thread sleeps */
     struct mark mark[MARKS_MAX];
     int marks, events; /* number of marks since the last wait; number of events created */
 };
@@ -113,7 +113,7 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
                                     struct gf_error *error);
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
-/* Sleeps until all work of the lane has ended. A wait for a stream would keep a processor busy. */
+/* Sleeps until all work of the lane has ended. Waiting for a stream would keep a processor busy. */
 cudaError_t gf_cuda_sleep(const struct cuda_lane *lane);
 
 /* pictures.cu defines these functions. */

@@ -18,11 +18,11 @@
  * The coefficients of a flagged picture are undefined. A kernel that reads them must therefore
  * accept any values. */
 struct jpeg_picture {
-    int width, height, components; /* the size in the file, whatever the reduction is */
-    int ycc;                       /* three components are YCbCr, not RGB */
+    int width, height, components; /* the size that the file states, whatever the reduction is */
+    int ycc;                       /* the three components are YCbCr, not RGB */
     int h[3], v[3];                /* the sampling factors, which are 1 for a single component */
-    /* The picture has 1 / reduction of the file's size, and a block of component c has side[c]
-     * samples across and down: 8, 4, 2 or 1. */
+    /* The picture has 1 / reduction of the file's size. A block of component c has side[c] samples
+     * across and down: 8, 4, 2 or 1. */
     int reduction, side[3];
     int mcus_across, mcus_down, blocks_per_mcu;
     unsigned first_block, blocks; /* the picture's blocks in the group's arrays, in the order of the

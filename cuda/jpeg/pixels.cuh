@@ -23,16 +23,17 @@ static __device__ __forceinline__ void to_rgb(int luma, int cb, int cr, int rgb[
     rgb[2] = luma + cb * CB_TO_BLUE;
 }
 
-/* Makes planes of components with blocks of 8 x 8 samples, and gray pictures. (planes.cu) */
+/* Computes planes of components with blocks of 8 x 8 samples, and gray pictures. (planes.cu) */
 cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
                                 cudaStream_t stream);
 
-/* The same for blocks of 4 x 4, 2 x 2 and 1 x 1 samples. (reduced.cu) */
+/* Computes planes of components with blocks of 4 x 4, 2 x 2 and 1 x 1 samples, and gray pictures.
+ * (reduced.cu) */
 cudaError_t gf_jpeg_make_reduced_planes(const struct strip_launch &launch,
                                         const struct group_arrays &group, cudaStream_t stream);
 
-/* The launches, in their order: all planes and gray pictures, then the sampling of chroma relative
- * to luma. */
+/* The launches in their order: first all planes and gray pictures, then one launch for each
+ * sampling of chroma. */
 enum jpeg_launch {
     JPEG_PLANES,
     JPEG_REDUCED_PLANES,
@@ -40,7 +41,7 @@ enum jpeg_launch {
     JPEG_422,
     JPEG_420,
     JPEG_OTHER,
-    JPEG_EQUAL, /* planes of the picture's size */
+    JPEG_EQUAL, /* the planes have the picture's size */
     JPEG_LAUNCHES
 };
 
@@ -53,7 +54,7 @@ cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct 
 cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct group_arrays &group,
                              cudaStream_t stream);
 
-/* The same where the planes have the picture's size. (upsample.cu) */
+/* Computes pixels from planes of the picture's size. (upsample.cu) */
 cudaError_t gf_jpeg_convert(const struct strip_launch &launch, const struct group_arrays &group,
                             cudaStream_t stream);
 

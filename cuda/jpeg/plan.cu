@@ -69,8 +69,8 @@ static bool describe_tables(const struct gf_jpeg_header *header, struct jpeg_str
     return stream->beyond <= BEYOND_MOST;
 }
 
-/* The samples across a block of component c. libjpeg-turbo takes larger blocks of a component that
- * would be upsampled otherwise (jdmaster.c). */
+/* Returns the samples across a block of component c. libjpeg-turbo uses larger blocks for a
+ * component that it would otherwise have to upsample (jdmaster.c). */
 static int block_side(const struct jpeg_picture *picture, int c, int h_most, int v_most)
 {
     const int least = 8 / picture->reduction;

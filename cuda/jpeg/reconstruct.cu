@@ -34,7 +34,7 @@ static int component_height(const struct jpeg_picture *picture, int c)
                     largest(picture->v, picture->components) * BLOCK_SIDE);
 }
 
-/* The pixels for each sample of component c. */
+/* Returns the pixels for each sample of component c; the next function does so for rows. */
 static int pixels_across(const struct jpeg_picture *picture, int c)
 {
     return largest(picture->h, picture->components) * BLOCK_SIDE /
@@ -62,8 +62,8 @@ static bool has_equal_planes(const struct jpeg_picture *picture)
     return equal;
 }
 
-/* The launch that makes the picture's pixels. libjpeg does not filter components of at most two
- * columns. */
+/* Returns the launch that computes the picture's pixels. libjpeg does not filter components of at
+ * most two columns. */
 static enum jpeg_launch sampling_of(const struct jpeg_picture *picture)
 {
     const bool reduced = picture->reduction > 1;

@@ -1,23 +1,22 @@
-/* Makes planes of components with blocks of 4 x 4, 2 x 2 and 1 x 1 samples, and gray pictures, by
- * libjpeg's inverse DCT for reduced pictures (jidctred.c). A lane makes a block.
- *
- * libjpeg's C code and its SIMD code differ in how they treat values beyond 16 bits (and beyond 10
- * bits at the end). The limits that are tested here keep every value that either code computes
- * within those bits: -8192..8191 for dequantised coefficients, -16384..16383 for the results of the
- * first pass. The magnitudes of the factors of an output add up to less than 86,000, so that no sum
- * exceeds 16384 * 86000 < 2^31. */
+/* Computes planes of components with blocks of 4 x 4, 2 x 2 and 1 x 1 samples, and gray pictures,
+ * by libjpeg's inverse DCT for reduced pictures (jidctred.c). A lane computes a block. libjpeg's C
+ * code and its SIMD code differ in how they treat values beyond 16 bits (and beyond 10 bits at the
+ * end). The limits that are tested here keep every value that either code computes within those
+ * bits: -8192..8191 for dequantised coefficients, -16384..16383 for the results of the first pass.
+ * The magnitudes of the factors of an output add up to less than 86,000, so that no sum exceeds
+ * 16384 * 86000 < 2^31. */
 #include "cuda/jpeg/pixels.cuh"
 
 enum {
     COEFFICIENT_LIMIT = 1 << 13,
     WORK_LIMIT = 1 << 14,
-    SAMPLE_LIMIT = 1 << 9, /* libjpeg's zero is 128 */
+    SAMPLE_LIMIT = 1 << 9, /* libjpeg represents 0 by 128 */
     FACTOR_BITS = 13,
     WORK_BITS = 2 /* fraction bits of the results of the first pass */
 };
 
-/* One pass, before rounding. The sums wrap only where values are beyond the limits. The fraction
- * has FACTOR_BITS + 1 bits for four outputs, and one more for two. */
+/* Computes one pass without its rounding. The sums wrap only if values are beyond the limits. The
+ * fraction has FACTOR_BITS + 1 bits for four outputs, and one more for two. */
 template <int SIDE>
 static __device__ __forceinline__ void reduced_pass(const unsigned in[8], unsigned out[SIDE])
 {
@@ -37,7 +36,7 @@ static __device__ __forceinline__ void reduced_pass(const unsigned in[8], unsign
     }
 }
 
-/* Whether a pass for so many outputs takes input k. */
+/* Whether a pass for `side` outputs uses input k. */
 static constexpr __host__ __device__ bool takes(int side, int k)
 {
     return side == 4 ? k != 4 : k % 2 == 1 || k == 0;
@@ -48,7 +47,7 @@ static __device__ __forceinline__ unsigned descale(unsigned sum, int bits)
     return (unsigned)((int)(sum + (1u << (bits - 1))) >> bits);
 }
 
-/* Not zero: the value is not in -limit..limit - 1. */
+/* Returns a number that is not zero if the value is not in -limit..limit - 1. */
 static __device__ __forceinline__ unsigned exceeds(unsigned value, unsigned limit)
 {
     return (value + limit) & ~(2 * limit - 1);
@@ -79,8 +78,8 @@ dequantise(const uint4 &coefficients, const uint4 &quantisers, unsigned in[8], u
     }
 }
 
-/* Transforms a block. rows[y]: the samples of a row, a byte each. quantisers: column by column.
- * Returns whether a value is beyond the limits. */
+/* Transforms a block. rows[y] gets the samples of a row, a byte each. The quantisers are given
+ * column by column. Returns whether a value is beyond the limits. */
 template <int SIDE>
 static __device__ __forceinline__ bool transform(const uint4 *coefficients, int dc,
                                                  const uint4 *quantisers, unsigned rows[SIDE])
@@ -149,7 +148,7 @@ make_block(const struct strip_job &job, const struct strip_place &place,
 {
     const unsigned block = strip_block<WARP>(job.blocks, place, lane);
     const int x = (place.strip * WARP + lane) * SIDE, y = place.block_row * SIDE;
-    /* A plane has room for whole strips. */
+    /* A plane, which has edges, has room for whole strips. A gray picture may end earlier. */
     const int count = job.edges ? SIDE : job.out.width - x;
     unsigned rows[SIDE];
     const bool beyond =

@@ -1,5 +1,5 @@
-/* How the kernels that make pixels divide a group of pictures: a launch has jobs, a job has strips
- * of 16 blocks of 8 x 8 samples side by side, or of 32 smaller blocks, and a warp makes a strip. */
+/* Divides the work on a group's pixels: a launch has jobs; a job has strips of 16 blocks of 8 x 8
+ * samples side by side, or of 32 smaller blocks; a warp computes a strip. */
 #ifndef GF_CUDA_JPEG_STRIPS_CUH
 #define GF_CUDA_JPEG_STRIPS_CUH
 
@@ -47,17 +47,17 @@ struct surface {
 
 /* The work on a component of a picture, or on the whole picture. */
 struct strip_job {
-    unsigned first, end;   /* thread blocks */
+    unsigned first, end;   /* the job's first thread block, and the end of its thread blocks */
     int picture;           /* the index of the picture in the group */
-    int component, side;   /* side: samples across a block */
+    int component, side;   /* side: the samples across a block */
     struct divisor strips; /* the number of strips in a row */
     int block_rows;
     struct component_blocks blocks;
     struct surface out;       /* the pixels, or the samples of the component */
     struct surface planes[3]; /* the components to be upsampled */
     bool edges;               /* `out` is a plane that needs edges; see store_edges() */
-    /* For gf_jpeg_upsample(): the pixels for each sample of the planes, whether samples are
-     * filtered, and the colours. */
+    /* Members for gf_jpeg_upsample(): the pixels for each sample of the planes, whether samples are
+     * filtered, and whether colours are YCbCr. */
     int across[3], down[3];
     bool filtered, ycc;
 };
@@ -110,9 +110,9 @@ has_strip(const struct strip_job &job, const struct strip_place &place, const un
     return place.block_row < job.block_rows && !__any_sync(~0u, flags[job.picture]);
 }
 
-/* The index of the lane's block in the group; a strip has so many blocks. (Lanes 16 to 31 have the
- * blocks of lanes 0 to 15 where there are 16.) Blocks right of the picture are replaced by its last
- * one. */
+/* Returns the index in the group of the lane's block, in a strip of BLOCKS blocks. In a strip of
+ * 16, lanes 16 to 31 have the blocks of lanes 0 to 15. A block to the right of the picture is
+ * replaced by the last block of the row. */
 template <int BLOCKS = STRIP_BLOCKS>
 static __device__ __forceinline__ unsigned strip_block(const struct component_blocks &blocks,
                                                        const struct strip_place &place, int lane)

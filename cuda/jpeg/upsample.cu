@@ -49,7 +49,7 @@ static __device__ __forceinline__ int sample_at(const struct source &source, int
     return line[column];
 }
 
-/* Makes LANE_PIXELS pixels of a row from as many samples of each plane. */
+/* Converts as many samples of each plane to LANE_PIXELS pixels of a row. */
 static __device__ __forceinline__ void convert_samples(const struct strip_job &job, int x, int y)
 {
     unsigned samples[3], words[3];

@@ -75,9 +75,9 @@ struct gf_options {
                             * JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG
                             * is coded by the thread that needs it */
     uint64_t memory_bytes; /* limit of host memory for buffers, codecs, second pictures and whole
-                            * pictures; one that takes more is GF_ERROR_INPUT. 0: three quarters of
-                            * the machine's or the control group's memory, and for a decoder 1 GiB
-                            * or 16 KiB for each byte of the file */
+                            * pictures; a picture that needs more is GF_ERROR_INPUT. 0: three
+                            * quarters of the machine's or the control group's memory, and for a
+                            * decoder 1 GiB or 16 KiB for each byte of the file */
     uint64_t device_memory_bytes;    /* budget of device memory; 0: all free memory */
     uint64_t max_pixels;             /* a larger input, or a larger result of a filter, is
                                       * GF_ERROR_INPUT; 1 or more */
@@ -124,8 +124,8 @@ struct gf_options {
     double timeout_s; /* a picture that takes longer is GF_ERROR_INPUT; 0: no limit. One call of
                        * a codec's library, or a kernel, is not interrupted */
     uint64_t max_output_bytes; /* an output that would be larger is GF_ERROR_UNFIT; 0: no limit */
-    uint64_t formats; /* the formats that are read, bits 1 << enum gf_file_format, also of second
-                       * pictures; others are GF_ERROR_INPUT. 0: all */
+    uint64_t formats; /* the formats that are read, as bits 1 << enum gf_file_format, also of second
+                       * pictures; inputs of other formats are GF_ERROR_INPUT. 0: all */
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

@@ -1,6 +1,6 @@
 #include "base/device_ordinal.h"
 
-static int only = -1, count_of_all; /* -1: CUDA sees all devices */
+static int only = -1, count_of_all; /* the only device that CUDA sees; -1: CUDA sees all devices */
 
 void gf_device_see_only(int device, int count)
 {

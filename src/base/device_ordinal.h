@@ -1,5 +1,6 @@
-/* CUDA's numbers of devices. They differ from the program's where the program has hidden devices
- * from CUDA, since the driver starts every device that it sees. The library hides nothing. */
+/* CUDA's numbers of devices. They differ from the program's numbers if the program has hidden
+ * devices from CUDA, because the driver starts every device that it sees. The library hides
+ * nothing. */
 #ifndef GF_BASE_DEVICE_ORDINAL_H
 #define GF_BASE_DEVICE_ORDINAL_H
 
@@ -12,7 +13,7 @@ GF_C_BEGIN
 void gf_device_see_only(int device, int count);
 /* Returns CUDA's number of the device; -1: CUDA does not see the device. */
 int gf_device_ordinal(int device);
-/* Returns how many devices there are, where CUDA sees `seen` of them. */
+/* Returns the number of devices of which CUDA sees `seen`. */
 int gf_device_count_of(int seen);
 
 GF_C_END

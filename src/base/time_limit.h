@@ -1,6 +1,6 @@
-/* The time at which the picture of the calling thread must be done. Whoever begins a picture sets
- * the limit, and whoever starts a thread for a part of that picture sets it there, too. Everything
- * that may take long asks in between whether the time is up, and stops. */
+/* The time at which the picture of the calling thread must be done. The function that begins a
+ * picture sets the limit, and so does each thread that works on a part of the picture. Code that
+ * may take long asks in between whether the time is up, and stops. */
 #ifndef GF_BASE_TIME_LIMIT_H
 #define GF_BASE_TIME_LIMIT_H
 
@@ -8,14 +8,14 @@
 
 #include "gpufilter/status.h"
 
-/* A time of gf_now(); 0: there is no limit. */
+/* Returns the limit as a time of gf_now(); 0: there is none. */
 double gf_time_limit(void);
 void gf_time_limit_set(double at_s);
-/* How many seconds are left; INFINITY where there is no limit. */
+/* Returns the seconds that are left; INFINITY if there is no limit. */
 double gf_time_left(void);
 bool gf_time_is_up(void);
-/* GF_ERROR_INPUT where the time is up. The pipeline replaces the text by one that names the picture
- * and the option. */
+/* Returns GF_ERROR_INPUT if the time is up. The pipeline replaces the text by one that names the
+ * picture and the option. */
 enum gf_status gf_time_check(struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -116,8 +116,8 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
     return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
 }
 
-/* How many rows of the result take about part_ns by the filter's declaration, so that a dear filter
- * can be stopped within a band. */
+/* Returns how many rows of the result take about part_ns by the filter's declaration. A slow filter
+ * can so be stopped within a band. */
 static int rows_at_once(const struct gf_stage *stage)
 {
     const double part_ns = 50e6, ns = gf_stage_ns(stage, NULL, NULL, false);

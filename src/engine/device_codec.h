@@ -16,7 +16,7 @@ struct gf_device_file {
     unsigned char *data; /* NULL: the device does not decode it */
     size_t size, end;    /* end: the position in the file where the decoded picture ends */
     const struct gf_device_decoder *decoder;
-    int reduction; /* 1, or that of the source's pictures */
+    int reduction; /* 1, or the reduction of the source's pictures */
     union {
         struct gf_jpeg_header jpeg;
         struct gf_png_marked png;

@@ -20,7 +20,7 @@ struct gf_pass {
     const void *constants[GF_CUTS_MAX];
     bool decode_in_place; /* without stages: rows are decoded directly into the result */
     bool pass_through;    /* without stages: the sink reads the input's bands */
-    double time_limit_s;  /* see base/time_limit.h */
+    double time_limit_s;  /* the time limit of base/time_limit.h */
     bool first_on_host;   /* see gf_layout_first_stage_on_host() */
     pthread_mutex_t lock;
     pthread_cond_t can_read, can_filter, can_write; /* the conditions on which the reader, the

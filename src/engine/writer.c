@@ -26,7 +26,7 @@ enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error)
     enum gf_status status = gf_time_check(error);
     if (!status)
         status = pass->schedule->sink->finish(pass->schedule->sink, error);
-    if (!status) /* one call of an encoder may have taken all the time */
+    if (!status) /* one call of an encoder may have used up the time */
         status = gf_time_check(error);
     gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
     return status;

@@ -180,8 +180,9 @@ static enum gf_status judge(struct gf_icc icc, bool *sound)
 
 /* ---- the last verdicts, which are kept ---- */
 
-/* A verdict takes milliseconds, and the pictures of a batch have few profiles. The bytes are kept,
- * since somebody could make an unsound profile with the hash of a sound one. */
+/* The last verdicts on profiles. A verdict takes milliseconds, and the pictures of a batch have few
+ * profiles. The bytes are kept, since somebody could make an unsound profile with the hash of a
+ * sound one. */
 enum { VERDICTS = 8, VERDICT_BYTES_MOST = 64 << 10 };
 static struct verdict {
     struct gf_icc icc;

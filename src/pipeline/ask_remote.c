@@ -106,7 +106,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
         return status ? status : take_result(pipeline, task, plan, &result, error);
     if (outcome == GF_REMOTE_ABSENT)
         *error = (struct gf_error){0};
-    if (pipeline->remote->own) /* the caller has other devices */
+    if (pipeline->remote->own) /* the caller falls back to other devices */
         return outcome == GF_REMOTE_FAILED && status == GF_ERROR_DEVICE ? GF_ERROR_DEVICE
                                                                         : GF_ERROR_DEVICE_MEMORY;
     task->remote_failed = true;

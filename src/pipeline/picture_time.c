@@ -11,7 +11,8 @@ double gf_pipeline_begin_time(const struct gf_pipeline *pipeline)
     return outer;
 }
 
-/* A decoder whose input ends with the time takes the picture for a damaged one. */
+/* Replaces the error if the time is up: a decoder whose input ends with the time reports a damaged
+ * picture. */
 enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, enum gf_status status,
                                      struct gf_error *error)

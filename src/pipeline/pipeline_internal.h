@@ -161,9 +161,9 @@ struct gf_remote {
                                      struct gf_remote_result *, enum gf_status *,
                                      struct gf_error *error);
     void (*close)(struct gf_remote *);
-    /* The process belongs to this run alone, and its device counts as the run's own. Where it
-     * fails, so does the picture, with GF_ERROR_DEVICE; with GF_ERROR_DEVICE_MEMORY it has only not
-     * done this picture. */
+    /* The process belongs to this run alone, and its device counts as the run's own. If the device
+     * fails, the picture fails with GF_ERROR_DEVICE. With GF_ERROR_DEVICE_MEMORY only this picture
+     * fails. */
     bool own;
 };
 

@@ -108,7 +108,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Gives the output the pipeline's options. */
+/* Sets the output's limits from the pipeline's options. */
 void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output);
 
 /* Attempts the whole chain once, from a source or, if `source` is NULL, from task->image_in. */
@@ -145,11 +145,10 @@ uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);
 /* Returns the memory that options.memory_bytes leaves for bands if the picture needs `taken` other
  * bytes. */
 uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken);
-/* Begins the time that the picture may take, and returns the thread's limit before it, which
- * gf_time_limit_set() gives back in the end. */
+/* Begins the time that the picture may take. Returns the thread's previous limit, which the caller
+ * restores at the end by gf_time_limit_set(). */
 double gf_pipeline_begin_time(const struct gf_pipeline *pipeline);
-/* Gives a picture that has failed when its time was up a message that says so. Returns its status.
- */
+/* Replaces the message of a picture that has failed if its time is up. Returns its status. */
 enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, enum gf_status status,
                                      struct gf_error *error) GF_CHECKED;
@@ -180,11 +179,11 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
 /* Filters the picture, with further attempts if the device fails. */
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error) GF_CHECKED;
-/* Checks the options and takes them for the next picture. */
+/* Checks the options and uses them from the next picture on. */
 enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
                                        const struct gf_options *options,
                                        struct gf_error *error) GF_CHECKED;
-/* Does so, and parses the chain. */
+/* Does what gf_pipeline_set_options() does, and parses the chain. */
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,
                                      struct gf_error *error) GF_CHECKED;

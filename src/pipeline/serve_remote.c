@@ -51,8 +51,8 @@ static enum gf_status open_files(const struct gf_remote_work *work, struct gf_pi
                                     &task->input, error);
 }
 
-/* A client that sends many pictures sends one chain. The chain is kept, and the constants of the
- * last plan with it, unless it names files. */
+/* A client sends many pictures with one chain. The chain is therefore kept, with the constants of
+ * the last plan, unless it names files. */
 static enum gf_status configure(struct gf_pipeline *pipeline, const struct gf_remote_work *work,
                                 const struct gf_options *options, struct gf_error *error)
 {

@@ -96,7 +96,7 @@ static bool is_servers_own(enum gf_status status)
            status == GF_ERROR_LIBRARY;
 }
 
-/* Of the connections to a process of this run's own, only one tells of the process's failure. */
+/* If a process of this run's own fails, only one of the connections to it reports that. */
 static enum gf_remote_outcome fail_once(const struct link *link)
 {
     const bool told = link->base.own && atomic_exchange(&link->peer->failed, true);

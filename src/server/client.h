@@ -19,13 +19,13 @@ bool gf_server_present(int device);
  * size. */
 bool gf_server_may_run(const char *chain, const struct gf_options *options);
 
-/* Whether processes of this run's own may do all its pictures. Beyond the above, they may not if
- * the run limits its memory, or if the chain names files, which each request would read anew. */
+/* Whether processes of this run's own may filter all its pictures. They may not, either, if the run
+ * limits its memory, or if the chain names files, which each request would read anew. */
 bool gf_server_may_run_all(const char *chain, const struct gf_options *options);
 
-/* ---- a server that is at the other end of a socket ---- */
+/* ---- a server at the other end of a socket ---- */
 
-/* The server that connections belong to. */
+/* The server of one or more connections. */
 struct gf_server_peer {
     char name[40]; /* the server's name for messages */
     atomic_bool failed;
@@ -35,7 +35,7 @@ struct gf_server_peer {
 bool gf_server_say_hello(int socket, enum gf_server_wish wish, int device,
                          const struct gf_server_identity *identity);
 /* Waits for the answer, and returns a connection to a process of this run's own, which owns the
- * socket; NULL, with the socket closed: the process does not take work. */
+ * socket. Returns NULL and closes the socket if the process does not accept work. */
 struct gf_remote *gf_server_link(int socket, struct gf_server_peer *peer);
 
 /* ---- the server itself ---- */

@@ -24,7 +24,7 @@ struct gf_helper {
     int device;
     struct sockaddr_un address;
     socklen_t address_size;
-    int talk; /* a connection that is greeted when the helper is awake */
+    int talk; /* a connection that receives a greeting when the helper has started */
     enum gf_helper_state state;
     struct gf_server_peer peer;
     struct gf_server_identity identity;
@@ -38,7 +38,7 @@ static bool names(const char *entry, const char *variable)
 
 struct environment {
     char **entry;
-    char parent[60], *visible; /* entries that differ from this process's */
+    char parent[60], *visible; /* the entries that differ from this process's environment */
 };
 
 static void environment_free(struct environment *environment)
@@ -47,7 +47,8 @@ static void environment_free(struct environment *environment)
     free(environment->visible);
 }
 
-/* This process's environment, with the user's list of GPUs. False: out of memory. */
+/* Copies this process's environment, with the user's list of GPUs. Returns false when out of
+ * memory. */
 static bool environment_make(struct environment *environment)
 {
     const char *const visible = gf_visible_variable();
@@ -74,8 +75,8 @@ static bool environment_make(struct environment *environment)
 
 /* ---- start and end ---- */
 
-/* Opens a socket that listens at a name that the kernel chooses; -1: it cannot. No descriptor of
- * standard input or output is used. */
+/* Opens a socket that listens at a name that the kernel chooses. Returns -1 after a failure. The
+ * descriptor is not one of standard input or output. */
 static int open_listener(struct gf_helper *helper)
 {
     enum { BACKLOG = 300, FIRST_FREE = 3 };
@@ -135,7 +136,8 @@ struct gf_helper *gf_helper_start(const struct gf_helper_settings *settings)
     helper->talk = listener < 0 ? -1 : connect_to(helper);
     helper->process = helper->talk < 0 ? -1 : spawn(settings, listener);
     if (listener >= 0)
-        close(listener); /* the helper's alone: connections end when the helper does */
+        close(listener); /* the helper alone has the listener, so that connections end when the
+                          * helper does */
     if (helper->process > 0)
         return helper;
     if (helper->talk >= 0)

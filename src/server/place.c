@@ -86,19 +86,19 @@ bool gf_server_is_helper(void)
         return false;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (atol(parent) != (long)getppid())
-        _exit(0); /* the parent has ended already */
+        _exit(0); /* the parent has already ended */
     return true;
 }
 
-/* Whether a service manager hands over a listening socket, as sd_listen_fds(3) defines it. */
+/* Whether a service manager hands over a listening socket, as sd_listen_fds(3) describes. */
 static bool is_activated(void)
 {
     const char *const process = getenv("LISTEN_PID"), *const count = getenv("LISTEN_FDS");
     return process && count && atol(process) == (long)getpid() && atoi(count) == 1;
 }
 
-/* The listening socket of a service manager, or of the process that a helper works for; -1: there
- * is none. */
+/* Returns the listening socket of a service manager, or of the process that a helper works for; -1:
+ * there is none. */
 static int handed_over(void)
 {
     int type = 0, listens = 0;

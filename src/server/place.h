@@ -22,15 +22,15 @@ struct gf_server_place {
     char name[40];              /* the name of the socket in the folder; "" if the socket belongs to
                                  * another process */
 };
-/* The variable that tells a helper (helper.h) the number of the process that it works for. */
+/* The environment variable that holds the number of the process that a helper (helper.h) works
+ * for. */
 #define GF_HELPER_VARIABLE "GPUFILTER_HELPER_OF"
-/* Whether this process is a helper. From the first such call on it is killed when its parent ends.
- */
+/* Whether this process is a helper. After the first such call a helper is killed when its parent
+ * ends. */
 bool gf_server_is_helper(void);
 
 /* Takes the place of the server of this build, or the socket that systemd or a helper's parent
- * hands over.
- * GF_ERROR_USAGE: there is a server already. Nobody can connect yet. */
+ * hands over. Returns GF_ERROR_USAGE if there is a server already. Clients cannot connect yet. */
 enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *place,
                                     struct gf_error *error) GF_CHECKED;
 /* Lets clients connect from now on. Replaces a stale socket. */

@@ -61,7 +61,8 @@ struct gf_server {
     double work_s, beat_s, full_s; /* the times of the end of the last work, of the next beat, and
                                     * from which clients are accepted again */
     bool ending;
-    bool helps; /* the only client is this process's parent, whose connections may rest */
+    bool helps; /* the server is a helper: its only client is the parent, whose connections may be
+                 * idle */
     struct gf_error failure; /* the device has failed, so that the server ends */
     /* The lock guards the members below. */
     pthread_mutex_t lock;

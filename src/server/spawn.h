@@ -4,9 +4,9 @@
 
 #include <sys/types.h>
 
-/* Runs this program with these arguments and this environment. It keeps nothing of this process, no
- * file, no folder, no terminal, no signals, except the descriptor `handed`, which becomes its
- * descriptor 3; -1: none. Returns the process, or -1. */
+/* Runs this program with these arguments and this environment. The new process gets no file,
+ * folder, terminal or signal setting of this process, except the descriptor `handed`, which becomes
+ * its descriptor 3; -1: none. Returns the process, or -1. */
 pid_t gf_server_spawn(char *const *arguments, char *const *environment, int handed);
 
 #endif

@@ -12,7 +12,7 @@ enum { GPUS_MOST = 64, NAME_SIZE = 48 };
 
 const char *gf_visible_root = "";
 
-/* Names by which CUDA_VISIBLE_DEVICES can select GPUs, in CUDA's order of them. */
+/* The names by which CUDA_VISIBLE_DEVICES can select GPUs, in CUDA's order. */
 struct names {
     char name[GPUS_MOST][NAME_SIZE];
     int count;
@@ -22,7 +22,7 @@ struct names {
 
 struct board {
     char uuid[NAME_SIZE];
-    int minor; /* the number of its device node; -1: not known */
+    int minor; /* the minor number of the GPU's device node; -1: not known */
     bool excluded;
 };
 
@@ -43,7 +43,7 @@ static struct board read_board(const char *bus)
     return board;
 }
 
-/* Whether this process may use the GPU: a container may show it without its device node. */
+/* Whether this process may use the GPU. A container may show a GPU without its device node. */
 static bool has_node(const struct board *board)
 {
     char path[200];
@@ -51,7 +51,7 @@ static bool has_node(const struct board *board)
     return !access(path, R_OK | W_OK);
 }
 
-/* Whether the GPU is divided into instances, which CUDA numbers in a way of its own. */
+/* Whether the GPU is divided into instances, which CUDA numbers in its own way. */
 static bool is_divided(const struct board *board)
 {
     char path[200];
@@ -66,7 +66,8 @@ static bool is_divided(const struct board *board)
     return any;
 }
 
-/* Finds the UUIDs of all GPUs that this process may use. False: they are not known for sure. */
+/* Finds the UUIDs of all GPUs that this process may use. Returns false if they are not known for
+ * sure. */
 static bool find_boards(struct names *uuids)
 {
     char path[200];
@@ -102,12 +103,13 @@ static enum answer selects_by_number(const char *entry, int gpus)
     return atoi(entry) < gpus ? YES : NO;
 }
 
-/* Whether the entry is the UUID of a GPU, or its beginning. */
+/* Whether the entry is the UUID of a GPU, or the beginning of a UUID. */
 static enum answer selects_by_uuid(const char *entry, const struct names *uuids)
 {
     int found = 0;
     for (int i = 0; i < uuids->count; i++) {
-        if (!*uuids->name[i] || strchr(uuids->name[i], '?')) /* the GPU is asleep */
+        if (!*uuids->name[i] || strchr(uuids->name[i], '?')) /* the driver has not read the GPU's
+                                                              * UUID yet */
             return UNKNOWN;
         found += !strncmp(uuids->name[i], entry, strlen(entry));
     }
@@ -123,8 +125,8 @@ static bool is_listed(const struct names *names, const char *name)
     return false;
 }
 
-/* Reads the user's list as CUDA does: the first entry that selects no GPU ends it. False: only CUDA
- * knows what the list means. */
+/* Reads the user's list as CUDA does: the first entry that selects no GPU ends the list. Returns
+ * false if only CUDA knows what the list means. */
 static bool read_list(const char *list, const struct names *uuids, struct names *names)
 {
     const char *at = list;
@@ -149,8 +151,8 @@ static bool read_list(const char *list, const struct names *uuids, struct names 
     }
 }
 
-/* Finds the names of the GPUs that CUDA sees. Without a list CUDA sees all GPUs in the order in
- * which it numbers them for a list, too. */
+/* Finds the names of the GPUs that CUDA sees. Without a list CUDA sees all GPUs, in the order of
+ * their numbers. */
 static void find_visible(struct names *names)
 {
     const char *const list = gf_visible_variable();
@@ -174,7 +176,7 @@ int gf_visible_count(void)
 static struct {
     bool done;
     int device;
-    char *variable; /* the user's; NULL: it was not set */
+    char *variable; /* the user's value; NULL: the variable was not set */
 } hidden;
 
 const char *gf_visible_variable(void)
@@ -189,7 +191,7 @@ bool gf_visible_hide_others(int device)
     if (hidden.done)
         return hidden.device == device;
     find_visible(&names);
-    /* The driver's first GPU keeps its number, even where the others are not known. */
+    /* The driver's first GPU keeps its number, even if the others' names are not known. */
     const char *const name = device < names.count ? names.name[device]
                              : !device && !list   ? "0"
                                                   : NULL;

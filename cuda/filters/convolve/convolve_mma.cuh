@@ -66,8 +66,8 @@ static __device__ __forceinline__ unsigned weights_of(const convolve_mma_args &a
     return word;
 }
 
-/* A lane's part of W_i: first 32 columns, of which lane t has eight neighbouring ones, then 16
- * columns. */
+/* A lane's part of W_i: first of 32 columns, of which the lane has eight neighbouring ones, then of
+ * 16 columns. */
 struct convolve_matrix {
     unsigned pair[4], last[2];
 };

@@ -32,9 +32,9 @@ template <int RADIUS> struct tree_memory<uint16_t, RADIUS> {
     uint32_t nibbles[NIBBLES / 2][COLUMNS];
 };
 
-/* The number of results of a block. In large windows sums take most of the time, so that all lanes
- * of a warp should have a result; in small windows every column that can have a result computes
- * one. */
+/* The number of results of a block. With large windows sums take most of the time, so that all
+ * lanes of a warp should have a result. With small windows every column that can have a result
+ * computes one. */
 template <int RADIUS>
 constexpr int RESULTS = RADIUS < 7 ? COLUMNS - 2 * RADIUS : (COLUMNS - 2 * RADIUS) / WARP *WARP;
 

@@ -77,8 +77,8 @@ enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
 
 struct gf_archive_writer; /* opaque */
 /* Opens an archive for writing. A file becomes visible at gf_archive_commit(); standard output gets
- * each member at once. An archive that holds more than options->max_output_bytes, before it is
- * packed, is GF_ERROR_UNFIT. */
+ * each member at once. Writing returns GF_ERROR_UNFIT if the archive, before it is packed, exceeds
+ * options->max_output_bytes. */
 enum gf_status gf_archive_writer_open(const char *argument, const struct gf_options *options,
                                       struct gf_archive_writer **writer,
                                       struct gf_error *error) GF_CHECKED;

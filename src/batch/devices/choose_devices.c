@@ -30,7 +30,8 @@ static void choose_queues(size_t pictures, bool device_codec)
     set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
 }
 
-/* The driver starts every device that it sees. Where only one is used, the others are hidden. */
+/* Starts the devices. The driver starts every device that it sees. If only one is used, the others
+ * are hidden from it. */
 static void start_devices(const int *device, int devices)
 {
     if (devices == 1)
@@ -64,7 +65,7 @@ void gf_batch_choose_queues(const struct gf_batch_request *request)
                                          gf_file_format_named(request->inputs->item[0].path)));
 }
 
-/* Whether helpers may work further devices. */
+/* Whether helpers (src/server/helper.h) may run further devices. */
 static bool may_use_helpers(const struct gf_batch_request *request)
 {
     return request->helpers && !request->more_outputs && !gf_batch_writes_stdout(request) &&
@@ -72,7 +73,7 @@ static bool may_use_helpers(const struct gf_batch_request *request)
            gf_server_may_run_all(request->chain, &request->options);
 }
 
-/* Devices after the first wait until it is known whether they are needed. */
+/* Starts the first device. Later devices wait until it is known whether they are needed. */
 void gf_batch_begin_devices(const struct gf_batch_request *request)
 {
     if (request->dry_run || request->inputs->count < 2 || request->open || !asks_for_cuda(request))
@@ -117,10 +118,13 @@ void gf_batch_drop_server(struct gf_batch_devices *devices)
 }
 
 /* Lists the devices that the run may use. Without helpers all devices would be started before the
- * first picture, which only long runs are worth. */
+ * first picture, which only pays in long runs. */
 static void list_devices(const struct gf_batch_request *request, struct gf_batch_devices *devices)
 {
-    enum { LONG_RUN = 8 }; /* an estimate may be several times too long */
+    enum {
+        LONG_RUN = 8
+    }; /* a long run's estimate exceeds so many starts, since an estimate may be
+        * several times too long */
     const bool helpers = devices->expected > 0 && may_use_helpers(request);
     const double more_s = 1e-3 * gf_figure(request->figures, GF_FIGURE_CUDA_MORE),
                  cuda_s = devices->choice.cuda_s;
@@ -157,7 +161,7 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
     }
     devices->expected = look->expected ? look->expected : pictures;
     if (!look->expected && gf_archive_named(request->inputs->item[0].path))
-        devices->expected = 0; /* nobody knows how long the archive is */
+        devices->expected = 0; /* 0: the length of the archive is not known */
     list_devices(request, devices);
     int index[GF_BATCH_DEVICES_MAX];
     for (int i = 0; i < devices->here; i++)
@@ -174,7 +178,8 @@ static int count_devices(const char **why)
     return visible ? visible : gf_device_count(why);
 }
 
-/* Checks that the devices exist. Device 0 is not counted: its start tells whether it is there. */
+/* Checks that the devices exist. Device 0 is not counted, since its start tells whether it
+ * exists. */
 enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error)

@@ -20,7 +20,7 @@ struct sample {
     /* The present output. For each picture all outputs follow one another. */
     struct gf_batch_output output;
     const struct gf_chain *chain; /* the chain of the present output */
-    bool awake;                   /* the GPU that would process the pictures is awake */
+    bool awake;                   /* the GPU that would process the pictures has been started */
     int decoded;     /* the sum of the reductions at which earlier outputs decode this picture */
     size_t pictures; /* the number of pictures of the whole batch */
     int processors;
@@ -112,8 +112,8 @@ static void add_codec(struct sample *sample, enum gf_figure_id figure, double ti
         *sum_alone_ns += work;
 }
 
-/* Returns the GPU's time for a file's picture, whose file has so many pixels and is decoded or
- * encoded by the GPU, or whose own pixels the GPU copies. */
+/* Returns the GPU's time for a file's picture: for decoding or encoding the file, which has
+ * `pixels` pixels, or for copying the picture's own pixels. */
 static double copy_ns(struct sample *sample, struct gf_format format, double pixels, bool codes,
                       enum gf_figure_id coder, enum gf_figure_id copy)
 {
@@ -130,8 +130,8 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     const enum gf_file_format out = output_format(&sample->output, look->file);
     const double read = (double)look->width * look->height,
                  written = (double)plan->out.width * plan->out.height,
-                 /* the part of the work of decoding that a reduced picture takes, on the CPU and on
-                  * the GPU: the codes are decoded in full */
+                 /* The part of the work of decoding that remains for a reduced picture, on the CPU
+                  * and on the GPU. The codes are decoded in full. */
         reduced = look->reduction > 1 ? 0.7 : 1;
     /* Outputs that use the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;

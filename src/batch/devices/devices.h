@@ -13,9 +13,9 @@ enum {
     GF_BATCH_MANY_WORKERS = 96
 };
 
-/* From this number of pictures on, settings that make the start longer pay off. On an H200 150 PNGs
- * of 1080p took 407 ms with 96 workers and 340 ms with 32; 4,000 took 1.73 s and 2.03 s; 16,000
- * JPEGs through blur=2,equalize took 1.54 s and 1.89 s. */
+/* The number of pictures from which settings pay off that make the start longer. On an H200 150
+ * PNGs of 1080p took 407 ms with 96 workers and 340 ms with 32; 4,000 took 1.73 s and 2.03 s;
+ * 16,000 JPEGs through blur=2,equalize took 1.54 s and 1.89 s. */
 enum { GF_BATCH_MANY_PICTURES = 1500 };
 
 struct gf_helper;
@@ -23,19 +23,19 @@ struct gf_helper;
 struct gf_batch_device {
     int index;   /* the number of the device, as in cuda:N */
     bool failed; /* the device has failed, and no worker uses it any more */
-    /* of a device that a helper works: */
-    bool awake;               /* its workers have been started */
-    bool wanted;              /* it shall be started, whatever is left to do */
-    struct gf_helper *helper; /* NULL: not started */
+    /* The members about a device that a helper runs. */
+    bool awake;               /* the helper's workers have been started */
+    bool wanted;              /* the device is to be started, whatever is left to do */
+    struct gf_helper *helper; /* the device's helper; NULL: not started */
 };
 
 /* The devices of a batch. All zeros mean the CPU. */
 struct gf_batch_devices {
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int count;
-    int here; /* so many of them belong to this process; helpers (src/server/helper.h) work the
-               * others, where they are started at all */
-    size_t expected; /* the number of inputs, which for an archive is estimated */
+    int here; /* the number of devices that this process runs; helpers (src/server/helper.h) run the
+               * later ones, if these are started at all */
+    size_t expected; /* the number of inputs; for an archive, an estimate */
     struct gf_cost_choice choice;
     enum gf_cost_server server; /* the server that was found, even if it is not used */
     struct gf_remote *remote;   /* the server that runs the only input; NULL: there is none */
@@ -63,7 +63,7 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error) GF_CHECKED;
 
-/* The most workers that the limit of open files allows. */
+/* Returns the most workers that the limit of open files allows. */
 int gf_batch_most_workers(void);
 /* Sets the options of a worker's pipeline and opens the memory budget; returns the number of
  * workers on the CPU or on this process's devices for `pictures` pictures. */

@@ -67,8 +67,8 @@ struct gf_batch_request {
     /* The CUDA devices that share the work. If there is none, options.device decides. */
     const int *device;
     int devices;
-    bool helpers;      /* processes of this run's own may work the devices after the first; without
-                        * named devices, GF_DEVICE_AUTO may then use all */
+    bool helpers;      /* helper processes may run the devices after the first; if no devices are
+                        * named, GF_DEVICE_AUTO may then use all */
     int server;        /* enum gf_server_use, for a single input's picture */
     int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;

@@ -1,12 +1,13 @@
-/* Starts devices after the first while the run is at work, where the rest of the work pays for it.
- * Each is worked by a process of its own, which its workers in this process hand their pictures. */
+/* Starts devices after the first during the run, if the rest of the work pays for it. A helper
+ * process runs each device; the device's workers in this process send it their pictures. */
 #include <sys/resource.h>
 
 #include "base/cpu.h"
 #include "batch/workers/workers.h"
 #include "server/helper.h"
 
-static const double never_s = 3600, look_s = 0.01, /* while a helper starts */
+static const double never_s = 3600, look_s = 0.01, /* look_s: the time between two looks while a
+                                                    * helper starts */
     window_s = 0.25, long_window_s = 1;
 enum { WINDOW_PICTURES = 16, LONG_RUN = 8 };
 
@@ -22,7 +23,8 @@ int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here)
 
 bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, double start_s)
 {
-    const double busy_most = 0.8; /* busier processors would not keep another device at work */
+    const double busy_most = 0.8; /* if the processors are busier, they cannot keep another device
+                                   * busy */
     return pace->inputs_a_second > 0 && (double)left / (pace->inputs_a_second * awake) > start_s &&
            pace->busy * awake < busy_most;
 }
@@ -46,7 +48,7 @@ static void begin_window(struct gf_batch *batch)
         .begin_s = gf_now(), .processor_s = processor_s(batch), .taken = batch->next};
 }
 
-/* Measures the pace, once enough has been done since the window began. The first pictures wait for
+/* Measures the pace when enough has been done since the window began. The first pictures wait for
  * the device, and do not count. */
 static void measure_pace(struct gf_batch *batch, int awake)
 {
@@ -64,8 +66,8 @@ static void measure_pace(struct gf_batch *batch, int awake)
     begin_window(batch);
 }
 
-/* Before the pace is known, a long estimate decides for the second device. An estimate may be
- * several times too long. */
+/* Whether another device pays. Before the pace is known, a long estimate decides for the second
+ * device, since an estimate may be several times too long. */
 static bool pays(const struct gf_batch *batch, int awake)
 {
     const double start_s = 1e-3 * gf_figure(batch->request->figures, GF_FIGURE_CUDA_MORE);
@@ -96,14 +98,14 @@ static void start_helper(struct gf_batch *batch, struct gf_batch_device *device)
         fail_device(batch, device);
 }
 
-/* Starts the workers of a device that has become awake. */
+/* Starts the workers of a device that has started. */
 static void join(struct gf_batch *batch, int number)
 {
     struct gf_batch_device *const device = &batch->devices.device[number];
     const int workers = batch->workers_of_helper,
               first = batch->workers_here + (number - batch->devices.here) * workers;
     device->awake = true;
-    batch->window.begin_s = 0; /* what is done from now on shows another pace */
+    batch->window.begin_s = 0; /* the pace changes from here on */
     (void)gf_batch_start_workers(batch, first, first + workers);
     pthread_cond_broadcast(&batch->changed);
     if (batch->request->verbose)
@@ -112,7 +114,7 @@ static void join(struct gf_batch *batch, int number)
                       gf_now() - batch->begin_s, batch->state.pictures);
 }
 
-/* Looks after one device: starts it where a worker wants it, and lets it join when it is awake. */
+/* Starts a device if a worker wants it, and starts its workers when it has started. */
 static void attend_device(struct gf_batch *batch, int number)
 {
     struct gf_batch_device *const device = &batch->devices.device[number];
@@ -127,7 +129,7 @@ static void attend_device(struct gf_batch *batch, int number)
         join(batch, number);
 }
 
-/* Whether a helper could still be of use. */
+/* Whether a helper could still be useful. */
 static bool has_use(const struct gf_batch *batch)
 {
     bool wanted = false;
@@ -148,8 +150,8 @@ static struct gf_batch_device *sleeping_device(struct gf_batch *batch)
     return NULL;
 }
 
-/* The driver starts one GPU after another even for different processes: one helper starts at a
- * time, so that the first of them joins soon. */
+/* One helper starts at a time. The driver starts one GPU after another, even for different
+ * processes; in this way the first of them joins soon. */
 double gf_batch_attend_helpers(struct gf_batch *batch)
 {
     const int here = batch->devices.here;

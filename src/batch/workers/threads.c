@@ -1,4 +1,4 @@
-/* The calling thread of a batch, which starts the workers and waits for them. */
+/* Runs the calling thread of a batch, which starts the workers and waits for them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static enum gf_status run_workers(struct gf_batch *batch, const struct gf_batch_
     if (!started && supply->attend)
         return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
     if (!started)
-        gf_batch_run_worker(&batch->worker[0]); /* the calling thread does the work */
+        gf_batch_run_worker(&batch->worker[0]); /* the calling thread itself does the work */
     if (supply->attend)
         return supply->attend(supply->context, error);
     wait_for_workers(batch);

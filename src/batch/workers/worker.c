@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "batch/workers/workers.h"
 
-/* Finds out which outputs of the worker's input are to be made; false if none is. */
+/* Finds out which outputs of the worker's input are to be made. Returns false if there is none. */
 static bool begin_results(struct gf_batch_worker *worker)
 {
     bool any = false;
@@ -33,8 +33,8 @@ static bool begin_results(struct gf_batch_worker *worker)
     return any;
 }
 
-/* Returns the output that tells how the picture ended: the first that failed, else the first that
- * was done, else the first. */
+/* Returns the output that tells how the picture ended: the first output that failed, else the first
+ * that was done, else the first. */
 static const struct gf_batch_result *telling_result(const struct gf_batch_worker *worker)
 {
     const struct gf_batch_result *telling = &worker->result[0];
@@ -93,7 +93,8 @@ void gf_batch_close_worker(struct gf_batch_worker *worker)
 static void end_worker(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
-    /* The end of the process frees the memory of a device faster. */
+    /* The pipeline of a device is not closed if the process ends, since that frees the device's
+     * memory faster. */
     if (!batch->request->process_ends || worker->device < 0)
         gf_pipeline_close(worker->pipeline);
     for (int k = 0; k < gf_batch_outputs(batch->request); k++)

@@ -47,8 +47,8 @@ static enum gf_status open_outputs(struct gf_batch_worker *worker, const struct 
     return gf_pipeline_open_outputs(output, count, &worker->pipeline, error);
 }
 
-/* Returns the number of the device of this process that the worker uses, or falls back to where it
- * belongs to a helper. */
+/* Returns the index of the worker's device in this process. A worker of a helper gets the device to
+ * which it falls back. */
 static int own_device_index(const struct gf_batch_worker *worker)
 {
     const struct gf_batch_devices *const devices = &worker->batch->devices;
@@ -57,8 +57,8 @@ static int own_device_index(const struct gf_batch_worker *worker)
     return devices->device[worker->device < devices->here ? worker->device : 0].index;
 }
 
-/* Connects the worker to the process that is to do its pictures, for a pipeline that then owns the
- * connection; NULL: this process does them. Only one worker has the server. */
+/* Connects the worker to the process that filters its pictures. The pipeline then owns the
+ * connection. Returns NULL if this process filters them. Only one worker uses the server. */
 static struct gf_remote *connect_worker(struct gf_batch_worker *worker)
 {
     struct gf_batch_devices *const devices = &worker->batch->devices;
@@ -114,8 +114,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     return status;
 }
 
-/* Lets the calling thread start a helper, and waits until it is awake; false: it does not start.
- * The caller holds the lock. */
+/* Makes the calling thread start a helper, and waits until it has started. Returns false if it does
+ * not start. The caller holds the lock. */
 static bool wake_device(struct gf_batch *batch, int number)
 {
     struct gf_batch_device *const device = &batch->devices.device[number];
@@ -126,8 +126,8 @@ static bool wake_device(struct gf_batch *batch, int number)
     return device->awake && !device->failed;
 }
 
-/* Returns the next device that still works, counted from the worker's own device; a device that is
- * asleep is woken only if neither another works nor the CPU may. -1: there is none. The caller
+/* Returns the next device that still works, counted from the worker's own device; -1: there is
+ * none. A helper is started only if no other device works and the CPU must not be used. The caller
  * holds the lock. */
 static int other_device(const struct gf_batch_worker *worker)
 {
@@ -171,7 +171,8 @@ static bool change_device(struct gf_batch_worker *worker, enum gf_status failure
         pthread_mutex_unlock(&batch->lock);
     } else if (worker->device >= batch->devices.here) {
         pthread_mutex_lock(&batch->lock);
-        device = batch->devices.device[0].failed ? -1 : 0; /* does what the helper has not done */
+        device = batch->devices.device[0].failed ? -1 : 0; /* the device that processes what the
+                                                            * helper has not done */
         pthread_mutex_unlock(&batch->lock);
     }
     if (device < 0 && !batch->devices.falls_back)
@@ -200,7 +201,7 @@ static void return_to_device(struct gf_batch_worker *worker)
             worker->assigned_device = device;
     }
     pthread_mutex_unlock(&batch->lock);
-    /* A pipe can neither be handed to a helper nor read again. */
+    /* A pipe cannot be sent to a helper, and cannot be read again. */
     const bool helped = worker->assigned_device >= batch->devices.here;
     use_device(worker,
                helped && !worker->member.data && gf_input_named_is_stream(worker->input->path)

@@ -27,13 +27,13 @@ struct gf_batch_item {
     enum gf_outcome outcome;
 };
 
-/* What one device was seen to do. */
+/* The pace of one device, as measured. */
 struct gf_batch_pace {
     double inputs_a_second; /* 0: not known */
-    double busy;            /* the part of all processors' time that it takes meanwhile */
+    double busy;            /* the part of all processors' time that this pace takes */
 };
 
-/* What has been done since a time, which gives the pace. */
+/* The work since a time; the pace is computed from it. */
 struct gf_batch_window {
     double begin_s; /* 0: no picture is done yet */
     double processor_s;
@@ -55,8 +55,8 @@ struct gf_batch {
     struct gf_schedule_progress progress; /* the progress of a single input */
     pthread_mutex_t lock;                 /* guards the members below, and the devices */
     pthread_cond_t changed;
-    /* positions in the shard: the next input to take and the next one to report; for an archive
-     * `next` counts the pictures that workers have taken */
+    /* The positions in the shard of the next input to take and of the next input to report. For an
+     * archive `next` counts the pictures that workers have taken. */
     size_t next, reported;
     int working;                    /* the number of workers that run */
     struct gf_batch_worker *worker; /* the workers on the CPU or on this process's devices, then the
@@ -90,7 +90,7 @@ struct gf_batch_worker {
     struct gf_batch *batch;
     const struct gf_batch_supply *supply;
     pthread_t thread;
-    bool started; /* the thread */
+    bool started; /* whether the thread has been started */
     /* The device that the worker belongs to, and the device that its pipeline is open on: indices
      * of the batch's devices; -1: the CPU. */
     int assigned_device, device;
@@ -135,28 +135,30 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
 /* Runs `workers` workers until the inputs of the shard are done. */
 enum gf_status gf_batch_work_on_shard(struct gf_batch *batch, int workers,
                                       struct gf_error *error) GF_CHECKED;
-/* A worker's life (worker.c): batch->worker[number] is opened, runs until the supply is empty, in a
- * thread or in the caller's, and is closed. */
+/* The steps of a worker (worker.c): batch->worker[number] is opened; it runs, in a thread or in the
+ * caller's, until the supply is empty; it is closed. */
 enum gf_status gf_batch_open_worker(struct gf_batch *batch, const struct gf_batch_supply *supply,
                                     int number, struct gf_error *error) GF_CHECKED;
 void gf_batch_run_worker(struct gf_batch_worker *worker);
 void gf_batch_close_worker(struct gf_batch_worker *worker);
-/* Starts the threads of the workers first .. end-1, as far as the system allows; returns their
- * number. The caller holds the lock. */
+/* Starts the threads of the workers first .. end - 1, or as many as the system allows. Returns
+ * their number. The caller holds the lock. */
 int gf_batch_start_workers(struct gf_batch *batch, int first, int end);
 
-/* ---- devices that helpers work (more_devices.c) ---- */
+/* ---- devices that helpers run (more_devices.c) ---- */
 
-/* Returns how many workers each helper has, where this process's devices have so many. */
+/* Returns how many workers each helper has if this process's devices have `workers_here`
+ * workers. */
 int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here);
 /* Starts helpers as they are needed, and the workers of started helpers. The calling thread calls
  * this function with the lock held. Returns after how many seconds it is to be called again. */
 double gf_batch_attend_helpers(struct gf_batch *batch);
-/* Ends all helpers, once the workers have ended. */
+/* Ends all helpers after the workers have ended. */
 void gf_batch_end_helpers(struct gf_batch *batch);
 
-/* Whether another device pays for its start, where `awake` devices of that pace have `left` inputs
- * left to do, and another is worth its start for a rest of start_s. */
+/* Whether another device pays for its start, if `awake` devices of this pace have `left` inputs
+ * left to do. It pays if these devices need more than start_s for the rest, and the processors can
+ * keep another device busy. */
 bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, double start_s);
 
 /* Calls request->tick. The caller holds the lock. */

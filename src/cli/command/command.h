@@ -116,7 +116,8 @@ enum gf_option_type {
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
     GF_OPTION_NUMBER, /* double, least..greatest */
     GF_OPTION_CHOICE, /* int */
-    GF_OPTION_SET,    /* uint64_t, bits 1 << value of several choices, with commas between them */
+    GF_OPTION_SET,    /* uint64_t: the bits 1 << value of several choices, with commas between the
+                       * choices */
     GF_OPTION_DEVICE, /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
 };
 
@@ -216,7 +217,7 @@ static inline bool gf_option_has_suffix(enum gf_option_type type)
 {
     return type == GF_OPTION_COUNT || type == GF_OPTION_SIZE;
 }
-/* Whether values of the type are numbers, with the option's least and greatest. */
+/* Whether values of the type are numbers within the option's least and greatest. */
 static inline bool gf_option_is_number(enum gf_option_type type)
 {
     return type == GF_OPTION_INT || type == GF_OPTION_NUMBER || gf_option_has_suffix(type);

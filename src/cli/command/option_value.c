@@ -106,7 +106,7 @@ static enum gf_status set_choice(const struct gf_option *option, const char *tex
     return fail_choice(option, text, error);
 }
 
-/* Reads "png,jpeg". */
+/* Reads several choices, as in "png,jpeg". */
 static enum gf_status set_set(const struct gf_option *option, const char *text, uint64_t *set,
                               struct gf_error *error)
 {

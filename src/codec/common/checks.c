@@ -73,7 +73,7 @@ enum gf_status gf_memory_check_proportion(const struct gf_source *source,
                                           const struct gf_input *input,
                                           const struct gf_options *options, struct gf_error *error)
 {
-    /* Any file may take FREE_BYTES. Photographs take less than a hundredth of BYTES_A_BYTE for each
+    /* Any file may use FREE_BYTES. Photographs use less than a hundredth of BYTES_A_BYTE for each
      * byte of their files, drawings and scans of empty pages less than a tenth. */
     const uint64_t FREE_BYTES = (uint64_t)1 << 30, BYTES_A_BYTE = 1 << 14;
     const uint64_t mib = (uint64_t)1 << 20, bytes = source->memory.bytes;

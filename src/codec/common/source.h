@@ -19,9 +19,10 @@ struct gf_source {
     struct gf_format format;
     struct gf_metadata metadata;
     struct gf_codec_memory memory; /* memory that reading the rows takes */
-    uint64_t file_bytes;           /* where opening the source has read the whole file; else 0 */
+    uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a
+                                    * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
-    int reduction;                 /* what reduce() was called with; 0 and 1: the full size */
+    int reduction;                 /* the reduction given to reduce(); 0 and 1: the full size */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
      * `format` to the smaller size, in which sides are rounded up. It must be called before the
      * first read(). NULL if the file format has no such decoding. */

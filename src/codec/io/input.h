@@ -34,10 +34,10 @@ size_t gf_input_split_page(const char *name, int *page);
 bool gf_input_stat(const char *path, struct stat *file);
 /* Number of the chosen picture, from 0; -1: none. */
 int gf_input_page(const struct gf_input *input);
-/* Gives the regular file that holds the input's bytes and the offset at which they begin, for
- * another process to read; the descriptor is -1 where there is no such file. A kept stream is first
- * read to its end into an unnamed file, which the input reads from then on; bytes in memory are
- * copied into a file. */
+/* Returns the regular file that holds the input's bytes and the offset at which they begin, for
+ * another process to read. The descriptor is -1 if there is no such file. A kept stream is first
+ * read to its end into an unnamed file, which the input then reads. Bytes in memory are copied into
+ * a file. */
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
 /* Whether a kept stream ends soon. It reads more bytes, up to `most`, as long as each part arrives

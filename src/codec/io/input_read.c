@@ -60,7 +60,7 @@ static ssize_t read_once(struct gf_input *input, void *data, size_t size)
     return got;
 }
 
-/* Waits for a stream's next bytes as long as the picture has time. */
+/* Waits for a stream's next bytes until the picture's time is up. */
 static enum gf_status wait_in_time(const struct gf_input *input, struct gf_error *error)
 {
     enum { LOOK_MS = 100 };

@@ -6,8 +6,8 @@
 #include "codec/io/input.h"
 #include "codec/io/said.h"
 
-/* The first read takes a header's bytes: what follows may be read straight to where it is decoded.
- */
+/* The first read reads only as much as headers need. Later bytes can then be read directly to the
+ * memory in which they are decoded. */
 enum {
     GF_INPUT_BUFFER_BYTES = 256 << 10,
     GF_INPUT_FIRST_BYTES = 32 << 10,

@@ -13,10 +13,11 @@
 
 struct gf_output;
 
-/* All options are off unless gf_output_set_options sets them. */
+/* The options of an output. All are off unless gf_output_set_options() sets them. */
 struct gf_output_options {
-    bool no_clobber;    /* an existing file is an error, even one that appears just before commit */
-    bool sync;          /* commit waits until the file and its folder are on the disk */
+    bool no_clobber;    /* an existing file is an error, even a file that appears just before the
+                         * commit */
+    bool sync;          /* the commit waits until the file and its folder are on the disk */
     uint64_t max_bytes; /* a larger output is GF_ERROR_UNFIT; 0: no limit */
 };
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options);
@@ -31,8 +32,8 @@ enum gf_status gf_output_open_memory(const char *name, struct gf_output **output
 enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
                                          struct gf_output **output,
                                          struct gf_error *error) GF_CHECKED;
-/* The descriptor of the file that receives the output's bytes, for another process to write from
- * its start; -1: there is none. An output in memory gets a file for that. */
+/* Returns the descriptor of the file that receives the output's bytes, for another process to write
+ * from its start; -1: there is none. An output in memory gets a file for that. */
 int gf_output_descriptor(struct gf_output *output);
 /* Tells the output that another process has written `size` bytes to its file; they count as the
  * output's from now on. */

@@ -51,7 +51,7 @@ static void look_for_paths(void)
     descriptors_have_paths = !access("/proc/self/fd", X_OK);
 }
 
-/* linkat() names the file at the end by the path of its descriptor. */
+/* linkat() later names the file by the path of its descriptor. */
 static void open_unnamed(struct gf_output *output)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -63,7 +63,7 @@ static enum gf_status write_muxed(const struct gf_whole_sink *sink, const WebPDa
     return status;
 }
 
-/* libwebp asks after each row of blocks whether to go on. */
+/* Returns 0 if the time is up. libwebp calls this function after each row of blocks. */
 static int goes_on(int percent, const WebPPicture *picture)
 {
     (void)percent;
