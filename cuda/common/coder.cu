@@ -40,6 +40,35 @@ cudaError_t coder_wait(const struct coder *coder)
     return code == cudaSuccess ? cudaEventSynchronize(coder->ended) : code;
 }
 
+cudaError_t coder_queue_copies(const struct coder *coder, struct coder_copies *copies)
+{
+    const int count = copies->count;
+    cudaError_t code = cudaSuccess;
+    copies->count = 0;
+#if CUDART_VERSION >= 13000
+    struct cudaMemcpyAttributes in_order = {};
+    size_t first = 0;
+    in_order.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    if (count)
+        code = cudaMemcpyBatchAsync(copies->to, copies->from, copies->size, (size_t)count,
+                                    &in_order, &first, 1, coder->stream);
+#else
+    for (int i = 0; i < count && code == cudaSuccess; i++)
+        code = cudaMemcpyAsync(copies->to[i], copies->from[i], copies->size[i], cudaMemcpyDefault,
+                               coder->stream);
+#endif
+    return code;
+}
+
+cudaError_t coder_copy(const struct coder *coder, struct coder_copies *copies, void *to,
+                       const void *from, size_t size)
+{
+    copies->to[copies->count] = to;
+    copies->from[copies->count] = from;
+    copies->size[copies->count] = size;
+    return ++copies->count < CODER_COPIES_MOST ? cudaSuccess : coder_queue_copies(coder, copies);
+}
+
 cudaError_t coder_mark(const struct coder *coder, int i, cudaStream_t stream)
 {
     return coder->times ? cudaEventRecord(coder->mark[i], stream) : cudaSuccess;

@@ -76,6 +76,22 @@ void coder_close(struct coder *coder);
 /* Waits until all launched work has ended. */
 cudaError_t coder_wait(const struct coder *coder);
 
+/* The copies of a group's files to the device, which CUDA 13 makes by one call: the calls of many
+ * threads wait for one another in the driver. */
+enum { CODER_COPIES_MOST = 32 };
+struct coder_copies {
+    void *to[CODER_COPIES_MOST];
+    const void *from[CODER_COPIES_MOST];
+    size_t size[CODER_COPIES_MOST];
+    int count;
+};
+
+/* Adds a copy; all copies are queued when there is no room for another one. */
+cudaError_t coder_copy(const struct coder *coder, struct coder_copies *copies, void *to,
+                       const void *from, size_t size);
+/* Queues the copies that have been added. */
+cudaError_t coder_queue_copies(const struct coder *coder, struct coder_copies *copies);
+
 /* Marks the point in the stream where a step ends, if times are measured. coder_add_times() adds
  * the steps' milliseconds to the times. */
 cudaError_t coder_mark(const struct coder *coder, int i, cudaStream_t stream);

@@ -75,25 +75,26 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     host = gf_jpeg_lay_out(decoder->pinned, amounts);
     const struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
     struct jpeg_amounts before;
+    struct coder_copies copies;
     memset(&before, 0, sizeof before);
+    copies.count = 0;
     GF_CUDA_TRY(coder_mark(decoder, 0, decoder->stream), decoder->device, error);
     for (unsigned i = 0; i < count; i++) {
         const struct gf_jpeg_decode_picture *const picture = members[i].picture;
         const struct jpeg_amounts own =
             gf_jpeg_picture_amounts(&members[i].about, &members[i].stream);
-        GF_CUDA_TRY(cudaMemcpyAsync((void *)(device.group.raw + before.raw),
-                                    picture->data + picture->header->scan,
-                                    members[i].stream.raw_bytes, cudaMemcpyDefault,
-                                    decoder->stream),
+        GF_CUDA_TRY(coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
+                               picture->data + picture->header->scan, members[i].stream.raw_bytes),
                     decoder->device, error);
         host.described.pictures[i] = members[i].about;
         host.described.streams[i] = members[i].stream;
         gf_jpeg_place(&host.described, i, &before, picture->header);
         gf_jpeg_amounts_add(&before, &own);
     }
-    GF_CUDA_TRY(cudaMemcpyAsync(decoder->memory, decoder->pinned, host.described_bytes,
-                                cudaMemcpyHostToDevice, decoder->stream),
-                decoder->device, error);
+    GF_CUDA_TRY(
+        coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes),
+        decoder->device, error);
+    GF_CUDA_TRY(coder_queue_copies(decoder, &copies), decoder->device, error);
     status = launch(decoder, &device, host.described.pictures, error);
     if (status)
         return status;

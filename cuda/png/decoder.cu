@@ -55,18 +55,21 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
     device = gf_png_lay_out_stripes(decoder->memory, amounts);
     const struct png_layout host = gf_png_lay_out_stripes(decoder->pinned, amounts);
     struct png_amounts before = {};
+    struct coder_copies copies;
+    copies.count = 0;
     GF_CUDA_TRY(coder_mark(decoder, 0, decoder->stream), decoder->device, error);
     for (int i = 0; i < count; i++) {
         const struct gf_png_marked *const header = pictures[i]->header;
         unsigned char *const packed = device.packed + before.packed;
-        GF_CUDA_TRY(cudaMemcpyAsync(packed, pictures[i]->data + header->first, header->chunk_bytes,
-                                    cudaMemcpyDefault, decoder->stream),
+        GF_CUDA_TRY(coder_copy(decoder, &copies, packed, pictures[i]->data + header->first,
+                               header->chunk_bytes),
                     decoder->device, error);
         host.targets[i] = gf_png_target(pictures[i]);
         gf_png_describe(pictures[i], i, packed, device.filtered + before.filtered,
                         host.stripes + before.stripes);
         before = gf_png_sum(before, gf_png_amounts(header));
     }
+    GF_CUDA_TRY(coder_queue_copies(decoder, &copies), decoder->device, error);
     const struct png_decode_group group = {
         device.stripes,  device.targets, (unsigned)amounts.stripes,
         device.unpacked, device.adlers,  device.flags};
