@@ -9,7 +9,7 @@
 /* The sizes of allocations. cudaMalloc of megabytes takes a large part of a millisecond, and
  * several calls wait for each other. */
 enum {
-    CHUNK_LEAST = 8 << 20,
+    CHUNK_LEAST = 32 << 20,
     CHUNK_MOST = 1 << 30,
     PINNED_LEAST = 256 << 10,
     PINNED_MOST = 4 << 20

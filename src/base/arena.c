@@ -73,7 +73,7 @@ static struct piece *add_chunk(struct gf_arena *arena, size_t size, bool own)
  * then both again after freeing idle chunks. */
 static struct piece *new_chunk(struct gf_arena *arena, size_t size)
 {
-    size_t usual = arena->held > arena->least ? arena->held : arena->least;
+    size_t usual = 2 * arena->held > arena->least ? 2 * arena->held : arena->least;
     usual = usual < arena->most ? usual : arena->most;
     const bool cuts = rounded(size) <= usual && size < arena->most / 2;
     struct piece *piece = cuts ? add_chunk(arena, usual, false) : NULL;
