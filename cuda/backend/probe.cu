@@ -62,7 +62,7 @@ static void name_kernel(const void *function, struct gf_kernel_info *use)
         for (size_t i = 0; i < sizeof noise / sizeof *noise && !skipped; i++)
             skipped = !strncmp(at, noise[i], strlen(noise[i])) ? strlen(noise[i]) : 0;
         if (!skipped && !angles && *at == '(')
-            break; /* the parameters */
+            break; /* the parameters of the kernel begin */
         angles += skipped ? 0 : (*at == '<') - (*at == '>');
         if (!skipped)
             use->name[length++] = *at;

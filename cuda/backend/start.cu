@@ -33,8 +33,6 @@ static enum gf_status note_start(int device, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- parts of the start ---- */
-
 static enum gf_status start_driver(int index, struct gf_error *error)
 {
     const double begin_s = gf_now();

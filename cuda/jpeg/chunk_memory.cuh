@@ -20,7 +20,7 @@ struct scan_memory {
 struct chunk_memory {
     struct code_tables codes;
     union {
-        unsigned char samples[CHUNK_BLOCKS / 2 * BLOCK_SAMPLES]; /* downsampled chroma */
+        unsigned char samples[CHUNK_BLOCKS / 2 * BLOCK_SAMPLES]; /* samples of downsampled chroma */
         alignas(16) unsigned bits[CHUNK_BLOCKS * BLOCK_WORDS];   /* the bits of each block */
         /* The chunk's bytes, with a zero after each byte 0xff. */
         unsigned char stuffed[CHUNK_BLOCKS * BLOCK_WORDS * 4];

@@ -58,8 +58,6 @@ static struct lane_cosines lane_cosines(int lane)
     return cosines;
 }
 
-/* ---- the matrices of colour ---- */
-
 /* The factors of R, G and B, in units of 2^-16. */
 static const int LUMA[3] = {19595, 38470, 7471}, BLUE[3] = {-11059, -21709, 32768},
                  RED[3] = {32768, -27439, -5329};
@@ -131,8 +129,6 @@ static struct lane_colours lane_colours(int lane, bool downsampled, bool both)
     colours.red = BLOCK_SAMPLES + (both ? (row / 2 + 4 * odd) * 8 : row * 8) + lane % 4;
     return colours;
 }
-
-/* ---- quantisers and codes ---- */
 
 /* Computes the lane's numbers for quantise(). They are correct for quotients down to -MULTIPLES and
  * a little below. */

@@ -27,8 +27,6 @@ struct gf_jpeg_encoder : encoder<jpeg_part> {
     struct encode_group groups[SHAPES];
 };
 
-/* ---- what a picture needs ---- */
-
 static int shape_of(int channels, enum gf_subsampling subsampling)
 {
     return channels == 1                       ? 3

@@ -17,7 +17,7 @@ struct sink {
     unsigned size, at;  /* `at` may exceed `size`; nothing is written there */
     unsigned kept_from; /* start of the bytes, up to `at`, that lanes have not stored */
     unsigned mine;      /* the lane's byte of these bytes */
-    unsigned last;      /* the last byte */
+    unsigned last;      /* the last byte that was written */
 };
 
 /* Stores the kept bytes that are within the 32 bytes from `block` on. */

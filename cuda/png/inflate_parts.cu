@@ -16,8 +16,6 @@ enum {
                            * counted */
 };
 
-/* ---- a block of threads ---- */
-
 struct shared {
     struct codes codes;
     unsigned begin, total; /* positions in bits: the end of the block's head, the end of the

@@ -15,8 +15,6 @@ enum {
     STAGE = TILE * CELL_BITS / 32 + 1
 };
 
-/* ---- what a cell writes ---- */
-
 static __device__ __forceinline__ unsigned code_bits(unsigned code)
 {
     return code >> 16;

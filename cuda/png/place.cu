@@ -51,8 +51,6 @@ static __global__ void __launch_bounds__(PLACE_THREADS) place_kernel(const struc
         group.starts[group.count] = before;
 }
 
-/* ---- everything except the data ---- */
-
 static __device__ unsigned adler_of(const struct png_group &group, unsigned index)
 {
     const struct png_picture picture = group.pictures[index];

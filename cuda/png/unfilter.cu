@@ -50,8 +50,6 @@ cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_
     return cudaGetLastError();
 }
 
-/* ---- bytes in and out ---- */
-
 /* Rows are processed in quads of four pixels. A quad has as many words as a pixel has bytes. */
 enum { QUAD = 4, WORD = 4 };
 

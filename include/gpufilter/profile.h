@@ -17,7 +17,7 @@ enum gf_span_kind {
     GF_SPAN_DECODE,    /* bytes: samples produced */
     GF_SPAN_UPLOAD,    /* bytes: copied to the device */
     GF_SPAN_STAGE,     /* bytes: read by the stage + written by it */
-    GF_SPAN_STATISTIC, /* bytes: read */
+    GF_SPAN_STATISTIC, /* bytes: read by the statistic */
     GF_SPAN_DOWNLOAD,  /* bytes: copied from the device */
     GF_SPAN_ENCODE,    /* bytes: samples consumed; 0: the time to write the bytes that a GPU has
                         * encoded */

@@ -9,7 +9,7 @@
 
 /* A hierarchy of control groups that is mounted. */
 struct hierarchy {
-    bool unified;                            /* version 2 */
+    bool unified;                            /* the hierarchy is of version 2 */
     char inside[PATH_MAX], folder[PATH_MAX]; /* the group that is mounted, and the folder where it
                                               * is mounted */
 };

@@ -25,7 +25,7 @@ struct gf_interval {
 /* Returns the time that the intervals cover together. Sorts the intervals. */
 double gf_intervals_union(struct gf_interval *interval, size_t count);
 
-double gf_now(void); /* seconds, monotonic */
+double gf_now(void); /* seconds of a monotonic clock */
 
 void gf_spans_init(struct gf_spans *spans);
 void gf_spans_free(struct gf_spans *spans);

@@ -3,7 +3,7 @@
 #define GF_BENCH_TIMING_H
 
 struct gf_timing {
-    int runs; /* 0: not measured */
+    int runs; /* the number of runs; 0: not measured */
     double median_s, least_s, most_s;
 };
 

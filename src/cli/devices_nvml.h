@@ -9,7 +9,7 @@ struct gf_nvml_info {
     int sm_mhz, sm_most_mhz,
         memory_mhz; /* the present clocks, and the highest clocks of the multiprocessors */
     int power_mw, power_limit_mw;
-    int persistence;                 /* 0 or 1 */
+    int persistence;                 /* whether the driver stays loaded without clients: 0 or 1 */
     int pcie_generation, pcie_lanes; /* the fastest link that both the GPU and the slot support */
 };
 

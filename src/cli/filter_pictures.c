@@ -46,8 +46,6 @@ struct session {
     struct gf_error report_error;
 };
 
-/* ---- messages and reports ---- */
-
 static void message(void *context, enum gf_message_kind kind, const char *text)
 {
     struct session *const session = context;

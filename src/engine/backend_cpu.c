@@ -189,8 +189,6 @@ static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- the bandwidth of memory ---- */
-
 struct copying {
     size_t size;             /* bytes of a thread's copy */
     pthread_mutex_t begun;   /* held until all threads have been created */

@@ -9,7 +9,7 @@ struct gf_buffer {
     void *data; /* NULL: an unused entry of the table */
     size_t size;
     bool on_host, pinned, taken;
-    bool used; /* since the last trimming */
+    bool used; /* the buffer was used since the last trimming */
 };
 
 void gf_buffer_pool_open(struct gf_buffer_pool *pool, struct gf_backend *backend)

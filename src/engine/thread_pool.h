@@ -20,7 +20,7 @@ struct gf_thread_pool {
                     * threads */
     pthread_mutex_t lock;
     pthread_cond_t submission, end;
-    struct gf_pass *pass;     /* submitted last */
+    struct gf_pass *pass;     /* the pass that was submitted last */
     struct gf_worker *worker; /* an array with a worker for each of the first `wanted` threads */
     int wanted;
     int submitted; /* the number of segments submitted so far */

@@ -15,8 +15,6 @@
 const char *const gf_icc_names[] = {"srgb", "display-p3", NULL};
 enum { NAMES = 2, GRAY = 1, FILE_MOST = 64 << 20, HEADER = 128 };
 
-/* ---- profiles by name ---- */
-
 static unsigned char made[NAMES][2][GF_ICC_MADE_MOST];
 static size_t made_size[NAMES][2];
 
@@ -65,8 +63,6 @@ struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
     }
     return icc;
 }
-
-/* ---- profiles in files ---- */
 
 /* The files that were read. They are kept until the process ends, since stages have pointers to
  * their bytes. */

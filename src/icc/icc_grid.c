@@ -8,8 +8,6 @@
 
 enum { ROW = 256 }; /* nodes that are computed together */
 
-/* ---- the profile's own table ---- */
-
 /* The curves that precede the table in most profiles with a table. The axes of the grid are chosen
  * so that these curves are straight lines along them, with nodes at the nodes of the profile's
  * table. Interpolation between nodes then gives the profile's values. */

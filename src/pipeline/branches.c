@@ -14,8 +14,6 @@ static bool is_of_device(const struct gf_several *several, enum gf_status status
             status == GF_ERROR_UNAVAILABLE);
 }
 
-/* ---- how an output ends ---- */
-
 /* Keeps the profile of the output that has just ended. Work that outputs share is counted for the
  * first of these outputs. */
 static enum gf_status keep_profile(struct gf_several *several, struct gf_branch *branch,

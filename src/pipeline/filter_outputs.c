@@ -20,7 +20,7 @@ static void deliver_output(struct gf_pipeline *pipeline, struct gf_picture_task 
         destination->bytes->data = gf_output_take(task->output, &destination->bytes->size);
     if (!task->status && destination->done)
         destination->done(destination->context, task->number, task->path, &pipeline->profile);
-    pipeline->profile.stage_count = 0; /* they are the task's */
+    pipeline->profile.stage_count = 0; /* the task owns the stages and the spans */
     pipeline->profile.span_count = 0;
 }
 

@@ -22,7 +22,7 @@ struct gf_output_choice {
 
 /* The place of a picture that several outputs share. */
 enum gf_hold {
-    GF_HOLD_ON_DEVICE, /* where there is one */
+    GF_HOLD_ON_DEVICE, /* in device memory, if the pipeline has a device */
     GF_HOLD_ON_HOST,
     GF_HOLD_NOWHERE /* nowhere: each output decodes the picture for itself */
 };

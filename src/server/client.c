@@ -255,8 +255,6 @@ bool gf_server_may_run_all(const char *chain, const struct gf_options *options)
     return options_go(options) && !options->memory_bytes && !keeps_chain_here(chain, 0);
 }
 
-/* ---- the server itself ---- */
-
 bool gf_server_look(struct gf_server_welcome *state)
 {
     union gf_server_message message;

@@ -73,8 +73,6 @@ static bool environment_make(struct environment *environment)
     return true;
 }
 
-/* ---- start and end ---- */
-
 /* Opens a socket that listens at a name that the kernel chooses. Returns -1 after a failure. The
  * descriptor is not one of standard input or output. */
 static int open_listener(struct gf_helper *helper)

@@ -87,8 +87,6 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     return good ? type : 0;
 }
 
-/* ---- work and results ---- */
-
 /* The options in a request: one list for both directions. Flags are bool in the options. */
 #define NUMBERS(X) \
     X(lanes) \

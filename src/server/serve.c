@@ -131,8 +131,6 @@ static void serve_clients(struct gf_server *server)
     }
 }
 
-/* ---- begin and end ---- */
-
 /* Raises the limit of open files to three for each client. */
 static void raise_limit_of_files(void)
 {

@@ -26,7 +26,7 @@ static void drop_job(struct gf_server *server, struct gf_server_job *job)
     job->progress.cancelled = true;
     while (*at && *at != job)
         at = &(*at)->next;
-    if (!*at) /* a worker has it */
+    if (!*at) /* a worker has taken the job */
         return;
     *at = job->next;
     if (server->last == &job->next)

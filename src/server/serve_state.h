@@ -55,7 +55,7 @@ struct gf_server {
     int events; /* an eventfd: a worker has finished, or a signal has come */
     struct gf_server_client client[GF_SERVER_CLIENTS_MAX];
     int clients;
-    struct gf_server_job *first, **last; /* the queue */
+    struct gf_server_job *first, **last; /* the queue of jobs */
     int waiting, running;
     uint64_t done;
     double work_s, beat_s, full_s; /* the times of the end of the last work, of the next beat, and

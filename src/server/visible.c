@@ -88,8 +88,6 @@ static bool find_boards(struct names *uuids)
     return known;
 }
 
-/* ---- the user's list ---- */
-
 enum answer { NO, YES, UNKNOWN };
 
 /* Whether the entry is the number of a GPU. */

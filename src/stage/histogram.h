@@ -22,7 +22,7 @@ enum gf_statistic {
     GF_STATISTIC_TILES = GF_STATISTIC_KINDS,
     GF_STATISTIC_MOST = 0xffffff
 };
-enum { GF_TILES_MAX = 16 }; /* a side */
+enum { GF_TILES_MAX = 16 }; /* the most tiles across or down */
 
 /* Returns the statistic of columns * rows tiles. */
 static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)

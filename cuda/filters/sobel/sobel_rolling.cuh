@@ -14,7 +14,7 @@
 template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stencil<Sample> {
     static constexpr int BESIDE = CHANNELS * sizeof(Sample) > 4 ? 2 : 1, WORDS = 4 + 2 * BESIDE;
     static constexpr int ROWS = 12, PERIOD = 2, BLOCKS = BLOCKS_;
-    typedef float constants; /* the scale */
+    typedef float constants; /* the only constant is the scale */
 
     float scale;
     unsigned above[4], here[4]; /* the lane's own words of the last two rows */

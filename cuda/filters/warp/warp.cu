@@ -18,7 +18,7 @@ constexpr int TILED_BLOCKS = 4;
 struct warp_launch {
     struct warp_source source;
     const int16_t *weights; /* the weights in device memory */
-    unsigned char *out;     /* row out_y */
+    unsigned char *out;     /* points to row out_y */
     size_t out_pitch;
     int in_end, out_y, rows, width; /* the rows and columns of the result; in_end is the end of the
                                      * input's rows */

@@ -15,7 +15,7 @@ constexpr int QUAD = 4, QUADS_ACROSS = 8;
 template <int threads, int times, int across, int down, int blocks> struct quad_shape {
     /* The threads of a block, and the blocks of a multiprocessor. */
     static constexpr int THREADS = threads, BLOCKS = blocks;
-    static constexpr int TIMES = times; /* quads of a thread */
+    static constexpr int TIMES = times; /* the quads that a thread computes */
     static constexpr int DOWN = threads / QUADS_ACROSS, ROWS = times * DOWN;
     /* The most groups across and rows down of a box, in units of the groups and rows that a block
      * loads at once. */
@@ -227,8 +227,6 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
         to += SHAPE::DOWN * launch.out_pitch;
     }
 }
-
-/* ---- on the host ---- */
 
 static int quad_pitch_of(const struct gf_warp *warp, int columns)
 {

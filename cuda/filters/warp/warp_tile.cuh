@@ -115,8 +115,6 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
     }
 }
 
-/* ---- on the host ---- */
-
 /* Counts the successive accesses that the reads of a warp take if rows are `pitch` words apart, and
  * its lanes read pixels that are `step` apart in rows of `across`. It is the sum for positions that
  * begin at `starts` places in a pixel. Lanes whose words are in the same bank wait for each other,

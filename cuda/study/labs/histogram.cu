@@ -28,7 +28,7 @@ static const struct gf_param histogram_params[] = {
 constexpr int THREADS = 256;
 constexpr int RUNS_OF_SLOW = 3; /* these methods take a hundred times as long as the others */
 constexpr int DISTRIBUTIONS = 3, LEVELS = 65536, BINS_LEAST = 256;
-constexpr unsigned SKEWED_LEVEL = 20000, NINE_OF_TEN = 58982; /* of 65,536 */
+constexpr unsigned SKEWED_LEVEL = 20000, NINE_OF_TEN = 58982; /* nine tenths of 65,536 */
 
 /* Makes samples of random words. In a photograph neighbours are close, and the levels have a
  * bell-shaped distribution. */

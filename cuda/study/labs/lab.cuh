@@ -40,7 +40,7 @@
 #define LAB_REGISTERS(threads, most) __launch_bounds__(threads, 65536 / ((threads) * (most)))
 #endif
 
-constexpr size_t LAB_MB = 1000000; /* as in GB/s */
+constexpr size_t LAB_MB = 1000000; /* a megabyte of 10^6 bytes, as in GB/s */
 
 /* Fill memory with random 32-bit words, or floats in -1..1. The same seed gives the same
  * numbers. */

@@ -27,8 +27,8 @@ template <class Op> struct window_args {
 
 /* The position of the sample that a thread computes. */
 struct spot {
-    int x, channel, row; /* row: in the band */
-    size_t sample;       /* index in its row */
+    int x, channel, row; /* row: the row in the band */
+    size_t sample;       /* the sample's index in its row */
 };
 
 static __device__ __forceinline__ bool find_spot(const struct view_pair &p, struct spot *spot)

@@ -115,8 +115,6 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
     return status;
 }
 
-/* ---- workers and writing together ---- */
-
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;

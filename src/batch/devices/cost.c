@@ -96,8 +96,6 @@ struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format)
     return (int)format < CODERS ? coders[format].device : (struct gf_cost_device_coder){0};
 }
 
-/* ---- the whole run ---- */
-
 static double larger(double a, double b)
 {
     return a > b ? a : b;

@@ -19,8 +19,6 @@ int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here)
     return workers > 0 ? workers : 0;
 }
 
-/* ---- which devices pay ---- */
-
 bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, double start_s)
 {
     const double busy_most = 0.8; /* if the processors are busier, they cannot keep another device

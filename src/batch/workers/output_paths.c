@@ -6,8 +6,6 @@
 #include "base/fail.h"
 #include "batch/workers/workers.h"
 
-/* ---- outputs that exist already ---- */
-
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
                                         const struct gf_input_identity *identity,
                                         const struct gf_batch_item *item, int number, char *why,

@@ -19,8 +19,6 @@ static void record_picture(struct gf_batch_worker *worker, const struct gf_batch
     pthread_mutex_unlock(&worker->batch->lock);
 }
 
-/* ---- a picture is done ---- */
-
 /* Counts a picture. `first` tells that the output is the first output of its input. */
 static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
 {
@@ -79,8 +77,6 @@ void gf_batch_picture_done(void *context, int number, const char *path,
         request->picture(request->context, worker->input->path, path, profile);
     pthread_mutex_unlock(&batch->lock);
 }
-
-/* ---- an input is done ---- */
 
 static void stop_batch(struct gf_batch *batch, enum gf_status status, const struct gf_error *error)
 {

@@ -7,8 +7,6 @@
 #include "base/fail.h"
 #include "batch/workers/workers.h"
 
-/* ---- the calling thread ---- */
-
 void gf_batch_tick(struct gf_batch *batch, bool at_end)
 {
     const struct gf_batch_request *const request = batch->request;

@@ -29,7 +29,7 @@ struct gf_batch_item {
 
 /* The pace of one device, as measured. */
 struct gf_batch_pace {
-    double inputs_a_second; /* 0: not known */
+    double inputs_a_second; /* the inputs that are done in a second; 0: not known */
     double busy;            /* the part of all processors' time that this pace takes */
 };
 

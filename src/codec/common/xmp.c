@@ -19,8 +19,6 @@ const struct gf_xmp_name gf_xmp_thumbnails[] = {
     {"http://ns.google.com/photos/1.0/image/", "*"}, /* before the background was blurred */
     {NULL, NULL}};
 
-/* ---- pieces of a packet ---- */
-
 struct text {
     const unsigned char *at, *end;
 };
@@ -205,8 +203,6 @@ static bool note_prefixes(struct prefixes *prefixes, struct text tag)
     }
     return true;
 }
-
-/* ---- copying what stays ---- */
 
 static unsigned char *keep(unsigned char *to, struct text text)
 {

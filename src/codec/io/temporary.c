@@ -169,8 +169,6 @@ static bool parse_name(const char *name, struct maker *maker)
            !at[sizeof mark - 1 + (size_t)end];
 }
 
-/* ---- files of killed processes ---- */
-
 /* Whether the process that made a file has ended. For a file of the same boot the process is looked
  * up. A file of another boot may belong to another machine, whose locks may be invisible here: it
  * counts as dead if nothing was written to it for a day. */

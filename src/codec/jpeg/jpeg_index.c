@@ -44,8 +44,6 @@ static int64_t stop_before(const struct gf_jpeg_index *index, int64_t bit)
     return bit / 8 + (byte == 0xff ? 2 : 1);
 }
 
-/* ---- walking row by row ---- */
-
 static bool take_restart(struct gf_jpeg_index *index)
 {
     index->until_restart = index->restart_interval;

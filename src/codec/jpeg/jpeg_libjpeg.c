@@ -12,8 +12,6 @@ enum {
     SCANS_MAX = 100
 };
 
-/* ---- errors and warnings ---- */
-
 /* Describes the place of damage in the file: "after row 412 of 2160". */
 static void describe_place(const struct gf_jpeg_source *source, char *text, size_t size)
 {

@@ -103,8 +103,6 @@ static void finish(struct gf_jpeg_source *source)
                 gf_input_name(source->input));
 }
 
-/* ---- functions of the source ---- */
-
 /* Reduces the size: libjpeg then computes only the part of each block that the smaller picture
  * needs. One thread decodes a reduced picture, because walking over all codes takes most of the
  * time and strips would do it twice. */

@@ -101,8 +101,6 @@ bool gf_jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_s
     return true;
 }
 
-/* ---- making a strip's bytes ---- */
-
 struct gf_jpeg_strip_decoder {
     const struct gf_jpeg_kind *kind;
     const struct gf_jpeg_strip *strip;

@@ -100,8 +100,6 @@ static bool decode_strip(void *context, int thread, int number)
     return true;
 }
 
-/* ---- opening and closing ---- */
-
 static int greatest_divisor(int a, int b)
 {
     return b ? greatest_divisor(b, a % b) : a;

@@ -85,8 +85,6 @@ struct gf_jpeg_strips_layout gf_jpeg_strips_layout(struct gf_format format,
     return layout.threads > 1 ? layout : none;
 }
 
-/* ---- opening and closing ---- */
-
 static bool encode(void *context, int thread, int index)
 {
     struct gf_jpeg_strips_writer *const writer = context;

@@ -223,8 +223,6 @@ static void finish(struct jpeg_sink *sink)
     jpeg_finish_compress(&sink->jpeg);
 }
 
-/* ---- functions of the sink ---- */
-
 static enum gf_status write_strips(struct jpeg_sink *sink, int rows, const unsigned char *src,
                                    size_t pitch, struct gf_error *error)
 {

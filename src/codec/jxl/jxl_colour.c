@@ -67,8 +67,6 @@ static bool read_primaries(const struct gf_blob *icc, JxlColorEncoding *colour)
            chromaticity(b, colour->primaries_blue_xy);
 }
 
-/* ---- the decoder's output colours ---- */
-
 bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
                      bool *out_of_memory)
 {

@@ -107,8 +107,6 @@ static void continue_box(struct walk *walk)
                                                  walk->box.size - got) == JXL_DEC_SUCCESS;
 }
 
-/* ---- walking over the file ---- */
-
 static const char *walk_on(struct walk *walk)
 {
     for (;;) {

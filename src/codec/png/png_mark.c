@@ -9,7 +9,7 @@ enum {
     LARGE_BYTES = 16 << 20,   /* a larger picture has larger stripes */
     LARGE_STRIPE_BYTES = 512 << 10,
     LEAST_ROWS = 24,     /* the first row of a stripe compresses worse than others */
-    MOST_BYTES = 1 << 20 /* limit for LEAST_ROWS */
+    MOST_BYTES = 1 << 20 /* the limit of a stripe's bytes for LEAST_ROWS */
 };
 
 int gf_png_mark_rows(size_t row_bytes, int height)

@@ -8,8 +8,6 @@
 
 enum { LINE_BYTES = 512 };
 
-/* ---- bytes and numbers ---- */
-
 int gf_pnm_refill(struct gf_pnm_reader *reader)
 {
     reader->first = reader->end = 0;

@@ -217,8 +217,6 @@ static bool is_as_wanted(const struct pnm_source *pnm)
     return pnm->type >= '5' && pnm->base.format.bits == 8 && !pnm->scale;
 }
 
-/* ---- functions of the source ---- */
-
 static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                                struct gf_error *error)
 {

@@ -11,8 +11,6 @@ struct gf_tiff_calls gf_tiff;
 struct gf_library gf_tiff_library =
     GF_LIBRARY(gf_tiff, GF_TIFF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_tiff));
 
-/* ---- functions that libtiff calls ---- */
-
 static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
 {
     struct gf_tiff_handle *const handle = client;
@@ -85,8 +83,6 @@ static int ignore(TIFF *tiff, void *user, const char *module, const char *format
 {
     return 1;
 }
-
-/* ---- opening and closing ---- */
 
 enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
                             struct gf_output *output, const char *mode, struct gf_error *error)

@@ -9,8 +9,6 @@
 
 enum { BELOW_MOST = 16 }; /* the most directories below the first that are searched */
 
-/* ---- raw files of cameras ---- */
-
 /* The names of raw formats, by the beginning of the maker's name in the file. */
 static const struct {
     const char *maker, *name;
@@ -63,8 +61,6 @@ static bool is_raw(const struct gf_tiff_handle *handle)
     return false;
 }
 
-/* ---- pictures of reduced resolution ---- */
-
 static bool is_full(const struct gf_tiff_handle *handle)
 {
     uint32_t kind = 0;
@@ -106,8 +102,6 @@ static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_optio
     }
     return false;
 }
-
-/* ---- choosing a page ---- */
 
 /* Counts the directories. Directories after a damaged one cannot be found. */
 static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *options)

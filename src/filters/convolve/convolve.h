@@ -97,7 +97,7 @@ static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convol
  * integer part is certainly the result, unless all fraction bits outside `zone` are set. */
 struct gf_convolve_digits {
     float scale, high, shift;
-    uint32_t zone; /* repeated in each byte */
+    uint32_t zone; /* a mask of fraction bits, repeated in each byte */
 };
 
 #define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: larger floats are integers */

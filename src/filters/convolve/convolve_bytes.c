@@ -124,8 +124,6 @@ bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve
     return true;
 }
 
-/* ---- strips of the picture ---- */
-
 /* The groups of picture rows that four result rows need, in a ring, and memory for arranging one
  * group. A group is four rows whose samples are interleaved to words. */
 struct work {

@@ -56,7 +56,7 @@ struct work {
     const struct gf_view *in;
     /* row: the middle row of the columns' sums; -1: there are no sums yet */
     int channels, samples, row;
-    int32_t *column, *column_room, *sum;    /* of samples */
+    int32_t *column, *column_room, *sum;    /* sums of samples */
     double *square, *square_room, *squares; /* sums of squared samples */
     int32_t *slope, *base, *base_sum;       /* sums of lines over the window's rows */
     int32_t *slope_room, *base_room, *slope_sum;

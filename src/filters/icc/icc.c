@@ -163,8 +163,6 @@ const struct gf_filter gf_icc_filter = {
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
-/* ---- conversion to sRGB ---- */
-
 static const struct icc to_srgb = {.intent = GF_ICC_RELATIVE, .black_point = 1};
 
 static enum gf_status srgb_shape(const void *params_, struct gf_format in, struct gf_format *out,

@@ -45,8 +45,6 @@ struct gf_median_lists {
     struct gf_median_across core, row;
 };
 
-/* ---- planning the merges ---- */
-
 static int larger(int a, int b)
 {
     return a > b ? a : b;

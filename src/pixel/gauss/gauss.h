@@ -19,7 +19,7 @@
 GF_C_BEGIN
 
 enum {
-    GF_GAUSS_RADIUS_MAX = 750, /* sigma 250 */
+    GF_GAUSS_RADIUS_MAX = 750, /* the radius for a sigma of 250 */
     GF_GAUSS_FRACTION = 7,
     GF_GAUSS_SHIFT_MAX = 17,
 };

@@ -9,8 +9,6 @@
 
 enum { WIDTH = 64, QUARTER_BYTES = 48 };
 
-/* ---- RGB to gray ---- */
-
 struct gray {
     __m512i pixels;  /* the permutation of bytes to red, green, blue, green */
     __m512i weights; /* the weights of these four bytes; green's weight is halved, since green
@@ -108,8 +106,6 @@ bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, s
     return true;
 }
 
-/* ---- gray to RGB ---- */
-
 struct colours {
     __m512i table[3][4];
     __m512i two[3], third[3]; /* permutations for each third of the result: of red and green, and
@@ -172,8 +168,6 @@ GF_VBMI void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, siz
         colour_some(&colours, _mm512_maskz_loadu_epi8(gf_first_bits(n - i), in + i), out + 3 * i,
                     3 * (n - i));
 }
-
-/* ---- mixing two pictures ---- */
 
 /* Mixes sixteen samples as floats near 2^23; their lowest bytes are the samples. */
 GF_VBMI GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)

@@ -48,8 +48,6 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
     gf_point_from_light(builder);
 }
 
-/* ---- curves and tables ---- */
-
 /* Makes room for `words` more words of data at *first, an index that an operation stores as a
  * float. */
 static enum gf_status add_data(struct gf_point_builder *builder, size_t words, size_t *first,

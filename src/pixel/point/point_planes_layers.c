@@ -193,8 +193,6 @@ void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *cons
     lay(layer, colours, &source, p);
 }
 
-/* ---- the most frequent programs ---- */
-
 GF_TARGET_CLONES static void mix_bytes(float as, const uint8_t *restrict s,
                                        const uint8_t *restrict in, uint8_t *restrict out, size_t n)
 {

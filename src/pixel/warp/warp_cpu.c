@@ -66,7 +66,7 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
 /* The samples of a pixel's window. */
 struct window {
     const unsigned char *at;
-    ptrdiff_t pitch; /* in bytes */
+    ptrdiff_t pitch; /* the distance between rows, in bytes */
 };
 
 /* Copies a window that is not entirely inside the picture; its first pixel is (x, y). */

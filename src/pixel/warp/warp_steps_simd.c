@@ -11,7 +11,7 @@
  * pixels that are SPACING apart. */
 enum { SEGMENT = 64, NODES = 4, SPACING = 21, SEGMENTS = GF_WARP_RUN / SEGMENT, EACH = 16 };
 
-static const double ONE = 17592186044416.0; /* a pixel */
+static const double ONE = 17592186044416.0; /* the integer for one pixel: 2^44 */
 static const double REACH = 1 << 17;        /* the largest position, in pixels */
 static const double UNSURE_MOST = 1 << 24;  /* the largest difference, in 2^-44 pixels, with which
                                              * steps are faster */

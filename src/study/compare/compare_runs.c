@@ -297,8 +297,6 @@ static enum gf_status add_bands(const struct runs *runs, struct gf_error *error)
     return status;
 }
 
-/* ---- the guide's estimate ---- */
-
 /* Measures the options with one lane, where kernels and transfers do not overlap. */
 static enum gf_status measure_one_lane(const struct runs *runs, const struct gf_options *options,
                                        struct gf_compare_run *alone, struct gf_error *error)

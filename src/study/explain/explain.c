@@ -240,8 +240,6 @@ double gf_explain_seconds(const struct gf_explanation *explanation, bool togethe
     return seconds;
 }
 
-/* ---- from a file ---- */
-
 /* Whether the output's name determines a format without alpha. */
 static bool drops_alpha(const char *output, const struct gf_options *options,
                         enum gf_file_format content)

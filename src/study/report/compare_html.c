@@ -222,8 +222,6 @@ static void put_runs(FILE *file, const struct gf_comparison *comparison)
     gf_html(file, "</tbody></table></div>\n");
 }
 
-/* ---- all of it ---- */
-
 static void put_facts(FILE *file, const struct gf_comparison *comparison)
 {
     char text[280], in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];

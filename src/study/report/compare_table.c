@@ -170,8 +170,6 @@ static void put_runs(FILE *file, const struct gf_comparison *comparison)
         put_run(file, &comparison->run[i]);
 }
 
-/* ---- all of it ---- */
-
 static void put_head(FILE *file, const struct gf_comparison *comparison)
 {
     char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];

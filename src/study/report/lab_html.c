@@ -183,8 +183,6 @@ static void put_lab(FILE *file, const struct gf_lab_found *found, const char *id
             result->elapsed_s);
 }
 
-/* ---- all of them ---- */
-
 static int count_remarks(const struct gf_lab_result *result, enum gf_lab_remark_kind kind)
 {
     int count = 0;

@@ -18,8 +18,6 @@ static const char *const column_names[COLUMNS] = {"Kernel Name",
                                                   "smsp__inst_executed.sum.peak_sustained",
                                                   "smsp__cycles_elapsed.avg.per_second"};
 
-/* ---- lines and fields ---- */
-
 struct reader {
     const char *at, *end;
 };
@@ -73,8 +71,6 @@ bool gf_saved_is_counters(const char *text, size_t size)
     struct reader reader = {text, text + size};
     return find_names(&reader);
 }
-
-/* ---- what the fields say ---- */
 
 /* Reads "12,345.5". Returns NaN for a text that is no number. */
 static double number(const char *field)

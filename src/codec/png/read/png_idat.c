@@ -146,8 +146,6 @@ static bool feed(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-/* ---- decompressing the IDAT chunks ---- */
-
 bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
                       struct gf_png_fault *fault)
 {

@@ -14,8 +14,6 @@ const char *gf_png_name(const struct gf_png_source *source)
     return gf_input_name(source->input);
 }
 
-/* ---- errors and warnings ---- */
-
 static void describe_place(const struct gf_png_source *source, char *text, size_t size)
 {
     if (!source->header_read)
@@ -174,8 +172,6 @@ void gf_png_warn_of_late_metadata(const struct gf_png_source *source)
                 "order",
                 gf_png_name(source));
 }
-
-/* ---- calls of libpng ---- */
 
 enum gf_status gf_png_attempt(struct gf_png_source *source,
                               void (*work)(struct gf_png_source *source), struct gf_error *error)

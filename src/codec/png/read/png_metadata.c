@@ -246,8 +246,6 @@ bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk
     return true;
 }
 
-/* ---- chunks after the pixels ---- */
-
 /* Reads the data and the checksum of a chunk, and adds its metadata. False when out of memory. */
 static bool add_chunk_at(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
                          struct gf_png_chunk chunk, const struct gf_options *options)

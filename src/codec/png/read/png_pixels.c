@@ -93,8 +93,6 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* ---- opening and closing ---- */
-
 static void cut_blocks(struct gf_png_pixels *pixels, uint64_t memory_bytes)
 {
     const size_t filtered = pixels->row_bytes + 1;

@@ -204,8 +204,6 @@ static void count_memory(struct gf_png_source *source)
     }
 }
 
-/* ---- functions of the source ---- */
-
 static enum gf_status read_plain(struct gf_png_source *source, struct gf_error *error)
 {
     struct gf_png_fault fault;

@@ -58,8 +58,6 @@ static int rows_of(const struct gf_png_stripes_reader *reader, int stripe)
     return rest < reader->stripe_rows ? rest : reader->stripe_rows;
 }
 
-/* ---- decoding a stripe ---- */
-
 /* Reads a chunk from its type to its checksum, and checks the checksum. */
 static bool read_chunk(struct gf_png_stripes_reader *reader, const struct place *place,
                        uint8_t *chunk)
@@ -135,8 +133,6 @@ static bool head_is_right(const struct gf_png_stripes_reader *reader)
                              sizeof head, &got, NULL) &&
            got == sizeof head && head[0] == 0x78 && head[1] == 0x01;
 }
-
-/* ---- opening and closing ---- */
 
 /* Chooses the number of threads: at most one for each stripe, and as many as the memory allows. One
  * slot is being read, and for every two that are being decompressed one more waits. Returns false

@@ -156,8 +156,6 @@ static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
     return status;
 }
 
-/* ---- functions of the sink ---- */
-
 static enum gf_status palette_write(struct gf_sink *base, int rows, const unsigned char *src,
                                     size_t pitch, struct gf_error *error)
 {

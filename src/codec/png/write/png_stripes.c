@@ -43,8 +43,6 @@ static bool pack(void *context, int thread, int index)
     return gf_png_pack(&stripes->packer[thread], &stripes->layout, slot_of(stripes, index));
 }
 
-/* ---- opening and closing ---- */
-
 /* Return the memory of one slot, and of a thread's packer; zlib's part is an estimate. */
 static uint64_t slot_bytes(const struct gf_png_layout *layout)
 {

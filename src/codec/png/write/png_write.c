@@ -23,8 +23,6 @@ struct png_sink {
                                      * picture */
 };
 
-/* ---- functions of the sink ---- */
-
 static enum gf_status png_write(struct gf_sink *base, int rows, const unsigned char *src,
                                 size_t pitch, struct gf_error *error)
 {
