@@ -176,7 +176,7 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
         return gf_fail_memory(error);
     coder_begin_times(decoder);
     const enum gf_status status = run_groups(decoder, members, pictures, count, error);
-    if (status) /* from here on the caller may free the files */
+    if (status) /* after the return the caller may free the files that the device still reads */
         (void)cudaStreamSynchronize(decoder->stream);
     free(members);
     return status;

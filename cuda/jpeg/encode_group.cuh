@@ -1,4 +1,4 @@
-/* The pictures of a group as the encoder's kernel sees them, and the shapes of MCUs. */
+/* The data that the encoder's kernel gets about a group of pictures, and the shapes of MCUs. */
 #ifndef GF_CUDA_JPEG_ENCODE_GROUP_CUH
 #define GF_CUDA_JPEG_ENCODE_GROUP_CUH
 

@@ -92,7 +92,7 @@ static inline int gf_resample_walk_window(int group, int reach, bool gathers)
     return gathers ? reach + group : 2 * (reach + group - 1);
 }
 
-/* Returns the stride of row_weight. reach: 2, 4 or 6. */
+/* Returns the stride of gf_resample_walk.row_weight in weights, for a `reach` of 2, 4 or 6. */
 static inline int gf_resample_walk_stride(int reach)
 {
     return reach == 2 ? 4 : 8;

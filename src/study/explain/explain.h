@@ -67,11 +67,11 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
                                struct gf_error *error) GF_CHECKED;
 /* The common stages of the last of several chains, each of an output, and an earlier chain. */
 struct gf_sharing {
-    int with;   /* the index of the earlier chain; -1: no chain decodes the picture at the same
-                 * size */
+    int with;   /* the index of the earlier chain with the most common stages; -1: no chain decodes
+                 * the picture at the same size */
     int stages; /* number of stages that run once for both */
 };
-/* chain[0..last] */
+/* Finds the stages that chain[last] shares with one of chain[0..last - 1]. */
 enum gf_status gf_explain_sharing(const char *input, const char *const *chain, int last,
                                   const struct gf_options *options, struct gf_sharing *sharing,
                                   struct gf_error *error) GF_CHECKED;
