@@ -11,7 +11,8 @@ enum {
     THREADS = 256,
     OWN = 2, /* cells of a thread */
     TILE = THREADS * OWN,
-    CELL_BITS = 112, /* 14 for each byte; in a stored block 8, and 40 for a head */
+    CELL_BITS = 112, /* the most bits of a cell: 14 for each byte; in a stored block 8 for each
+                      * byte, and 40 for a head */
     STAGE = TILE * CELL_BITS / 32 + 1
 };
 

@@ -144,7 +144,8 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
     const int column = 4 * VECTOR * (threadIdx.x % Shape::WIDTH), at = left + column;
     const int part = threadIdx.x / Shape::WIDTH, back = 2 * args.reach, rows = lines + back;
     const int top = p.out_y + row - args.reach;
-    /* The slots are a ring. The last slot precedes the first one, and no slot before it is read. */
+    /* The slots are a ring, in which the last slot precedes the first. No slot before the last one
+     * is read. */
     unsigned char *const ends = vectors + SLOT + column;
     unsigned char *const fours = ends + args.slots * SLOT;
     const bool uses_fours = LENGTH == EACH && window.whole >= FOURS_LEAST;

@@ -41,7 +41,7 @@ enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_m
 bool gf_png_add_raw_profile(struct gf_metadata *metadata, const char *type, const char *text,
                             size_t size, bool *damaged);
 
-/* Makes the text of a profile. False when out of memory. */
+/* Makes the text of a profile. Returns false when out of memory. */
 bool gf_png_make_raw_profile(const char *type, const struct gf_blob *profile, struct gf_blob *text);
 
 enum { GF_PNG_METADATA_CHUNK_MAX = GF_METADATA_MAX + 4096 }; /* a longer chunk is skipped */
