@@ -63,8 +63,9 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                                       const struct gf_batch_devices *devices,
                                       struct gf_error *error) GF_CHECKED;
 
-/* Returns the most workers that the limit of open files allows. */
-int gf_batch_most_workers(void);
+/* Returns how many of the wanted workers the limit of open files allows, which is raised for them
+ * as far as this process may. */
+int gf_batch_most_workers(int wanted);
 /* Sets the options of a worker's pipeline and opens the memory budget; returns the number of
  * workers on the CPU or on this process's devices for `pictures` pictures. */
 int gf_batch_divide_work(const struct gf_batch_request *request,

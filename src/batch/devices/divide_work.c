@@ -4,13 +4,17 @@
 #include "base/cpu.h"
 #include "batch/devices/devices.h"
 
-int gf_batch_most_workers(void)
+int gf_batch_most_workers(int wanted)
 {
     enum { FILES_OF_ALL = 8, FILES_OF_EACH = 5 };
+    const rlim_t needed = FILES_OF_ALL + FILES_OF_EACH * (rlim_t)wanted;
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) ||
-        files.rlim_cur >= FILES_OF_ALL + FILES_OF_EACH * GF_BATCH_WORKERS_MAX)
-        return GF_BATCH_WORKERS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= needed)
+        return wanted;
+    files.rlim_cur = needed < files.rlim_max ? needed : files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= needed)
+        return wanted;
     const int affordable = ((int)files.rlim_cur - FILES_OF_ALL) / FILES_OF_EACH;
     return affordable > 1 ? affordable : 1;
 }
@@ -33,7 +37,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
 {
     const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
-    const int most = gf_batch_most_workers();
+    const int most = gf_batch_most_workers(GF_BATCH_WORKERS_MAX);
     threads = threads < most ? threads : most;
     int workers = pictures < (size_t)threads ? (int)pictures : threads;
     if (devices->choice.device_codec && pictures > 1) {

@@ -14,9 +14,10 @@ enum { WINDOW_PICTURES = 16, LONG_RUN = 8 };
 int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here)
 {
     const int helpers = batch->devices.count - batch->devices.here;
-    const int room = helpers ? (gf_batch_most_workers() - workers_here) / helpers : 0;
-    const int workers = workers_here < room ? workers_here : room;
-    return workers > 0 ? workers : 0;
+    if (!helpers)
+        return 0;
+    const int most = gf_batch_most_workers(workers_here * (1 + helpers));
+    return most > workers_here ? (most - workers_here) / helpers : 0;
 }
 
 bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, double start_s)
