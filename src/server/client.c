@@ -149,9 +149,10 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
     struct warnings warnings = {.size = 0};
     bool begun = false, silent;
     memcpy(&descriptor[GF_SERVER_OWN_FILES], work->file, sizeof work->file);
-    if (!gf_server_write_work(work, &message) ||
-        !gf_server_send(socket, &message, descriptor, GF_SERVER_OWN_FILES + work->files))
+    if (!gf_server_write_work(work, &message))
         return GF_REMOTE_ABSENT;
+    if (!gf_server_send(socket, &message, descriptor, GF_SERVER_OWN_FILES + work->files))
+        return remote->own ? fail_silent(link, true, status, error) : GF_REMOTE_ABSENT;
     for (;;) {
         const enum gf_server_type type = wait_for(socket, &message);
         switch (type) {
@@ -168,7 +169,7 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
         case GF_SERVER_RESULT:
             *status = gf_server_read_result(&message.result, result, error);
             if (is_servers_own(*status))
-                return fail_once(link);
+                return *status == GF_ERROR_DEVICE ? fail_once(link) : GF_REMOTE_FAILED;
             tell_warnings(&warnings, &work->options);
             return GF_REMOTE_DONE;
         case GF_SERVER_HELLO:
@@ -176,7 +177,8 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
         case GF_SERVER_REQUEST:
         default: /* 0 */
             silent = !type && errno == EAGAIN;
-            return begun || silent ? fail_silent(link, !silent, status, error) : GF_REMOTE_ABSENT;
+            return begun || silent || remote->own ? fail_silent(link, !silent, status, error)
+                                                  : GF_REMOTE_ABSENT;
         }
     }
 }

@@ -164,7 +164,8 @@ static void accept_job(struct gf_server *server, struct gf_server_client *client
     *server->last = job;
     server->last = &job->next;
     server->waiting++;
-    gf_server_beat(server, client);
+    if (!server->helps) /* a parent need not know whether its helper has begun */
+        gf_server_beat(server, client);
 }
 
 void gf_server_read_message(struct gf_server *server, struct gf_server_client *client)
