@@ -96,6 +96,52 @@ else
     within 64 -i deep.png -o o.jpg resize=1000 -o o2.png equalize
     within 64 -i deep.png -o o.ppm equalize,transpose,clahe,distance
 fi
+# The kilobytes that the program takes at most.
+peak()
+{
+    /usr/bin/time -q -f %M -o peak "$GPUFILTER" -q --device=cpu "$@" 2>stderr || problem "$*: $(cat stderr)"
+    tail -n 1 peak
+}
+
+# declares ARGUMENT...: what the run declares is at least what it takes beyond the program and its bands; the
+# greatest part of the declared memory that a run has taken is kept.
+declares()
+{
+    claim=$(gpufilter -q --device=cpu --memory=1M "$@" 2>&1 | sed -n 's/.*that takes \([0-9]*\) MiB.*/\1/p')
+    taken=$((($(peak "$@") - own) / 1024))
+    [ "${claim:-0}" -gt 0 ] || problem "$*: it declares no memory"
+    [ "$taken" -le "$((${claim:-0} + 6))" ] || problem "$*: it takes $taken MiB and declares $claim"
+    part=$((100 * taken / ${claim:-1}))
+    [ "$part" -le "$most" ] || most=$part
+}
+
+begin "codecs take what they declare: no more, and of the dearest contents not much less"
+if ! has_time; then
+    skip "no GNU time here"
+elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
+    skip "a sanitizer takes memory of its own"
+else
+    gpufilter -i small.pgm -o noise.ppm --device=cpu resize=1000:800,colormatrix=sepia,addnoise=1
+    gpufilter -i noise.ppm -o screen.ppm --device=cpu pixelate=4,posterize=2
+    gpufilter -i screen.ppm -o gray.pgm --device=cpu grayscale
+    own=$(peak -i small.pgm -o o.ppm)
+    for kind in webp:WebP avif:AVIF jxl:"JPEG XL"; do
+        has "${kind#*:}" || continue
+        file=o.${kind%:*}
+        for written in "" --lossless; do
+            most=0
+            for content in noise.ppm screen.ppm gray.pgm; do
+                [ "$file$written" != o.avif--lossless ] || continue
+                declares -i $content -o "$file" $written
+                mv "$file" "kept-$content-$file" && most_read=$most && declares -i "kept-$content-$file" -o o.ppm
+                most=$most_read
+            done
+            [ "$most" -eq 0 ] || [ "$most" -ge 77 ] ||
+                problem "$file $written: the dearest content takes $most % of what it declares"
+        done
+    done
+fi
+
 begin "outputs that fit one by one are made one by one under --memory"
 run 0 gpufilter -i small.pgm -o big.ppm --device=cpu resize=2000:2000,colormatrix=sepia
 run 0 gpufilter -i big.ppm -o second.png --device=cpu invert

@@ -171,10 +171,14 @@ static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *e
 struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
-    /* Measured bytes for each pixel of drawings and screens, for which the encoder keeps tables;
-     * photographs take a third. */
-    const double library_bytes = 80;
-    return gf_whole_sink_memory(format, library_bytes);
+    /* Measured bytes for each pixel: what drawings and screens take, for which the encoder keeps
+     * tables that grow up to TABLES_MOST; photographs take a quarter. */
+    const double library_bytes = 80, table_bytes = 600;
+    const uint64_t TABLES_MOST = (uint64_t)56 << 20;
+    struct gf_codec_memory memory = gf_whole_sink_memory(format, library_bytes);
+    const double tables = table_bytes * format.width * format.height;
+    memory.bytes += tables < (double)TABLES_MOST ? (uint64_t)tables : TABLES_MOST;
+    return memory;
 }
 
 enum gf_status gf_avif_sink_open(struct gf_output *output, struct gf_format format,

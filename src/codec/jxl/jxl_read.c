@@ -79,14 +79,16 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
 }
 
 /* Returns the bytes for each pixel that libjxl takes, as measured. Lossy pictures with alpha are
- * decoded in floats as a whole. */
+ * decoded in floats as a whole; lossless drawings and screens take more than photographs. */
 static double library_bytes(const JxlBasicInfo *info, int pages)
 {
-    const double usual_bytes = 7, large_bytes = 17, floats_bytes = 45, deep_bytes = 10;
-    const bool deep = info->bits_per_sample > 8;
-    if (info->alpha_bits && !info->uses_original_profile)
+    const double usual_bytes = 7, large_bytes = 17, floats_bytes = 45, deep_bytes = 10,
+                 lossless_bytes = 6;
+    const bool deep = info->bits_per_sample > 8, lossless = info->uses_original_profile;
+    if (info->alpha_bits && !lossless)
         return floats_bytes + (deep ? deep_bytes : 0);
-    return deep || info->num_color_channels == 1 || pages > 1 ? large_bytes : usual_bytes;
+    return (deep || info->num_color_channels == 1 || pages > 1 ? large_bytes : usual_bytes) +
+           (lossless ? lossless_bytes : 0) + (info->alpha_bits ? lossless_bytes : 0);
 }
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
