@@ -36,7 +36,7 @@ struct gf_coder_picture {
     const unsigned char *data; /* the encoder's result: the bytes of the file between its headers
                                 * and its end */
     size_t size;
-    sem_t *returned; /* see gf_coder_picture_return() */
+    sem_t *returned; /* gf_coder_picture_return() posts it; NULL: nobody waits */
 };
 
 struct gf_coder_calls {

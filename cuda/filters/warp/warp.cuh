@@ -117,7 +117,7 @@ static __device__ __forceinline__ void linear_sums(const Window &window, uint32_
     const auto a = window.at(0, 0), b = window.at(1, 0), c = window.at(0, 1), d = window.at(1, 1);
     if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
         const unsigned weights = f * 0xFFFF + 4096;
-        /* Both rows begin with half a step in units of 1/4096. */
+        /* The sums of both rows begin with half of a sample's step, which is 4096 in a row. */
         constexpr int HALF = ROUNDED ? 2048 : 0;
         int top[3] = {HALF, HALF, HALF}, bottom[3] = {HALF, HALF, HALF};
         add_pair_rgb8(a, b, weights, top);

@@ -32,7 +32,7 @@ struct gf_jpeg_source {
     struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg decodes the rows by itself */
     bool header_read, started, forgiven, texts_left_out;
     bool cut;                        /* the input ended before the end marker */
-    bool parameters_told, fill_told; /* whether the two warnings were given */
+    bool parameters_told, fill_told; /* whether a warning about them was given */
     int64_t stray_told;              /* number of bytes between segments about which a warning was
                                       * given */
     int64_t parts_end; /* end of the pictures after the end marker; 0: none are announced */

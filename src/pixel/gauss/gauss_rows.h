@@ -30,7 +30,7 @@ enum {
 struct gf_gauss_quads {
     bool fit; /* the differences fit into a byte */
     int32_t high[GF_GAUSS_QUADS], low[GF_GAUSS_QUADS];
-    int32_t difference[4][GF_GAUSS_QUADS + 1]; /* begins with a zero */
+    int32_t difference[4][GF_GAUSS_QUADS + 1]; /* each of the four begins with a zero */
 };
 
 /* The taps in pairs; the lower half of a word belongs to the upper row. even[GF_GAUSS_LEAD + m]

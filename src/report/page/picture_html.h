@@ -14,8 +14,8 @@ struct gf_page_picture {
 };
 
 /* Reads the file on the CPU, runs the chain (NULL or "": none) and reduces the picture. `options`
- * are those of chains and codecs. If memory runs out, or the file cannot be read twice, data is
- * NULL. */
+ * are used for the chain and the codecs. If memory runs out, or the file cannot be read twice, data
+ * is NULL. */
 struct gf_page_picture gf_page_picture_make(const char *path, const char *chain,
                                             const struct gf_options *options);
 void gf_page_picture_free(struct gf_page_picture *picture);

@@ -67,7 +67,7 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
     longjmp(source->escape, 1);
 }
 
-/* Handles libpng's warnings. Those about IDAT and tRNS concern the pixels. */
+/* Handles libpng's warnings. Warnings about IDAT and tRNS concern the pixels. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     struct gf_png_source *const source = png_get_error_ptr(png);
@@ -79,7 +79,7 @@ static void on_warning(png_structp png, png_const_charp text)
     if (strncmp(text, "IDAT: ", 6) != 0)
         return;
     if (!strstr(text, "Too m") && !strstr(text, "Extra compressed data"))
-        on_error(png, text); /* wrong checksum of the pixels, not too many IDATs or bytes */
+        on_error(png, text); /* the warning says that the checksum of the pixels is wrong */
     gf_warn(&source->options, "%s: %s", gf_png_name(source), text + 6);
 }
 
