@@ -19,9 +19,9 @@ struct gf_arena {
     void *(*take)(void *context, size_t size); /* returns NULL if no memory is left */
     void (*give)(void *context, void *memory);
     void *context;
-    /* The sizes of the first chunk and of the largest. Between them, each chunk is as large as all
-     * earlier chunks together. A piece of at least half the largest chunk gets memory of its own.
-     * 0: every piece gets memory of its own. */
+    /* The sizes of the first chunk and of the largest. Between them, each chunk is twice as large
+     * as all earlier chunks together. A piece of at least half the largest chunk gets memory of its
+     * own. 0: every piece gets memory of its own. */
     size_t least, most;
     pthread_mutex_t lock; /* guards the members below */
     struct gf_arena_chunk *chunk;
