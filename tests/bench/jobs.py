@@ -123,10 +123,10 @@ JOBS = [
 ]
 
 
-def timed(command):
+def timed(command, times=runs):
     """Wall and processor seconds of the fastest of the runs."""
     best = None
-    for _ in range(runs):
+    for _ in range(times):
         shutil.rmtree(os.path.join(work, "out"), ignore_errors=True)
         os.mkdir(os.path.join(work, "out"))
         begin = time.monotonic()
@@ -200,7 +200,7 @@ def run_peers(folders):
         if subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode:
             continue
         try:
-            taken = timed([sys.executable, os.path.join(here, "peers/thumbnail.py"), tool, source, out, "256"])
+            taken = timed([sys.executable, os.path.join(here, "peers/thumbnail.py"), tool, source, out, "256"], 1)
         except RuntimeError as failure:
             say(f"{tool}: {failure}")
             continue
@@ -217,7 +217,7 @@ def about():
     cpu = re.search(r"^model name.*: (.*)", open("/proc/cpuinfo").read(), re.M)
     git = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "commit": os.environ.get("GF_COMMIT") or git or "unknown", "cpu": cpu.group(1) if cpu else "", "threads": os.cpu_count(),
+            "commit": os.environ.get("GF_COMMIT") or git or "unknown", "cpu": cpu.group(1) if cpu else "", "threads": len(os.sched_getaffinity(0)),
             "gpu": gpu.group(1) if gpu else "", "driver": driver.group(1) if driver else "", "files": files, "runs": runs,
             "gpus": len(re.findall(r"^cuda:", devices, re.M))}
 

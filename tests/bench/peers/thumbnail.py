@@ -82,5 +82,5 @@ if __name__ == "__main__":
     if tool == "torchvision,cuda":
         torchvision_cuda(files, side)
     else:
-        with multiprocessing.Pool() as pool:
+        with multiprocessing.Pool(len(os.sched_getaffinity(0))) as pool:
             pool.map(run, [(tool, *names, side) for names in files], chunksize=8)
