@@ -32,7 +32,7 @@ ISAL := $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
 endif
 # The picture formats beyond PNG, JPEG, PNM and PAM whose libraries are here; WITHOUT="avif heif" leaves some out. Their
 # libraries are loaded when such a picture is met, since starting with all of them would take longer than most pictures.
-# The filter text (text) and archives (tar) are asked for and left out in the same way.
+# The filter text (text), archives (tar) and cells for decoders (seccomp) are asked for and left out in the same way.
 ifneq ($(call unset,FORMATS),)
 FORMATS := $(filter-out $(addsuffix :%,$(WITHOUT)),$(shell sh tests/formats.sh $(or $(CC),cc)))
 endif
@@ -120,7 +120,7 @@ endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives. A layer's
 # folder has files of its own and rooms.
-LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/png codec/jpeg codec/pnm \
+LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/cell codec/png codec/jpeg codec/pnm \
   $(addprefix codec/,$(FORMAT_NAMES)) engine pipeline selftest
 PROGRAM_DIRS := server batch bench report study cli
 without_study = $(filter-out $(if $(filter 1,$(STUDY)),,src/study/% src/cli/study/% cuda/study/% tests/study/%),$1)

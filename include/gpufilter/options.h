@@ -43,6 +43,14 @@ enum gf_codec {
 };
 /* The compression of the pixels of a TIFF. */
 enum gf_tiff_compression { GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_JPEG };
+/* Which files are decoded in a cell: a process of its own, which has no files, no network and few
+ * system calls, and whose death fails its picture alone. */
+enum gf_sandbox {
+    GF_SANDBOX_OFF,
+    GF_SANDBOX_AUTO, /* WebP, TIFF, AVIF, JPEG XL, HEIC and GIF, where the machine has cells */
+    GF_SANDBOX_ALL   /* PNG and JPEG, too; GF_ERROR_UNAVAILABLE where the machine has none. Decoders
+                      * of a GPU stay where they are */
+};
 enum gf_subsampling {
     GF_SUBSAMPLING_420,
     GF_SUBSAMPLING_422,
@@ -126,6 +134,11 @@ struct gf_options {
     uint64_t max_output_bytes; /* an output that would be larger is GF_ERROR_UNFIT; 0: no limit */
     uint64_t formats; /* the formats that are read, as bits 1 << enum gf_file_format, also of second
                        * pictures; inputs of other formats are GF_ERROR_INPUT. 0: all */
+    /* The path of the program gpufilter, which the cells run; needed unless sandbox is
+     * GF_SANDBOX_OFF. The string must last as long as the pipeline. */
+    const char *sandbox_program;
+    enum gf_sandbox sandbox;
+    bool reserved_2[4];
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

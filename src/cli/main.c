@@ -19,6 +19,7 @@
 #include "cli/command/shell_words.h"
 #include "cli/study/study.h"
 #include "cli/summary.h"
+#include "codec/cell/cell.h"
 #include "codec/codec.h"
 #include "codec/formats.h"
 #include "gpufilter/gpufilter.h"
@@ -176,6 +177,8 @@ int main(int argc, char **argv)
     const char *const environment = getenv("GPUFILTER_OPTS");
     char **words = NULL;
     int count = 0;
+    if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT))
+        return gf_cell_main(argv[2]);
     gf_start_origin();
     occupy_streams();
     catch_signals();

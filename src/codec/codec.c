@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "codec/cell/cell.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
@@ -54,6 +55,31 @@ static enum gf_status need_library(const struct gf_file_type *type, const char *
     return type->library ? gf_library_load(type->library, name, failure, error) : GF_OK;
 }
 
+/* Whether a picture of this format is decoded in a cell, if there are cells. */
+static bool wants_cell(const struct gf_file_type *type, const struct gf_options *options)
+{
+    return type->open && !type->own_code &&
+           (options->sandbox == GF_SANDBOX_ALL ||
+            (options->sandbox == GF_SANDBOX_AUTO && type->library));
+}
+
+/* Opens a source in a cell or, unless the options ask for cells in any case, in this process. */
+static enum gf_status open_source(const struct gf_file_type *type, struct gf_input *input,
+                                  const struct gf_options *options, struct gf_source **source,
+                                  struct gf_error *error)
+{
+    if (wants_cell(type, options)) {
+        struct gf_error why = {0};
+        bool absent;
+        const enum gf_status status =
+            gf_cell_source_open(input, type->choice, options, source, &absent, &why);
+        if (!absent || options->sandbox == GF_SANDBOX_ALL)
+            return status ? gf_fail(error, status, "%s", why.text) : GF_OK;
+    }
+    const enum gf_status status = need_library(type, gf_input_name(input), GF_ERROR_LIBRARY, error);
+    return status ? status : type->open(input, options, source, error);
+}
+
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error)
 {
@@ -75,9 +101,7 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
-    status = need_library(type, name, GF_ERROR_LIBRARY, error);
-    return status ? status
-                  : type->open(input, gf_said_begin(gf_input_said(input), options), source, error);
+    return open_source(type, input, gf_said_begin(gf_input_said(input), options), source, error);
 }
 
 static const char *extension_of(const char *path)

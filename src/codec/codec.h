@@ -51,6 +51,10 @@ struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_fo
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options);
 
+/* Serves as a cell (codec/cell/cell.h) that decodes files of the format of that word, such as
+ * "webp". Returns the process's exit status. */
+int gf_cell_main(const char *word);
+
 /* Opens a sink for rows of the format `format`. write() converts what the file format cannot hold:
  * for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is dropped, the
  * colour does not change, and options->warn is called once (the pipeline composes such pictures

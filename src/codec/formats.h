@@ -36,8 +36,9 @@ struct gf_file_type {
                        * hold */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */
     enum gf_tags_room tags;
-    bool has_end; /* the reader stops at the end of the picture: another one can follow in the
-                   * input */
+    bool own_code; /* the project's own code reads the format, without a library */
+    bool has_end;  /* the reader stops at the end of the picture: another one can follow in the
+                    * input */
     enum gf_lossy lossy;
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
     /* The options that affect files of this format: the command line's words, separated by blanks.

@@ -35,6 +35,10 @@ enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
 enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc,
                                 struct gf_error *error) GF_CHECKED;
 
+/* From now on gf_icc_load_inks() gives this thread that profile for that name, without opening a
+ * file; NULL: no more. */
+void gf_icc_hand(const char *name, const struct gf_icc *icc);
+
 /* Whether the profile's header states that many colour channels: 1 is gray, 3 is RGB, 4 is CMYK. */
 bool gf_icc_fits(struct gf_icc icc, int channels);
 /* Returns the profile of the same name for that many colour channels. A profile without a name is

@@ -16,7 +16,7 @@ static const struct gf_options defaults = {
 
 /* A caller's struct may lack later members. The struct must not end in padding, since later members
  * would lie in it. */
-_Static_assert(offsetof(struct gf_options, formats) + sizeof defaults.formats ==
+_Static_assert(offsetof(struct gf_options, reserved_2) + sizeof defaults.reserved_2 ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -51,6 +51,7 @@ static const struct member {
     MEMBER(quality, 1, GF_QUALITY_MAX),
     MEMBER(subsampling, 0, GF_SUBSAMPLING_AUTO),
     MEMBER(tiff_compression, 0, GF_TIFF_JPEG),
+    MEMBER(sandbox, 0, GF_SANDBOX_ALL),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
 #undef MEMBER
 };

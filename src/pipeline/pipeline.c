@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/cpu.h"
+#include "codec/cell/cell.h"
 #include "codec/common/checks.h"
 #include "gpufilter/version.h"
 #include "pixel/files/picture_file.h"
@@ -43,6 +44,8 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
     gf_chain_free(&pipeline->chain);
     pipeline->chain = (struct gf_chain){0};
     enum gf_status status = gf_pipeline_set_options(pipeline, options, error);
+    if (!status && pipeline->options.sandbox == GF_SANDBOX_ALL)
+        status = gf_cell_try(&pipeline->options, NULL, error);
     if (!status)
         status = parse_within(chain, &pipeline->options, &pipeline->chain, error);
     pipeline->chain.no_fuse = pipeline->options.no_fuse;
@@ -112,6 +115,7 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
             remote->close(remote);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
+    gf_cells_join();
     opened->remote = remote;
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_pipeline_configure(opened, chain, options, error);
@@ -162,6 +166,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    gf_cells_leave();
     if (pipeline->remote)
         pipeline->remote->close(pipeline->remote);
     free(pipeline->chain_text);

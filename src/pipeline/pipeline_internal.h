@@ -9,6 +9,9 @@
 #include "engine/backend.h"
 #include "engine/schedule.h"
 
+/* The path by which a program executes itself anew. */
+#define GF_OWN_PROGRAM "/proc/self/exe"
+
 /* A picture in memory, encoded as in a file. */
 struct gf_bytes {
     enum gf_file_format format; /* the format that is wanted; GF_FILE_AUTO: the format that the

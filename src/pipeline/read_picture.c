@@ -53,6 +53,8 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
         options.memory_bytes = limits->memory_bytes;
         options.timeout_s = limits->timeout_s;
         options.formats = limits->formats;
+        options.sandbox = limits->sandbox;
+        options.sandbox_program = limits->sandbox_program;
     }
     *notes = NULL;
     if (scale != 1)

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
+
+#include "base/socket.h"
 
 static const size_t sizes[] = {
     [GF_SERVER_HELLO] = sizeof(struct gf_server_hello),
@@ -96,14 +97,15 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(png_level) X(memory_bytes) X(max_pixels) X(timeout_s) X(max_output_bytes) X(formats)
 #define ENUMS(X) \
     X(tiff_compression, enum gf_tiff_compression) \
-    X(codec, enum gf_codec) X(format, enum gf_file_format) X(subsampling, enum gf_subsampling)
+    X(codec, enum gf_codec) \
+    X(format, enum gf_file_format) X(subsampling, enum gf_subsampling) X(sandbox, enum gf_sandbox)
 #define FLAGS(X) \
     X(no_fuse) \
     X(autorotate) X(allow_truncated) X(strip) X(serial) X(progressive) X(spans) X(lossless)
 
 /* A new member of the options must be added to one of these lists, unless the client (no_clobber,
  * sync), gf_server_may_run() or the server (device ...) decides it. */
-_Static_assert(sizeof(struct gf_options) == 160 || sizeof(void *) != 8,
+_Static_assert(sizeof(struct gf_options) == 176 || sizeof(void *) != 8,
                "struct gf_options has changed: does its new member go with a request?");
 
 static bool put_text(char *to, size_t size, const char *text)
@@ -200,79 +202,24 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
                                   : gf_status_meaning((enum gf_status)message->status));
 }
 
-union control {
-    char bytes[CMSG_SPACE(GF_SERVER_DESCRIPTORS * sizeof(int))];
-    struct cmsghdr align;
-};
-
 bool gf_server_send(int socket, const union gf_server_message *message, const int *descriptor,
                     int count)
 {
-    union control control;
-    struct iovec part = {.iov_base = (void *)message, .iov_len = message->head.size};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    if (count) {
-        memset(&control, 0, sizeof control);
-        header.msg_control = control.bytes;
-        header.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
-        struct cmsghdr *const rights = CMSG_FIRSTHDR(&header);
-        rights->cmsg_level = SOL_SOCKET;
-        rights->cmsg_type = SCM_RIGHTS;
-        rights->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
-        memcpy(CMSG_DATA(rights), descriptor, (size_t)count * sizeof(int));
-    }
-    ssize_t sent;
-    do
-        sent = sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)message->head.size;
-}
-
-static void take_descriptors(struct msghdr *header, int descriptor[GF_SERVER_DESCRIPTORS])
-{
-    for (struct cmsghdr *at = CMSG_FIRSTHDR(header); at; at = CMSG_NXTHDR(header, at)) {
-        const size_t bytes = at->cmsg_len - CMSG_LEN(0);
-        if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS &&
-            bytes <= GF_SERVER_DESCRIPTORS * sizeof(int))
-            memcpy(descriptor, CMSG_DATA(at), bytes);
-    }
+    return gf_socket_send(socket, message, message->head.size, descriptor, count, MSG_DONTWAIT);
 }
 
 void gf_server_close_descriptors(int descriptor[GF_SERVER_DESCRIPTORS])
 {
-    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++) {
-        if (descriptor[i] >= 0)
-            close(descriptor[i]);
-        descriptor[i] = -1;
-    }
+    gf_close_descriptors(descriptor, GF_SERVER_DESCRIPTORS);
 }
 
 enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
                                       int descriptor[GF_SERVER_DESCRIPTORS])
 {
-    union control control;
-    struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof control};
-    ssize_t got;
-    for (int i = 0; i < GF_SERVER_DESCRIPTORS; i++)
-        descriptor[i] = -1;
-    do
-        got = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0) {
-        if (!got)
-            errno = 0;
-        else if (errno == EWOULDBLOCK)
-            errno = EAGAIN;
-        return 0;
-    }
-    take_descriptors(&header, descriptor);
-    const bool whole = !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
-    const enum gf_server_type type = whole ? gf_server_check(message, (size_t)got) : 0;
-    if (type)
+    const size_t got = gf_socket_receive(socket, message, sizeof *message, descriptor,
+                                         GF_SERVER_DESCRIPTORS, MSG_DONTWAIT);
+    const enum gf_server_type type = got ? gf_server_check(message, got) : 0;
+    if (type || !got)
         return type;
     gf_server_close_descriptors(descriptor);
     errno = EPROTO;

@@ -77,7 +77,7 @@ struct gf_server_welcome {
 struct gf_server_request {
     struct gf_server_head head;
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level,
-        tiff_compression;
+        tiff_compression, sandbox;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, lossless,
         warn;
     uint64_t memory_bytes, max_pixels, max_output_bytes, formats;

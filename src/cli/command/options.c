@@ -37,6 +37,9 @@ static const struct gf_choice devices[] = {
 static const struct gf_choice host_memories[] = {
     {"pinned", GF_HOST_PINNED}, {"pageable", GF_HOST_PAGEABLE}, {0},
 };
+static const struct gf_choice sandboxes[] = {
+    {"auto", GF_SANDBOX_AUTO}, {"all", GF_SANDBOX_ALL}, {"off", GF_SANDBOX_OFF}, {0},
+};
 static const struct gf_choice codecs[] = {
     {"auto", GF_CODEC_AUTO}, {"cpu", GF_CODEC_CPU}, {"gpu", GF_CODEC_GPU}, {0},
 };
@@ -135,6 +138,8 @@ static const struct gf_option options[] = {
      .help = "drop larger outputs, archives in all"},
     {.name = "formats", .argument = "LIST", .type = GF_OPTION_SET, .choices = input_formats, .offset = AT(options.formats),
      .help = "read inputs of these formats only: png,jpeg"},
+    {.name = "sandbox", .type = GF_OPTION_CHOICE, .choices = sandboxes, .offset = AT(options.sandbox),
+     .help = "decoders in cells, without files and network; auto: not PNG and JPEG"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),
@@ -257,7 +262,10 @@ const struct gf_option *gf_option_at(int index)
 
 struct gf_command gf_command_default(void)
 {
-    return (struct gf_command){.options = gf_options_default()};
+    struct gf_command command = {.options = gf_options_default()};
+    command.options.sandbox = GF_SANDBOX_AUTO;
+    command.options.sandbox_program = GF_OWN_PROGRAM;
+    return command;
 }
 
 bool gf_option_takes_next(const struct gf_option *option)

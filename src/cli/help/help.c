@@ -6,6 +6,7 @@
 
 #include "batch/archives/archive_file.h"
 #include "chain/chain.h"
+#include "codec/cell/cell.h"
 #include "codec/formats.h"
 #include "icc/icc_build.h"
 #include "report/text.h"
@@ -202,4 +203,10 @@ void gf_help_version(FILE *file)
         fprintf(file, "without %s\n", error.text);
     else
         fputs("archives: tar\n", file);
+    char holds[160];
+    const struct gf_options options = gf_command_default().options;
+    if (gf_cell_try(&options, holds, &error))
+        fprintf(file, "without cells for decoders: %s\n", error.text);
+    else
+        fprintf(file, "cells for decoders: %s\n", holds);
 }

@@ -15,9 +15,9 @@ static enum gf_status put_in_file(struct gf_input *input, struct gf_error *error
 {
     input->fd = memfd_create("input", MFD_CLOEXEC);
     input->opened = input->fd >= 0;
-    for (int64_t done = 0; input->opened && done < input->size;) {
-        const ssize_t n =
-            pwrite(input->fd, input->memory + done, (size_t)(input->size - done), done);
+    const int64_t end = input->base + input->size;
+    for (int64_t done = input->base; input->opened && done < end;) {
+        const ssize_t n = pwrite(input->fd, input->memory + done, (size_t)(end - done), done);
         if (n <= 0 && errno != EINTR)
             return gf_fail(error, GF_ERROR_READ, "%s: a copy: %s", input->name, strerror(errno));
         done += n > 0 ? n : 0;
@@ -31,7 +31,7 @@ enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int6
     enum gf_status status = GF_OK;
     *descriptor = -1;
     if (!input->regular && input->spool >= 0)
-        status = gf_input_become_regular(input, error);
+        status = gf_input_become_regular(input, UINT64_MAX, error);
     if (!status && input->memory && input->fd < 0)
         status = put_in_file(input, error);
     if (!status && input->regular && input->size >= 0) {
@@ -69,6 +69,11 @@ struct gf_said *gf_input_said(struct gf_input *input)
 const char *gf_input_name(const struct gf_input *input)
 {
     return input->name;
+}
+
+void gf_input_choose_page(struct gf_input *input, int page)
+{
+    input->page = page;
 }
 
 int gf_input_page(const struct gf_input *input)

@@ -34,6 +34,17 @@ size_t gf_input_split_page(const char *name, int *page);
 bool gf_input_stat(const char *path, struct stat *file);
 /* Number of the chosen picture, from 0; -1: none. */
 int gf_input_page(const struct gf_input *input);
+void gf_input_choose_page(struct gf_input *input, int page);
+/* The bytes of an input for another process, which can only read them. */
+struct gf_input_loan {
+    int descriptor; /* the caller closes it */
+    int64_t offset, size;
+    uint64_t copied; /* bytes of memory that the descriptor holds */
+};
+/* Lends all bytes of the input, which are counted from its start. A stream is first read to its
+ * end, into memory unless it is kept in a file; one of more than `most` bytes fails. */
+enum gf_status gf_input_lend(struct gf_input *input, uint64_t most, struct gf_input_loan *loan,
+                             struct gf_error *error) GF_CHECKED;
 /* Returns the regular file that holds the input's bytes and the offset at which they begin, for
  * another process to read. The descriptor is -1 if there is no such file. A kept stream is first
  * read to its end into an unnamed file, which the input then reads. Bytes in memory are copied into

@@ -41,9 +41,16 @@ bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds
     return ends;
 }
 
-enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *error)
+enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
+                                       struct gf_error *error)
 {
-    enum gf_status status = keep_rest(input, INT64_MAX, -1, error);
+    const int64_t limit = most < INT64_MAX ? (int64_t)most : INT64_MAX;
+    enum gf_status status = keep_rest(input, limit, -1, error);
+    if (!status && input->spool >= 0 && !input->at_end)
+        status = gf_fail(error, GF_ERROR_INPUT,
+                         "%s: must be in memory as a whole, and is over the %llu MiB of "
+                         "options.memory_bytes",
+                         input->name, (unsigned long long)(most >> 20));
     if (!status && input->spool < 0)
         status = gf_fail(error, GF_ERROR_READ, "%s: cannot be held back in %s: %s", input->name,
                          gf_spool_folder(), strerror(input->spool_errno));

@@ -48,8 +48,10 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
 
 /* ---- streams whose bytes are kept (input_kept.c) ---- */
 
-/* Reads the rest of a kept stream; from then on the input reads its spool file as a regular one. */
-enum gf_status gf_input_become_regular(struct gf_input *input, struct gf_error *error) GF_CHECKED;
+/* Reads the rest of a kept stream, which may have about `most` bytes; from then on the input reads
+ * its spool file as a regular one. */
+enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
+                                       struct gf_error *error) GF_CHECKED;
 /* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
  * and `left` bytes in the buffer are still to be read. */
 void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left);

@@ -1,0 +1,32 @@
+/* A cell: a process that decodes pictures and can do nothing else. It is the program itself,
+ * executed anew, with no files, no network and few system calls; it gets one open file, and gives
+ * back rows through shared memory. What it sends is checked as a stranger's. */
+#ifndef GF_CODEC_CELL_CELL_H
+#define GF_CODEC_CELL_CELL_H
+
+#include "codec/common/opening.h"
+
+/* The hidden first argument of a cell's process; the second is the word of a format. */
+#define GF_CELL_ARGUMENT "--decoder-cell"
+
+/* Opens the picture in a cell of that format (its word, such as "webp"). The input must be at the
+ * picture's start. *absent: this machine or the build has no cells, so that the call fails and the
+ * input is as it was. */
+enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
+                                   const struct gf_options *options, struct gf_source **source,
+                                   bool *absent, struct gf_error *error) GF_CHECKED;
+
+/* Starts a cell unless one was started before. `holds`, of 160 bytes, gets what keeps it in. Fails
+ * with the reason where there are no cells. */
+enum gf_status gf_cell_try(const struct gf_options *options, char *holds,
+                           struct gf_error *error) GF_CHECKED;
+
+/* Cells wait for further pictures until the last user has left. */
+void gf_cells_join(void);
+void gf_cells_leave(void);
+
+/* The process of a cell: locks itself and serves until the other side hangs up. `open` opens
+ * pictures; `warm` makes the libraries load all they need before. Returns the exit status. */
+int gf_cell_serve(void (*warm)(void), gf_source_opener *open);
+
+#endif

@@ -1,0 +1,258 @@
+#include "codec/cell/lock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+#ifdef SANITIZED
+const bool gf_cell_lock_is_real = false;
+#else
+const bool gf_cell_lock_is_real = true;
+#endif
+
+#ifdef GF_LIBRARY_seccomp
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+
+#include "base/library.h"
+
+/* ---- Landlock ---- */
+
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_restrict_self 446
+#endif
+
+/* The struct of the kernel's linux/landlock.h, which an older system's header lacks members of. */
+struct ruleset {
+    uint64_t files, network, scopes;
+};
+
+/* Handles all that this version of the interface knows, and allows none of it. Returns the version,
+ * 0 where there is no Landlock. */
+static uint32_t forbid_files(void)
+{
+    static const unsigned file_bits[] = {0, 13, 14, 15, 15, 16};
+    enum { VERSION = 1, TCP = 3, SOCKETS_AND_SIGNALS = 3, NEWEST = 5 };
+    const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION);
+    if (version < 1)
+        return 0;
+    const struct ruleset all = {
+        .files = ((uint64_t)1 << file_bits[version < NEWEST ? version : NEWEST]) - 1,
+        .network = version >= 4 ? TCP : 0,
+        .scopes = version >= 6 ? SOCKETS_AND_SIGNALS : 0};
+    const size_t size = sizeof(uint64_t) * (version >= 6 ? 3 : version >= 4 ? 2 : 1);
+    const long rules = syscall(SYS_landlock_create_ruleset, &all, size, 0);
+    const bool locked = rules >= 0 && !syscall(SYS_landlock_restrict_self, rules, 0);
+    if (rules >= 0)
+        close((int)rules);
+    return locked ? (uint32_t)version : 0;
+}
+
+/* ---- system calls ---- */
+
+#define CALLS(CALL) \
+    CALL(seccomp_init) \
+    CALL(seccomp_rule_add_exact_array) \
+    CALL(seccomp_load) \
+    CALL(seccomp_release) \
+    CALL(seccomp_syscall_resolve_name)
+static struct {
+    CALLS(GF_LIBRARY_CALL)
+} calls;
+static struct gf_library library = GF_LIBRARY(calls, CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_seccomp));
+
+/* Memory, threads, time, the socket. */
+static const char *const allowed[] = {"brk",
+                                      "munmap",
+                                      "mremap",
+                                      "madvise",
+                                      "futex",
+                                      "set_robust_list",
+                                      "rseq",
+                                      "exit",
+                                      "exit_group",
+                                      "rt_sigaction",
+                                      "rt_sigprocmask",
+                                      "rt_sigreturn",
+                                      "sigaltstack",
+                                      "restart_syscall",
+                                      "sched_yield",
+                                      "sched_getaffinity",
+                                      "getpid",
+                                      "gettid",
+                                      "getcpu",
+                                      "membarrier",
+                                      "clock_gettime",
+                                      "clock_getres",
+                                      "clock_nanosleep",
+                                      "nanosleep",
+                                      "gettimeofday",
+                                      "time",
+                                      "getrandom",
+                                      "sysinfo",
+                                      "uname",
+                                      "close",
+                                      "poll",
+                                      "ppoll",
+                                      "sendmsg",
+                                      "recvmsg",
+                                      NULL};
+
+/* Libraries call these for what they can do without: they fail. */
+static const char *const refused[] = {"open",
+                                      "openat",
+                                      "openat2",
+                                      "access",
+                                      "faccessat",
+                                      "faccessat2",
+                                      "stat",
+                                      "lstat",
+                                      "fstat",
+                                      "newfstatat",
+                                      "statx",
+                                      "statfs",
+                                      "fstatfs",
+                                      "readlink",
+                                      "readlinkat",
+                                      "getcwd",
+                                      "getdents64",
+                                      "ioctl",
+                                      "fcntl",
+                                      "lseek",
+                                      "read",
+                                      "pread64",
+                                      "getuid",
+                                      "geteuid",
+                                      "getgid",
+                                      "getegid",
+                                      "sched_setaffinity",
+                                      "sched_getparam",
+                                      "sched_setparam",
+                                      "sched_getscheduler",
+                                      "sched_setscheduler",
+                                      "sched_get_priority_max",
+                                      "sched_get_priority_min",
+                                      "setpriority",
+                                      "getpriority",
+                                      "mlock",
+                                      "munlock",
+                                      "mbind",
+                                      "set_mempolicy",
+                                      "get_mempolicy",
+                                      "getrusage",
+                                      "getrlimit",
+                                      "setrlimit",
+                                      NULL};
+
+/* A call that this architecture does not have is passed over. */
+static bool add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned count,
+                const struct scmp_arg_cmp *argument)
+{
+    const int number = calls.seccomp_syscall_resolve_name(name);
+    return number < 0 ||
+           !calls.seccomp_rule_add_exact_array(filter, action, number, count, argument);
+}
+
+/* Calls that are allowed with some arguments only: lines of libraries on standard error, which is
+ * /dev/null; memory that is not for code; threads, but no processes; signals to itself, as abort()
+ * sends one; names of threads; questions for limits. */
+static bool add_conditions(scmp_filter_ctx filter)
+{
+    enum { THREAD = CLONE_VM | CLONE_THREAD };
+    const uint32_t allow = SCMP_ACT_ALLOW, fail = SCMP_ACT_ERRNO(EACCES);
+    const struct {
+        const char *name;
+        uint32_t action;
+        struct scmp_arg_cmp argument;
+    } rules[] = {
+        {"write", allow, {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
+        {"writev", allow, {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
+        {"mmap", allow, {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
+        {"mprotect", allow, {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
+        {"clone", allow, {0, SCMP_CMP_MASKED_EQ, THREAD, THREAD}},
+        {"tgkill", allow, {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0}},
+        {"prctl", allow, {0, SCMP_CMP_EQ, PR_SET_NAME, 0}},
+        {"prctl", fail, {0, SCMP_CMP_NE, PR_SET_NAME, 0}},
+        {"prlimit64", allow, {2, SCMP_CMP_EQ, 0, 0}},
+        {"prlimit64", fail, {2, SCMP_CMP_NE, 0, 0}},
+    };
+    bool done = true;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        done = done && add(filter, rules[i].action, rules[i].name, 1, &rules[i].argument);
+    return done;
+}
+
+static bool fill(scmp_filter_ctx filter)
+{
+    bool done = add_conditions(filter);
+    for (int i = 0; allowed[i]; i++)
+        done = done && add(filter, SCMP_ACT_ALLOW, allowed[i], 0, NULL);
+    /* Its flags cannot be looked at; the C library then calls clone. */
+    return done && add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+}
+
+/* Everything that stands in neither list ends the process. */
+static enum gf_status limit_calls(struct gf_error *error)
+{
+    const scmp_filter_ctx filter = calls.seccomp_init(SCMP_ACT_KILL_PROCESS);
+    bool done = filter && fill(filter);
+    for (int i = 0; done && refused[i]; i++)
+        done = add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0, NULL);
+    const int why = done ? -calls.seccomp_load(filter) : ENOMEM;
+    if (filter)
+        calls.seccomp_release(filter);
+    return why ? gf_fail(error, GF_ERROR_UNAVAILABLE,
+                         "the kernel takes no list of system calls: %s", strerror(why))
+               : GF_OK;
+}
+
+enum gf_status gf_cell_lock_load(struct gf_error *error)
+{
+    return gf_library_load(&library, "a cell for decoders", GF_ERROR_UNAVAILABLE, error);
+}
+
+enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
+{
+    const struct rlimit none = {0, 0};
+    *landlock = 0;
+    if (!gf_cell_lock_is_real)
+        return GF_OK;
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)setrlimit(RLIMIT_FSIZE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no_new_privs: %s", strerror(errno));
+    *landlock = forbid_files();
+    return limit_calls(error);
+}
+
+#else
+
+enum gf_status gf_cell_lock_load(struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                   "a cell for decoders: the program was built without libseccomp-dev");
+}
+
+enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
+{
+    *landlock = 0;
+    return gf_cell_lock_load(error);
+}
+
+#endif

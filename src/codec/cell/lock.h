@@ -1,0 +1,22 @@
+/* Takes from a process what a decoder does not need: files, network, other processes, most system
+ * calls. */
+#ifndef GF_CODEC_CELL_LOCK_H
+#define GF_CODEC_CELL_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpufilter/status.h"
+
+/* Loads what locking needs. Fails where the build has no libseccomp. */
+enum gf_status gf_cell_lock_load(struct gf_error *error) GF_CHECKED;
+
+/* Locks the calling process for good. *landlock gets the version of Landlock's interface, 0 where
+ * the kernel has none: then the list of system calls alone keeps files and network away. Fails
+ * where the kernel or a container does not allow the list. */
+enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error) GF_CHECKED;
+
+/* False in a build for a sanitizer, whose own system calls are not in the list. */
+extern const bool gf_cell_lock_is_real;
+
+#endif

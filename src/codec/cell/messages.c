@@ -1,0 +1,239 @@
+#include "codec/cell/messages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/image.h"
+
+static const size_t sizes[] = {
+    [GF_CELL_READY] = sizeof(struct gf_cell_ready),
+    [GF_CELL_OPEN] = sizeof(struct gf_cell_open),
+    [GF_CELL_HEADER] = sizeof(struct gf_cell_header),
+    [GF_CELL_ASK] = sizeof(struct gf_cell_ask),
+    [GF_CELL_DONE] = sizeof(struct gf_cell_done),
+    [GF_CELL_WARNING] = sizeof(struct gf_cell_warning),
+};
+
+void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type)
+{
+    memset(message, 0, sizes[type]);
+    message->head = (struct gf_cell_head){GF_CELL_VERSION, type, (uint32_t)sizes[type]};
+}
+
+/* ---- checks ---- */
+
+static bool ends(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+/* The statuses that a decoder has. Others would make the program try again, or elsewhere. */
+static bool is_status(uint32_t status)
+{
+    return status == GF_OK || status == GF_ERROR_INPUT || status == GF_ERROR_UNFIT ||
+           status == GF_ERROR_READ || status == GF_ERROR_LIBRARY || status == GF_ERROR_MEMORY;
+}
+
+static bool is_density(double density)
+{
+    return isfinite(density) && density >= 0;
+}
+
+/* Whether the blobs and texts are no longer than a file's may be. So they fit into a half of the
+ * shared memory. */
+static bool sizes_are_good(const struct gf_cell_header *header)
+{
+    uint64_t texts = 0;
+    bool good = header->texts <= GF_TEXTS_MOST;
+    for (int i = 0; i < GF_CELL_BLOBS; i++)
+        good &= header->blob[i] <= GF_METADATA_MAX;
+    for (uint32_t i = 0; good && i < header->texts; i++) {
+        good &= header->text[i][0] <= GF_METADATA_MAX && header->text[i][1] <= GF_METADATA_MAX;
+        texts += header->text[i][0] + header->text[i][1];
+    }
+    return good && texts <= 2 * (uint64_t)GF_METADATA_MAX;
+}
+
+static bool header_is_good(const struct gf_cell_header *header)
+{
+    const struct gf_format format = {header->width, header->height, header->channels, header->bits};
+    const uint32_t flags = header->for_device_codec | header->reduces | header->finishes |
+                           header->leaves | header->has_cicp | header->has_srgb |
+                           header->has_gamma | header->has_chromaticities;
+    const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
+                      ends(header->error, sizeof header->error);
+    if (!told || header->status)
+        return told;
+    return !gf_format_check(format, "", NULL) && gf_row_bytes(format) <= GF_CELL_HALF &&
+           header->memory_bytes < (uint64_t)1 << 60 && flags <= 1 && header->intent <= 3 &&
+           is_density(header->density_x) && is_density(header->density_y) &&
+           header->orientation >= 1 && header->orientation <= 8 &&
+           header->unread < 2 * GF_KIND_AUXILIARY && sizes_are_good(header);
+}
+
+static bool open_is_good(const struct gf_cell_open *open)
+{
+    return open->max_pixels && open->offset >= 0 && open->size > 0 &&
+           open->size <= INT64_MAX - open->offset && open->page >= -1 && open->threads >= 1 &&
+           open->threads <= GF_THREADS_MAX && open->inks_bytes <= GF_CELL_HALF &&
+           (open->serial | open->autorotate | open->allow_truncated) <= 1 &&
+           ends(open->name, sizeof open->name) && ends(open->inks, sizeof open->inks);
+}
+
+static bool done_is_good(const struct gf_cell_done *done)
+{
+    return is_status(done->status) && done->position >= 0 && ends(done->error, sizeof done->error);
+}
+
+enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t size)
+{
+    if (size < sizeof message->head || message->head.version != GF_CELL_VERSION ||
+        message->head.type < GF_CELL_READY || message->head.type > GF_CELL_WARNING ||
+        message->head.size != size || size != sizes[message->head.type])
+        return 0;
+    const enum gf_cell_type type = (enum gf_cell_type)message->head.type;
+    bool good = true;
+    if (type == GF_CELL_READY)
+        good = message->ready.locked <= 1 && ends(message->ready.why, sizeof message->ready.why);
+    else if (type == GF_CELL_OPEN)
+        good = open_is_good(&message->open);
+    else if (type == GF_CELL_HEADER)
+        good = header_is_good(&message->header);
+    else if (type == GF_CELL_ASK)
+        good = message->ask.wish <= GF_CELL_CLOSE && message->ask.half <= 1 &&
+               message->ask.number >= 0 && message->ask.end >= 0;
+    else if (type == GF_CELL_DONE)
+        good = done_is_good(&message->done);
+    else
+        good = ends(message->warning.text, sizeof message->warning.text);
+    return good ? type : 0;
+}
+
+/* ---- headers ---- */
+
+/* The colour tags of both forms have the same names. */
+#define TAGS(X) X(has_cicp) X(has_srgb) X(has_gamma) X(has_chromaticities) X(intent) X(gamma)
+
+static void put(const struct gf_blob *blob, uint64_t *size, unsigned char *shared, size_t *at)
+{
+    *size = blob->size;
+    if (blob->size)
+        memcpy(shared + *at, blob->data, blob->size);
+    *at += blob->size;
+}
+
+void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header *header,
+                          unsigned char *shared)
+{
+    const struct gf_metadata *const metadata = &source->metadata;
+    const struct gf_colour_tags *const tags = &metadata->colour;
+    const struct gf_blob *const blob[GF_CELL_BLOBS] = {
+        &metadata->icc, &metadata->exif, &metadata->xmp, &metadata->palette, &metadata->iptc};
+    size_t at = 0;
+    header->width = source->format.width;
+    header->height = source->format.height;
+    header->channels = source->format.channels;
+    header->bits = source->format.bits;
+    header->memory_bytes = source->memory.bytes;
+    snprintf(header->why, sizeof header->why, "%s", source->memory.why ? source->memory.why : "");
+    header->for_device_codec = source->for_device_codec;
+    header->reduces = source->reduce != NULL;
+    header->finishes = source->finish != NULL;
+    header->leaves = source->leave != NULL;
+#define WRITE(member) header->member = tags->member;
+    TAGS(WRITE)
+#undef WRITE
+    memcpy(header->cicp, tags->cicp, sizeof header->cicp);
+    memcpy(header->chromaticity, tags->chromaticity, sizeof header->chromaticity);
+    header->density_x = metadata->density_x;
+    header->density_y = metadata->density_y;
+    header->orientation = metadata->orientation;
+    header->unread = metadata->unread;
+    header->texts = (uint32_t)metadata->texts.count;
+    for (int i = 0; i < GF_CELL_BLOBS; i++)
+        put(blob[i], &header->blob[i], shared, &at);
+    for (int i = 0; i < metadata->texts.count; i++) {
+        put(&metadata->texts.item[i].head, &header->text[i][0], shared, &at);
+        put(&metadata->texts.item[i].text, &header->text[i][1], shared, &at);
+    }
+}
+
+/* Adds a text whose head is as struct gf_text says; another one is left out. `bytes` are the
+ * program's own copy. */
+static bool add_text(struct gf_texts *texts, const unsigned char *bytes, size_t head_size,
+                     size_t size)
+{
+    bool left_out = false;
+    size_t zeros = 0;
+    for (size_t i = 0; i < head_size; i++)
+        zeros += !bytes[i];
+    if (!head_size)
+        return gf_texts_add_comment(texts, bytes, size, &left_out);
+    return zeros != 3 || bytes[head_size - 1] ||
+           gf_texts_add(texts, bytes, head_size, bytes + head_size, size, &left_out);
+}
+
+/* The cell can change the shared memory at any time: everything is copied before it is looked at.
+ */
+static bool read_texts(const struct gf_cell_header *header, const unsigned char *shared,
+                       struct gf_texts *texts)
+{
+    bool done = true;
+    for (uint32_t i = 0; done && i < header->texts; i++) {
+        const size_t head = (size_t)header->text[i][0], size = (size_t)header->text[i][1];
+        struct gf_blob copy = {0};
+        done = gf_blob_set(&copy, shared, head + size) && add_text(texts, copy.data, head, size);
+        free(copy.data);
+        shared += head + size;
+    }
+    return done;
+}
+
+static bool read_blobs(const struct gf_cell_header *header, const unsigned char *shared,
+                       struct gf_metadata *metadata)
+{
+    struct gf_blob copy[GF_CELL_BLOBS] = {0};
+    bool done = true;
+    for (int i = 0; i < GF_CELL_BLOBS; i++) {
+        done = done && gf_blob_set(&copy[i], shared, (size_t)header->blob[i]);
+        shared += header->blob[i];
+    }
+    /* EXIF and IPTC are added by the functions that check what files hold. */
+    done = done && gf_metadata_add_exif(metadata, copy[1].data, copy[1].size) &&
+           gf_metadata_add_photoshop(metadata, copy[4].data, copy[4].size);
+    free(copy[1].data);
+    free(copy[4].data);
+    metadata->icc = copy[0];
+    metadata->xmp = copy[2];
+    metadata->palette = copy[3];
+    if (metadata->palette.size % 4 || metadata->palette.size > (size_t)4 * 256) {
+        free(metadata->palette.data);
+        metadata->palette = (struct gf_blob){0};
+    }
+    return done && read_texts(header, shared, &metadata->texts);
+}
+
+enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const unsigned char *shared,
+                                   struct gf_source *source, struct gf_error *error)
+{
+    struct gf_metadata *const metadata = &source->metadata;
+    struct gf_colour_tags *const tags = &metadata->colour;
+    source->format =
+        (struct gf_format){header->width, header->height, header->channels, header->bits};
+    source->memory.bytes = header->memory_bytes;
+    source->for_device_codec = header->for_device_codec;
+#define READ(member) tags->member = header->member;
+    TAGS(READ)
+#undef READ
+    memcpy(tags->cicp, header->cicp, sizeof tags->cicp);
+    memcpy(tags->chromaticity, header->chromaticity, sizeof tags->chromaticity);
+    const bool read = read_blobs(header, shared, metadata);
+    metadata->density_x = header->density_x;
+    metadata->density_y = header->density_y;
+    metadata->orientation = header->orientation;
+    metadata->unread = header->unread;
+    return read ? GF_OK : gf_fail_memory(error);
+}

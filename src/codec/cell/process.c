@@ -1,0 +1,332 @@
+#include "codec/cell/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/fail.h"
+#include "base/socket.h"
+#include "codec/cell/cell.h"
+#include "codec/cell/lock.h"
+
+enum { START_MS = 30000 };
+
+static struct {
+    pthread_mutex_t lock;
+    struct gf_cell *waiting;
+    int count, users;
+    bool works; /* a cell was started once */
+    bool never; /* there are none, for the reason `why` */
+    struct gf_error why;
+} cells = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- starting ---- */
+
+/* The variables that decide where libraries are found and how they work; secrets stay away. */
+static void choose_environment(char **chosen, size_t most)
+{
+    static const char *const kept[] = {"LD_",    "LIBHEIF_", "GLIBC_TUNABLES=", "MALLOC_", "ASAN_",
+                                       "UBSAN_", "TSAN_"};
+    size_t count = 0;
+    for (char **variable = environ; *variable && count + 1 < most; variable++) {
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+            if (!strncmp(*variable, kept[i], strlen(kept[i])) && count + 1 < most)
+                chosen[count++] = *variable;
+        }
+    }
+    chosen[count] = NULL;
+}
+
+/* Its own group gets no signals of the terminal: it ends when this process hangs up. */
+static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes, int socket,
+                   int memory)
+{
+    sigset_t signals;
+    int why = 0;
+    for (int fd = 0; !why && fd <= 2; fd++)
+        why = posix_spawn_file_actions_addopen(files, fd, "/dev/null", O_RDWR, 0);
+    why = why ? why : posix_spawn_file_actions_adddup2(files, socket, GF_CELL_SOCKET);
+    why = why ? why : posix_spawn_file_actions_adddup2(files, memory, GF_CELL_MEMORY);
+    why = why ? why : posix_spawn_file_actions_addclosefrom_np(files, GF_CELL_MEMORY + 1);
+    why = why ? why : posix_spawn_file_actions_addchdir_np(files, "/");
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(attributes, &signals);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(attributes, &signals);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
+                                             POSIX_SPAWN_SETSIGMASK);
+    return why;
+}
+
+/* The descriptors must be above those that they become. Returns an errno. */
+static int spawn(struct gf_cell *cell, int socket, int memory)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    char *const arguments[] = {"gpufilter", GF_CELL_ARGUMENT, cell->format, NULL};
+    char *variables[32];
+    choose_environment(variables, sizeof variables / sizeof *variables);
+    int why = posix_spawn_file_actions_init(&files);
+    if (why)
+        return why;
+    why = posix_spawnattr_init(&attributes);
+    if (!why) {
+        why = prepare(&files, &attributes, socket, memory);
+        if (!why)
+            why = posix_spawn(&cell->process, cell->program, &files, &attributes, arguments,
+                              variables);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&files);
+    return why;
+}
+
+/* A descriptor above those that a cell is started with, in the place of `fd`. */
+static int raised(int fd)
+{
+    if (fd < 0 || fd > GF_CELL_MEMORY)
+        return fd;
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, GF_CELL_MEMORY + 1);
+    close(fd);
+    return copy;
+}
+
+/* Memory of a fixed size: the cell cannot shorten it under this process's eyes. */
+static int shared_memory(unsigned char **mapped)
+{
+    const size_t size = 2 * GF_CELL_HALF;
+    const int fd = raised(memfd_create("gpufilter-cell", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    void *const at =
+        fd >= 0 && !ftruncate(fd, (off_t)size) &&
+                !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+            ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
+            : MAP_FAILED;
+    if (at != MAP_FAILED) {
+        *mapped = at;
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Starts the process and waits until it has locked itself. */
+static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
+{
+    union gf_cell_message message;
+    int pair[2] = {-1, -1}, unexpected;
+    const int memory = shared_memory(&cell->shared);
+    int why = memory < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
+    pair[1] = raised(pair[1]);
+    if (!why)
+        why = spawn(cell, pair[1], memory);
+    cell->socket = pair[0];
+    if (pair[1] >= 0)
+        close(pair[1]);
+    if (memory >= 0)
+        close(memory);
+    if (why)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s: %s", cell->program, strerror(why));
+    struct pollfd ready = {.fd = cell->socket, .events = POLLIN};
+    (void)poll(&ready, 1, START_MS);
+    const size_t size =
+        gf_socket_receive(cell->socket, &message, sizeof message, &unexpected, 1, MSG_DONTWAIT);
+    gf_close_descriptors(&unexpected, 1);
+    if (!size || gf_cell_check(&message, size) != GF_CELL_READY)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s does not become a cell", cell->program);
+    cell->landlock = message.ready.landlock;
+    return message.ready.locked ? GF_OK
+                                : gf_fail(error, GF_ERROR_UNAVAILABLE, "%s", message.ready.why);
+}
+
+/* ---- ending ---- */
+
+int gf_cell_end(struct gf_cell *cell)
+{
+    int state = -1;
+    if (cell->process > 0) {
+        kill(cell->process, SIGKILL); /* changes nothing if it has died */
+        while (waitpid(cell->process, &state, 0) < 0) {
+            if (errno != EINTR) {
+                state = -1;
+                break;
+            }
+        }
+    }
+    if (cell->socket >= 0)
+        close(cell->socket);
+    if (cell->shared)
+        munmap(cell->shared, 2 * GF_CELL_HALF);
+    free(cell);
+    return state;
+}
+
+static void end_all(struct gf_cell *list)
+{
+    while (list) {
+        struct gf_cell *const next = list->next;
+        (void)gf_cell_end(list);
+        list = next;
+    }
+}
+
+/* ---- waiting ---- */
+
+/* A cell that waits says nothing: one with something to read has died, or is no decoder any more.
+ */
+static bool is_quiet(const struct gf_cell *cell)
+{
+    struct pollfd socket = {.fd = cell->socket, .events = POLLIN};
+    return poll(&socket, 1, 0) == 0;
+}
+
+static struct gf_cell *take_waiting(const char *format, const char *program)
+{
+    pthread_mutex_lock(&cells.lock);
+    struct gf_cell **at = &cells.waiting;
+    while (*at && (strcmp((*at)->format, format) != 0 || strcmp((*at)->program, program) != 0))
+        at = &(*at)->next;
+    struct gf_cell *const found = *at;
+    if (found) {
+        *at = found->next;
+        cells.count--;
+    }
+    pthread_mutex_unlock(&cells.lock);
+    return found;
+}
+
+void gf_cell_give_back(struct gf_cell *cell)
+{
+    const int most = 2 * gf_cpu_count();
+    struct gf_cell *oldest = NULL;
+    pthread_mutex_lock(&cells.lock);
+    cell->next = cells.waiting;
+    cells.waiting = cell;
+    if (++cells.count > most) {
+        struct gf_cell **at = &cells.waiting;
+        while ((*at)->next)
+            at = &(*at)->next;
+        oldest = *at;
+        *at = NULL;
+        cells.count--;
+    }
+    pthread_mutex_unlock(&cells.lock);
+    end_all(oldest);
+}
+
+void gf_cells_join(void)
+{
+    pthread_mutex_lock(&cells.lock);
+    cells.users++;
+    pthread_mutex_unlock(&cells.lock);
+}
+
+void gf_cells_leave(void)
+{
+    struct gf_cell *list = NULL;
+    pthread_mutex_lock(&cells.lock);
+    if (!--cells.users) {
+        list = cells.waiting;
+        cells.waiting = NULL;
+        cells.count = 0;
+    }
+    pthread_mutex_unlock(&cells.lock);
+    end_all(list);
+}
+
+/* Notes whether cells can be started here. A machine that has them keeps them: if a later one
+ * cannot be started, its picture fails rather than being decoded without. */
+static enum gf_status note_start(enum gf_status status, struct gf_error *error)
+{
+    pthread_mutex_lock(&cells.lock);
+    if (!status)
+        cells.works = true;
+    else if (cells.works)
+        status = error->status = GF_ERROR_MEMORY;
+    else if (!cells.never) {
+        cells.never = true;
+        cells.why = *error;
+    }
+    pthread_mutex_unlock(&cells.lock);
+    return status;
+}
+
+static bool is_known_to_fail(struct gf_error *error)
+{
+    pthread_mutex_lock(&cells.lock);
+    const bool never = cells.never;
+    if (never)
+        *error = cells.why;
+    pthread_mutex_unlock(&cells.lock);
+    return never;
+}
+
+enum gf_status gf_cell_take(const char *format, const char *program, struct gf_cell **cell,
+                            struct gf_error *error)
+{
+    struct gf_error why = {0};
+    struct gf_cell *found;
+    if (!program)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "options.sandbox_program names no program");
+    if (is_known_to_fail(&why))
+        return gf_fail(error, why.status, "%s", why.text);
+    while ((found = take_waiting(format, program))) {
+        if (is_quiet(found)) {
+            *cell = found;
+            return GF_OK;
+        }
+        (void)gf_cell_end(found);
+    }
+    found = calloc(1, sizeof *found);
+    if (!found)
+        return gf_fail_memory(error);
+    found->socket = -1;
+    snprintf(found->format, sizeof found->format, "%s", format);
+    snprintf(found->program, sizeof found->program, "%s", program);
+    const enum gf_status status = note_start(start(found, &why), &why);
+    if (status) {
+        (void)gf_cell_end(found);
+        return gf_fail(error, status, "%s", why.text);
+    }
+    *cell = found;
+    return GF_OK;
+}
+
+/* What the system itself forbids stays forbidden. */
+static void set_limit(pid_t process, int kind, uint64_t most)
+{
+    struct rlimit limit;
+    if (prlimit(process, (__rlimit_resource_t)kind, NULL, &limit))
+        return;
+    limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+    (void)prlimit(process, (__rlimit_resource_t)kind, &limit, NULL);
+}
+
+void gf_cell_limit(const struct gf_cell *cell, uint64_t bytes, double seconds)
+{
+    struct timespec used;
+    clockid_t clock;
+    uint64_t end_s = RLIM_INFINITY;
+    if (!gf_cell_lock_is_real)
+        return;
+    if (isfinite(seconds) && !clock_getcpuclockid(cell->process, &clock) &&
+        !clock_gettime(clock, &used))
+        end_s = (uint64_t)used.tv_sec + 2 + (uint64_t)fmax(seconds, 0);
+    set_limit(cell->process, RLIMIT_DATA, bytes);
+    set_limit(cell->process, RLIMIT_CPU, end_s);
+}

@@ -1,0 +1,218 @@
+/* The process of a cell. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/socket.h"
+#include "codec/cell/cell.h"
+#include "codec/cell/lock.h"
+#include "codec/cell/messages.h"
+#include "icc/icc.h"
+
+struct serving {
+    gf_source_opener *open;
+    unsigned char *shared;
+    /* the picture */
+    struct gf_options options;
+    struct gf_source *source;
+    struct gf_input *input;
+    char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
+    struct gf_icc inks_icc;
+    unsigned char *file; /* mapped */
+    size_t file_bytes;
+};
+
+static void say(const union gf_cell_message *message)
+{
+    if (!gf_socket_send(GF_CELL_SOCKET, message, message->head.size, NULL, 0, 0))
+        _exit(0); /* nobody is there any more */
+}
+
+static void warn(void *context, const char *text)
+{
+    union gf_cell_message message;
+    gf_cell_prepare(&message, GF_CELL_WARNING);
+    snprintf(message.warning.text, sizeof message.warning.text, "%s", text);
+    say(&message);
+}
+
+static void answer(const struct serving *serving, enum gf_status status,
+                   const struct gf_error *error)
+{
+    union gf_cell_message message;
+    gf_cell_prepare(&message, GF_CELL_DONE);
+    message.done.status = status;
+    if (status)
+        memcpy(message.done.error, error->text, sizeof error->text);
+    if (serving->source) {
+        message.done.width = serving->source->format.width;
+        message.done.height = serving->source->format.height;
+        message.done.position = gf_input_position(serving->input);
+    }
+    say(&message);
+}
+
+static void close_picture(struct serving *serving)
+{
+    if (serving->source)
+        serving->source->close(serving->source);
+    gf_input_close(serving->input);
+    if (serving->file)
+        munmap(serving->file, serving->file_bytes);
+    gf_icc_hand(NULL, NULL);
+    free((void *)serving->inks_icc.data);
+    *serving = (struct serving){.open = serving->open, .shared = serving->shared};
+}
+
+/* The profile for CMYK is handed over, since the cell can open no file. */
+static bool take_inks(struct serving *serving, const struct gf_cell_open *request)
+{
+    if (!request->inks_bytes)
+        return true;
+    unsigned char *const copy = malloc((size_t)request->inks_bytes);
+    if (!copy)
+        return false;
+    memcpy(copy, serving->shared, (size_t)request->inks_bytes);
+    memcpy(serving->inks, request->inks, sizeof serving->inks);
+    serving->inks_icc = (struct gf_icc){.data = copy, .size = (size_t)request->inks_bytes};
+    serving->options.cmyk_profile = serving->inks;
+    gf_icc_hand(serving->inks, &serving->inks_icc);
+    return true;
+}
+
+static enum gf_status open_input(struct serving *serving, const struct gf_cell_open *request,
+                                 int descriptor, struct gf_error *error)
+{
+    serving->file_bytes = (size_t)(request->offset + request->size);
+    void *const mapped = mmap(NULL, serving->file_bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (mapped == MAP_FAILED)
+        return gf_fail(error, GF_ERROR_READ, "%s: cannot be mapped", request->name);
+    serving->file = mapped;
+    const enum gf_status status =
+        gf_input_open_memory(serving->file + request->offset, (size_t)request->size, request->name,
+                             &serving->input, error);
+    if (!status)
+        gf_input_choose_page(serving->input, request->page);
+    return status;
+}
+
+static void open_picture(struct serving *serving, const struct gf_cell_open *request,
+                         int descriptor)
+{
+    union gf_cell_message message;
+    struct gf_error error = {0};
+    gf_cell_prepare(&message, GF_CELL_HEADER);
+    serving->options = gf_options_default();
+    serving->options.memory_bytes = request->memory_bytes;
+    serving->options.max_pixels = request->max_pixels;
+    serving->options.threads = request->threads;
+    serving->options.serial = request->serial;
+    serving->options.autorotate = request->autorotate;
+    serving->options.allow_truncated = request->allow_truncated;
+    serving->options.warn = warn;
+    enum gf_status status = take_inks(serving, request)
+                                ? open_input(serving, request, descriptor, &error)
+                                : gf_fail(&error, GF_ERROR_MEMORY, "out of memory");
+    if (!status)
+        status = serving->open(serving->input, &serving->options, &serving->source, &error);
+    if (!status)
+        gf_cell_write_header(serving->source, &message.header, serving->shared);
+    message.header.status = status;
+    memcpy(message.header.error, error.text, sizeof error.text);
+    if (status)
+        close_picture(serving);
+    say(&message);
+}
+
+static void act(struct serving *serving, const struct gf_cell_ask *ask)
+{
+    struct gf_source *const source = serving->source;
+    struct gf_error error = {0};
+    enum gf_status status = GF_OK;
+    if (ask->wish == GF_CELL_CLOSE) {
+        close_picture(serving);
+    } else if (!source) {
+        _exit(2);
+    } else if (ask->wish == GF_CELL_READ) {
+        const size_t pitch = gf_row_bytes(source->format);
+        status = source->read(source, ask->number, serving->shared + ask->half * GF_CELL_HALF,
+                              pitch, &error);
+    } else if (ask->wish == GF_CELL_REDUCE) {
+        source->reduce(source, ask->number);
+    } else if (ask->wish == GF_CELL_FINISH) {
+        status = source->finish(source, &error);
+    } else {
+        status = source->leave(source, ask->end, &error);
+    }
+    answer(serving, status, &error);
+}
+
+/* A signal comes with each message, and when the other side hangs up: then the work in hand is for
+ * nobody. */
+static void on_message(int number)
+{
+    struct pollfd socket = {.fd = GF_CELL_SOCKET};
+    (void)number;
+    if (poll(&socket, 1, 0) > 0 && socket.revents & POLLHUP)
+        _exit(0);
+}
+
+static void watch_socket(void)
+{
+    const struct sigaction action = {.sa_handler = on_message, .sa_flags = SA_RESTART};
+    sigaction(SIGIO, &action, NULL);
+    (void)fcntl(GF_CELL_SOCKET, F_SETOWN, getpid());
+    (void)fcntl(GF_CELL_SOCKET, F_SETFL, fcntl(GF_CELL_SOCKET, F_GETFL) | O_ASYNC);
+}
+
+/* Locks the process and tells the other side how. */
+static bool lock(void)
+{
+    union gf_cell_message message;
+    struct gf_error error = {0};
+    gf_cell_prepare(&message, GF_CELL_READY);
+    enum gf_status status = gf_cell_lock_load(&error);
+    if (!status)
+        status = gf_cell_lock(&message.ready.landlock, &error);
+    message.ready.locked = !status;
+    snprintf(message.ready.why, sizeof message.ready.why, "%s", error.text);
+    say(&message);
+    return !status;
+}
+
+int gf_cell_serve(void (*warm)(void), gf_source_opener *open)
+{
+    enum { WRONG = 2 };
+    struct serving serving = {.open = open};
+    union gf_cell_message message;
+    int descriptor;
+    void *const shared =
+        mmap(NULL, 2 * GF_CELL_HALF, PROT_READ | PROT_WRITE, MAP_SHARED, GF_CELL_MEMORY, 0);
+    if (shared == MAP_FAILED)
+        return WRONG;
+    serving.shared = shared;
+    close(GF_CELL_MEMORY);
+    if (warm)
+        warm();
+    watch_socket();
+    if (!lock())
+        return WRONG;
+    for (;;) {
+        const size_t size =
+            gf_socket_receive(GF_CELL_SOCKET, &message, sizeof message, &descriptor, 1, 0);
+        const enum gf_cell_type type = size ? gf_cell_check(&message, size) : 0;
+        if (type == GF_CELL_OPEN && !serving.source && descriptor >= 0)
+            open_picture(&serving, &message.open, descriptor);
+        else if (type == GF_CELL_ASK)
+            act(&serving, &message.ask);
+        else
+            return size ? WRONG : 0;
+        gf_close_descriptors(&descriptor, 1);
+    }
+}

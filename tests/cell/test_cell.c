@@ -1,0 +1,429 @@
+/* Cells for decoders, with decoders that are hostile: the test program is its own cell, and opens
+ * "pictures" whose first bytes are a GIF's and whose next word says what to try. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support.h"
+
+#include "base/socket.h"
+#include "base/spans.h"
+#include "base/time_limit.h"
+#include "codec/cell/cell.h"
+#include "codec/cell/lock.h"
+#include "codec/cell/messages.h"
+#include "codec/codec.h"
+
+/* ---- in the cell ---- */
+
+static struct gf_source hostile;
+static char word[32];
+
+static bool is(const char *wanted)
+{
+    return !strcmp(word, wanted);
+}
+
+static void stay(void)
+{
+    for (;;)
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+}
+
+/* Sends a message as it is, or only its beginning. */
+static void send_raw(const void *message, size_t size)
+{
+    (void)gf_socket_send(GF_CELL_SOCKET, message, size, NULL, 0, 0);
+}
+
+static void allocate_without_end(void)
+{
+    for (;;) {
+        char *const block = malloc(16 << 20);
+        if (!block)
+            break;
+        memset(block, 1, 16 << 20);
+    }
+}
+
+static void write_to_all(void)
+{
+    for (int fd = 0; fd < 1024; fd++) {
+        const ssize_t written = fd == STDERR_FILENO ? 0 : write(fd, "x", 1);
+        (void)written;
+    }
+}
+
+/* True if something worked that must not. */
+static bool reach_out(void)
+{
+    struct stat file;
+    return open("/etc/passwd", O_RDONLY) >= 0 || open("/tmp/x", O_CREAT | O_WRONLY, 0600) >= 0 ||
+           !stat("/etc/passwd", &file) || syscall(SYS_openat2, AT_FDCWD, "/", NULL, 0) >= 0 ||
+           !access("/", F_OK) || !fcntl(GF_CELL_SOCKET, F_SETFL, 0);
+}
+
+static void flood(void)
+{
+    union gf_cell_message message;
+    gf_cell_prepare(&message, GF_CELL_WARNING);
+    for (int i = 0; i < 100000; i++)
+        send_raw(&message, message.head.size);
+}
+
+/* Headers that contradict themselves or the program's limits. */
+static void lie(void)
+{
+    union gf_cell_message message;
+    gf_cell_prepare(&message, GF_CELL_HEADER);
+    message.header.width = is("wide") ? 1 << 24 : 10;
+    message.header.height = is("wide") ? 1 << 24 : 10;
+    message.header.channels = is("channels") ? 5 : 3;
+    message.header.bits = 8;
+    message.header.orientation = 1;
+    message.header.blob[0] = is("blob") ? (uint64_t)1 << 40 : 0;
+    message.header.texts = is("texts") ? 1000000 : 0;
+    message.header.status = is("status") ? GF_ERROR_UNAVAILABLE : GF_OK;
+    memset(message.header.why, is("endless") ? 'x' : 0, sizeof message.header.why);
+    send_raw(&message, is("short") ? sizeof message.head : message.head.size);
+    stay();
+}
+
+static void act_hostile(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001)};
+    if (is("crash"))
+        raise(SIGSEGV);
+    if (is("hang"))
+        stay();
+    if (is("allocate"))
+        allocate_without_end();
+    if (is("abort"))
+        abort();
+    if (is("connect"))
+        (void)connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&address, sizeof address);
+    if (is("fork") && !fork())
+        _exit(0);
+    if (is("kill"))
+        kill(getppid(), SIGKILL);
+    if (is("trace"))
+        ptrace(PTRACE_ATTACH, getppid(), NULL, NULL);
+    if (is("execute"))
+        execl("/bin/true", "true", NULL);
+    if (is("code"))
+        (void)mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                   0);
+    if (is("write"))
+        write_to_all();
+    if (is("resize"))
+        syscall(SYS_ftruncate, GF_CELL_MEMORY, 0);
+    if (is("flood"))
+        flood();
+    if (is("exit"))
+        _exit(0);
+}
+
+static enum gf_status hostile_read(struct gf_source *source, int rows, unsigned char *dst,
+                                   size_t pitch, struct gf_error *error)
+{
+    memset(dst, is("reach") && reach_out(), pitch * (size_t)rows);
+    if (is("late"))
+        raise(SIGBUS);
+    return is("damaged") ? gf_fail(error, GF_ERROR_INPUT, "a\x1b[31m\nb: damaged") : GF_OK;
+}
+
+static void hostile_close(struct gf_source *source)
+{
+    (void)source;
+    if (is("bye"))
+        raise(SIGILL);
+    if (is("stay"))
+        stay();
+}
+
+static enum gf_status hostile_open(struct gf_input *input, const struct gf_options *options,
+                                   struct gf_source **source, struct gf_error *error)
+{
+    static const char magic[] = "GIF89a:", *const lies[] = {"wide",  "channels", "blob",   "texts",
+                                                            "short", "endless",  "status", NULL};
+    char head[sizeof magic - 1 + sizeof word] = "";
+    size_t got;
+    if (gf_input_peek(input, head, sizeof head - 1, &got, error) ||
+        strncmp(head, magic, sizeof magic - 1) != 0)
+        return gf_source_open(input, options, source, error);
+    snprintf(word, sizeof word, "%s", head + sizeof magic - 1);
+    act_hostile();
+    for (int i = 0; lies[i]; i++) {
+        if (is(lies[i]))
+            lie();
+    }
+    hostile = (struct gf_source){.format = {64, 48, 3, 8},
+                                 .metadata = {.orientation = 1},
+                                 .read = hostile_read,
+                                 .close = hostile_close};
+    *source = &hostile;
+    return GF_OK;
+}
+
+/* One pixel of white. */
+static const char good_gif[] =
+    "GIF89a\1\0\1\0\x80\0\0\xff\xff\xff\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;";
+
+static void load_library(void)
+{
+    const struct gf_options options = gf_options_default();
+    struct gf_input *input;
+    struct gf_source *source = NULL;
+    if (!gf_input_open_memory(good_gif, sizeof good_gif, "good", &input, NULL) &&
+        !gf_source_open(input, &options, &source, NULL))
+        source->close(source);
+}
+
+/* ---- in the test ---- */
+
+static struct gf_error failure;
+static int warnings;
+
+static void count_warning(void *context, const char *text)
+{
+    warnings++;
+}
+
+static struct gf_options in_cells(void)
+{
+    struct gf_options options = gf_options_default();
+    options.sandbox = GF_SANDBOX_ALL;
+    options.sandbox_program = "/proc/self/exe";
+    options.threads = 2;
+    options.warn = count_warning;
+    return options;
+}
+
+static enum gf_status decode_bytes(const void *data, size_t size, const struct gf_options *options,
+                                   unsigned *sum)
+{
+    struct gf_input *input;
+    struct gf_source *source = NULL;
+    unsigned char row[4096];
+    warnings = 0;
+    *sum = 0;
+    memset(&failure, 0, sizeof failure);
+    assert_int_equal(gf_input_open_memory(data, size, "x.gif", &input, &failure), GF_OK);
+    enum gf_status status = gf_source_open(input, options, &source, &failure);
+    for (int y = 0; !status && y < source->format.height; y++) {
+        assert_true(gf_row_bytes(source->format) <= sizeof row);
+        status = source->read(source, 1, row, sizeof row, &failure);
+        for (size_t i = 0; !status && i < gf_row_bytes(source->format); i++)
+            *sum += row[i];
+    }
+    if (source)
+        source->close(source);
+    gf_input_close(input);
+    return status;
+}
+
+static enum gf_status decode_word(const char *what, const struct gf_options *options, unsigned *sum)
+{
+    char file[64];
+    snprintf(file, sizeof file, "GIF89a:%s", what);
+    return decode_bytes(file, strlen(file) + 1, options, sum);
+}
+
+/* The next picture is not harmed. */
+static void assert_good(const struct gf_options *options)
+{
+    unsigned sum;
+    assert_int_equal(decode_bytes(good_gif, sizeof good_gif, options, &sum), GF_OK);
+    assert_int_equal(sum, 3 * 255);
+    assert_string_equal(failure.text, "");
+}
+
+static void assert_dies(const char *what, const char *text)
+{
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    assert_int_equal(decode_word(what, &options, &sum), GF_ERROR_INPUT);
+    if (strcmp(failure.text, text) != 0)
+        fail_msg("%s: '%s', not '%s'", what, failure.text, text);
+    assert_good(&options);
+}
+
+static void test_deaths(void **state)
+{
+    assert_dies("crash", "x.gif: the decoder died (signal 11)");
+    assert_dies("abort", "x.gif: the decoder died (signal 6)");
+    assert_dies("late", "x.gif: the decoder died (signal 7)");
+    assert_dies("exit", "x.gif: the decoder died");
+}
+
+/* A cell that dies after its picture was read fails nothing. */
+static void test_death_after_the_picture(void **state)
+{
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    assert_int_equal(decode_word("bye", &options, &sum), GF_OK);
+    assert_good(&options);
+}
+
+static void test_forbidden_calls(void **state)
+{
+    static const char *const words[] = {"connect", "fork", "kill",  "trace",
+                                        "execute", "code", "write", "resize"};
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    if (!gf_cell_lock_is_real)
+        skip();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_dies(words[i],
+                    "x.gif: the decoder died (signal 31): it did what a decoder may not do");
+    assert_int_equal(decode_word("reach", &options, &sum), GF_OK);
+    assert_int_equal(sum, 0);
+}
+
+static void test_memory(void **state)
+{
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    if (!gf_cell_lock_is_real)
+        skip();
+    /* The decoder is told that there is no more, and goes on with what it has. */
+    assert_int_equal(decode_word("allocate", &options, &sum), GF_OK);
+    assert_good(&options);
+}
+
+/* A decoder that does not end is ended when the picture's time is up, and no later. */
+static void test_time(void **state)
+{
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    const double begin_s = gf_now();
+    gf_time_limit_set(begin_s + 0.2);
+    assert_int_equal(decode_word("hang", &options, &sum), GF_ERROR_INPUT);
+    assert_true(gf_now() - begin_s < 5);
+    gf_time_limit_set(0);
+    assert_good(&options);
+    assert_int_equal(decode_word("stay", &options, &sum), GF_OK); /* does not close */
+    assert_true(gf_now() - begin_s < 10);
+    assert_good(&options);
+}
+
+static void test_lies(void **state)
+{
+    static const char *const words[] = {"channels", "blob", "texts", "short", "endless", "status"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_dies(words[i], "x.gif: the decoder gave an answer without sense");
+    assert_dies("flood", "x.gif: the decoder gave an answer without sense");
+    assert_dies("wide", "x.gif: 16777216x16777216 is 281474976710656 pixels, over "
+                        "options.max_pixels=1000000000");
+}
+
+static void test_text_of_a_failure_is_printable(void **state)
+{
+    assert_dies("damaged", "a?[31m?b: damaged");
+}
+
+/* A picture after a picture is decoded by the same process. */
+static void test_cells_are_used_again(void **state)
+{
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    gf_cells_join();
+    for (int i = 0; i < 20; i++)
+        assert_good(&options);
+    assert_int_equal(decode_word("damaged", &options, &sum), GF_ERROR_INPUT);
+    assert_good(&options);
+    siginfo_t ended;
+    int children = 0;
+    gf_cells_leave(); /* the last user: all of them end, and are waited for */
+    while (!waitid(P_ALL, 0, &ended, WEXITED))
+        children++;
+    assert_int_equal(children, 0);
+}
+
+/* In a process that has not started a cell yet: what it finds out holds for all of it. */
+static int status_without_cells(void)
+{
+    struct gf_options options = in_cells();
+    unsigned sum;
+    int status = -1;
+    const pid_t process = fork();
+    if (process) {
+        (void)waitpid(process, &status, 0);
+        return status;
+    }
+    options.sandbox_program = "/bin/true";
+    if (decode_bytes(good_gif, sizeof good_gif, &options, &sum) != GF_ERROR_UNAVAILABLE)
+        _exit(1);
+    options.sandbox = GF_SANDBOX_AUTO; /* quietly without */
+    _exit(decode_bytes(good_gif, sizeof good_gif, &options, &sum) || sum != 3 * 255 || warnings);
+}
+
+static int without_cells;
+
+static void test_a_program_that_is_no_cell(void **state)
+{
+    struct gf_options options = in_cells();
+    unsigned sum;
+    assert_int_equal(without_cells, 0);
+    /* Where cells have worked, no picture is decoded without. */
+    options.sandbox_program = "/bin/true";
+    options.sandbox = GF_SANDBOX_AUTO;
+    assert_int_equal(decode_bytes(good_gif, sizeof good_gif, &options, &sum), GF_ERROR_MEMORY);
+}
+
+/* A cell whose program has gone ends, even in the middle of its work. */
+static void test_orphans_end(void **state)
+{
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    int status;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    gf_cells_join();
+    gf_cells_leave();
+    const pid_t program = fork();
+    if (!program)
+        _exit((int)decode_word("hang", &options, &sum));
+    usleep(300000);
+    assert_int_equal(kill(program, SIGKILL), 0);
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(wait(&status) > 0); /* the alarm ends the test if the cell does not end */
+    assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_program_that_is_no_cell),
+        cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_death_after_the_picture),
+        cmocka_unit_test(test_forbidden_calls),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_text_of_a_failure_is_printable),
+        cmocka_unit_test(test_cells_are_used_again),
+        cmocka_unit_test(test_orphans_end),
+    };
+    struct gf_options options = in_cells();
+    if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT))
+        return gf_cell_serve(load_library, hostile_open);
+    alarm(120);
+    without_cells = status_without_cells();
+    if (!gf_file_format_of((const unsigned char *)good_gif, sizeof good_gif) ||
+        gf_cell_try(&options, NULL, &failure)) {
+        printf("skipped: no cells here: %s\n", failure.text);
+        return 0;
+    }
+    gf_cells_join();
+    gf_cells_leave(); /* the cell of the question ends */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
