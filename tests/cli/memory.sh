@@ -154,3 +154,36 @@ cp big.ppm other.ppm
 run 4 gpufilter --device=cpu --memory=14M -i big.ppm -i other.ppm -o 'o-{n}.ppm' blur=2,equalize
 grep -q 'big.ppm: .*: that takes 12 MiB of memory, over the 7 MiB that whole pictures of a batch share of --memory$' stderr ||
     problem "it says: $(cat stderr)"
+
+# in_group MIB COMMAND...: runs the command where a control group (version 1 or 2) seems to limit the memory.
+in_group()
+{
+    mib=$1
+    shift
+    # shellcheck disable=SC2016
+    unshare -rm sh -c 'bytes=$1; shift
+        at=$(sed -n "s/^[0-9]*:memory:/memory/p" /proc/self/cgroup) name=memory.limit_in_bytes
+        [ -n "$at" ] || { at=$(sed -n s/^0:://p /proc/self/cgroup) name=memory.max; }
+        mount -t tmpfs none "/sys/fs/cgroup/${at%%/*}" && mkdir -p "/sys/fs/cgroup/$at" &&
+            echo "$bytes" >"/sys/fs/cgroup/$at/$name" && exec "$@"' sh $((mib << 20)) "$@"
+}
+
+begin "in a control group pictures are done one at a time, or refused by name"
+gpufilter -q -i small.pgm -o whole.jpg --device=cpu resize=1500:2000,colormatrix=sepia
+mkdir four
+for i in 1 2 3 4; do
+    cp whole.jpg four/$i.jpg
+done
+if ! has_time || ! in_group 20 grep -q . /proc/self/cgroup 2>stderr; then
+    skip "no GNU time, or no namespace of one's own here"
+elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
+    skip "a sanitizer takes memory of its own"
+else
+    own=$(peak -i small.pgm -o o.ppm)
+    run 4 in_group 20 "$GPUFILTER" -i four -o small --device=cpu equalize,transpose
+    [ "$(grep -c 'four/[1-4].jpg: .*: that takes 18 MiB of memory, over the 15 MiB of this machine' stderr)" -eq 4 ] ||
+        problem "it says: $(cat stderr)"
+    run 0 in_group 28 /usr/bin/time -q -f %M -o peak "$GPUFILTER" -i four -o large --device=cpu equalize,transpose
+    [ "$(tail -n 1 peak)" -le $((own + 28 * 1024)) ] || problem "it took $(tail -n 1 peak) kB, and $own of its own"
+    [ "$(find large -name '?.jpg' | wc -l)" -eq 4 ] || problem "large has $(ls large)"
+fi
