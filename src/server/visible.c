@@ -66,26 +66,47 @@ static bool is_divided(const struct board *board)
     return any;
 }
 
+static void add_board(struct names *uuids, const struct board *board)
+{
+    if (!board->excluded && has_node(board))
+        memcpy(uuids->name[uuids->count++], board->uuid, NAME_SIZE);
+}
+
+/* Finds the GPUs by their device nodes, as in a sandbox that hides the kernel's list. */
+static bool find_nodes(struct names *uuids)
+{
+    bool divided = false;
+    uuids->count = 0;
+    for (int minor = 0; minor < GPUS_MOST; minor++) {
+        const struct board board = {.uuid = "?", .minor = minor};
+        divided |= is_divided(&board);
+        add_board(uuids, &board);
+    }
+    return !divided;
+}
+
 /* Finds the UUIDs of all GPUs that this process may use. Returns false if they are not known for
  * sure. */
 static bool find_boards(struct names *uuids)
 {
     char path[200];
-    bool known = true;
+    bool listed = false, divided = false;
     snprintf(path, sizeof path, "%.100s/proc/driver/nvidia/gpus", gf_visible_root);
     DIR *const folder = opendir(path);
     uuids->count = 0;
-    for (const struct dirent *entry; folder && known && (entry = readdir(folder));) {
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
         if (entry->d_name[0] == '.')
             continue;
         const struct board board = read_board(entry->d_name);
-        known = board.minor >= 0 && !is_divided(&board) && uuids->count < GPUS_MOST;
-        if (known && !board.excluded && has_node(&board))
-            memcpy(uuids->name[uuids->count++], board.uuid, NAME_SIZE);
+        listed = board.minor >= 0 && uuids->count < GPUS_MOST;
+        if (!listed)
+            break;
+        divided |= is_divided(&board);
+        add_board(uuids, &board);
     }
     if (folder)
         closedir(folder);
-    return known;
+    return listed ? !divided : find_nodes(uuids);
 }
 
 enum answer { NO, YES, UNKNOWN };

@@ -126,6 +126,12 @@ static void test_boards(void **state)
     put_gpu(5, "GPU-????????", false);
     assert_int_equal(count_with(NULL), 4);
     assert_int_equal(count_with("GPU-cccc"), 0);
+    /* Where the kernel's list is hidden the device nodes are counted. */
+    assert_int_equal(rename(in_folder("proc/driver/nvidia/gpus"), in_folder("hidden")), 0);
+    assert_int_equal(count_with(NULL), 5);
+    assert_int_equal(count_with("2,0"), 2);
+    assert_int_equal(count_with("GPU-cccc"), 0);
+    assert_int_equal(rename(in_folder("hidden"), in_folder("proc/driver/nvidia/gpus")), 0);
     static const char *const folders[] = {
         "proc/driver/nvidia/capabilities", "proc/driver/nvidia/capabilities/gpu2",
         "proc/driver/nvidia/capabilities/gpu2/mig", "proc/driver/nvidia/capabilities/gpu2/mig/gi3"};
