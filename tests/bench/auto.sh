@@ -35,6 +35,7 @@ make_picture() { # NAME, WIDTH, HEIGHT
 make_picture 1m 1280 800
 make_picture 2m 1920 1080
 make_picture 8m 3840 2160
+make_picture 12m 4000 3000
 make_picture 24m 6000 4000
 make_picture 33m 7680 4320
 printf 'P6\n1 1\n255\nabc' >"$work/dot.ppm"
