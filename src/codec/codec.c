@@ -101,7 +101,8 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
-    return open_source(type, input, gf_said_begin(gf_input_said(input), options), source, error);
+    return open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source,
+                       error);
 }
 
 static const char *extension_of(const char *path)

@@ -4,6 +4,8 @@
 
 #include <png.h>
 
+#include "codec/common/checks.h"
+#include "codec/io/said.h"
 #include "icc/icc_make.h"
 
 /* ---- libpng as the reference ---- */
@@ -290,6 +292,19 @@ static void test_lines_are_said_once(void **state)
     free_picture(&back);
 }
 
+/* A file that causes many different lines causes no more than GF_SAID_MOST of them. */
+static void test_lines_are_not_many(void **state)
+{
+    struct gf_options options = plain_options();
+    struct gf_said said;
+    warnings = 0;
+    const struct gf_options *const within = gf_said_begin(&said, "in.png", &options);
+    for (int i = 0; i < 1000; i++)
+        gf_warn(within, "in.png: line %d", i / 2);
+    assert_int_equal(warnings, GF_SAID_MOST + 1);
+    assert_string_equal(last_warning, "in.png: further warnings are left out");
+}
+
 /* The frames of an animation, and the pixels where no fcTL chunk makes them one. */
 static void test_animation_is_warned_of(void **state)
 {
@@ -367,10 +382,15 @@ static void test_spaces_that_are_none(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts_travel),        cmocka_unit_test(test_comments_stay),
-        cmocka_unit_test(test_long_texts),          cmocka_unit_test(test_colour_chunks_stay),
-        cmocka_unit_test(test_lines_are_said_once), cmocka_unit_test(test_animation_is_warned_of),
-        cmocka_unit_test(test_precedence),          cmocka_unit_test(test_spaces_that_are_none),
+        cmocka_unit_test(test_texts_travel),
+        cmocka_unit_test(test_comments_stay),
+        cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_colour_chunks_stay),
+        cmocka_unit_test(test_lines_are_said_once),
+        cmocka_unit_test(test_lines_are_not_many),
+        cmocka_unit_test(test_animation_is_warned_of),
+        cmocka_unit_test(test_precedence),
+        cmocka_unit_test(test_spaces_that_are_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

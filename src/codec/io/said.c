@@ -1,5 +1,6 @@
 #include "codec/io/said.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,16 +13,24 @@ static void warn_once(void *context, const char *text)
     pthread_mutex_lock(&said->lock);
     for (unsigned i = 0; i < said->count && i < GF_SAID_MOST; i++)
         again |= said->line[i] == line;
-    if (!again)
-        said->line[said->count++ % GF_SAID_MOST] = line;
+    again |= said->count > GF_SAID_MOST;
+    if (!again && said->count < GF_SAID_MOST)
+        said->line[said->count] = line;
+    said->count += !again;
+    const bool last = said->count > GF_SAID_MOST;
     pthread_mutex_unlock(&said->lock);
-    if (!again)
-        said->warn(said->context, text);
+    if (again)
+        return;
+    char more[300];
+    snprintf(more, sizeof more, "%.250s: further warnings are left out", said->name);
+    said->warn(said->context, last ? more : text);
 }
 
-const struct gf_options *gf_said_begin(struct gf_said *said, const struct gf_options *options)
+const struct gf_options *gf_said_begin(struct gf_said *said, const char *name,
+                                       const struct gf_options *options)
 {
     *said = (struct gf_said){.options = *options,
+                             .name = name,
                              .warn = options->warn,
                              .context = options->warn_context,
                              .lock = PTHREAD_MUTEX_INITIALIZER};
