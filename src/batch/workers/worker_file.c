@@ -67,7 +67,8 @@ static struct gf_remote *connect_worker(struct gf_batch_worker *worker)
     if (worker->device >= devices->here)
         return gf_helper_connect(devices->device[worker->device].helper);
     struct gf_remote *const server = devices->remote;
-    devices->remote = NULL;
+    if (server)
+        devices->remote = NULL;
     return server;
 }
 
