@@ -130,7 +130,8 @@ struct gf_options {
      * pipeline. */
     const char *cmyk_profile;
     double timeout_s; /* a picture that takes longer is GF_ERROR_INPUT; 0: no limit. One call of
-                       * a codec's library, or a kernel, is not interrupted */
+                       * a codec's library is not interrupted unless it runs in a cell, and a kernel
+                       * is not either */
     uint64_t max_output_bytes; /* an output that would be larger is GF_ERROR_UNFIT; 0: no limit */
     uint64_t formats; /* the formats that are read, as bits 1 << enum gf_file_format, also of second
                        * pictures; inputs of other formats are GF_ERROR_INPUT. 0: all */

@@ -373,6 +373,7 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .skip_existing = command->skip_existing,
         .update = command->update,
         .fail_fast = command->fail_fast,
+        .plain_members = command->untrusted,
         .dry_run = command->dry_run,
         .shard = command->shard,
         .shards = command->shards,

@@ -33,6 +33,7 @@ enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error)
                                                     command->options.device_memory_bytes,
                                                 .workers = command->options.threads,
                                                 .idle_s = command->idle_s,
+                                                .sandbox = command->options.sandbox,
                                                 .ready = tell,
                                                 .context = command};
     return gf_serve(&settings, error);

@@ -83,6 +83,7 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     options.host_memory = own.host_memory;
     options.transfer = own.transfer;
     options.sandbox_program = own.sandbox_program;
+    options.sandbox = own.sandbox > options.sandbox ? own.sandbox : options.sandbox;
     const struct gf_handed_files handed = {work->files, work->file_name, work->file};
     gf_pipeline_share_progress(pipeline, work->progress);
     gf_named_files_hand(&handed);

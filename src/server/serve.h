@@ -12,7 +12,8 @@ struct gf_server_settings {
     uint64_t device_memory_bytes; /* limit for all workers; 0: all free memory */
     int workers; /* pictures that are in work at once; 0: depends on the number of processors */
     int idle_s;  /* the server ends after this many seconds without work; 0: never */
-    int rest_ms; /* an idle worker frees its memory after this time; 0: 5 s */
+    enum gf_sandbox sandbox; /* at least this, also for clients that ask for less */
+    int rest_ms;             /* an idle worker frees its memory after this time; 0: 5 s */
     void (*ready)(void *context, const char *text); /* called when clients can connect; may be
                                                      * NULL */
     void *context;

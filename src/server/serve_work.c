@@ -43,6 +43,7 @@ static enum gf_status open_pipeline(struct gf_server_worker *worker, struct gf_e
     options.device = GF_DEVICE_CUDA;
     options.device_index = settings->device;
     options.sandbox_program = GF_OWN_PROGRAM;
+    options.sandbox = settings->sandbox;
     options.device_memory_bytes = settings->device_memory_bytes / (uint64_t)server->workers;
     const enum gf_status status =
         settings->open ? settings->open(settings->context, NULL, &options, &worker->pipeline, error)

@@ -76,6 +76,18 @@ bool gf_archive_member_is_hard_link(const struct gf_archive_member *member)
     return gf_archive_calls.archive_entry_hardlink(member->header) != NULL;
 }
 
+const char *gf_archive_member_strange(const struct gf_archive_member *member)
+{
+    const char *const name = member->name;
+    const size_t length = strlen(name);
+    if (!member->is_file && gf_archive_calls.archive_entry_filetype(member->header) != AE_IFDIR)
+        return "it is no plain file (--untrusted)";
+    if (!length || *name == '/' || !strcmp(name, "..") || !strncmp(name, "../", 3) ||
+        strstr(name, "/../") || (length > 2 && !strcmp(name + length - 3, "/..")))
+        return "its name leads out of the archive's folder (--untrusted)";
+    return NULL;
+}
+
 struct timespec gf_archive_member_time(const struct gf_archive_member *member)
 {
     return (struct timespec){gf_archive_calls.archive_entry_mtime(member->header),

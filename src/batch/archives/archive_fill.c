@@ -143,15 +143,17 @@ static enum gf_status read_member(struct gf_archive_ring *ring, bool *more, stru
     const enum gf_status status = gf_archive_next(ring->reader, &member, more, error);
     if (status || !*more)
         return status;
-    if (ring->files && !gf_archive_links_note(&ring->links, ring->reader, &member)) {
+    const char *const why =
+        ring->batch->request->plain_members ? gf_archive_member_strange(&member) : NULL;
+    if (ring->files && !why && !gf_archive_links_note(&ring->links, ring->reader, &member)) {
         gf_archive_member_free(&member);
         return gf_fail_memory(error);
     }
-    const bool picture = member.is_file && gf_file_format_named(member.name);
+    const bool picture = why || (member.is_file && gf_file_format_named(member.name));
     struct gf_archive_slot *const slot = take_slot(ring, &member, picture, more);
     if (!slot)
         return GF_OK;
-    return picture ? read_picture(ring, slot, ring->reader, NULL, error)
+    return picture ? read_picture(ring, slot, ring->reader, why, error)
                    : read_rest(ring, slot, error);
 }
 

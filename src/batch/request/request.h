@@ -72,10 +72,11 @@ struct gf_batch_request {
     int server;        /* enum gf_server_use, for a single input's picture */
     int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;
-    bool process_ends;        /* the process ends after the run, so that devices are not closed */
-    bool verbose;             /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
-    bool dry_run;             /* only sends GF_MESSAGE_DRY_RUN */
-    int shard, shards;        /* 1..shards; shards 0: all inputs */
+    bool plain_members; /* of an input archive only files and folders with plain names count */
+    bool process_ends;  /* the process ends after the run, so that devices are not closed */
+    bool verbose;       /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
+    bool dry_run;       /* only sends GF_MESSAGE_DRY_RUN */
+    int shard, shards;  /* 1..shards; shards 0: all inputs */
     struct gf_batch_log *log; /* this member and all members below may be NULL */
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */

@@ -274,6 +274,8 @@ enum gf_status gf_command_parse_after(int count, char *const *environment, int a
     status = read_arguments(&reader);
     if (!status)
         status = gf_command_end_outputs(command, &reader.outputs, error);
+    if (!status && command->untrusted)
+        gf_command_distrust(command);
     return status ? status : gf_command_check(command, error);
 }
 

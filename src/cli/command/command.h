@@ -96,11 +96,15 @@ struct gf_command {
     const char *page; /* the file of --profile=html:FILE and similar options, and of --report; or
                        * NULL */
     bool verbose, quiet;
+    bool untrusted; /* the pictures are from strangers */
     /* The options of the output that were given on the command line: bits by their index in the
      * table. */
     uint64_t given;
     struct gf_options options;
 };
+
+/* Sets limits for pictures from strangers where the command line sets none. */
+void gf_command_distrust(struct gf_command *command);
 
 enum gf_option_type {
     GF_OPTION_SWITCH, /* the option has no value */

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/memory_budget.h"
 #include "batch/names/archive_name.h"
 #include "batch/names/inputs.h"
 #include "cli/command/command.h"
@@ -130,6 +131,31 @@ static enum gf_status check_compare(const struct gf_command *command, struct gf_
         return gf_fail(error, GF_ERROR_USAGE, "--compare has one output, not %d",
                        gf_command_outputs(command));
     return GF_OK;
+}
+
+/* Each option that has its usual value gets the one for strangers. */
+static void distrust(struct gf_options *options)
+{
+    const struct gf_options usual = gf_command_default().options;
+    const uint64_t memory = gf_memory_picture_bytes(), gib = (uint64_t)1 << 30;
+    if (options->sandbox == usual.sandbox)
+        options->sandbox = GF_SANDBOX_ALL;
+    if (!options->memory_bytes)
+        options->memory_bytes = memory < gib ? memory : gib;
+    if (options->max_pixels == usual.max_pixels)
+        options->max_pixels = 64000000;
+    if (options->timeout_s <= 0)
+        options->timeout_s = 30;
+    if (!options->max_output_bytes)
+        options->max_output_bytes = (uint64_t)256 << 20;
+}
+
+void gf_command_distrust(struct gf_command *command)
+{
+    distrust(&command->options);
+    distrust(&command->all.options);
+    for (int i = 0; i < command->more_outputs; i++)
+        distrust(&command->more[i].options);
 }
 
 enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)

@@ -140,6 +140,9 @@ static const struct gf_option options[] = {
      .help = "read inputs of these formats only: png,jpeg"},
     {.name = "sandbox", .type = GF_OPTION_CHOICE, .choices = sandboxes, .offset = AT(options.sandbox),
      .help = "decoders in cells, without files and network; auto: not PNG and JPEG"},
+    {.name = "untrusted", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(untrusted),
+     .help = "pictures are from strangers: all of the above, where it is not given: all in cells, 1 GiB, 64 megapixels, 30 s, "
+             "256 MiB of output; archives of plain files only"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),

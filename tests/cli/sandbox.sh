@@ -1,0 +1,71 @@
+# shellcheck shell=sh
+# Decoders in cells, and pictures from strangers.
+if ! gpufilter --version | grep -q '^cells for decoders: '; then
+    skip "there are no cells here: $(gpufilter --version | grep 'without cells')"
+    return 0
+fi
+
+begin "pictures, metadata and warnings are the same with and without cells"
+for each in webp tiff avif jxl heic gif png jpg; do
+    case $each in
+    heic) command -v heif-enc >/dev/null && heif-enc -q 50 -o x.heic in.png >/dev/null 2>&1 ;;
+    gif) printf 'GIF89a\1\0\1\0\200\0\0\377\377\377\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0' >x.gif ;;
+    *) gpufilter -q -i in.png -o x.$each hflip 2>/dev/null ;;
+    esac
+    [ -s x.$each ] || continue
+    for mode in off auto all; do
+        run 0 gpufilter -i x.$each -o $mode.png --sandbox=$mode blur
+        cp stderr $mode.said
+        run 0 cmp off.png $mode.png
+        run 0 cmp off.said $mode.said
+        run 0 sh -c "cat x.$each | \"\$GPUFILTER\" -i - -o stream.png --sandbox=$mode blur"
+        run 0 cmp off.png stream.png
+        run 4 sh -c "head -c 30 x.$each >cut.$each; \"\$GPUFILTER\" -i cut.$each -o cut.png --sandbox=$mode"
+        cp stderr $mode.cut
+        run 0 cmp off.cut $mode.cut
+    done
+    run 0 gpufilter -q -i in.png -o overlaid.png "overlay=x.$each" --sandbox=off
+    run 0 gpufilter -q -i in.png -o again.png "overlay=x.$each" --sandbox=all
+    run 0 cmp overlaid.png again.png
+done
+
+begin "several pictures in a stream, a batch, and pictures of an archive are read in cells"
+run 0 sh -c 'cat in.png in.png | "$GPUFILTER" -q -i - -o "two-{n}.png" --sandbox=all invert'
+run 0 cmp two-1.png two-2.png
+mkdir many
+for each in 1 2 3 4 5 6; do
+    cp in.png many/$each.png
+done
+run 0 gpufilter -q -i many -o done/ --sandbox=all invert
+run 0 cmp two-1.png done/6.png
+
+begin "no cell outlives its program"
+run 0 sh -c '"$GPUFILTER" -q -i in.png -o o.png --sandbox=all && sleep 0.3 && ! pgrep -P 1 -f decoder-cell'
+
+begin "--untrusted sets limits, which options of their own change"
+head -c 300000000 /dev/zero | sh -c '{ printf "P5 10000 8000 255\n"; cat; }' | head -c 80000018 >wide.pgm
+run 4 gpufilter -i wide.pgm -o o.png --untrusted
+stderr_like 'wide.pgm: 10000x8000 is 80000000 pixels, over --max-pixels=64000000'
+run 0 gpufilter -q -i wide.pgm -o o.png --untrusted --max-pixels=100M
+rm wide.pgm
+
+gpufilter --version | grep -q '^archives: tar' && command -v tar >/dev/null || return 0
+begin "with --untrusted archives give plain files with plain names only"
+mkdir -p set/deep
+cp in.png set/a.png
+cp in.png set/deep/b.png
+ln -s a.png set/c.png
+ln -s /etc/passwd set/d.txt
+cp in.png set/e.png
+tar cf in.tar -P set/a.png set/deep set/c.png set/d.txt set/../set/e.png
+run 4 gpufilter -i in.tar -o out.tar --untrusted invert
+{
+    echo "gpufilter: in.tar/set/c.png: it is no plain file (--untrusted)"
+    echo "gpufilter: in.tar/set/d.txt: it is no plain file (--untrusted)"
+    echo "gpufilter: in.tar/set/../set/e.png: its name leads out of the archive's folder (--untrusted)"
+    echo "gpufilter: 3 of 5 files failed, 2 done"
+} | cmp -s - stderr || problem "$(cat stderr)"
+tar tf out.tar | sort >names
+printf '%s\n' set/a.png set/deep/ set/deep/b.png | cmp -s - names || problem "$(cat names)"
+run 4 gpufilter -q -i in.tar -o folder/ --untrusted invert
+[ "$(find folder -type f -o -type l | sort | tr '\n' ' ')" = "folder/set/a.png folder/set/deep/b.png " ] || problem "$(find folder)"
