@@ -93,3 +93,11 @@ stderr_like "--formats=bmp is none of png, jpeg, pnm, pam, webp, tiff, avif, jxl
 run 2 gpufilter -i small.pgm -o o2.ppm --formats=
 run 4 gpufilter --compare o.png small.pgm --formats=pnm
 stderr_like "o.png: is PNG, which is not in --formats$"
+
+begin "--timeout, by which dear filters go in few rows at a time, changes no pixel"
+run 0 gpufilter -i small.pgm -o medium.ppm --device=cpu resize=600:500,colormatrix=sepia,addnoise=0.5
+for chain in bilateral=10 nlmeans=search=10:patch=3 median=15 blur=100 guided=20 rotate=33 clahe distance canny resize=1500:1300; do
+    run 0 gpufilter -i medium.ppm -o free.ppm --device=cpu --threads=1 --band-rows=500 "$chain"
+    run 0 gpufilter -i medium.ppm -o timed.ppm --device=cpu --threads=1 --band-rows=500 --timeout=1000 "$chain"
+    same free.ppm timed.ppm
+done
