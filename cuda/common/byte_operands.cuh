@@ -38,8 +38,9 @@ static __device__ __forceinline__ bool needs_list(const struct view_pair &p, int
            (top < 0 || top + Shape::ROWS > p.height);
 }
 
-/* Lists, for each row of a box, the row of the same box that replaces it, if the border is the edge
- * or its reflection. A row that no result needs replaces itself. */
+/* Writes to list[row] the row of the box from which row `row` takes its pixels. With the borders
+ * edge and reflect, a row outside the picture that a result needs takes the pixels of a row inside
+ * it. All other rows keep their own pixels. */
 template <class Shape>
 static __device__ __forceinline__ void
 list_box_rows(const struct view_pair &p, const struct box_place &box, unsigned char *list)

@@ -12,7 +12,8 @@ struct jpeg_amounts {
     uint64_t scratch;
 };
 
-/* The descriptions, which the host writes and copies to the device in one copy. */
+/* The arrays that describe the pictures of a group. The host fills all of them and copies them to
+ * the device in one transfer. */
 struct jpeg_described {
     struct jpeg_picture *pictures;
     struct jpeg_stream *streams;

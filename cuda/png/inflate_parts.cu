@@ -102,7 +102,8 @@ struct part {
     bool ended; /* the block ends in the part */
 };
 
-/* Guesses where the part begins. */
+/* Prepares the thread's part and its reader, and guesses where the first symbol of the part begins.
+ * To guess, it decodes from up to LEAD bits before the part. The first part needs no guess. */
 static __device__ __forceinline__ void open_part(struct part *part, const struct png_stripe &stripe,
                                                  const struct shared *shared)
 {

@@ -18,8 +18,10 @@ static void see(struct gf_seen *seen, int figure, double measured_s, double unit
     seen->figure[figure].unit_s += unit_s;
 }
 
-/* Returns the time of the spans of that kind, and of that stage unless it is -1. With `cover` it is
- * the time that they cover, otherwise their sum. */
+/* Returns the time of the spans of a kind, and sets *bytes to the sum of their bytes. Spans of
+ * statistics count as spans of stages. Unless `stage` is -1, only the spans of that stage count.
+ * With `cover`, time in which several spans overlap counts once; otherwise the result is the sum of
+ * the spans' durations. */
 static double spans_s(const struct gf_profile *picture, enum gf_span_kind kind, int stage,
                       bool cover, double *bytes)
 {

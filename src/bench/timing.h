@@ -9,8 +9,9 @@ struct gf_timing {
 
 enum { GF_TIMING_RUNS_MAX = 15 };
 
-/* Returns the number of runs of about one_s seconds each that fit in the budget: 3 to
- * GF_TIMING_RUNS_MAX, or one if not even one fits. */
+/* Returns how many runs of about one_s seconds to make. This is 1 if one_s is not below the budget.
+ * Otherwise it is the number of runs that fit in the budget, but at least 3 and at most
+ * GF_TIMING_RUNS_MAX. */
 int gf_timing_runs(double one_s, double budget_s);
 /* Returns the median and the range of the seconds, which it sorts. */
 struct gf_timing gf_timing_of(double *seconds, int runs);

@@ -14,8 +14,8 @@
 
 extern const struct gf_filter gf_flatten_filter;
 
-/* An item of the chain, or a filter that the planner adds: for the orientation, or a conversion of
- * alpha. */
+/* A filter that the plan will run. It is a filter of the chain, a part of such a filter, or a
+ * filter that the planner adds for the picture's orientation or its alpha. */
 struct item {
     const struct gf_filter *filter;
     const void *params;

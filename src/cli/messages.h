@@ -1,5 +1,5 @@
-/* Prints what is not a picture: messages on standard error, and reports on the stream that no
- * picture uses. */
+/* Prints messages and reports. Messages go to standard error. Reports go to standard output or, if
+ * a picture or the trace is written there, to standard error. */
 #ifndef GF_CLI_MESSAGES_H
 #define GF_CLI_MESSAGES_H
 

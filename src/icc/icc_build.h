@@ -27,8 +27,9 @@ const char *gf_icc_library_version(void);
 /* Whether Little CMS can read the profile and convert from it. */
 bool gf_icc_is_sound(struct gf_icc icc);
 
-/* Makes the transform, which is transform->bytes of memory from malloc(). The last transforms are
- * kept, so that a batch makes each of them once. Returns GF_ERROR_UNAVAILABLE without Little CMS,
+/* Makes the transform of a wish. *transform is one block of (*transform)->bytes bytes from
+ * malloc(), which the caller frees. Copies of the last transforms are kept, so that a batch does
+ * not make the same transform again. Returns GF_ERROR_UNAVAILABLE without Little CMS, or
  * GF_ERROR_INPUT if the library cannot use the profiles. */
 enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                             struct gf_error *error) GF_CHECKED;

@@ -23,7 +23,7 @@ template <int RADIUS, int CHANNELS> struct small_shape {
     static constexpr int HALO = RADIUS * CHANNELS;
     /* The words that windows reach on either side of the lane's own words. */
     static constexpr int WORDS = (HALO + 3) / 4;
-    /* The number of lanes on either side that own these words. */
+    /* The number of neighbouring lanes, on each side of the lane, whose words the windows reach. */
     static constexpr int LANES = (WORDS + 3) / 4;
     static constexpr int BYTES =
         (STRIP_LANES - 2 * LANES) * STRIP_CHUNK; /* bytes of a row that a warp computes */

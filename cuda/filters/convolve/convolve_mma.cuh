@@ -46,7 +46,8 @@ struct convolve_mma_args : strip_args {
     short weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Returns a digit of a weight. Digits are signed bytes, -128..127. */
+/* Returns a digit of a weight in base 256: the high digit if `digit` is 0, otherwise the low digit.
+ * Digits are signed bytes, -128..127. */
 static __device__ __forceinline__ unsigned digit_of(int weight, int digit)
 {
     const int low = (int)(signed char)weight;

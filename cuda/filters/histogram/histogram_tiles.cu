@@ -17,7 +17,7 @@ enum {
 struct tile_task {
     struct view_pair p;
     struct gf_tiles tiles;
-    int first_down; /* the first row of tiles that a block works on */
+    int first_down; /* the first row of tiles that the view touches */
     int rows;       /* rows of a block, at most */
     int parts;      /* the number of parts of a tile */
     unsigned long long *count;

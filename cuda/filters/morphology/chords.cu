@@ -1,6 +1,7 @@
-/* Elements that are no rectangles. Tables hold, for each sample of a row, the largest of the 1, 2,
- * 4 .. samples from that sample on. The largest of a chord, which is a row of the element, is the
- * larger of two overlapping runs in one of these tables. */
+/* Dilation and erosion with structuring elements that are divided into chords (see element.h). The
+ * table of a level holds, for each sample of a row, the largest of the 2^level samples that begin
+ * there. The largest sample under a chord is the larger of two entries of one table. For erosion
+ * the samples are complemented (`flip`), so that the largest entry stands for the least sample. */
 #include "cuda/filters/morphology/window.cuh"
 
 constexpr int THREADS = 256;

@@ -41,9 +41,10 @@ static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t wo
     return cell + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
-/* Whether one of two sums is doubtful: a half of `fraction` is below the limit, or a half of `step`
- * is GF_NOISE_UNKNOWN. The halves of `step` are negative, and only GF_NOISE_UNKNOWN lacks both bits
- * that are tested. */
+/* Takes the least fractions and the least steps of several sums, two in a word. Returns whether
+ * gf_noise_doubtful() is true for any of the sums. A fraction below the limit has no bit of the
+ * mask `limits`. The least steps are negative: of their possible values, only GF_NOISE_UNKNOWN has
+ * no bit of the mask 0x0600. */
 static __device__ __forceinline__ bool one_in_doubt(unsigned fraction, unsigned step,
                                                     unsigned limits)
 {

@@ -167,7 +167,9 @@ static _Noreturn void give_up(struct gf_jpeg_strip_decoder *decoder)
     longjmp(decoder->escape, 1);
 }
 
-/* Writes a part of a strip without restart markers: its bits are shifted to whole bytes. */
+/* Writes the next part of a strip that has no restart markers. The strip may begin within a byte,
+ * so its bits are shifted to begin with a whole byte. The strip's first DC differences are changed
+ * to refer to zero. */
 static unsigned char *put_bits(struct gf_jpeg_strip_decoder *decoder, unsigned char *at)
 {
     static const int32_t zero[GF_JPEG_COMPONENTS];

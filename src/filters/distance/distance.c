@@ -94,7 +94,9 @@ enum { BLOCK = 64, REACH = 128 };
 struct work {
     int32_t *column, *first; /* first: the first pixel where the parabola is the lowest */
     float *samples;
-    uint32_t *squares; /* squared heights, with REACH squares of NEVER on each side */
+    /* The squared heights. The REACH elements before them and the REACH + BLOCK elements after them
+     * have the value NEVER. */
+    uint32_t *squares;
 };
 
 static size_t carve(struct work *work, void *base, int width)

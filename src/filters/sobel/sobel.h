@@ -7,7 +7,9 @@
 
 #include "base/host_device.h"
 
-/* A gradient is the weighted sum of three differences. The weights are side, middle, side. */
+/* The kernels of sobel. A gradient is the weighted sum of three differences between pixels on
+ * opposite sides of a 3 x 3 window. The middle difference has the weight gf_gradient_middle(), the
+ * other two have the weight gf_gradient_side(). */
 enum gf_gradient { GF_GRADIENT_SOBEL, GF_GRADIENT_SCHARR, GF_GRADIENT_PREWITT };
 
 struct gf_sobel {

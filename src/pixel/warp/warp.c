@@ -67,8 +67,9 @@ static double farthest(const struct gf_warp_params *params)
     return larger((c[0] + 0.5) * c[6], (params->width - 0.5 - c[0]) * c[6]);
 }
 
-/* Returns the range of one row under a lens map. The stretch is a parabola over r^2; its extremes
- * are at its ends or in its vertex. */
+/* Returns the range of input rows that row y maps to under a lens map. The map multiplies the
+ * distance from the centre by 1 + k1 r^2 + k2 r^4, which is a parabola over r^2. The extremes are
+ * at the row's least r^2, at its greatest r^2 or at the vertex of the parabola. */
 static struct range lens_row_range(const struct gf_warp_params *params, double y)
 {
     const double *const c = params->map.c;

@@ -27,8 +27,8 @@ static int by_track(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Assigns each event to the first layer of its track that is free at its beginning. free_s is
- * scratch memory. */
+/* Puts each event on the first layer of the event's track on which no earlier event still runs.
+ * free_s is scratch memory: free_s[layer] is the time when the layer's last event ends. */
 static void assign_layers(struct gf_timeline *timeline, double *free_s)
 {
     struct gf_timeline_event *const event = timeline->event;

@@ -88,8 +88,8 @@ static enum gf_status write_palette(const struct palette_sink *sink, struct gf_e
                             : gf_png_chunk_write(sink->output, "tRNS", alpha, clear, error);
 }
 
-/* Starts to write indices, because all colours are known: writes the palette and opens the
- * packer. */
+/* Writes the palette, and opens the stripes, which compress the rows of packed indices. All colours
+ * must be known. */
 static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *error)
 {
     struct gf_format packed = {.height = sink->format.height, .channels = 1, .bits = 8};
