@@ -33,7 +33,8 @@ static bool request_is_good(const struct gf_server_request *request)
 {
     const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
                            request->strip | request->serial | request->progressive |
-                           request->spans | request->lossless | request->warn;
+                           request->optimize | request->png_palette | request->spans |
+                           request->lossless | request->warn;
     bool files = request->files >= 0 && request->files <= GF_REMOTE_FILES;
     for (int i = 0; files && i < request->files; i++)
         files = ends(request->file_name[i], sizeof request->file_name[i]);
@@ -101,7 +102,9 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(format, enum gf_file_format) X(subsampling, enum gf_subsampling) X(sandbox, enum gf_sandbox)
 #define FLAGS(X) \
     X(no_fuse) \
-    X(autorotate) X(allow_truncated) X(strip) X(serial) X(progressive) X(spans) X(lossless)
+    X(autorotate) \
+    X(allow_truncated) \
+    X(strip) X(serial) X(progressive) X(optimize) X(png_palette) X(spans) X(lossless)
 
 /* A new member of the options must be added to one of these lists, unless the client (no_clobber,
  * sync), gf_server_may_run() or the server (device ...) decides it. */

@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 3,
+    GF_SERVER_VERSION = 4,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -78,8 +78,8 @@ struct gf_server_request {
     struct gf_server_head head;
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level,
         tiff_compression, sandbox;
-    uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, spans, lossless,
-        warn;
+    uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
+        png_palette, spans, lossless, warn;
     uint64_t memory_bytes, max_pixels, max_output_bytes, formats;
     double timeout_s;
     int64_t in_offset;

@@ -52,6 +52,56 @@ static void test_messages(void **state)
     close(pair[1]);
 }
 
+/* Every byte of the options arrives, or keeps the picture from the server, unless it belongs to a
+ * member that one side decides by itself or to no member. */
+static void test_every_option_is_handed_over(void **state)
+{
+#define BYTES(member) \
+    { \
+        offsetof(struct gf_options, member), \
+            offsetof(struct gf_options, member) + sizeof((struct gf_options *)0)->member \
+    }
+#define GAP(before, after) \
+    { \
+        offsetof(struct gf_options, before) + sizeof((struct gf_options *)0)->before, \
+            offsetof(struct gf_options, after) \
+    }
+    static const struct {
+        size_t begin, end;
+    } own[] = {BYTES(size),
+               BYTES(device),
+               BYTES(device_index),
+               BYTES(no_clobber),
+               BYTES(sync),
+               BYTES(warn),
+               BYTES(warn_context),
+               BYTES(reserved),
+               BYTES(sandbox_program),
+               BYTES(reserved_2),
+               GAP(threads, memory_bytes),
+               GAP(sync, format),
+               GAP(progressive, png_level),
+               GAP(png_level, warn)};
+#undef GAP
+#undef BYTES
+    for (size_t at = 0; at < sizeof(struct gf_options); at++) {
+        struct gf_remote_work work = {.chain = "", .options = gf_options_default()};
+        union gf_server_message message;
+        bool goes = true;
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            goes &= at < own[i].begin || at >= own[i].end;
+        unsigned char *const sent = (unsigned char *)&work.options + at;
+        const unsigned char changed = *sent ^ 1;
+        *sent = changed;
+        if (!goes || !gf_server_may_run("invert", &work.options))
+            continue;
+        assert_true(gf_server_write_work(&work, &message));
+        gf_server_read_work(&message.request, &work);
+        if (*((unsigned char *)&work.options + at) != changed)
+            fail_msg("byte %zu of the options is lost", at);
+    }
+}
+
 static void test_bad_messages(void **state)
 {
     union gf_server_message message;
@@ -495,6 +545,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_every_option_is_handed_over),
         cmocka_unit_test(test_bad_messages),
         cmocka_unit_test(test_cgroups),
         cmocka_unit_test(test_runs_that_no_server_may_do),
