@@ -21,7 +21,7 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
         const struct gf_batch_output output = gf_batch_output_at(request, k);
         struct gf_error why = {0};
         status = gf_chain_parse(output.chain, &chain[k], &why);
-        if (!status && (request->log || request->resume))
+        if (!status && (request->log || request->resume || gf_batch_has_archives(request)))
             fingerprint[k] = gf_chain_fingerprint(output.chain, &chain[k], &output.options);
         if (status)
             (void)gf_fail(error, status, "%s%s%s", request->more_outputs ? output.name->text : "",

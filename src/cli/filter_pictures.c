@@ -350,7 +350,8 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
     const bool several = session->inputs.count > 1 || command->more_outputs ||
-                         gf_archive_named(command->input[0]) || gf_archive_named(command->output);
+                         gf_archive_named(session->inputs.item[0].path) ||
+                         gf_archive_named(command->output);
     const bool profiled = is_profiled(command) || session->trace;
     struct gf_batch_state state;
     /* For several pictures the peaks are not measured: measuring them takes longer than filtering

@@ -34,14 +34,14 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     on_terminal = isatty(STDERR_FILENO);
     if (command->quiet)
         return &counts;
-    /* A later run cannot go on with a stream, nor with an archive, which does not exist until it is
-     * complete. */
+    /* A later run cannot go on with a stream, nor with a single archive, which does not exist until
+     * it is complete. */
     bool streams = false, any_files = false, numbered = false;
     for (int i = 0; i < gf_command_outputs(command); i++) {
         const char *const output = gf_command_output_at(command, i).output;
         numbered |= strstr(output, "{n") != NULL;
         streams |= !strcmp(output, "-");
-        any_files |= !gf_archive_named(output);
+        any_files |= !gf_archive_named(output) || strchr(output, '{');
     }
     if (streams || !any_files)
         snprintf(text, size, ".");

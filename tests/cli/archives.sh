@@ -102,13 +102,17 @@ grep -q 'bad.jpg: it has 38 MiB; --memory leaves 32 for it' stderr || problem "$
 
 begin "what makes no sense with archives is refused"
 run 2 gpufilter -i in.tar -i in.ppm -o x.png
-stderr_like 'in.tar: an archive is the only input of a run'
+stderr_like 'in.ppm: is no archive; the inputs of a run are archives or pictures'
 run 2 gpufilter -i - -o x.tar <in.ppm
 stderr_like '-: a stream has no name, and does not go into an archive'
-for option in --resume=log --skip-existing --update --shard=1/2 --dry-run; do
+for option in --update --dry-run; do
     run 2 gpufilter -i in.tar -o x.tar "$option"
     stderr_like "in.tar: ${option%%=*} is not for archives"
 done
+run 2 gpufilter -i in.ppm -o x.tar --skip-existing
+stderr_like 'x.tar: --skip-existing is not for archives'
+run 2 gpufilter -i in.tar -o tar:- --resume=log
+stderr_like 'in.tar: --resume is not for archives'
 absent x.png x.tar
 
 begin "a closed standard output ends the run"
@@ -140,9 +144,9 @@ PATH=$PWD/bin:$PATH
 for task in 0 1; do
     SLURM_SUBMIT_DIR=$here/.. SLURM_ARRAY_TASK_ID=$task SLURM_ARRAY_TASK_COUNT=2 \
         run 0 sh "$samples/slurm-archives.sh" many small invert
-    [ $task = 1 ] || only small 1.tar 3.tar
+    [ $task = 1 ] || only small 1.tar 1.tar.json 3.tar 3.tar.json
 done
-only small 1.tar 2.tar 3.tar
+only small 1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json
 for each in 1 2 3; do
     same small/$each.tar out.tar
 done
@@ -152,5 +156,5 @@ for JOB_COMPLETION_INDEX in 0 1 2; do
     # shellcheck disable=SC2046 # the command is words
     run 0 $(echo "$command" | sed "s|/samples|$samples|; s|/from|many|; s|/to|pods|; s|\$(JOB_COMPLETION_INDEX)|$JOB_COMPLETION_INDEX|")
 done
-only pods 1.tar 2.tar 3.tar
+only pods 1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json
 tar xf pods/3.tar

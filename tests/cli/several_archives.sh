@@ -170,8 +170,8 @@ run 2 gpufilter -i in.tar -o y.tar -o in.tar blur
 stderr_like "the output of 'in.tar' would be written over the input 'in.tar'"
 run 2 gpufilter -i in.tar -o one.png blur
 stderr_like "one.png: one name for all pictures of 'in.tar'; a folder, which ends in / or is there, or {dir}, {stem}, .* tell outputs apart"
-run 2 gpufilter -i in.tar -o '{stem}.tar' blur
-stderr_like '{stem}.tar: an archive has one name, without fields in braces'
+run 2 gpufilter -i set/a.png -o '{stem}.tar' blur
+stderr_like '{stem}.tar: an archive of files has one name, without fields in braces'
 run 2 gpufilter --explain -i in.tar -o y.tar blur
 stderr_like "--explain and --profile=compare work on one picture, not on an archive: 'in.tar'"
 run 2 gpufilter -i in.tar -o tar:- -o tar:- blur

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,21 +9,29 @@
 #include "batch/names/archive_name.h"
 #include "batch/request/output_names.h"
 
+static bool is_stream(const char *argument)
+{
+    return !strcmp(gf_archive_path(argument), "-");
+}
+
 static enum gf_status check_options(const struct gf_batch_request *request, bool from_archive,
                                     struct gf_error *error)
 {
-    bool any_files = false;
-    for (int k = 0; k < gf_batch_outputs(request); k++)
-        any_files |= !gf_archive_named(gf_batch_output_at(request, k).name->text);
-    /* Options that do not suit an archive: an archive is written as a whole, and its members are
-     * not known before the run. */
+    bool any_files = false, any_streams = from_archive && is_stream(request->inputs->item[0].path);
+    for (int k = 0; k < gf_batch_outputs(request); k++) {
+        const char *const name = gf_batch_output_at(request, k).name->text;
+        any_files |= !gf_archive_named(name);
+        any_streams |= gf_archive_named(name) && is_stream(name);
+    }
+    const bool recorded = from_archive && !any_streams;
+    /* Options that do not suit an archive: an archive is written as a whole, only an archive of an
+     * archive has a record, and members are not known before the run. */
     const struct {
         bool refused;
         const char *name;
-    } options[] = {{request->resume && !any_files, "--resume"},
-                   {request->skip_existing && !any_files, "--skip-existing"},
+    } options[] = {{request->resume && !any_files && !recorded, "--resume"},
+                   {request->skip_existing && !any_files && !recorded, "--skip-existing"},
                    {request->update && (from_archive || !any_files), "--update"},
-                   {request->shards && from_archive, "--shard"},
                    {request->dry_run && from_archive, "--dry-run"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (options[i].refused)
@@ -33,30 +42,98 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     return GF_OK;
 }
 
-/* Refuses two outputs to standard output, one file of an archive for all pictures, two archives of
- * one name and, where there are several outputs, an archive that is the input. The names of output
- * files were checked earlier. */
-static enum gf_status check_names(const struct gf_batch_request *request, bool from_archive,
-                                  struct gf_error *error)
+/* Refuses two outputs to standard output, and names that several pictures or archives would have.
+ */
+static enum gf_status check_templates(const struct gf_batch_request *request, bool from_archive,
+                                      struct gf_error *error)
 {
-    char *path[GF_PIPELINE_OUTPUTS_MAX] = {0};
-    struct gf_input_name name = {.path = (char *)gf_archive_path(request->inputs->item[0].path)};
-    const struct gf_inputs input = {.item = &name, .count = 1};
-    const int outputs = gf_batch_outputs(request);
+    const struct gf_inputs *const inputs = request->inputs;
     int streams = 0;
-    for (int k = 0; k < outputs; k++) {
+    for (int k = 0; k < gf_batch_outputs(request); k++) {
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
-        if (gf_archive_named(output->text))
-            path[k] = (char *)gf_archive_path(output->text);
-        if (from_archive && !path[k] && !output->is_stdout && !output->is_pattern)
+        const bool archive = gf_archive_named(output->text);
+        streams += output->is_stdout || (archive && is_stream(output->text));
+        if (!from_archive && output->of_archives)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: an archive of files has one name, without fields in braces",
+                           output->text);
+        if (from_archive && archive && inputs->count > 1 && !output->of_archives)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: one name for %zu archives; {dir}, {stem} and {n} in -o tell them "
+                           "apart",
+                           output->text, inputs->count);
+        if (from_archive && !archive && !output->is_stdout && !output->is_pattern)
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: one name for all pictures of '%.120s'; " GF_OUTPUTS_APART,
-                           output->text, name.path);
-        streams += output->is_stdout || (path[k] && !strcmp(path[k], "-"));
+                           output->text, gf_archive_path(inputs->item[0].path));
+        if (inputs->count > 1 && from_archive && !archive && !output->is_stdout &&
+            !output->has_archive)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: pictures of two archives could have one name; {archive} in -o "
+                           "tells them apart",
+                           output->text);
     }
-    if (streams > 1)
-        return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
-    return from_archive && outputs > 1 ? gf_outputs_check(&input, path, outputs, error) : GF_OK;
+    return streams > 1
+               ? gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output")
+               : GF_OK;
+}
+
+/* Names the output archives of each input archive of the shard. */
+static enum gf_status name_archives(const struct gf_batch *batch, struct gf_error *error)
+{
+    const struct gf_batch_request *const request = batch->request;
+    enum gf_status status = GF_OK;
+    for (size_t j = 0; !status && j < batch->shard.count; j++) {
+        const size_t i = gf_batch_shard_index(&batch->shard, j);
+        for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+            const struct gf_template *const output = gf_batch_output_at(request, k).name;
+            const struct gf_template_values values = {.input = &request->inputs->item[i],
+                                                      .number = i + 1};
+            char **const name = &batch->item[i].output[k];
+            if (output->of_archives)
+                status = gf_template_expand(output, &values, name, error);
+            else if (gf_archive_named(output->text) && !(*name = strdup(output->text)))
+                status = gf_fail_memory(error);
+        }
+    }
+    return status;
+}
+
+/* Refuses two archives of one name and an output that is another input; where there are several
+ * outputs, also an output that is its own input. */
+static enum gf_status check_names(const struct gf_batch *batch, struct gf_error *error)
+{
+    const struct gf_inputs *const inputs = batch->request->inputs;
+    const size_t outputs = (size_t)gf_batch_outputs(batch->request);
+    struct gf_inputs plain = {.item = calloc(inputs->count, sizeof *plain.item),
+                              .count = inputs->count};
+    char **const path = calloc(inputs->count * outputs, sizeof *path);
+    enum gf_status status = plain.item && path ? GF_OK : gf_fail_memory(error);
+    for (size_t i = 0; !status && i < inputs->count; i++) {
+        plain.item[i].path = (char *)gf_archive_path(inputs->item[i].path);
+        for (size_t k = 0; k < outputs; k++) {
+            const char *const name = batch->item[i].output[k];
+            path[i * outputs + k] = name ? (char *)gf_archive_path(name) : NULL;
+        }
+    }
+    if (!status && (inputs->count > 1 || outputs > 1))
+        status = gf_outputs_check(&plain, path, (int)outputs, error);
+    free(plain.item);
+    free(path);
+    return status;
+}
+
+/* An archive that is its own output would be filtered twice if an earlier run was killed before it
+ * wrote the record. */
+static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
+                                     const char *output, struct gf_error *error)
+{
+    struct stat a, b;
+    if ((!request->resume && !request->skip_existing) || stat(input, &a) || stat(output, &b) ||
+        a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: %s could filter it twice", input,
+                   request->resume ? "--resume" : "--skip-existing");
 }
 
 /* Refuses an archive that would replace a picture which goes into it. */
@@ -75,38 +152,63 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const char *a
 }
 
 /* Checks that the log and the inputs are other files than the archives. */
-static enum gf_status check_files(const struct gf_batch_request *request, bool from_archive,
+static enum gf_status check_files(const struct gf_batch *batch, bool from_archive,
                                   struct gf_error *error)
 {
-    const char *const input = gf_archive_path(request->inputs->item[0].path);
+    const struct gf_batch_request *const request = batch->request;
     enum gf_status status = GF_OK;
-    for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
-        const char *const name = gf_batch_output_at(request, k).name->text;
-        const char *const archive = gf_archive_named(name) ? gf_archive_path(name) : NULL;
-        status = gf_batch_check_log(request->log, input, archive, error);
-        if (!status && archive && !from_archive)
-            status = check_inputs(request->inputs, archive, error);
+    const size_t inputs = from_archive ? batch->shard.count : 1;
+    for (size_t j = 0; !status && j < inputs; j++) {
+        const size_t i = from_archive ? gf_batch_shard_index(&batch->shard, j) : 0;
+        const char *const input = gf_archive_path(request->inputs->item[i].path);
+        for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+            const char *const text = gf_batch_output_at(request, k).name->text;
+            const char *const name = from_archive ? batch->item[i].output[k] : text;
+            const char *const archive =
+                name && gf_archive_named(text) ? gf_archive_path(name) : NULL;
+            status = gf_batch_check_log(request->log, input, archive, error);
+            if (!status && archive)
+                status = from_archive ? check_in_place(request, input, archive, error)
+                                      : check_inputs(request->inputs, archive, error);
+        }
     }
     return status;
 }
 
-enum gf_status gf_archive_check(const struct gf_batch_request *request, bool from_archive,
-                                struct gf_error *error)
+static enum gf_status check_kinds(const struct gf_inputs *inputs, bool from_archive,
+                                  struct gf_error *error)
 {
-    const struct gf_inputs *const inputs = request->inputs;
     for (size_t i = 0; i < inputs->count; i++) {
         const char *const path = inputs->item[i].path;
-        if (inputs->count > 1 && gf_archive_named(path))
-            return gf_fail(error, GF_ERROR_USAGE, "%s: an archive is the only input of a run",
-                           path);
+        if (gf_archive_named(path) != from_archive)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: is %s archive; the inputs of a run are archives or pictures", path,
+                           from_archive ? "no" : "an");
+        if (from_archive && inputs->count > 1 && is_stream(path))
+            return gf_fail(error, GF_ERROR_USAGE, "%s: a stream is the only input of a run", path);
         if (!from_archive && gf_input_named_is_stream(path))
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: a stream has no name, and does not go into an archive", path);
     }
-    enum gf_status status = check_options(request, from_archive, error);
+    return GF_OK;
+}
+
+enum gf_status gf_archive_check(const struct gf_archive_ring *ring, struct gf_error *error)
+{
+    const struct gf_batch *const batch = ring->batch;
+    const struct gf_batch_request *const request = batch->request;
+    const bool from_archive = ring->from_archives;
+    enum gf_status status = check_kinds(request->inputs, from_archive, error);
     if (!status)
-        status = check_names(request, from_archive, error);
-    return status ? status : check_files(request, from_archive, error);
+        status = check_options(request, from_archive, error);
+    if (!status)
+        status = check_templates(request, from_archive, error);
+    if (!status)
+        status = from_archive ? name_archives(batch, error)
+                              : gf_batch_name_outputs(request, batch->output, error);
+    if (!status && from_archive)
+        status = check_names(batch, error);
+    return status ? status : check_files(batch, from_archive, error);
 }
 
 #endif

@@ -1,87 +1,220 @@
-/* Ends a batch with archives: reports how the input archive ended, and makes the output archives
- * visible under their names. */
-#include <sys/stat.h>
+/* Begins and ends the output archives of an input archive. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/exit_status.h"
 #include "base/fail.h"
 
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
+#include "batch/names/archive_name.h"
 
-bool gf_archive_in_place(const struct gf_archive_ring *ring, int number)
+/* Whether the output would replace the input archive. */
+static bool is_in_place(const struct gf_archive *archive, int number)
 {
-    struct stat file;
-    return ring->reader && ring->writer[number] && gf_archive_reader_file(ring->reader, &file) &&
-           gf_archive_writer_goes_to(ring->writer[number], &file);
+    return archive->is_file && archive->output[number].writer &&
+           gf_archive_writer_goes_to(archive->output[number].writer, &archive->file);
 }
 
-/* Returns the run's failure: a failure of its members, or of the end of the input archive. If data
- * follow the end marker, the run fails where the archive is rewritten in place, since the data
- * would be lost; elsewhere the data are left out. */
-static enum gf_status failure_of_run(const struct gf_archive_ring *ring, bool in_place,
-                                     struct gf_error *error)
+static enum gf_status open_output(struct gf_archive *archive, int number,
+                                  const struct gf_options *options, struct gf_error *error)
 {
-    const enum gf_status failed = gf_batch_conclude(ring->batch, error);
-    enum gf_status end = ring->end_status;
-    struct gf_error why = ring->end_error;
-    if (ring->batch->stopped)
-        return failed;
-    if (ring->more && !end) {
-        (void)gf_fail(&why, GF_ERROR_INPUT,
-                      "%s: more follows the archive's end marker, and is left out; "
-                      "tar --concatenate joins archives",
-                      ring->from);
-        if (in_place)
-            end = GF_ERROR_INPUT;
-        else
-            gf_batch_tell(ring->batch->request, GF_MESSAGE_WARNING, "%s", why.text);
-    }
-    if (end && failed)
-        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", why.text);
-    else if (end)
-        *error = why;
-    return gf_graver_status(failed, end);
-}
-
-/* Makes the archive visible under its name, unless it lacks a member that only the archive which it
- * would replace has. */
-static enum gf_status commit_archive(struct gf_archive_ring *ring, int number, bool lacks,
-                                     struct gf_error *error)
-{
-    struct gf_error why = {0};
-    enum gf_status status = GF_OK;
-    if (lacks && gf_archive_in_place(ring, number)) {
-        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR,
-                      "%s: is its own output, and stays as it was", ring->from);
-        return GF_OK;
-    }
-    status = gf_archive_commit(ring->writer[number], &why);
-    if (status && ring->outputs > 1)
-        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", why.text);
-    else if (status)
-        *error = why;
+    struct gf_archive_output *const output = &archive->output[number];
+    const char *const path = gf_archive_path(output->argument);
+    const bool stream = !strcmp(path, "-");
+    enum gf_status status = stream ? GF_OK : gf_make_folders_of(path, error);
+    if (!status)
+        status = gf_archive_writer_open(output->argument, options, &output->writer, error);
+    if (!status && stream && is_in_place(archive, number))
+        status = gf_fail(error, GF_ERROR_USAGE,
+                         "%s: standard output is the same file, which is still being read",
+                         archive->from);
     return status;
 }
 
-/* Members that were left out make the run fail, but the archives are whole. A failure that stopped
- * the run leaves no archive. */
-enum gf_status gf_archive_conclude(struct gf_archive_ring *ring, struct gf_error *error)
+enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                        struct gf_error *error)
 {
-    bool in_place = false;
-    for (int k = 0; k < ring->outputs; k++)
-        in_place |= gf_archive_in_place(ring, k);
-    const enum gf_status failed = failure_of_run(ring, in_place, error);
     enum gf_status status = GF_OK;
-    if (ring->batch->stopped || (failed && ring->batch->request->fail_fast))
-        return failed;
-    for (int k = 0; k < ring->outputs; k++) {
-        if (ring->writer[k] && !ring->written_status[k])
-            ring->written_status[k] = commit_archive(ring, k, failed != GF_OK, error);
-        status = status ? status : ring->written_status[k];
+    archive->begun = true;
+    /* Nothing of an archive that could not be opened is written. */
+    if (archive->skipped || (ring->from_archives && !archive->is_opened))
+        return GF_OK;
+    for (int k = 0; !status && k < ring->outputs; k++) {
+        if (archive->output[k].argument)
+            status = open_output(archive, k, &ring->batch->request->options, error);
     }
-    if (status && ring->outputs > 1 && !failed)
-        (void)gf_fail(error, status, "not all outputs were written");
-    return gf_graver_status(failed, status);
+    return status;
+}
+
+void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
+                     const struct gf_error *why)
+{
+    struct gf_batch *const batch = ring->batch;
+    if (ring->alone)
+        ring->error = *why;
+    else
+        gf_batch_tell(batch->request, GF_MESSAGE_ERROR, "%s", why->text);
+    pthread_mutex_lock(&batch->lock);
+    ring->failed++;
+    ring->failure = gf_graver_status(ring->failure, status);
+    batch->stopped |= batch->request->fail_fast;
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* Returns the status of the input archive, with the reason in *why. If data follow the end marker,
+ * the archive fails where it is rewritten in place, since the data would be lost; elsewhere the
+ * data are left out. */
+static enum gf_status status_of_input(const struct gf_archive_ring *ring,
+                                      const struct gf_archive *archive, bool in_place,
+                                      struct gf_error *why)
+{
+    if (archive->read_status || archive->end_status) {
+        *why = archive->read_status ? archive->read_error : archive->end_error;
+        return archive->read_status ? archive->read_status : archive->end_status;
+    }
+    if (!archive->more)
+        return GF_OK;
+    (void)gf_fail(why, GF_ERROR_INPUT,
+                  "%s: more follows the archive's end marker, and is left out; "
+                  "tar --concatenate joins archives",
+                  archive->from);
+    if (in_place)
+        return GF_ERROR_INPUT;
+    gf_batch_tell(ring->batch->request, GF_MESSAGE_WARNING, "%s", why->text);
+    return GF_OK;
+}
+
+/* Returns what the pictures ran on, as the record names it. */
+static void describe_devices(const struct gf_batch_devices *devices, char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, devices->count ? "cuda" : "cpu");
+    for (int i = 0; i < devices->count && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%c%d", i ? ',' : ':',
+                                   devices->device[i].index);
+}
+
+/* Makes the archive visible under its name, and writes its record if the archive has all that it
+ * can ever have. */
+static enum gf_status commit_archive(const struct gf_archive_ring *ring,
+                                     struct gf_archive_output *output, bool again,
+                                     struct gf_error *error)
+{
+    const struct gf_batch_request *const request = ring->batch->request;
+    const struct gf_archive_record *const record = &output->record;
+    const bool recorded = ring->from_archives && strcmp(record->output, "-");
+    char device[160];
+    enum gf_status status = GF_OK;
+    if (recorded && (!request->options.no_clobber || access(record->output, F_OK)))
+        status = gf_archive_record_remove(record->output, error);
+    if (!status)
+        status = gf_archive_commit(output->writer, error);
+    if (status || !recorded || again || record->again)
+        return status;
+    describe_devices(&ring->batch->devices, device, sizeof device);
+    return gf_archive_record_write(record, device, request->options.sync, error);
+}
+
+/* Ends output `number`, unless the archive lacks a member that only the archive which it would
+ * replace has. */
+static enum gf_status end_output(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                 int number, bool lacks, bool again, struct gf_error *error)
+{
+    struct gf_archive_output *const output = &archive->output[number];
+    const bool several = ring->outputs > 1;
+    struct gf_error why = {0};
+    if (!output->writer || output->status)
+        return output->status;
+    if (lacks && is_in_place(archive, number)) {
+        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR,
+                      "%s: is its own output, and stays as it was", archive->from);
+        return GF_OK;
+    }
+    output->status = commit_archive(ring, output, again, &why);
+    if (output->status && several)
+        gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", why.text);
+    else if (output->status)
+        *error = why;
+    return output->status;
+}
+
+/* Counts the pictures of an archive that an earlier run has made. */
+static void count_earlier(struct gf_archive_ring *ring, const struct gf_archive *archive)
+{
+    struct gf_batch *const batch = ring->batch;
+    const struct gf_archive_record *const record = &archive->output[0].record;
+    const size_t failed = record->pictures - record->done;
+    pthread_mutex_lock(&batch->lock);
+    ring->others += record->pictures;
+    batch->state.files += record->pictures;
+    batch->state.skipped += record->done;
+    batch->state.failed += failed;
+    if (failed)
+        batch->failure = gf_graver_status(batch->failure, GF_ERROR_INPUT);
+    pthread_mutex_unlock(&batch->lock);
+    if (failed)
+        gf_batch_tell(batch->request, GF_MESSAGE_ERROR,
+                      "%s: done before, without the pictures that '%.300s.json' names as failed",
+                      archive->from, record->output);
+    else if (batch->request->verbose)
+        gf_batch_tell(batch->request, GF_MESSAGE_PICTURE, "%s: done before, says '%.300s.json'",
+                      archive->from, record->output);
+}
+
+/* Members that were left out make the run fail, but the archives are whole. An archive that cannot
+ * be read, and a failure that stops the run, leave no archive. */
+void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archive)
+{
+    const struct gf_batch_request *const request = ring->batch->request;
+    struct gf_error why = {0};
+    bool in_place = false;
+    if (archive->skipped) {
+        count_earlier(ring, archive);
+        return;
+    }
+    if (archive->written)
+        return;
+    for (int k = 0; k < ring->outputs; k++)
+        in_place |= is_in_place(archive, k);
+    enum gf_status input = status_of_input(ring, archive, in_place, &why), status = GF_OK;
+    if (input)
+        gf_archive_fail(ring, input, &why);
+    if (archive->read_status || ((input || archive->failure) && request->fail_fast))
+        return;
+    for (int k = 0; k < ring->outputs; k++) {
+        const enum gf_status ended =
+            end_output(ring, archive, k, input || archive->failure, input != GF_OK, &why);
+        status = status ? status : ended;
+    }
+    if (status && ring->outputs > 1)
+        (void)gf_fail(&why, status, "%s%snot all outputs were written",
+                      ring->alone ? "" : archive->from, ring->alone ? "" : ": ");
+    if (status)
+        gf_archive_fail(ring, status, &why);
+}
+
+enum gf_status gf_archive_failure(const struct gf_archive_ring *ring, struct gf_error *error)
+{
+    const struct gf_batch *const batch = ring->batch;
+    struct gf_error why = {0};
+    const enum gf_status failed = gf_batch_conclude(batch, &why);
+    if (!ring->failure || batch->fatal) {
+        *error = why;
+        return failed;
+    }
+    if (failed && ring->alone) {
+        gf_batch_tell(batch->request, GF_MESSAGE_ERROR, "%s", ring->error.text);
+        *error = why;
+    } else if (ring->alone) {
+        *error = ring->error;
+    } else {
+        if (failed)
+            gf_batch_tell(batch->request, GF_MESSAGE_ERROR, "%s", why.text);
+        (void)gf_fail(error, ring->failure, "%zu of %zu archives failed", ring->failed,
+                      gf_batch_shard_of(batch->request).count);
+    }
+    return gf_graver_status(failed, ring->failure);
 }
 
 #endif

@@ -13,7 +13,8 @@ enum { PART_BYTES = 1 << 20 };
 
 /* Waits for a slot and for room for `bytes` bytes, and takes both. Returns NULL if the run has
  * stopped. */
-static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_t bytes)
+static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring,
+                                             struct gf_archive *archive, size_t bytes)
 {
     struct gf_batch *const batch = ring->batch;
     pthread_mutex_lock(&batch->lock);
@@ -26,6 +27,7 @@ static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring, size_
     struct gf_archive_slot *const slot =
         batch->stopped ? NULL : gf_archive_slot_at(ring, ring->read);
     if (slot) {
+        slot->archive = archive;
         slot->held = bytes;
         ring->bytes += bytes;
     }
@@ -41,8 +43,8 @@ static void pass_slot_on(struct gf_archive_ring *ring, struct gf_archive_slot *s
     slot->state = state;
     ring->read++;
     ring->pictures += state == GF_SLOT_TO_DO;
-    if (ring->reader) {
-        batch->state.files = ring->pictures + ring->lost_links;
+    if (ring->from_archives) {
+        batch->state.files = ring->pictures + ring->others;
         if (batch->request->counts)
             batch->request->counts->files = batch->state.files;
     }
@@ -68,7 +70,7 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
 {
     const uint64_t size = slot->member.size;
     char large[80];
-    slot->index = ring->pictures;
+    slot->index = slot->archive->pictures++;
     enum gf_status status = gf_archive_name_outputs(ring, slot, error);
     if (!status)
         status = gf_archive_prepare_results(ring, slot, error);
@@ -90,19 +92,21 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
 static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                 const char *target, struct gf_error *error)
 {
+    struct gf_archive_links *const links = &slot->archive->links;
     slot->target = strdup(target);
-    slot->index = ring->pictures;
+    slot->index = slot->archive->pictures;
     const enum gf_status status =
         slot->target ? gf_archive_name_outputs(ring, slot, error) : gf_fail_memory(error);
     if (status || !ring->files || !gf_file_format_named(slot->member.name))
         return status;
-    return gf_archive_links_add(&ring->links, slot->member.name) ? GF_OK : gf_fail_memory(error);
+    return gf_archive_links_add(links, slot->member.name) ? GF_OK : gf_fail_memory(error);
 }
 
 /* Reads a member that is no picture. Its bytes pass through the ring in parts. */
 static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                 struct gf_error *error)
 {
+    struct gf_archive *const archive = slot->archive;
     const char *const target = gf_archive_member_target(&slot->member);
     uint64_t left = slot->member.size;
     enum gf_status status = GF_OK;
@@ -112,10 +116,10 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
         pass_slot_on(ring, slot, GF_SLOT_DONE);
     while (!status && left) {
         const size_t part = left < PART_BYTES ? (size_t)left : PART_BYTES;
-        struct gf_archive_slot *const next = wait_for_slot(ring, part);
+        struct gf_archive_slot *const next = wait_for_slot(ring, archive, part);
         if (!next)
             return GF_OK;
-        status = read_bytes(ring->reader, next, part, error);
+        status = read_bytes(archive->reader, next, part, error);
         left -= part;
         if (!status)
             pass_slot_on(ring, next, GF_SLOT_DONE);
@@ -124,11 +128,12 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
 }
 
 /* Waits for a slot for the member. *more becomes false if the run has stopped. */
-static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring,
+static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring, struct gf_archive *archive,
                                          struct gf_archive_member *member, bool picture, bool *more)
 {
     const bool held = picture && member->size <= ring->limit;
-    struct gf_archive_slot *const slot = wait_for_slot(ring, held ? (size_t)member->size : 0);
+    struct gf_archive_slot *const slot =
+        wait_for_slot(ring, archive, held ? (size_t)member->size : 0);
     *more = slot != NULL;
     if (slot)
         slot->member = *member;
@@ -137,47 +142,65 @@ static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring,
     return slot;
 }
 
-static enum gf_status read_member(struct gf_archive_ring *ring, bool *more, struct gf_error *error)
+static enum gf_status read_member(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                  bool *more, struct gf_error *error)
 {
     struct gf_archive_member member;
-    const enum gf_status status = gf_archive_next(ring->reader, &member, more, error);
+    const enum gf_status status = gf_archive_next(archive->reader, &member, more, error);
     if (status || !*more)
         return status;
     const char *const why =
         ring->batch->request->plain_members ? gf_archive_member_strange(&member) : NULL;
-    if (ring->files && !why && !gf_archive_links_note(&ring->links, ring->reader, &member)) {
+    if (ring->files && !why && !gf_archive_links_note(&archive->links, archive->reader, &member)) {
         gf_archive_member_free(&member);
         return gf_fail_memory(error);
     }
     const bool picture = why || (member.is_file && gf_file_format_named(member.name));
-    struct gf_archive_slot *const slot = take_slot(ring, &member, picture, more);
+    struct gf_archive_slot *const slot = take_slot(ring, archive, &member, picture, more);
     if (!slot)
         return GF_OK;
-    return picture ? read_picture(ring, slot, ring->reader, why, error)
+    return picture ? read_picture(ring, slot, archive->reader, why, error)
                    : read_rest(ring, slot, error);
 }
 
 /* Reads the pictures that links lead to, for the outputs that are files. */
-static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_error *error)
+static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                  struct gf_error *error)
 {
+    struct gf_archive_links *const links = &archive->links;
     enum gf_status status = GF_OK;
     bool more = true;
-    for (size_t i = 0; !status && more && i < ring->links.count; i++) {
+    for (size_t i = 0; !status && more && i < links->count; i++) {
         struct gf_archive_member member;
         const char *why;
-        status = gf_archive_links_open(&ring->links, ring->reader, i, &member, &why, error);
-        struct gf_archive_slot *const slot = status ? NULL : take_slot(ring, &member, true, &more);
+        status = gf_archive_links_open(links, archive->reader, i, &member, &why, error);
+        struct gf_archive_slot *const slot =
+            status ? NULL : take_slot(ring, archive, &member, true, &more);
         if (!slot)
             continue;
         slot->item.is_link = true;
-        status = read_picture(ring, slot, ring->links.again, why, error);
+        status = read_picture(ring, slot, links->again, why, error);
     }
     return status;
 }
 
+static enum gf_status read_archive(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                   struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    bool more = true;
+    while (!status && more)
+        status = read_member(ring, archive, &more, error);
+    if (!status)
+        status = read_linked(ring, archive, error);
+    if (!status)
+        archive->end_status = gf_archive_end(archive->reader, &archive->more, &archive->end_error);
+    return status;
+}
+
 /* Puts a file into the ring. If the file cannot be opened, a worker reports the failure. */
-static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, bool *more,
-                                struct gf_error *error)
+static enum gf_status take_file(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                size_t position, bool *more, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;
     const size_t index = gf_batch_shard_index(&batch->shard, position);
@@ -186,7 +209,7 @@ static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, b
     if (!*more)
         return GF_OK;
     const bool there = !stat(batch->request->inputs->item[index].path, &file);
-    struct gf_archive_slot *const slot = wait_for_slot(ring, (size_t)file.st_size);
+    struct gf_archive_slot *const slot = wait_for_slot(ring, archive, (size_t)file.st_size);
     *more = slot != NULL;
     if (!slot)
         return GF_OK;
@@ -200,24 +223,50 @@ static enum gf_status take_file(struct gf_archive_ring *ring, size_t position, b
     return status;
 }
 
+static enum gf_status take_files(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                 struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    bool more = true;
+    for (size_t position = 0; !status && more; position++)
+        status = take_file(ring, archive, position, &more, error);
+    return status;
+}
+
+/* Puts an archive, or all files, into the ring. The last slot ends the archive, whatever fails.
+ * Returns false if the run has stopped. */
+static bool fill_with(struct gf_archive_ring *ring, struct gf_archive *archive)
+{
+    if (ring->from_archives && !archive->skipped && !archive->is_opened)
+        archive->read_status = gf_archive_open(ring, archive, &archive->read_error);
+    if (!ring->from_archives)
+        archive->read_status = take_files(ring, archive, &archive->read_error);
+    else if (!archive->skipped && !archive->read_status)
+        archive->read_status = read_archive(ring, archive, &archive->read_error);
+    gf_archive_close(ring, archive);
+    struct gf_archive_slot *const slot = wait_for_slot(ring, archive, 0);
+    if (!slot)
+        return false;
+    slot->ends = true;
+    pass_slot_on(ring, slot, GF_SLOT_DONE);
+    return true;
+}
+
 void *gf_archive_fill(void *argument)
 {
     struct gf_archive_ring *const ring = argument;
     struct gf_batch *const batch = ring->batch;
-    struct gf_error error = {0};
-    enum gf_status status = GF_OK;
+    const struct gf_batch_shard shard = gf_batch_shard_of(batch->request);
+    const size_t archives = ring->from_archives ? shard.count : 1;
     bool more = true;
-    for (size_t position = 0; !status && more; position++)
-        status = ring->reader ? read_member(ring, &more, &error)
-                              : take_file(ring, position, &more, &error);
-    if (!status && ring->reader)
-        status = read_linked(ring, &error);
-    if (!status && ring->reader)
-        ring->end_status = gf_archive_end(ring->reader, &ring->more, &ring->end_error);
+    for (size_t position = 0; more && position < archives; position++) {
+        struct gf_archive *const archive =
+            ring->alone ? ring->first
+                        : gf_archive_begin(ring, gf_batch_shard_index(&shard, position));
+        more = archive && fill_with(ring, archive);
+    }
     pthread_mutex_lock(&batch->lock);
     ring->read_all = true;
-    ring->read_status = status;
-    ring->read_error = error;
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
     return NULL;

@@ -33,10 +33,11 @@ enum gf_status gf_archive_prepare_results(struct gf_archive_ring *ring,
     slot->bytes = calloc((size_t)ring->outputs, sizeof *slot->bytes);
     for (int k = 0; slot->bytes && k < ring->outputs; k++) {
         char *const name = slot->item.output[k];
-        if (ring->writer[k])
+        const struct gf_archive_output *const output = &slot->archive->output[k];
+        if (output->argument)
             slot->bytes[k] = (struct gf_bytes){
                 .format = name ? gf_file_format_named(name) : GF_FILE_AUTO,
-                .name = name ? name : ring->to[k],
+                .name = name ? name : output->to,
             };
     }
     return slot->bytes ? GF_OK : gf_fail_memory(error);
@@ -48,7 +49,7 @@ static enum gf_status name_output(const struct gf_archive_ring *ring,
                                   struct gf_error *error)
 {
     const struct gf_batch_output output = gf_batch_output_at(ring->batch->request, number);
-    if (!ring->writer[number]) {
+    if (!slot->archive->output[number].argument) {
         const struct gf_template_values values = {.input = &slot->name,
                                                   .number = slot->index + 1,
                                                   .content =
@@ -58,7 +59,7 @@ static enum gf_status name_output(const struct gf_archive_ring *ring,
                    : gf_template_expand(output.name, &values, name, error);
     }
     char *const renamed = gf_archive_renamed(slot->member.name, output.options.format);
-    *name = renamed ? join(ring->to[number], renamed) : NULL;
+    *name = renamed ? join(slot->archive->output[number].to, renamed) : NULL;
     free(renamed);
     return *name ? GF_OK : gf_fail_memory(error);
 }
@@ -68,11 +69,12 @@ static enum gf_status name_output(const struct gf_archive_ring *ring,
 static enum gf_status claim_output(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                    int number, struct gf_error *error)
 {
+    const bool in_archive = slot->archive->output[number].argument;
     char *why = NULL;
     pthread_mutex_lock(&ring->batch->lock);
-    const bool claimed = gf_claim(&ring->claims, slot->item.output[number], slot->name.path,
-                                  slot->target ? SIZE_MAX - ring->read : slot->index,
-                                  ring->writer[number] != NULL, &why);
+    const bool claimed = gf_claim(
+        in_archive ? &slot->archive->claims : &ring->claims, slot->item.output[number],
+        slot->name.path, slot->target ? SIZE_MAX - ring->read : slot->index, in_archive, &why);
     pthread_mutex_unlock(&ring->batch->lock);
     slot->item.refusal[number] = why;
     return claimed ? GF_OK : gf_fail_memory(error);
@@ -80,24 +82,25 @@ static enum gf_status claim_output(struct gf_archive_ring *ring, struct gf_archi
 
 /* Whether the slot becomes a picture in the output. In an archive a link stays a link; in outputs
  * that are files it becomes a picture. */
-static bool is_made(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot,
-                    int number)
+static bool is_made(const struct gf_archive_slot *slot, int number)
 {
-    return ring->writer[number] ? !slot->item.is_link : !slot->target;
+    return slot->archive->output[number].argument ? !slot->item.is_link : !slot->target;
 }
 
 enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                        struct gf_error *error)
 {
     const size_t outputs = (size_t)ring->outputs;
-    slot->name.path = join(ring->from, slot->member.name);
-    slot->name.below = strlen(ring->from) + 1;
+    const char *const from = slot->archive->from;
+    slot->name.path = join(from, slot->member.name);
+    slot->name.below = strlen(from) + 1;
+    slot->name.archive = from;
     slot->item.output = calloc(outputs, sizeof *slot->item.output);
     slot->item.refusal = calloc(outputs, sizeof *slot->item.refusal);
     enum gf_status status =
         slot->name.path && slot->item.output && slot->item.refusal ? GF_OK : gf_fail_memory(error);
     for (int k = 0; !status && k < ring->outputs; k++) {
-        if (!is_made(ring, slot, k))
+        if (!is_made(slot, k))
             continue;
         status = name_output(ring, slot, k, &slot->item.output[k], error);
         if (!status && slot->item.output[k])

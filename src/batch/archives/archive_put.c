@@ -17,11 +17,10 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Notes whether archive `number` has the member, for hard links to the member. */
-static enum gf_status note_written(struct gf_archive_ring *ring, int number,
-                                   const struct gf_archive_slot *slot, bool written,
+static enum gf_status note_written(struct gf_archive_slot *slot, int number, bool written,
                                    struct gf_error *error)
 {
-    void **const lost = &ring->lost[number];
+    void **const lost = &slot->archive->output[number].lost;
     /* A slot of a file has no name here, and files have no links. */
     if (!slot->name.path || (written && !*lost))
         return GF_OK;
@@ -39,23 +38,39 @@ static enum gf_status note_written(struct gf_archive_ring *ring, int number,
     return name && (written || kept) ? GF_OK : gf_fail_memory(error);
 }
 
+/* Notes a picture that the archive lacks. */
+static enum gf_status note_loss(const struct gf_archive_ring *ring, int number,
+                                struct gf_archive_slot *slot, struct gf_error *error)
+{
+    struct gf_archive *const archive = slot->archive;
+    const struct gf_archive_loss *const loss = slot->loss ? &slot->loss[number] : NULL;
+    const enum gf_status status = loss && loss->status ? loss->status : GF_ERROR_MEMORY;
+    archive->failure = gf_graver_status(archive->failure, status);
+    return gf_archive_record_add(&archive->output[number].record,
+                                 gf_archive_input_of(ring, slot)->path, status,
+                                 loss && loss->why ? loss->why : "")
+               ? GF_OK
+               : gf_fail_memory(error);
+}
+
 static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
                                     struct gf_archive_slot *slot, struct gf_error *error)
 {
     const struct gf_bytes *const bytes = &slot->bytes[number];
     const char *const output = slot->item.output[number];
-    enum gf_status status = note_written(ring, number, slot, bytes->data, error);
+    struct gf_archive_output *const archive = &slot->archive->output[number];
+    enum gf_status status = note_written(slot, number, bytes->data, error);
     if (status || !bytes->data) /* the picture was left out */
-        return status;
+        return status ? status : note_loss(ring, number, slot, error);
+    archive->record.done++;
     if (!output)
         return gf_fail(error, GF_ERROR_READ, "%s: could not be read when the run began",
                        gf_archive_input_of(ring, slot)->path);
-    const char *const name = output + strlen(ring->to[number]) + 1;
+    const char *const name = output + strlen(slot->archive->output[number].to) + 1;
     if (!gf_archive_member_change(&slot->member, name, bytes->size))
         return gf_fail_memory(error);
-    status = gf_archive_put(ring->writer[number], &slot->member, error);
-    return status ? status
-                  : gf_archive_write(ring->writer[number], bytes->data, bytes->size, error);
+    status = gf_archive_put(archive->writer, &slot->member, error);
+    return status ? status : gf_archive_write(archive->writer, bytes->data, bytes->size, error);
 }
 
 /* Reports a link that an archive cannot hold. The report counts as a failure, like a picture's. */
@@ -77,10 +92,14 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
                                              .fingerprint = batch->fingerprint[number]};
     enum gf_status status = request->log ? gf_batch_log_add(request->log, &entry, error) : GF_OK;
     if (!status)
-        status = note_written(ring, number, slot, false, error);
+        status = note_written(slot, number, false, error);
+    if (!status && !gf_archive_record_add(&slot->archive->output[number].record, slot->name.path,
+                                          why->status, why->text))
+        status = gf_fail_memory(error);
+    slot->archive->failure = gf_graver_status(slot->archive->failure, why->status);
     pthread_mutex_lock(&batch->lock);
     slot->item.outcome = GF_OUTCOME_FAILED;
-    ring->lost_links += first;
+    ring->others += first;
     batch->state.files += first;
     batch->state.failed += first;
     batch->outputs_failed++;
@@ -99,13 +118,13 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
 /* Whether archive `number` cannot hold the link; *why then says why. A hard link stands for the
  * bytes of the member that it names: the archive must have that member, in the format that the
  * link's own name promises. */
-static bool is_lost(const struct gf_archive_ring *ring, int number,
-                    const struct gf_archive_slot *slot, const char *name, const char *target,
-                    struct gf_error *why)
+static bool is_lost(const struct gf_archive_slot *slot, int number, const char *name,
+                    const char *target, struct gf_error *why)
 {
+    void *const *const lost = &slot->archive->output[number].lost;
     const char *const path = slot->name.path;
     char *const resolved = gf_archive_resolve("", 0, slot->target);
-    const bool is_there = !resolved || !tfind(resolved, &ring->lost[number], compare_names);
+    const bool is_there = !resolved || !tfind(resolved, lost, compare_names);
     free(resolved);
     if (slot->item.refusal[number])
         (void)gf_fail(why, GF_ERROR_UNFIT, "%s", slot->item.refusal[number]);
@@ -129,19 +148,20 @@ static enum gf_status write_link(struct gf_archive_ring *ring, int number,
 {
     const enum gf_file_format wanted =
         gf_batch_output_at(ring->batch->request, number).options.format;
-    const char *const name = slot->item.output[number] + strlen(ring->to[number]) + 1;
+    const char *const name =
+        slot->item.output[number] + strlen(slot->archive->output[number].to) + 1;
     char *const target = gf_archive_renamed(slot->target, wanted);
     struct gf_error why;
     enum gf_status status = GF_OK;
     if (!target || !gf_archive_member_change(&slot->member, name, 0)) {
         status = gf_fail_memory(error);
-    } else if (is_lost(ring, number, slot, name, target, &why)) {
+    } else if (is_lost(slot, number, name, target, &why)) {
         status = fail_link(ring, number, slot, &why, error);
     } else {
         gf_archive_member_set_target(&slot->member, target);
-        status = gf_archive_put(ring->writer[number], &slot->member, error);
+        status = gf_archive_put(slot->archive->output[number].writer, &slot->member, error);
         if (!status)
-            status = note_written(ring, number, slot, true, error);
+            status = note_written(slot, number, true, error);
     }
     free(target);
     return status;
@@ -150,6 +170,7 @@ static enum gf_status write_link(struct gf_archive_ring *ring, int number,
 static enum gf_status write_to(struct gf_archive_ring *ring, int number,
                                struct gf_archive_slot *slot, struct gf_error *error)
 {
+    struct gf_archive_output *const output = &slot->archive->output[number];
     enum gf_status status = GF_OK;
     if (slot->item.is_link) /* the archive already has the link */
         return GF_OK;
@@ -157,11 +178,11 @@ static enum gf_status write_to(struct gf_archive_ring *ring, int number,
         return write_picture(ring, number, slot, error);
     if (slot->target)
         return write_link(ring, number, slot, error);
+    output->record.passed += slot->member.is_file;
     if (slot->member.header)
-        status = gf_archive_put(ring->writer[number], &slot->member, error);
-    return status || !slot->size
-               ? status
-               : gf_archive_write(ring->writer[number], slot->data, slot->size, error);
+        status = gf_archive_put(output->writer, &slot->member, error);
+    return status || !slot->size ? status
+                                 : gf_archive_write(output->writer, slot->data, slot->size, error);
 }
 
 enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
@@ -170,18 +191,19 @@ enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_arc
     int left = 0;
     enum gf_status status = GF_OK;
     for (int k = 0; k < ring->outputs; k++) {
+        struct gf_archive_output *const output = &slot->archive->output[k];
         struct gf_error why = {0};
-        if (!ring->writer[k] || ring->written_status[k]) {
-            left += !ring->writer[k];
+        if (!output->writer || output->status) {
+            left += !output->writer;
             continue;
         }
-        ring->written_status[k] = write_to(ring, k, slot, &why);
-        left += !ring->written_status[k];
-        if (!ring->written_status[k])
+        output->status = write_to(ring, k, slot, &why);
+        left += !output->status;
+        if (!output->status)
             continue;
         if (status)
             gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", error->text);
-        status = ring->written_status[k];
+        status = output->status;
         *error = why;
     }
     if (status && left) {

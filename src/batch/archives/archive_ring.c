@@ -11,6 +11,8 @@ void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *
             free(slot->bytes[k].data);
         if (slot->item.refusal)
             free(slot->item.refusal[k]);
+        if (slot->loss)
+            free(slot->loss[k].why);
         if (slot->name.path && slot->item.output)
             free(slot->item.output[k]);
     }
@@ -18,6 +20,7 @@ void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *
     free(slot->target);
     free(slot->data);
     free(slot->bytes);
+    free(slot->loss);
     free(slot->item.notes);
     free(slot->item.refusal);
     if (slot->name.path)

@@ -4,46 +4,93 @@
 #ifndef GF_BATCH_ARCHIVES_ARCHIVE_RING_H
 #define GF_BATCH_ARCHIVES_ARCHIVE_RING_H
 
+#include <sys/stat.h>
+
 #include "batch/archives/archive_file.h"
 #include "batch/archives/archive_links.h"
+#include "batch/archives/archive_record.h"
 #include "batch/workers/workers.h"
 
 enum { GF_ARCHIVE_SLOTS = 1024 };
 
 enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE };
 
-/* A picture or another member. A slot without a header holds more bytes of the previous member. */
+/* One output of an input archive. */
+struct gf_archive_output {
+    const char *argument;             /* the archive's name as in -o; NULL: the output is files */
+    const char *to;                   /* the name in messages */
+    struct gf_archive_writer *writer; /* NULL: not open */
+    enum gf_status status;            /* the status of writing the archive */
+    void *lost; /* the names of members that the archive lacks, in a tree of tsearch() */
+    struct gf_archive_record record;
+};
+
+/* An input archive and its outputs. Where the inputs are files, one structure without a reader
+ * stands for all of them. The thread that fills the ring makes the structure; the thread that
+ * writes uses the members from `output` on, and frees the structure. */
+struct gf_archive {
+    struct gf_archive *next; /* the archive that follows in the ring's list */
+    const char *argument;    /* the archive's name as in -i */
+    const char *from;        /* the archive's name in messages */
+    struct gf_input_identity identity;
+    struct gf_archive_reader *reader; /* NULL: not open */
+    bool is_opened;                   /* the reader has been open */
+    bool is_file;                     /* the reader reads the file that `file` describes */
+    struct stat file;
+    struct gf_archive_links links;
+    struct gf_claims claims;    /* the names of members of the output archives */
+    size_t pictures;            /* the number of pictures read so far */
+    enum gf_status read_status; /* the status of reading the members */
+    struct gf_error read_error;
+    bool more;                 /* data follow the end of the archive */
+    enum gf_status end_status; /* the status of the archive's end, once all members are read */
+    struct gf_error end_error;
+    bool skipped; /* an earlier run's records say that all outputs are done */
+    struct gf_archive_output output[GF_PIPELINE_OUTPUTS_MAX];
+    bool begun;             /* the output archives were opened */
+    enum gf_status failure; /* the gravest failure of the archive's pictures and links */
+    enum gf_status written; /* the status of all output archives together */
+};
+
+/* The failure of one output of a picture. */
+struct gf_archive_loss {
+    enum gf_status status;
+    char *why; /* from malloc() */
+};
+
+/* A picture, another member, or the end of an archive. A slot without a header holds more bytes of
+ * the previous member. */
 struct gf_archive_slot {
     enum gf_slot_state state;
+    struct gf_archive *archive;
+    bool ends; /* the slot is the archive's last, and holds nothing else */
     struct gf_archive_member member;
     char *target;        /* the target of a link from or to a picture */
     unsigned char *data; /* NULL: the picture is a file */
     size_t size, held;   /* `held` is the number of bytes that the ring counts for the slot */
-    size_t index;        /* the picture's index in the whole list */
+    /* The picture's index in its archive, or the file's index in the whole list. */
+    size_t index;
     struct gf_batch_item item;
     struct gf_input_name name; /* such as "train.tar/0001.jpg"; empty for a file */
     /* The result for each output; results for archives have names. NULL: the slot is no picture. */
     struct gf_bytes *bytes;
+    struct gf_archive_loss *loss; /* the failure of each output; NULL: none failed */
 };
 
 struct gf_archive_ring {
     struct gf_batch *batch; /* the batch, whose lock guards the members below, and whose condition
                              * signals their changes */
-    /* the reader of the input archive; NULL: the inputs are files */
-    struct gf_archive_reader *reader;
-    /* The writer of each output; NULL: the output is files. */
-    struct gf_archive_writer *writer[GF_PIPELINE_OUTPUTS_MAX];
-    /* The status of each output archive. */
-    enum gf_status written_status[GF_PIPELINE_OUTPUTS_MAX];
     int outputs;
-    bool files;        /* the input is an archive, and one of the outputs is files */
-    size_t lost_links; /* the number of failed links, which do not count as pictures */
-    struct gf_archive_links links;
-    /* The names of members that each output archive lacks, in a tree of tsearch(). */
-    void *lost[GF_PIPELINE_OUTPUTS_MAX];
-    const char *from;                  /* the input archive's name */
-    struct gf_input_identity identity; /* the input archive's identity */
-    const char *to[GF_PIPELINE_OUTPUTS_MAX];
+    bool from_archives; /* the inputs are archives, not files */
+    bool files;         /* the inputs are archives, and one of the outputs is files */
+    bool alone;         /* there is one input archive, or the inputs are files */
+    /* The number of failed links, and of pictures of archives that an earlier run has made. They
+     * count as files, but are not among the ring's pictures. */
+    size_t others;
+    struct gf_archive *first, *last; /* the archives that are not written yet, in a list */
+    struct gf_archive *open;         /* the archive that is being read, or NULL */
+    /* The size of the first archive, as gf_archive_reader_size() returns it; 0: not known yet. */
+    int64_t first_size;
     struct gf_archive_slot slot[GF_ARCHIVE_SLOTS];
     /* The numbers of slots that were filled, given to workers or passed by, and written so far. */
     size_t read, taken, written;
@@ -53,13 +100,11 @@ struct gf_archive_ring {
     bool full; /* the reader waits for room */
     bool reading;
     pthread_t reader_thread;
-    enum gf_status read_status; /* the status of reading the members */
-    struct gf_error read_error;
-    bool more; /* data follow the end of the input archive */
-    /* the status of the input archive's end, once all members are read */
-    enum gf_status end_status;
-    struct gf_error end_error;
-    struct gf_claims claims;
+    struct gf_claims claims; /* the names of outputs that are files */
+    /* The archives that could not be read to the end, or written. */
+    size_t failed;
+    enum gf_status failure; /* the gravest of their statuses */
+    struct gf_error error;  /* the failure of the only archive */
 };
 
 static inline struct gf_archive_slot *gf_archive_slot_at(struct gf_archive_ring *ring,
@@ -69,9 +114,20 @@ static inline struct gf_archive_slot *gf_archive_slot_at(struct gf_archive_ring 
 }
 void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot);
 
-/* Refuses, before anything runs, options that do not suit archives. */
-enum gf_status gf_archive_check(const struct gf_batch_request *request, bool from_archive,
+/* Refuses, before anything runs, options that do not suit archives, and names that collide. Names
+ * the outputs of each input. */
+enum gf_status gf_archive_check(const struct gf_archive_ring *ring,
                                 struct gf_error *error) GF_CHECKED;
+
+/* The steps of an archive, for the thread that reads (archive_open.c). gf_archive_begin() makes the
+ * structure of input `index`, and finds out whether an earlier run has made its outputs; NULL: the
+ * run has stopped, since memory ran out. */
+struct gf_archive *gf_archive_begin(struct gf_archive_ring *ring, size_t index);
+enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *archive,
+                               struct gf_error *error) GF_CHECKED;
+void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive);
+/* Frees the first archive of the ring's list. */
+void gf_archive_free_first(struct gf_archive_ring *ring);
 
 /* Fills the ring. This is the start function of a thread, whose argument is the ring. */
 void *gf_archive_fill(void *ring);
@@ -102,10 +158,18 @@ enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_arc
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
                                struct gf_error *error) GF_CHECKED;
 
-/* Whether the output would replace the input archive. */
-bool gf_archive_in_place(const struct gf_archive_ring *ring, int output);
-/* Reports how the input archive ended, and makes the output archives visible under their names.
- * Call it after gf_archive_work(). */
-enum gf_status gf_archive_conclude(struct gf_archive_ring *ring, struct gf_error *error) GF_CHECKED;
+/* The steps of an archive, for the thread that writes (archive_end.c). gf_archive_begin_outputs()
+ * opens the output archives. gf_archive_conclude() reports how the input archive ended, makes the
+ * output archives visible under their names, and writes their records. */
+enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                        struct gf_error *error) GF_CHECKED;
+void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archive);
+/* Notes that an archive could not be read or written. The failure of the only archive becomes the
+ * run's; any other is told. */
+void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
+                     const struct gf_error *why);
+/* Returns the failure of the run after all archives have ended. */
+enum gf_status gf_archive_failure(const struct gf_archive_ring *ring,
+                                  struct gf_error *error) GF_CHECKED;
 
 #endif

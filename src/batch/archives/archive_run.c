@@ -1,10 +1,7 @@
 /* Runs a batch with archives: chooses its devices, begins and ends it. */
 #include "batch/archives/archive_run.h"
 
-#include <search.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "batch/archives/archive_file.h"
@@ -13,7 +10,6 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 #include "batch/names/archive_name.h"
-#include "batch/request/output_names.h"
 
 static enum gf_status start_reader(struct gf_archive_ring *ring, struct gf_error *error)
 {
@@ -30,45 +26,48 @@ static void join_reader(struct gf_archive_ring *ring, bool stops)
     pthread_mutex_lock(&batch->lock);
     batch->stopped |= stops;
     stops = batch->stopped;
+    if (stops && ring->open)
+        gf_archive_reader_cancel(ring->open->reader);
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
-    if (stops && ring->reader)
-        gf_archive_reader_cancel(ring->reader);
     pthread_join(ring->reader_thread, NULL);
     ring->reading = false;
 }
 
 enum { LOOKED_AT = 8, HEADER_BYTES = 1024 };
 
-/* Waits until the ring has the first pictures, or until none will come. */
-static void wait_for_pictures(struct gf_archive_ring *ring)
+/* Waits until the ring has the first pictures, or until none will come. A stream is not waited for.
+ * Returns the size of the first archive. */
+static int64_t wait_for_pictures(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
     struct timespec next = {0};
     pthread_mutex_lock(&batch->lock);
-    while (ring->pictures < LOOKED_AT && !ring->read_all && !ring->full)
+    while (!ring->read_all && !ring->full && ring->first_size >= 0 &&
+           (!ring->first_size || ring->pictures < LOOKED_AT))
         gf_batch_wait(batch, &next);
+    const int64_t size = ring->first_size;
     pthread_mutex_unlock(&batch->lock);
+    return size;
 }
 
-/* Chooses the devices by the first members; the archive's size gives an estimate of the number of
- * members. A stream is not waited for, and its length is not known: for a stream --device=auto
- * means the CPU. */
+/* Chooses the devices by the first members; the first archive's size and the number of archives
+ * give an estimate of the number of members. The length of a stream is not known: for a stream
+ * --device=auto means the CPU. */
 static void choose_devices(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
-    const int64_t size = ring->reader ? gf_archive_reader_size(ring->reader) : -1;
+    const size_t archives = gf_batch_shard_of(batch->request).count;
     struct gf_input_name name[LOOKED_AT];
     struct gf_inputs inputs = {.item = name};
     struct gf_batch_request first = *batch->request;
     uint64_t bytes = 0;
-    if (!ring->reader) {
+    if (!ring->from_archives) {
         gf_batch_choose_devices(batch->request, batch->request, batch->shard.count,
                                 &batch->devices);
         return;
     }
-    if (size > 0)
-        wait_for_pictures(ring);
+    const int64_t size = wait_for_pictures(ring);
     pthread_mutex_lock(&batch->lock);
     for (size_t i = 0; size > 0 && i < ring->read && inputs.count < LOOKED_AT; i++) {
         const struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
@@ -79,9 +78,10 @@ static void choose_devices(struct gf_archive_ring *ring)
             (struct gf_input_name){.path = slot->name.path, .data = slot->data, .size = slot->size};
     }
     if (inputs.count) {
-        first.expected = ring->read_all
-                             ? ring->pictures
-                             : (size_t)((double)size / (double)bytes * (double)inputs.count);
+        first.expected =
+            ring->read_all
+                ? ring->pictures
+                : (size_t)((double)size / (double)bytes * (double)(inputs.count * archives));
         first.expected = first.expected ? first.expected : 1;
         first.inputs = &inputs;
     }
@@ -89,38 +89,17 @@ static void choose_devices(struct gf_archive_ring *ring)
     gf_batch_choose_devices(batch->request, &first, batch->shard.count, &batch->devices);
 }
 
-static const char *name_for_messages(const char *argument, const char *stream)
+/* Begins the only archive, or the archive of files. What fails here fails before anything is
+ * done. */
+static enum gf_status begin_alone(struct gf_archive_ring *ring, struct gf_error *error)
 {
-    const char *const path = gf_archive_path(argument);
-    return strcmp(path, "-") ? path : stream;
-}
-
-static enum gf_status open_archives(struct gf_archive_ring *ring, struct gf_error *error)
-{
-    const struct gf_batch_request *const request = ring->batch->request;
-    const struct gf_options *const options = &request->options;
-    const char *const input = request->inputs->item[0].path;
+    struct gf_archive *const archive = gf_archive_begin(ring, 0);
+    if (!archive)
+        return gf_fail_memory(error);
     enum gf_status status = GF_OK;
-    ring->identity = gf_identify_file(gf_archive_path(input));
-    if (gf_archive_named(input))
-        status = gf_archive_reader_open(input, &ring->reader, error);
-    for (int k = 0; !status && k < ring->outputs; k++) {
-        const char *const name = gf_batch_output_at(request, k).name->text;
-        /* If the output is files, the template gives their names. */
-        ring->to[k] = ring->reader ? name_for_messages(name, "stdout") : gf_archive_path(name);
-        if (gf_archive_named(name))
-            status = gf_archive_writer_open(name, options, &ring->writer[k], error);
-    }
-    for (int k = 0; k < ring->outputs; k++)
-        ring->files |= ring->reader && !ring->writer[k];
-    for (int k = 0; !status && k < ring->outputs; k++) {
-        if (!strcmp(gf_archive_path(gf_batch_output_at(request, k).name->text), "-") &&
-            gf_archive_in_place(ring, k))
-            status = gf_fail(error, GF_ERROR_USAGE,
-                             "%s: standard output is the same file, which is still being read",
-                             ring->from);
-    }
-    return status;
+    if (ring->from_archives && !archive->skipped)
+        status = gf_archive_open(ring, archive, error);
+    return status ? status : gf_archive_begin_outputs(ring, archive, error);
 }
 
 /* ---- reading, work and writing together ---- */
@@ -130,7 +109,10 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
     struct gf_batch *const batch = ring->batch;
     const uint64_t memory = batch->request->options.memory_bytes;
     ring->limit = memory ? memory / 2 : gf_memory_pictures_bytes() / 2;
-    enum gf_status status = start_reader(ring, error);
+    const bool begins = ring->alone && (!ring->from_archives || batch->request->shard <= 1);
+    enum gf_status status = begins ? begin_alone(ring, error) : GF_OK;
+    if (!status)
+        status = start_reader(ring, error);
     if (status)
         return status;
     choose_devices(ring);
@@ -143,27 +125,27 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
         gf_memory_budget_close(&batch->memory_budget);
     }
     join_reader(ring, status != GF_OK);
-    if (!status && ring->read_status && !batch->stopped) {
-        status = ring->read_status;
-        *error = ring->read_error;
-    }
-    return status ? status : gf_archive_conclude(ring, error);
+    return status ? status : gf_archive_failure(ring, error);
 }
 
 static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *error)
 {
     enum { MANY = 1 << 20 };
     struct gf_batch *const batch = ring->batch;
-    const bool from_archive = gf_archive_named(batch->request->inputs->item[0].path);
-    enum gf_status status = gf_archive_check(batch->request, from_archive, error);
-    if (!status && !from_archive)
-        status = gf_batch_name_outputs(batch->request, batch->output, error);
-    if (!status && from_archive) {
+    const struct gf_batch_request *const request = batch->request;
+    ring->outputs = gf_batch_outputs(request);
+    ring->from_archives = gf_archive_named(request->inputs->item[0].path);
+    ring->alone = !ring->from_archives || request->inputs->count == 1;
+    for (int k = 0; k < ring->outputs; k++)
+        ring->files |=
+            ring->from_archives && !gf_archive_named(gf_batch_output_at(request, k).name->text);
+    const enum gf_status status = gf_archive_check(ring, error);
+    if (!status && ring->from_archives) {
         batch->shard.count = MANY; /* the number of pictures is known only at the end */
         batch->state.files = 0;
         batch->claims = &ring->claims;
     }
-    return status;
+    return status ? status : gf_archive_load(request->output->text, error);
 }
 
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
@@ -172,24 +154,15 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
     if (!ring)
         return gf_fail_memory(error);
     ring->batch = batch;
-    ring->outputs = gf_batch_outputs(batch->request);
-    ring->from = name_for_messages(batch->request->inputs->item[0].path, "stdin");
     enum gf_status status = open_ring(ring, error);
-    if (!status && batch->request->dry_run)
-        status = gf_batch_dry_run(batch, error);
-    else if (!status)
-        status = open_archives(ring, error);
-    if (!status && !batch->request->dry_run)
-        status = fill_and_empty(ring, error);
+    if (!status)
+        status =
+            batch->request->dry_run ? gf_batch_dry_run(batch, error) : fill_and_empty(ring, error);
     join_reader(ring, true);
     for (size_t i = 0; i < GF_ARCHIVE_SLOTS; i++)
         gf_archive_slot_free(ring, &ring->slot[i]);
-    for (int k = 0; k < ring->outputs; k++)
-        gf_archive_writer_close(ring->writer[k]);
-    for (int k = 0; k < ring->outputs; k++)
-        tdestroy(ring->lost[k], free);
-    gf_archive_links_free(&ring->links);
-    gf_archive_reader_close(ring->reader);
+    while (ring->first)
+        gf_archive_free_first(ring);
     gf_claims_free(&ring->claims);
     free(ring);
     return status;

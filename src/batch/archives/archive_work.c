@@ -1,6 +1,7 @@
 /* Processes the slots of the ring: workers filter the pictures, and the calling thread writes the
  * slots that are done. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 
@@ -39,11 +40,27 @@ static bool take_picture(struct gf_batch_worker *worker)
     worker->taken = slot;
     worker->member = (struct gf_file_bytes){.data = slot->data, .size = slot->size};
     if (slot->data)
-        worker->identity = gf_identify_member(
-            slot->data, slot->size, gf_archive_member_time(&slot->member), &ring->identity);
+        worker->identity =
+            gf_identify_member(slot->data, slot->size, gf_archive_member_time(&slot->member),
+                               &slot->archive->identity);
     worker->bytes = slot->bytes;
     worker->index = slot->index;
     return true;
+}
+
+/* Keeps the failures of the worker's results for the archives' records. */
+static void keep_losses(const struct gf_batch_worker *worker, struct gf_archive_slot *slot,
+                        int outputs)
+{
+    for (int k = 0; k < outputs; k++) {
+        const struct gf_batch_result *const result = &worker->result[k];
+        if (result->outcome != GF_OUTCOME_FAILED)
+            continue;
+        if (!slot->loss)
+            slot->loss = calloc((size_t)outputs, sizeof *slot->loss);
+        if (slot->loss)
+            slot->loss[k] = (struct gf_archive_loss){result->status, strdup(result->why.text)};
+    }
 }
 
 /* Replaces the picture in the slot by the results. */
@@ -52,6 +69,7 @@ static void end_picture(struct gf_batch_worker *worker)
     struct gf_archive_ring *const ring = worker->supply->context;
     struct gf_batch *const batch = ring->batch;
     struct gf_archive_slot *const slot = worker->taken;
+    keep_losses(worker, slot, ring->outputs);
     free(slot->data);
     slot->data = NULL;
     slot->size = 0;
@@ -74,8 +92,38 @@ static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_ar
         return;
     ring->batch->state.left_out++;
     if (request->verbose)
-        gf_batch_tell(request, GF_MESSAGE_PICTURE, "%s/%s: not taken for a picture", ring->from,
-                      slot->member.name);
+        gf_batch_tell(request, GF_MESSAGE_PICTURE, "%s/%s: not taken for a picture",
+                      slot->archive->from, slot->member.name);
+}
+
+/* Ends an archive, unless the run has stopped. */
+static void end_archive(struct gf_archive_ring *ring, struct gf_archive *archive)
+{
+    struct gf_batch *const batch = ring->batch;
+    pthread_mutex_lock(&batch->lock);
+    const bool stopped = batch->stopped;
+    pthread_mutex_unlock(&batch->lock);
+    if (stopped)
+        return;
+    gf_archive_conclude(ring, archive);
+    gf_archive_free_first(ring);
+}
+
+/* Writes a slot, and begins or ends its archive. A failure of the only archive stops the run; after
+ * a failure of any other archive the rest of that archive is passed over. */
+static void write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot)
+{
+    struct gf_archive *const archive = slot->archive;
+    const enum gf_status before = archive->written;
+    struct gf_error why = {0};
+    if (!archive->begun)
+        archive->written = gf_archive_begin_outputs(ring, archive, &why);
+    if (!archive->written && !slot->ends)
+        archive->written = gf_archive_write_slot(ring, slot, &why);
+    if (archive->written && !before)
+        gf_archive_fail(ring, archive->written, &why);
+    if (slot->ends && !(archive->written && ring->alone))
+        end_archive(ring, archive);
 }
 
 /* Writes the slots that are done, in order, until everything is written or the run stops. The
@@ -85,9 +133,9 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
     struct gf_archive_ring *const ring = context;
     struct gf_batch *const batch = ring->batch;
     struct timespec next = {0};
-    enum gf_status status = GF_OK;
+    (void)error;
     pthread_mutex_lock(&batch->lock);
-    while (!status && !batch->stopped && !(ring->read_all && ring->written == ring->read)) {
+    while (!batch->stopped && !(ring->read_all && ring->written == ring->read)) {
         struct gf_archive_slot *const slot = gf_archive_slot_at(ring, ring->written);
         if (ring->written == ring->read || slot->state != GF_SLOT_DONE) {
             gf_batch_wait(batch, &next);
@@ -99,20 +147,20 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
             tell_left_out(ring, slot);
         pthread_mutex_unlock(&batch->lock);
         if (slot->member.fault && !slot->item.is_link)
-            gf_batch_tell(batch->request, GF_MESSAGE_WARNING, "%s/%s: %s", ring->from,
+            gf_batch_tell(batch->request, GF_MESSAGE_WARNING, "%s/%s: %s", slot->archive->from,
                           slot->member.name, slot->member.fault);
-        status = gf_archive_write_slot(ring, slot, error);
+        write_slot(ring, slot);
         pthread_mutex_lock(&batch->lock);
+        batch->stopped |= ring->alone && ring->failure;
         ring->bytes -= slot->held;
         gf_archive_slot_free(ring, slot);
         ring->written++;
         pthread_cond_broadcast(&batch->changed);
     }
-    batch->stopped |= status != GF_OK;
     pthread_cond_broadcast(&batch->changed);
     gf_batch_tick(batch, true);
     pthread_mutex_unlock(&batch->lock);
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers, struct gf_error *error)

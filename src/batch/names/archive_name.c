@@ -32,6 +32,15 @@ const char *gf_archive_path(const char *argument)
     return strncmp(argument, prefix, sizeof prefix - 1) ? argument : argument + sizeof prefix - 1;
 }
 
+size_t gf_archive_stem(const char *name)
+{
+    const int kind = kind_of(name);
+    const char *const dot = strrchr(name, '.');
+    if (kind >= 0)
+        return strlen(name) - strlen(kinds[kind].extension);
+    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
 const char *gf_archive_packer(const char *argument)
 {
     const int kind = kind_of(gf_archive_path(argument));

@@ -46,7 +46,7 @@ bool gf_claim(struct gf_claims *claims, const char *output, const char *input, s
     if (found && *found == wanted)
         return true;
     const bool own =
-        found && ((*found)->index == index || (repeats && !strcmp((*found)->input, input)));
+        found && ((*found)->index == index || repeats) && !strcmp((*found)->input, input);
     const bool told = !found || own ||
                       asprintf(why, "%s: '%s' and '%s' would both be written to it", output,
                                (*found)->input, input) >= 0;

@@ -12,11 +12,13 @@
 
 #include "base/fail.h"
 #include "base/line.h"
+#include "batch/names/archive_name.h"
 #include "codec/codec.h"
 
 struct search {
     const struct gf_inputs_request *request;
     struct gf_inputs *inputs;
+    struct gf_inputs archives; /* the archives of the folder that is searched */
     struct gf_error *error;
 };
 
@@ -107,6 +109,8 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
     enum gf_status status = GF_OK;
     if (kind == S_IFREG && gf_file_format_named(path) != GF_FILE_AUTO)
         return add(search, path, below);
+    if (kind == S_IFREG && gf_archive_named(path))
+        return add_to(search, &search->archives, path, below);
     if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
         return leave_out(search, path);
     /* A folder that cannot be searched becomes an input, which fails as an unreadable file does. */
@@ -144,6 +148,23 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
     return status;
 }
 
+/* Takes the archives of a folder if the folder holds no pictures; otherwise leaves them out. */
+static enum gf_status take_archives(struct search *search, bool wanted)
+{
+    struct gf_inputs *const archives = &search->archives;
+    enum gf_status status = GF_OK;
+    for (size_t i = 0; i < archives->count; i++) {
+        char *const path = archives->item[i].path;
+        if (status)
+            free(path);
+        else
+            status = wanted ? add(search, path, archives->item[i].below) : leave_out(search, path);
+    }
+    free(archives->item);
+    *archives = (struct gf_inputs){0};
+    return status;
+}
+
 static enum gf_status take_folder(struct search *search, const char *folder)
 {
     const size_t first = search->inputs->count, length = strlen(folder);
@@ -151,7 +172,9 @@ static enum gf_status take_folder(struct search *search, const char *folder)
     char others[60] = "";
     const bool here = !strcmp(folder, ".");
     const size_t below = here ? 0 : length + (folder[length - 1] != '/');
-    const enum gf_status status = search_folder(search, here ? "" : folder, below);
+    enum gf_status status = search_folder(search, here ? "" : folder, below);
+    const enum gf_status taken = take_archives(search, search->inputs->count == first);
+    status = status ? status : taken;
     if (status)
         return status;
     sort_from(search->inputs, first);

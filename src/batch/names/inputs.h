@@ -13,7 +13,8 @@ struct gf_input_name {
     char *path;
     /* The offset in `path` of the part below the searched folder; 0: -i names the file itself. */
     size_t below;
-    const void *data; /* the bytes of a member of an archive; NULL: the input is a file */
+    const char *archive; /* the name of the archive that the input is a member of, or NULL */
+    const void *data;    /* the bytes of a member of an archive; NULL: the input is a file */
     size_t size;
 };
 
@@ -45,10 +46,10 @@ bool gf_input_named_is_stream(const char *path);
 bool gf_inputs_is_group(const char *argument);
 
 /* Expands the arguments. A folder stands for its files with a picture's extension, without hidden
- * ones; links to folders are not followed, and a link that leads nowhere counts by its own name. A
- * name in a list is a file or a folder, never a pattern; a line may end with CR LF. Missing files
- * and unreadable folders in folders become inputs, which fail when they are opened. An argument
- * that names no picture at all is an error. */
+ * ones, or for its archives if it holds no pictures; links to folders are not followed, and a link
+ * that leads nowhere counts by its own name. A name in a list is a file or a folder, never a
+ * pattern; a line may end with CR LF. Missing files and unreadable folders in folders become
+ * inputs, which fail when they are opened. An argument that names no picture at all is an error. */
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error) GF_CHECKED;
 void gf_inputs_free(struct gf_inputs *inputs);

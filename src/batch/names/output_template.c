@@ -20,11 +20,14 @@ static const struct {
      GF_FIELD_DIR,
      {"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."}},
     {"stem", GF_FIELD_STEM, {"{stem}", "the input's name without the extension"}},
+    {"archive",
+     GF_FIELD_ARCHIVE,
+     {"{archive}", "the name of the input archive without the extension"}},
     {"ext", GF_FIELD_EXT, {"{ext}", "the input's extension; that of --format where it is given"}},
     {"n",
      GF_FIELD_NUMBER,
      {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a "
-                    "single input the number of the picture in it"}},
+                    "single input or an archive the number of the picture in it"}},
     {"w", GF_FIELD_WIDTH, {"{w}", "the width of the result"}},
     {"h", GF_FIELD_HEIGHT, {"{h}", "the height of the result"}},
 };
@@ -42,6 +45,7 @@ static enum gf_status add_part(struct gf_template *template, struct gf_template_
                        GF_TEMPLATE_PARTS_MAX);
     template->part[template->parts++] = part;
     template->has_number |= part.field == GF_FIELD_NUMBER;
+    template->has_archive |= part.field == GF_FIELD_ARCHIVE;
     template->has_size |= part.field == GF_FIELD_WIDTH || part.field == GF_FIELD_HEIGHT;
     template->is_pattern |= part.field != GF_FIELD_TEXT;
     return GF_OK;
@@ -64,8 +68,8 @@ static enum gf_status read_field(const char *text, struct gf_template_part *part
     }
     return gf_fail(
         error, GF_ERROR_USAGE,
-        "--output: '{%.*s' is none of {dir}, {stem}, {ext}, {n}, {n:1}..{n:9}, {w}, {h}; a brace "
-        "itself is {{ or }}",
+        "--output: '{%.*s' is none of {dir}, {stem}, {archive}, {ext}, {n}, {n:1}..{n:9}, {w}, "
+        "{h}; a brace itself is {{ or }}",
         (int)(length < 40 ? length + (text[length] == '}') : 40), text);
 }
 
@@ -163,13 +167,20 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template, struct gf_error *error)
 {
-    if (strpbrk(output, "{}"))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: an archive has one name, without fields in braces", output);
     *template = (struct gf_template){.text = strdup(output), .format = format};
     if (!template->text)
         return gf_fail_memory(error);
-    const enum gf_status status = read_folder(template, gf_archive_path(template->text), error);
+    template->of_archives = strpbrk(output, "{}");
+    enum gf_status status = template->of_archives
+                                ? read_parts(template, error)
+                                : read_folder(template, gf_archive_path(template->text), error);
+    for (int i = 0; !status && template->of_archives && i < template->parts; i++) {
+        const enum gf_template_field field = template->part[i].field;
+        if (field == GF_FIELD_EXT || field == GF_FIELD_WIDTH || field == GF_FIELD_HEIGHT)
+            status = gf_fail(error, GF_ERROR_USAGE,
+                             "%s: the name of an archive has {dir}, {stem}, {archive} and {n} only",
+                             output);
+    }
     if (status)
         gf_template_free(template);
     return status;
@@ -235,15 +246,22 @@ static void put_stem(FILE *file, const char *stem, size_t length)
         putc(dots ? '_' : stem[i], file);
 }
 
+static const char *basename_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void put_part(FILE *file, const struct gf_template *template,
                      const struct gf_template_part *part, const struct gf_template_values *values)
 {
-    const char *const path = strcmp(values->input->path, "-") ? values->input->path : "stdin";
+    const char *const given = gf_archive_path(values->input->path);
+    const char *const path = strcmp(given, "-") ? given : "stdin";
+    const char *const archive = values->input->archive;
     const size_t below = values->input->below;
-    const char *const slash = strrchr(path, '/');
-    const char *const name = slash ? slash + 1 : path;
+    const char *name = basename_of(path);
     const char *const last = strrchr(name, '.');
-    const char *const dot = last && last != name ? last : name + strlen(name);
+    const char *dot = last && last != name ? last : name + strlen(name);
     const size_t folder = (size_t)(name - path);
     switch (part->field) {
     case GF_FIELD_TEXT:
@@ -255,7 +273,13 @@ static void put_part(FILE *file, const struct gf_template *template,
             put_folders(file, path + below, folder - below);
         break;
     case GF_FIELD_STEM:
+        if (template->of_archives)
+            dot = name + gf_archive_stem(name);
         put_stem(file, name, (size_t)(dot - name));
+        break;
+    case GF_FIELD_ARCHIVE:
+        name = archive ? basename_of(archive) : name;
+        put_stem(file, name, gf_archive_stem(name));
         break;
     case GF_FIELD_EXT:
         put_extension(file, template, values);

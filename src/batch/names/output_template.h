@@ -14,11 +14,12 @@ enum gf_template_field {
                    * the input */
     /* {dir} for an input that a search found, else empty. -o FOLDER uses this field. */
     GF_FIELD_BELOW,
-    GF_FIELD_STEM,   /* {stem}: the input's name without folder and extension */
-    GF_FIELD_EXT,    /* {ext}: the extension of --format, or the input's own */
-    GF_FIELD_NUMBER, /* {n}, {n:4}: the number of the input in the list, or of the picture in the
-                      * only input; from 1 */
-    GF_FIELD_WIDTH,  /* {w}, {h}: the size of the result */
+    GF_FIELD_STEM,    /* {stem}: the input's name without folder and extension */
+    GF_FIELD_ARCHIVE, /* {archive}: the name of the input archive without folder and extension */
+    GF_FIELD_EXT,     /* {ext}: the extension of --format, or the input's own */
+    GF_FIELD_NUMBER,  /* {n}, {n:4}: the number of the input in the list, or of the picture in the
+                       * only input; from 1 */
+    GF_FIELD_WIDTH,   /* {w}, {h}: the size of the result */
     GF_FIELD_HEIGHT,
 };
 
@@ -35,7 +36,8 @@ struct gf_template {
     char *text; /* the template as given, with single braces */
     bool is_stdout;
     bool is_pattern; /* the template has fields; otherwise it names one file */
-    bool has_number, has_size;
+    bool has_number, has_size, has_archive;
+    bool of_archives;           /* the template names an archive for each input archive */
     enum gf_file_format format; /* the format of --format; GF_FILE_AUTO: the extension decides */
     struct gf_template_part part[GF_TEMPLATE_PARTS_MAX];
     int parts;
@@ -54,8 +56,8 @@ const struct gf_key_help *gf_template_field_at(int index);
  * is a folder. A name with an unknown extension is refused, since it may be a file or a folder. */
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
                                  struct gf_template *template, struct gf_error *error) GF_CHECKED;
-/* Makes the template of an archive, which is like a folder: the archive's members are named as
- * files in a folder would be. */
+/* Makes the template of an archive. Without fields it is like a folder: the archive's members are
+ * named as files in a folder would be. With fields it gives each input archive an output. */
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template,
                                       struct gf_error *error) GF_CHECKED;

@@ -133,7 +133,11 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
     enum gf_status status = GF_OK;
     int streams = 0;
     for (int k = 0; !status && k < outputs; k++) {
-        status = name_all(request, k, path, error);
+        const struct gf_template *const output = gf_batch_output_at(request, k).name;
+        status = output->has_archive
+                     ? gf_fail(error, GF_ERROR_USAGE, "%s: {archive} is for members of archives",
+                               output->text)
+                     : name_all(request, k, path, error);
         streams += gf_batch_output_at(request, k).name->is_stdout;
     }
     if (!status && streams > 1)

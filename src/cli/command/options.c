@@ -79,13 +79,13 @@ static const struct gf_option options[] = {
 #include "codec/formats.def"
              "known by content. FILE[2] is the third picture of a file, - is standard input. Also a folder, a quoted "
              "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
-             "Or one archive: FILE.tar, compressed or not; tar:- is standard input"},
+             "Or archives: FILE.tar, compressed or not; tar:- is standard input"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,
      .offset = AT(output),
      .help = "the picture to write, in the format of its extension; it appears complete or not at all. - is standard "
-             "output. For several inputs a folder, which ends in / or exists, or a template with {dir}, {stem}, {ext}, "
-             "{n}, {w}, {h}. Several -o make several outputs of one decoding; a chain and encoding options then belong "
-             "to the -o before them. Or an archive, from files or from an archive: FILE.tar, FILE.tar.gz, .xz, .zst; "
+             "output. For several inputs a folder, which ends in / or exists, or a template with {dir}, {stem}, {archive}, "
+             "{ext}, {n}, {w}, {h}. Several -o make several outputs of one decoding; a chain and encoding options then belong "
+             "to the -o before them. Or an archive: FILE.tar, FILE.tar.gz, .xz, .zst, {stem}.tar; "
              "tar:- is standard output"},
     {.name = "chain-file", .of_output = true, .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(chain_file),
      .help = "read the chain from a file: filters on one or more lines, # begins a comment"},

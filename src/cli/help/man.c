@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_status.h"
+#include "batch/archives/archive_record.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/output_template.h"
 #include "cli/help/help.h"
@@ -110,6 +111,25 @@ static void put_batches(FILE *file)
                  "of an older version, which has no identity, counts if the output is not older "
                  "than the input. A pipe is always read again; for members of an archive in a pipe "
                  "a hash of the bytes tells whether they have changed.");
+}
+
+static void put_archives(FILE *file)
+{
+    fputs(".SH ARCHIVES\n", file);
+    gf_man_prose(
+        file,
+        "The members of a tar archive are read and written as a stream: pictures are "
+        "filtered, other files are copied, and the order stays. A list, a pattern or a folder "
+        "without pictures may name several archives, which one run does one after another: "
+        "*-i* @shards.txt *-o* 'out/{stem}.tar'. Each gets an archive of its own. For "
+        "outputs that are files, *{archive}* keeps the pictures of the archives apart. An "
+        "archive that cannot be read or written fails, and the others go on.\n"
+        "Beside each output archive X.tar of an input archive stands its record X.tar.json. "
+        "It is written last, and only if every picture was done or is bad. *--resume* and "
+        "*--skip-existing* leave out an archive whose record names the same job and the same "
+        "input, and which has the size that the record states; every other archive is made "
+        "anew. The record is a JSON object with these keys, which later versions keep:");
+    gf_man_keys(file, gf_archive_record_key_at);
 }
 
 static void put_outputs(FILE *file)
@@ -290,6 +310,7 @@ void gf_man_print(FILE *file)
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
     put_batches(file);
+    put_archives(file);
     put_outputs(file);
     put_server(file);
     put_environment(file);

@@ -1,0 +1,197 @@
+#include "batch/archives/archive_record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/exit_status.h"
+#include "base/fail.h"
+#include "base/json_read.h"
+#include "batch/log/batch_log.h"
+#include "codec/io/output.h"
+#include "gpufilter/pipeline.h"
+
+static const struct gf_key_help keys[] = {
+    {"input", "the name of the input archive"},
+    {"identity", "its size and time, by which a later run sees that it has changed"},
+    {"output", "the name of the output archive"},
+    {"bytes_out", "its size"},
+    {"chain", "the filters"},
+    {"job", "names the chain, the files that it names and the options that the result depends on"},
+    {"pictures", "the number of pictures in the input archive: done, and failed"},
+    {"done", "the number of pictures that were filtered"},
+    {"passed", "the number of other files that were copied"},
+    {"failed", "the pictures that were bad: input, message"},
+    {"begun", "when the archive was begun, in seconds since 1970-01-01 UTC"},
+    {"finished", "when it was complete"},
+    {"device", "what ran: cpu, or cuda and the numbers of the devices"},
+    {"version", "of gpufilter"},
+};
+
+const struct gf_key_help *gf_archive_record_key_at(int index)
+{
+    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
+}
+
+bool gf_archive_record_add(struct gf_archive_record *record, const char *input,
+                           enum gf_status status, const char *why)
+{
+    record->again |= gf_exit_status(status) != GF_EXIT_INPUTS;
+    if (record->failures == record->capacity) {
+        const size_t capacity = 2 * record->capacity + 16;
+        struct gf_archive_failed *const grown = realloc(record->failed, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        record->failed = grown;
+        record->capacity = capacity;
+    }
+    struct gf_archive_failed *const failed = &record->failed[record->failures++];
+    *failed = (struct gf_archive_failed){strdup(input), strdup(why)};
+    return failed->input && failed->why;
+}
+
+void gf_archive_record_free(struct gf_archive_record *record)
+{
+    for (size_t i = 0; i < record->failures; i++) {
+        free(record->failed[i].input);
+        free(record->failed[i].why);
+    }
+    free(record->failed);
+    *record = (struct gf_archive_record){0};
+}
+
+/* Returns the record's name, from malloc(); NULL when out of memory. */
+static char *name_of(const char *output)
+{
+    char *name;
+    return asprintf(&name, "%s.json", output) < 0 ? NULL : name;
+}
+
+static void put_record(FILE *file, const struct gf_archive_record *record, const char *device,
+                       long long bytes_out)
+{
+    char job[24];
+    snprintf(job, sizeof job, "%016llx", (unsigned long long)record->job);
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_LINES);
+    gf_json_string(&json, "input", record->input);
+    gf_json_string(&json, "identity", record->identity);
+    gf_json_string(&json, "output", record->output);
+    gf_json_number(&json, "bytes_out", (double)bytes_out, 0);
+    gf_json_string(&json, "chain", record->chain ? record->chain : "");
+    gf_json_string(&json, "job", job);
+    gf_json_number(&json, "pictures", (double)(record->done + record->failures), 0);
+    gf_json_number(&json, "done", (double)record->done, 0);
+    gf_json_number(&json, "passed", (double)record->passed, 0);
+    gf_json_array(&json, "failed", GF_JSON_LINES);
+    for (size_t i = 0; i < record->failures; i++) {
+        gf_json_object(&json, NULL, GF_JSON_INLINE);
+        gf_json_string(&json, "input", record->failed[i].input);
+        gf_json_string(&json, "message", record->failed[i].why);
+        gf_json_end(&json);
+    }
+    gf_json_end(&json);
+    gf_json_number(&json, "begun", record->begun, 3);
+    gf_json_number(&json, "finished", gf_batch_log_now(), 3);
+    gf_json_string(&json, "device", device);
+    gf_json_string(&json, "version", gf_version());
+    gf_json_end(&json);
+}
+
+static enum gf_status write_file(const char *name, const char *text, size_t size, bool sync,
+                                 struct gf_error *error)
+{
+    struct gf_output *output;
+    enum gf_status status = gf_output_open(name, &output, error);
+    if (status)
+        return status;
+    gf_output_set_options(output, (struct gf_output_options){.sync = sync});
+    status = gf_output_write(output, text, size, error);
+    if (!status)
+        status = gf_output_commit(output, error);
+    gf_output_close(output);
+    return status;
+}
+
+enum gf_status gf_archive_record_write(const struct gf_archive_record *record, const char *device,
+                                       bool sync, struct gf_error *error)
+{
+    struct stat file;
+    char *text = NULL, *const name = name_of(record->output);
+    size_t size = 0;
+    FILE *const memory = open_memstream(&text, &size);
+    enum gf_status status = GF_OK;
+    if (stat(record->output, &file))
+        status = gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", record->output, strerror(errno));
+    else if (memory)
+        put_record(memory, record, device, (long long)file.st_size);
+    const bool composed = memory && !fclose(memory) && text && name;
+    if (!status)
+        status = composed ? write_file(name, text, size, sync, error) : gf_fail_memory(error);
+    free(text);
+    free(name);
+    return status;
+}
+
+enum gf_status gf_archive_record_remove(const char *output, struct gf_error *error)
+{
+    char *const name = name_of(output);
+    enum gf_status status = name ? GF_OK : gf_fail_memory(error);
+    if (name && unlink(name) && errno != ENOENT)
+        status = gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", name, strerror(errno));
+    free(name);
+    return status;
+}
+
+/* Reads a whole record into memory from malloc(). Returns NULL if there is none. */
+static char *read_file(const char *name, size_t *size)
+{
+    enum { MOST = 64 << 20 };
+    struct stat there;
+    char *text = NULL;
+    FILE *const file = fopen(name, "re");
+    if (file && !fstat(fileno(file), &there) && S_ISREG(there.st_mode) && there.st_size < MOST)
+        text = malloc((size_t)there.st_size + 1);
+    if (text)
+        *size = fread(text, 1, (size_t)there.st_size, file);
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* Whether the record describes the wanted archive, of which `file` is the present state. */
+static bool describes(const struct gf_json_value *record, const struct gf_archive_record *wanted,
+                      const struct stat *file)
+{
+    char *end;
+    const char *const job = gf_json_text_of(record, "job");
+    const unsigned long long number = strtoull(job, &end, 16);
+    return *job && !*end && number == wanted->job && *wanted->identity &&
+           !strcmp(gf_json_text_of(record, "input"), wanted->input) &&
+           !strcmp(gf_json_text_of(record, "identity"), wanted->identity) &&
+           gf_json_number_of(record, "bytes_out") == (double)file->st_size;
+}
+
+bool gf_archive_record_fits(struct gf_archive_record *wanted)
+{
+    struct stat file;
+    struct gf_json_tree tree;
+    size_t size = 0;
+    char *const name = name_of(wanted->output);
+    char *const text = name ? read_file(name, &size) : NULL;
+    bool fits = text && !stat(wanted->output, &file) && S_ISREG(file.st_mode) &&
+                !gf_json_read(name, 1, text, size, &tree, &(struct gf_error){0});
+    if (fits) {
+        const struct gf_json_value *const record = tree.value;
+        fits = describes(record, wanted, &file);
+        wanted->pictures = (size_t)gf_json_int_of(record, "pictures", 0, INT32_MAX, 0);
+        wanted->done = (size_t)gf_json_int_of(record, "done", 0, INT32_MAX, 0);
+        gf_json_tree_free(&tree);
+    }
+    free(text);
+    free(name);
+    return fits;
+}
