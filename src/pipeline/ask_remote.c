@@ -104,11 +104,10 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     }
     if (outcome == GF_REMOTE_DONE)
         return status ? status : take_result(pipeline, task, plan, &result, error);
+    if (pipeline->remote->own) /* the caller falls back to other devices */
+        return status == GF_ERROR_DEVICE ? GF_ERROR_DEVICE : GF_ERROR_DEVICE_MEMORY;
     if (outcome == GF_REMOTE_ABSENT)
         *error = (struct gf_error){0};
-    if (pipeline->remote->own) /* the caller falls back to other devices */
-        return outcome == GF_REMOTE_FAILED && status == GF_ERROR_DEVICE ? GF_ERROR_DEVICE
-                                                                        : GF_ERROR_DEVICE_MEMORY;
     task->remote_failed = true;
     return GF_ERROR_UNAVAILABLE;
 }

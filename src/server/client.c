@@ -96,11 +96,12 @@ static bool is_servers_own(enum gf_status status)
            status == GF_ERROR_LIBRARY;
 }
 
-/* If a process of this run's own fails, only one of the connections to it reports that. */
-static enum gf_remote_outcome fail_once(const struct link *link)
+/* A process of this run's own that has failed gets no more connections. */
+static enum gf_remote_outcome fail_peer(const struct link *link)
 {
-    const bool told = link->base.own && atomic_exchange(&link->peer->failed, true);
-    return told ? GF_REMOTE_ABSENT : GF_REMOTE_FAILED;
+    if (link->base.own)
+        link->peer->failed = true;
+    return GF_REMOTE_FAILED;
 }
 
 static enum gf_remote_outcome fail_silent(const struct link *link, bool hung_up,
@@ -112,7 +113,7 @@ static enum gf_remote_outcome fail_silent(const struct link *link, bool hung_up,
     else
         *status = gf_fail(error, GF_ERROR_DEVICE, "%s has not answered for %.1f s",
                           link->peer->name, 1e-3 * gf_server_patience_ms);
-    return fail_once(link);
+    return fail_peer(link);
 }
 
 /* The server's warnings, which are kept until its result arrives: if this process must do the
@@ -169,7 +170,7 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
         case GF_SERVER_RESULT:
             *status = gf_server_read_result(&message.result, result, error);
             if (is_servers_own(*status))
-                return *status == GF_ERROR_DEVICE ? fail_once(link) : GF_REMOTE_FAILED;
+                return *status == GF_ERROR_DEVICE ? fail_peer(link) : GF_REMOTE_FAILED;
             tell_warnings(&warnings, &work->options);
             return GF_REMOTE_DONE;
         case GF_SERVER_HELLO:

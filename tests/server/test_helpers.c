@@ -2,6 +2,8 @@
  * while the run is at work, where it pays, and whatever becomes of them, the run is done. The
  * devices are simulated, in this process and in helpers, which are this test program in another
  * role. */
+#include <sys/time.h>
+
 #include "batch/batch.h"
 #include "batch/names/archive_name.h"
 #include "batch/workers/workers.h"
@@ -32,8 +34,13 @@ static int help(int argc, char **argv)
     alarm(ROLE_SECONDS);
     if (argc != 6 || strncmp(argv[3], "--device=cuda:", 14) || number_in("TEST_NO_START"))
         return 3;
+    const struct itimerval death = {.it_value.tv_usec = 1000 * number_in("TEST_DEATH_MS")};
+    if (death.it_value.tv_usec)
+        setitimer(ITIMER_REAL, &death, NULL);
+    const int failing = number_in("TEST_FAIL_DEVICE"); /* 0: all */
+    const bool fails = !failing || failing == atoi(argv[3] + 14);
     role = (struct server_role){.delay_us = number_in("TEST_DELAY_US"),
-                                .fail_run = number_in("TEST_FAIL_RUN"),
+                                .fail_run = fails ? number_in("TEST_FAIL_RUN") : 0,
                                 .describe = describe_helper};
     const struct gf_server_settings settings = {.device = atoi(argv[3] + 14),
                                                 .workers = atoi(argv[4] + strlen("--threads=")),
@@ -161,6 +168,7 @@ static void behave(int delay_us, int fail_here, const char *variable, const char
     setenv("TEST_DELAY_US", text, 1);
     unsetenv("TEST_FAIL_RUN");
     unsetenv("TEST_NO_START");
+    unsetenv("TEST_DEATH_MS");
     if (variable)
         setenv(variable, value, 1);
     role = (struct server_role){.delay_us = delay_us, .fail_run = fail_here};
@@ -244,6 +252,41 @@ static void test_the_first_device_fails(void **state)
     assert_int_equal(seen.errors, 0);
 }
 
+/* Whatever a helper is doing when it dies, each picture is made once. */
+static void test_helpers_die_at_any_moment(void **state)
+{
+    for (int ms = 5; ms < 400; ms = ms * 5 / 3) {
+        struct gf_error error = {0};
+        char text[20];
+        snprintf(text, sizeof text, "%d", ms);
+        behave(SLOW_US, 0, "TEST_DEATH_MS", text);
+        assert_ok(text, run(0.1, &error), &error);
+        assert_all_right();
+        assert_int_equal(seen.by_helpers + seen.here, PICTURES);
+        assert_int_equal(seen.errors, 0);
+        assert_true(seen.warnings < DEVICES);
+    }
+}
+
+/* A picture goes on to the last device that works, whoever has noticed that the others have failed.
+ */
+static void test_the_last_helper_works(void **state)
+{
+    struct gf_error error = {0};
+    for (int fail_run = 3; fail_run < 30; fail_run += 4) {
+        char text[20];
+        snprintf(text, sizeof text, "%d", fail_run);
+        behave(SLOW_US, 9, "TEST_FAIL_RUN", text);
+        setenv("TEST_FAIL_DEVICE", "1", 1);
+        const enum gf_status status = run(0.1, &error);
+        unsetenv("TEST_FAIL_DEVICE");
+        assert_ok("run", status, &error);
+        assert_all_right();
+        assert_int_equal(seen.errors, 0);
+        assert_int_equal(seen.by_helpers + seen.here, PICTURES);
+    }
+}
+
 /* The helper of a process that has been killed is gone, too. */
 static void test_a_helper_dies_with_its_parent(void **state)
 {
@@ -312,6 +355,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_helpers_that_fail),
         cmocka_unit_test(test_helpers_that_do_not_start),
         cmocka_unit_test(test_the_first_device_fails),
+        cmocka_unit_test(test_helpers_die_at_any_moment),
+        cmocka_unit_test(test_the_last_helper_works),
         cmocka_unit_test(test_a_helper_dies_with_its_parent),
     };
     signal(SIGPIPE, SIG_IGN);

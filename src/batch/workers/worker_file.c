@@ -153,40 +153,54 @@ static void use_device(struct gf_batch_worker *worker, int device)
     worker->device = device;
 }
 
+/* Notes why another device filters the picture. */
+static void note_change(struct gf_batch_worker *worker, const char *why)
+{
+    const struct gf_batch *const batch = worker->batch;
+    char where[32] = "the CPU";
+    if (!*why || !batch->request->options.warn)
+        return;
+    if (worker->device >= 0)
+        snprintf(where, sizeof where, "cuda:%d", batch->devices.device[worker->device].index);
+    fprintf(worker->notes_file, "w%s; the picture is done on %s\n", why, where);
+}
+
+/* Returns the device that filters a picture that the worker's helper has not filtered; -1: there is
+ * none. The caller holds the lock. */
+static int device_beside_helper(const struct gf_batch_worker *worker)
+{
+    if (!worker->batch->devices.device[0].failed)
+        return 0;
+    const int device = other_device(worker);
+    return device == worker->device ? -1 : device;
+}
+
 /* Moves the worker, after a failure of its device, to another device or to the CPU, which then
  * filters the file again. Returns false if there is none. A device that is out of memory is tried
- * again with the next picture; a device that has failed is never used again. */
+ * again with the next picture; a device that has failed is never used again. The end of a helper is
+ * noted once, although it fails the pictures of several workers. */
 static bool change_device(struct gf_batch_worker *worker, enum gf_status failure,
                           const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
     const bool broken = failure == GF_ERROR_DEVICE ||
                         (failure == GF_ERROR_UNAVAILABLE && batch->devices.falls_back);
-    int device = -1;
     if (worker->device < 0 || (!broken && failure != GF_ERROR_DEVICE_MEMORY))
         return false;
-    if (broken) {
-        pthread_mutex_lock(&batch->lock);
-        batch->devices.device[worker->device].failed = true;
-        device = other_device(worker);
-        pthread_mutex_unlock(&batch->lock);
-    } else if (worker->device >= batch->devices.here) {
-        pthread_mutex_lock(&batch->lock);
-        device = batch->devices.device[0].failed ? -1 : 0; /* the device that processes what the
-                                                            * helper has not done */
-        pthread_mutex_unlock(&batch->lock);
-    }
+    struct gf_batch_device *const failed = &batch->devices.device[worker->device];
+    const bool helped = worker->device >= batch->devices.here;
+    pthread_mutex_lock(&batch->lock);
+    const bool noted = failure == GF_ERROR_UNAVAILABLE || (broken && helped && failed->failed);
+    failed->failed |= broken;
+    const int device = broken ? other_device(worker) : helped ? device_beside_helper(worker) : -1;
+    pthread_mutex_unlock(&batch->lock);
     if (device < 0 && !batch->devices.falls_back)
         return false;
     if (broken)
         worker->assigned_device = device;
     use_device(worker, device);
-    if (failure != GF_ERROR_UNAVAILABLE && *why->text && batch->request->options.warn) {
-        char where[32] = "the CPU";
-        if (device >= 0)
-            snprintf(where, sizeof where, "cuda:%d", batch->devices.device[device].index);
-        fprintf(worker->notes_file, "w%s; the picture is done on %s\n", why->text, where);
-    }
+    if (!noted)
+        note_change(worker, why->text);
     return true;
 }
 
