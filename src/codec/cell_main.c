@@ -13,7 +13,7 @@ static void warm(void)
 {
     unsigned char file[64] = {0};
     const struct gf_magic magic = own->magic[0];
-    const struct gf_options options = gf_options_default();
+    const struct gf_options options = {.size = sizeof options, .max_pixels = 1, .threads = 1};
     struct gf_input *input;
     struct gf_source *source = NULL;
     memcpy(file + magic.offset, magic.bytes, magic.length);

@@ -37,6 +37,15 @@ enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
     return status;
 }
 
+static enum gf_status try_cells(const struct gf_options *options, struct gf_error *error)
+{
+    struct gf_error why = {0};
+    const enum gf_status status = gf_cell_try(options, NULL, &why);
+    return status
+               ? gf_fail(error, status, "options.sandbox=all: no cell for a decoder: %s", why.text)
+               : GF_OK;
+}
+
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options, struct gf_error *error)
 {
@@ -45,7 +54,7 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
     pipeline->chain = (struct gf_chain){0};
     enum gf_status status = gf_pipeline_set_options(pipeline, options, error);
     if (!status && pipeline->options.sandbox == GF_SANDBOX_ALL)
-        status = gf_cell_try(&pipeline->options, NULL, error);
+        status = try_cells(&pipeline->options, error);
     if (!status)
         status = parse_within(chain, &pipeline->options, &pipeline->chain, error);
     pipeline->chain.no_fuse = pipeline->options.no_fuse;

@@ -213,11 +213,12 @@ static enum gf_status limit_calls(struct gf_error *error)
     bool done = filter && fill(filter);
     for (int i = 0; done && refused[i]; i++)
         done = add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0, NULL);
-    const int why = done ? -calls.seccomp_load(filter) : ENOMEM;
+    const int why = done ? -calls.seccomp_load(filter) : EPERM;
     if (filter)
         calls.seccomp_release(filter);
     return why ? gf_fail(error, GF_ERROR_UNAVAILABLE,
-                         "the kernel takes no list of system calls: %s", strerror(why))
+                         "the kernel or a container allows no list of system calls: %s",
+                         strerror(why))
                : GF_OK;
 }
 

@@ -108,14 +108,14 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
     union gf_cell_message message;
     struct gf_error error = {0};
     gf_cell_prepare(&message, GF_CELL_HEADER);
-    serving->options = gf_options_default();
-    serving->options.memory_bytes = request->memory_bytes;
-    serving->options.max_pixels = request->max_pixels;
-    serving->options.threads = request->threads;
-    serving->options.serial = request->serial;
-    serving->options.autorotate = request->autorotate;
-    serving->options.allow_truncated = request->allow_truncated;
-    serving->options.warn = warn;
+    serving->options = (struct gf_options){.size = sizeof serving->options,
+                                           .memory_bytes = request->memory_bytes,
+                                           .max_pixels = request->max_pixels,
+                                           .threads = request->threads,
+                                           .serial = request->serial,
+                                           .autorotate = request->autorotate,
+                                           .allow_truncated = request->allow_truncated,
+                                           .warn = warn};
     enum gf_status status = take_inks(serving, request)
                                 ? open_input(serving, request, descriptor, &error)
                                 : gf_fail(&error, GF_ERROR_MEMORY, "out of memory");
