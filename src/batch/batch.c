@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "batch/archives/archive_run.h"
 #include "batch/request/output_names.h"
 #include "batch/workers/workers.h"
@@ -23,6 +24,9 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
         status = gf_chain_parse(output.chain, &chain[k], &why);
         if (!status && (request->log || request->resume || gf_batch_has_archives(request)))
             fingerprint[k] = gf_chain_fingerprint(output.chain, &chain[k], &output.options);
+        if (request->on_failure)
+            fingerprint[k] =
+                gf_hash(fingerprint[k], &request->on_failure, sizeof request->on_failure);
         if (status)
             (void)gf_fail(error, status, "%s%s%s", request->more_outputs ? output.name->text : "",
                           request->more_outputs ? ": " : "", why.text);
@@ -61,6 +65,8 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
 {
     if (gf_batch_has_archives(batch->request))
         return gf_archive_run(batch, error);
+    if (batch->request->on_failure)
+        return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
     enum gf_status status = gf_batch_name_outputs(batch->request, batch->output, error);
     if (status || batch->request->dry_run || !batch->shard.count) {
         if (!status && batch->request->dry_run)

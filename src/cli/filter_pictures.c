@@ -374,6 +374,7 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .skip_existing = command->skip_existing,
         .update = command->update,
         .fail_fast = command->fail_fast,
+        .on_failure = command->on_failure,
         .plain_members = command->untrusted,
         .dry_run = command->dry_run,
         .shard = command->shard,

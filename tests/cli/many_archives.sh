@@ -125,6 +125,48 @@ only meet/1 a.ppm b.ppm
 run 0 gpufilter -q -i shards/1.tar -o 'named/{archive}.tar.gz' invert
 only named 1.tar.gz 1.tar.gz.json
 
+# members ARCHIVE
+members()
+{
+    tar tf "$1" | tr '\n' ' '
+}
+
+begin "--on-failure: a failed picture is left out, or with its sample, or kept as it is"
+mkdir samples
+for each in 1 2 3; do
+    echo $each >samples/$each.cls
+    cp set/a.png samples/$each.png
+    cp set/b.jpg samples/$each.left.jpg
+    echo "{$each}" >samples/$each.json
+done
+echo nothing >samples/2.left.jpg
+(cd samples && tar cf ../samples.tar 1.* 2.* 3.*)
+(cd samples && tar cf ../last.tar 1.* 2.*)
+run 4 gpufilter -q -i samples.tar -i last.tar -o 'drop/{stem}.tar' invert
+[ "$(members drop/last.tar)" = "1.cls 1.json 1.left.jpg 1.png 2.cls 2.json 2.png " ] || problem "$(members drop/last.tar)"
+run 4 gpufilter -q -i samples.tar -i last.tar -o 'whole/{stem}.tar' --on-failure=drop-sample invert
+[ "$(members whole/samples.tar)" = "1.cls 1.json 1.left.jpg 1.png 3.cls 3.json 3.left.jpg 3.png " ] || problem "$(members whole/samples.tar)"
+[ "$(members whole/last.tar)" = "1.cls 1.json 1.left.jpg 1.png " ] || problem "$(members whole/last.tar)"
+grep -q '"dropped": 3,' whole/last.tar.json || problem "$(cat whole/last.tar.json)"
+run 4 gpufilter -q -i samples.tar -i last.tar -o 'kept/{stem}.tar' --on-failure=keep --format=png invert
+[ "$(members kept/last.tar)" = "1.cls 1.json 1.left.png 1.png 2.cls 2.json 2.left.jpg 2.png " ] || problem "$(members kept/last.tar)"
+[ "$(tar xOf kept/last.tar 2.left.jpg)" = nothing ] || problem "the picture was changed"
+tar xOf drop/last.tar 2.png | cmp -s - "$(tar xf kept/last.tar 2.png && echo 2.png)" || problem "2.png differs"
+run 4 gpufilter -q -i last.tar -o 'kept/{stem}.tar' --on-failure=drop --skip-existing --format=png invert
+[ "$(members kept/last.tar)" = "1.cls 1.json 1.left.png 1.png 2.cls 2.json 2.png " ] || problem "another --on-failure is another job"
+
+begin "--on-failure with what is larger than --memory"
+head -c 40000000 /dev/urandom >samples/2.left.jpg
+(cd samples && tar cf ../large.tar 1.* 2.* 3.*)
+run 4 gpufilter -q -i large.tar -o 'kept/{stem}.tar' --memory=64M --on-failure=keep invert
+tar xOf kept/large.tar 2.left.jpg | cmp - samples/2.left.jpg || problem "the picture was changed"
+[ "$(members kept/large.tar)" = "$(members large.tar)" ] || problem "$(members kept/large.tar)"
+mv samples/2.left.jpg samples/2.bin
+(cd samples && tar cf ../large.tar 1.* 2.* 3.*)
+run 4 gpufilter -i samples.tar -i large.tar -o 'large/{stem}.tar' --memory=64M --on-failure=drop-sample invert
+grep -q '^gpufilter: large.tar/2.bin: the files of this sample are more than --memory leaves for them$' stderr || problem "$(cat stderr)"
+only large samples.tar samples.tar.json
+
 begin "what makes no sense with many archives is refused"
 run 2 gpufilter -i @shards.txt -o one.tar invert
 stderr_like 'one.tar: one name for 5 archives'
@@ -136,6 +178,8 @@ run 2 gpufilter -i @shards.txt -o '{stem}-{w}.tar' invert
 stderr_like '{stem}-{w}.tar: the name of an archive has {dir}, {stem}, {archive} and {n} only'
 run 2 gpufilter -i set -o 'x/{archive}/{stem}.png' invert
 stderr_like 'x/{archive}/{stem}.png: {archive} is for members of archives'
+run 2 gpufilter -i set -o x --on-failure=keep invert
+stderr_like '--on-failure is for archives that are made of archives'
 run 2 gpufilter -i tar:- -i shards/1.tar -o 'x/{stem}.tar' invert </dev/null
 stderr_like 'tar:-: a stream is the only input of a run'
 absent x

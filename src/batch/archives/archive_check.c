@@ -17,12 +17,16 @@ static bool is_stream(const char *argument)
 static enum gf_status check_options(const struct gf_batch_request *request, bool from_archive,
                                     struct gf_error *error)
 {
-    bool any_files = false, any_streams = from_archive && is_stream(request->inputs->item[0].path);
+    bool any_files = false, any_archives = false,
+         any_streams = from_archive && is_stream(request->inputs->item[0].path);
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         const char *const name = gf_batch_output_at(request, k).name->text;
         any_files |= !gf_archive_named(name);
+        any_archives |= gf_archive_named(name);
         any_streams |= gf_archive_named(name) && is_stream(name);
     }
+    if (request->on_failure && !(from_archive && any_archives))
+        return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
     const bool recorded = from_archive && !any_streams;
     /* Options that do not suit an archive: an archive is written as a whole, only an archive of an
      * archive has a record, and members are not known before the run. */

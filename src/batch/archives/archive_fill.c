@@ -18,12 +18,13 @@ static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring,
 {
     struct gf_batch *const batch = ring->batch;
     pthread_mutex_lock(&batch->lock);
-    while (!batch->stopped && (ring->read - ring->written == GF_ARCHIVE_SLOTS ||
-                               (ring->bytes && ring->bytes + bytes > ring->limit))) {
+    while (!batch->stopped && !gf_archive_has_room(ring, bytes)) {
         ring->full = true;
+        ring->wanted = bytes;
         pthread_cond_broadcast(&batch->changed);
         pthread_cond_wait(&batch->changed, &batch->lock);
     }
+    ring->full = false;
     struct gf_archive_slot *const slot =
         batch->stopped ? NULL : gf_archive_slot_at(ring, ring->read);
     if (slot) {
@@ -62,23 +63,67 @@ static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_arc
     return gf_archive_read(reader, slot->data, size, error);
 }
 
-/* Reads a picture into the slot, as a whole; a picture that is larger than the ring is skipped.
- * `why` is the reason for a slot without a picture, or NULL. */
+/* Reads the bytes of a member into the following slots, in parts. */
+static enum gf_status read_parts(struct gf_archive_ring *ring, struct gf_archive *archive,
+                                 uint64_t left, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    while (!status && left) {
+        const size_t part = left < PART_BYTES ? (size_t)left : PART_BYTES;
+        struct gf_archive_slot *const next = wait_for_slot(ring, archive, part);
+        if (!next)
+            return GF_OK;
+        status = read_bytes(archive->reader, next, part, error);
+        left -= part;
+        if (!status)
+            pass_slot_on(ring, next, GF_SLOT_DONE);
+    }
+    return status;
+}
+
+static bool has_refusal(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
+{
+    bool any = false;
+    for (int k = 0; k < ring->outputs; k++)
+        any |= slot->item.refusal[k] != NULL;
+    return any;
+}
+
+/* Refuses a picture that is larger than the ring. If it is to be kept as it is, its bytes follow in
+ * parts. */
+static enum gf_status pass_large(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
+                                 struct gf_error *error)
+{
+    struct gf_archive *const archive = slot->archive;
+    const uint64_t size = slot->original;
+    const bool kept = slot->kept && !has_refusal(ring, slot);
+    char why[80];
+    snprintf(why, sizeof why, "it has %llu MiB; --memory leaves %llu for it",
+             (unsigned long long)(size >> 20), (unsigned long long)(ring->limit >> 20));
+    const enum gf_status status = gf_archive_refuse(ring, slot, why, error);
+    if (status)
+        return status;
+    slot->kept = kept;
+    pass_slot_on(ring, slot, GF_SLOT_TO_DO);
+    return kept ? read_parts(ring, archive, size, error) : GF_OK;
+}
+
+/* Reads a picture into the slot, as a whole. `why` is the reason for a slot without a picture, or
+ * NULL. */
 static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                    struct gf_archive_reader *reader, const char *why,
                                    struct gf_error *error)
 {
     const uint64_t size = slot->member.size;
-    char large[80];
     slot->index = slot->archive->pictures++;
+    slot->original = size;
+    slot->kept =
+        !why && !slot->item.is_link && ring->batch->request->on_failure == GF_ON_FAILURE_KEEP;
     enum gf_status status = gf_archive_name_outputs(ring, slot, error);
     if (!status)
         status = gf_archive_prepare_results(ring, slot, error);
-    if (size > ring->limit) {
-        snprintf(large, sizeof large, "it has %llu MiB; --memory leaves %llu for it",
-                 (unsigned long long)(size >> 20), (unsigned long long)(ring->limit >> 20));
-        why = large;
-    }
+    if (!status && !why && size > ring->limit)
+        return pass_large(ring, slot, error);
     if (!status)
         status = why ? gf_archive_refuse(ring, slot, why, error)
                      : read_bytes(reader, slot, (size_t)size, error);
@@ -108,23 +153,14 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
 {
     struct gf_archive *const archive = slot->archive;
     const char *const target = gf_archive_member_target(&slot->member);
-    uint64_t left = slot->member.size;
+    const uint64_t size = slot->member.size;
     enum gf_status status = GF_OK;
     if (target && (gf_file_format_named(target) || gf_file_format_named(slot->member.name)))
         status = read_link(ring, slot, target, error);
-    if (!status)
-        pass_slot_on(ring, slot, GF_SLOT_DONE);
-    while (!status && left) {
-        const size_t part = left < PART_BYTES ? (size_t)left : PART_BYTES;
-        struct gf_archive_slot *const next = wait_for_slot(ring, archive, part);
-        if (!next)
-            return GF_OK;
-        status = read_bytes(archive->reader, next, part, error);
-        left -= part;
-        if (!status)
-            pass_slot_on(ring, next, GF_SLOT_DONE);
-    }
-    return status;
+    if (status)
+        return status;
+    pass_slot_on(ring, slot, GF_SLOT_DONE);
+    return read_parts(ring, archive, size, error);
 }
 
 /* Waits for a slot for the member. *more becomes false if the run has stopped. */

@@ -38,19 +38,48 @@ static enum gf_status note_written(struct gf_archive_slot *slot, int number, boo
     return name && (written || kept) ? GF_OK : gf_fail_memory(error);
 }
 
-/* Notes a picture that the archive lacks. */
-static enum gf_status note_loss(const struct gf_archive_ring *ring, int number,
-                                struct gf_archive_slot *slot, struct gf_error *error)
+/* Notes a picture that failed. It is in the archive only if it was kept. */
+static enum gf_status note_failure(const struct gf_archive_ring *ring, int number,
+                                   struct gf_archive_slot *slot, bool kept, struct gf_error *error)
 {
     struct gf_archive *const archive = slot->archive;
     const struct gf_archive_loss *const loss = slot->loss ? &slot->loss[number] : NULL;
     const enum gf_status status = loss && loss->status ? loss->status : GF_ERROR_MEMORY;
-    archive->failure = gf_graver_status(archive->failure, status);
+    if (!kept)
+        archive->failure = gf_graver_status(archive->failure, status);
     return gf_archive_record_add(&archive->output[number].record,
                                  gf_archive_input_of(ring, slot)->path, status,
                                  loss && loss->why ? loss->why : "")
                ? GF_OK
                : gf_fail_memory(error);
+}
+
+/* Writes the picture's member with these bytes; without bytes, they follow in other slots. */
+static enum gf_status write_member(struct gf_archive_slot *slot, int number, const char *name,
+                                   const void *bytes, uint64_t size, struct gf_error *error)
+{
+    struct gf_archive_writer *const writer = slot->archive->output[number].writer;
+    if (!gf_archive_member_change(&slot->member, name, size))
+        return gf_fail_memory(error);
+    const enum gf_status status = gf_archive_put(writer, &slot->member, error);
+    return status || !bytes ? status : gf_archive_write(writer, bytes, (size_t)size, error);
+}
+
+/* Writes a picture that failed as it was, or leaves it out. A link to a picture that keeps a name
+ * of another format cannot follow it. */
+static enum gf_status write_failed(struct gf_archive_ring *ring, int number,
+                                   struct gf_archive_slot *slot, struct gf_error *error)
+{
+    const bool kept = slot->kept && !(slot->data && slot->item.refusal[number]);
+    const char *const output = slot->item.output ? slot->item.output[number] : NULL;
+    const char *const name = kept ? slot->name.path + slot->name.below : "";
+    const bool same =
+        kept && output && !strcmp(output + strlen(slot->archive->output[number].to) + 1, name);
+    enum gf_status status = note_written(slot, number, same, error);
+    if (!status)
+        status = note_failure(ring, number, slot, kept, error);
+    return status || !kept ? status
+                           : write_member(slot, number, name, slot->data, slot->original, error);
 }
 
 static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
@@ -59,18 +88,19 @@ static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
     const struct gf_bytes *const bytes = &slot->bytes[number];
     const char *const output = slot->item.output[number];
     struct gf_archive_output *const archive = &slot->archive->output[number];
-    enum gf_status status = note_written(slot, number, bytes->data, error);
-    if (status || !bytes->data) /* the picture was left out */
-        return status ? status : note_loss(ring, number, slot, error);
-    archive->record.done++;
+    const bool dropped = ring->sample.lost[number];
+    if (!bytes->data)
+        return write_failed(ring, number, slot, error);
+    const enum gf_status status = note_written(slot, number, !dropped, error);
+    archive->record.done += !dropped;
+    archive->record.dropped += dropped;
+    if (status || dropped)
+        return status;
     if (!output)
         return gf_fail(error, GF_ERROR_READ, "%s: could not be read when the run began",
                        gf_archive_input_of(ring, slot)->path);
-    const char *const name = output + strlen(slot->archive->output[number].to) + 1;
-    if (!gf_archive_member_change(&slot->member, name, bytes->size))
-        return gf_fail_memory(error);
-    status = gf_archive_put(archive->writer, &slot->member, error);
-    return status ? status : gf_archive_write(archive->writer, bytes->data, bytes->size, error);
+    return write_member(slot, number, output + strlen(archive->to) + 1, bytes->data, bytes->size,
+                        error);
 }
 
 /* Reports a link that an archive cannot hold. The report counts as a failure, like a picture's. */
@@ -176,6 +206,10 @@ static enum gf_status write_to(struct gf_archive_ring *ring, int number,
         return GF_OK;
     if (slot->bytes)
         return write_picture(ring, number, slot, error);
+    if (ring->sample.lost[number]) {
+        output->record.dropped += slot->member.header != NULL;
+        return slot->target ? note_written(slot, number, false, error) : GF_OK;
+    }
     if (slot->target)
         return write_link(ring, number, slot, error);
     output->record.passed += slot->member.is_file;
@@ -190,6 +224,10 @@ enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_arc
 {
     int left = 0;
     enum gf_status status = GF_OK;
+    if (ring->sample.too_large)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s/%s: the files of this sample are more than --memory leaves for them",
+                       slot->archive->from, slot->member.name);
     for (int k = 0; k < ring->outputs; k++) {
         struct gf_archive_output *const output = &slot->archive->output[k];
         struct gf_error why = {0};

@@ -24,6 +24,7 @@ static const struct gf_key_help keys[] = {
     {"pictures", "the number of pictures in the input archive: done, and failed"},
     {"done", "the number of pictures that were filtered"},
     {"passed", "the number of other files that were copied"},
+    {"dropped", "the number of files left out with another picture of their sample"},
     {"failed", "the pictures that were bad: input, message"},
     {"begun", "when the archive was begun, in seconds since 1970-01-01 UTC"},
     {"finished", "when it was complete"},
@@ -86,6 +87,7 @@ static void put_record(FILE *file, const struct gf_archive_record *record, const
     gf_json_number(&json, "pictures", (double)(record->done + record->failures), 0);
     gf_json_number(&json, "done", (double)record->done, 0);
     gf_json_number(&json, "passed", (double)record->passed, 0);
+    gf_json_number(&json, "dropped", (double)record->dropped, 0);
     gf_json_array(&json, "failed", GF_JSON_LINES);
     for (size_t i = 0; i < record->failures; i++) {
         gf_json_object(&json, NULL, GF_JSON_INLINE);

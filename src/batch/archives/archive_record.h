@@ -22,8 +22,9 @@ struct gf_archive_record {
     const char *chain;
     uint64_t job; /* a hash of the chain and of the options that the result depends on */
     size_t done;
-    size_t pictures; /* the number of pictures of an earlier run, done and failed */
+    size_t pictures; /* the number of pictures in the record of an earlier run */
     size_t passed;   /* the number of other files that were copied */
+    size_t dropped;  /* the number of files that were left out with a picture of their sample */
     struct gf_archive_failed *failed;
     size_t failures, capacity;
     bool again;   /* another try may mend a failure, so that the archive gets no record */

@@ -75,6 +75,15 @@ struct gf_archive_slot {
     /* The result for each output; results for archives have names. NULL: the slot is no picture. */
     struct gf_bytes *bytes;
     struct gf_archive_loss *loss; /* the failure of each output; NULL: none failed */
+    bool kept; /* if the picture fails, the archives get the `original` bytes of the input */
+    uint64_t original;
+};
+
+/* The sample whose members are written (archive_sample.c). */
+struct gf_archive_sample {
+    size_t end;                         /* the number of the slot after the sample's last */
+    bool lost[GF_PIPELINE_OUTPUTS_MAX]; /* the outputs that lack a picture of the sample */
+    bool too_large;                     /* the ring cannot hold the sample */
 };
 
 struct gf_archive_ring {
@@ -97,7 +106,9 @@ struct gf_archive_ring {
     size_t pictures;
     uint64_t bytes, limit; /* the bytes in the ring, and the most that it may hold */
     bool read_all;
-    bool full; /* the reader waits for room */
+    bool full;     /* the reader waits for room */
+    size_t wanted; /* the number of bytes for which the reader waits */
+    struct gf_archive_sample sample;
     bool reading;
     pthread_t reader_thread;
     struct gf_claims claims; /* the names of outputs that are files */
@@ -111,6 +122,12 @@ static inline struct gf_archive_slot *gf_archive_slot_at(struct gf_archive_ring 
                                                          size_t number)
 {
     return &ring->slot[number % GF_ARCHIVE_SLOTS];
+}
+/* Whether the ring has room for a slot of that many bytes. The caller holds the lock. */
+static inline bool gf_archive_has_room(const struct gf_archive_ring *ring, size_t bytes)
+{
+    return ring->read - ring->written < GF_ARCHIVE_SLOTS &&
+           (!ring->bytes || ring->bytes + bytes <= ring->limit);
 }
 void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot);
 
@@ -152,6 +169,10 @@ const struct gf_input_name *gf_archive_input_of(const struct gf_archive_ring *ri
  * the other outputs go on; the call fails when all outputs have failed. */
 enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                      struct gf_error *error) GF_CHECKED;
+
+/* Whether all slots of the sample that begins with the next slot are done, or the ring cannot hold
+ * them; sets ring->sample. The caller holds the lock. */
+bool gf_archive_sample_ready(struct gf_archive_ring *ring);
 
 /* Starts `workers` workers for the pictures, writes the slots that the workers and the reader have
  * finished until all are written or the run stops, and waits for the workers. */

@@ -70,9 +70,11 @@ static void end_picture(struct gf_batch_worker *worker)
     struct gf_batch *const batch = ring->batch;
     struct gf_archive_slot *const slot = worker->taken;
     keep_losses(worker, slot, ring->outputs);
-    free(slot->data);
-    slot->data = NULL;
-    slot->size = 0;
+    if (!slot->kept || !slot->loss) {
+        free(slot->data);
+        slot->data = NULL;
+        slot->size = 0;
+    }
     for (int k = 0; k < ring->outputs; k++)
         slot->size += slot->bytes[k].size;
     pthread_mutex_lock(&batch->lock);
@@ -126,6 +128,17 @@ static void write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slo
         end_archive(ring, archive);
 }
 
+/* Whether the next slot can be written. The caller holds the lock. */
+static bool is_ready(struct gf_archive_ring *ring)
+{
+    const struct gf_archive_slot *const slot = gf_archive_slot_at(ring, ring->written);
+    if (ring->written == ring->read || slot->state != GF_SLOT_DONE)
+        return false;
+    return ring->batch->request->on_failure != GF_ON_FAILURE_DROP_SAMPLE || slot->ends ||
+           slot->archive->written || ring->written < ring->sample.end ||
+           gf_archive_sample_ready(ring);
+}
+
 /* Writes the slots that are done, in order, until everything is written or the run stops. The
  * function holds the lock except while it writes. */
 static enum gf_status write_slots(void *context, struct gf_error *error)
@@ -137,7 +150,7 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
     pthread_mutex_lock(&batch->lock);
     while (!batch->stopped && !(ring->read_all && ring->written == ring->read)) {
         struct gf_archive_slot *const slot = gf_archive_slot_at(ring, ring->written);
-        if (ring->written == ring->read || slot->state != GF_SLOT_DONE) {
+        if (!is_ready(ring)) {
             gf_batch_wait(batch, &next);
             continue;
         }

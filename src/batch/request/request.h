@@ -40,6 +40,15 @@ enum gf_server_use {
     GF_SERVER_OFF
 };
 
+/* What becomes of a picture that fails, where archives are made of archives. */
+enum gf_on_failure {
+    GF_ON_FAILURE_DROP,        /* the output archive lacks it */
+    GF_ON_FAILURE_DROP_SAMPLE, /* the output archive lacks all files of its sample */
+    GF_ON_FAILURE_KEEP         /* the output archive gets it as it is */
+};
+
+#define GF_ON_FAILURE_UNFIT "--on-failure is for archives that are made of archives"
+
 /* The counts that a signal handler can read at any time. */
 struct gf_batch_counts {
     atomic_size_t files, done, failed;
@@ -72,6 +81,7 @@ struct gf_batch_request {
     int server;        /* enum gf_server_use, for a single input's picture */
     int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;
+    int on_failure;     /* enum gf_on_failure */
     bool plain_members; /* of an input archive only files and folders with plain names count */
     bool process_ends;  /* the process ends after the run, so that devices are not closed */
     bool verbose;       /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */

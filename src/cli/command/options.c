@@ -63,6 +63,9 @@ static const struct gf_choice serve_forms[] = {{"stop", GF_SERVE_STOP}, {0}};
 static const struct gf_choice server_uses[] = {
     {"auto", GF_SERVER_AUTO}, {"start", GF_SERVER_START}, {"off", GF_SERVER_OFF}, {0},
 };
+static const struct gf_choice failures[] = {
+    {"drop", GF_ON_FAILURE_DROP}, {"drop-sample", GF_ON_FAILURE_DROP_SAMPLE}, {"keep", GF_ON_FAILURE_KEEP}, {0},
+};
 static const struct gf_choice progresses[] = {
     {"auto", GF_PROGRESS_AUTO}, {"bar", GF_PROGRESS_BAR}, {"lines", GF_PROGRESS_LINES},
     {"json", GF_PROGRESS_JSON}, {"none", GF_PROGRESS_NONE}, {0},
@@ -161,6 +164,8 @@ static const struct gf_option options[] = {
      .help = "an output that exists is an error"},
     {.name = "fail-fast", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(fail_fast),
      .help = "begin no file after the first that failed"},
+    {.name = "on-failure", .type = GF_OPTION_CHOICE, .choices = failures, .offset = AT(on_failure),
+     .help = "what an output archive gets of a picture that fails"},
     {.name = "sync", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.sync),
      .help = "flush every output to the disk"},
     {.name = "dry-run", .letter = 'n', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(dry_run),
