@@ -15,6 +15,7 @@ driver and the commit, and are made by these targets:
 - `make bench-filters`: `filters-*`, filters on the CPU beside those of OpenCV and libvips that do the same
 - `make bench-gpu`: `gpu-*`, the kernels beside NPP's, the pipeline, the start of the program
 - `make bench-batch`: `batch-*`, thousands of JPEGs
+- `make bench-jobs`: `jobs-*`, the jobs that people have most, on one GPU and several, beside the files alone and peers
 - `make bench-thumbnail`: `thumbnail-*`, thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp
 - `make bench-serve`: `serve-*`, single pictures by a server whose GPU is awake
 - `make bench-kills`: `kills-*`, servers that are killed under their clients
