@@ -16,6 +16,12 @@ void gf_time_limit_set(double at_s)
     limit_s = at_s;
 }
 
+void gf_time_limit_excuse(double begin_s)
+{
+    if (limit_s > 0)
+        limit_s += gf_now() - begin_s;
+}
+
 double gf_time_left(void)
 {
     return limit_s > 0 ? limit_s - gf_now() : (double)INFINITY;

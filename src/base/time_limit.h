@@ -11,6 +11,9 @@
 /* Returns the limit as a time of gf_now(); 0: there is none. */
 double gf_time_limit(void);
 void gf_time_limit_set(double at_s);
+/* Moves the limit, if there is one, by the time since begin_s, in which the thread has waited for
+ * something that does not belong to the picture, such as the start of a device. */
+void gf_time_limit_excuse(double begin_s);
 /* Returns the seconds that are left; INFINITY if there is no limit. */
 double gf_time_left(void);
 bool gf_time_is_up(void);

@@ -18,6 +18,7 @@ static bool wait_for_slot(struct gf_pass *pass, int b)
            !(pass->pass_through ? pass->written > before : pass->done[before]))
         pthread_cond_wait(&pass->can_read, &pass->lock);
     const bool going = !pass->status;
+    gf_time_limit_set(pass->time_limit_s); /* the device's start moves the limit */
     pthread_mutex_unlock(&pass->lock);
     return going;
 }
@@ -101,7 +102,6 @@ void *gf_reader_main(void *argument)
     struct gf_error error = {0};
     struct gf_rows held = {0, 0};
     enum gf_status status = GF_OK;
-    gf_time_limit_set(pass->time_limit_s);
     for (int b = 0; !status && b < pass->bands.count; b++) {
         if (!wait_for_slot(pass, b))
             return NULL;

@@ -157,6 +157,19 @@ static enum gf_status hold_pictures(const struct gf_schedule *schedule, struct g
     return status;
 }
 
+/* Waits until the device has started, which does not count as the picture's time. */
+static enum gf_status wait_for_device(struct gf_pass *pass, struct gf_error *error)
+{
+    struct gf_backend *const backend = pass->schedule->backend;
+    const double begin_s = gf_now();
+    const enum gf_status status = backend->calls->ready(backend, error);
+    gf_time_limit_excuse(begin_s);
+    pthread_mutex_lock(&pass->lock);
+    pass->time_limit_s = gf_time_limit();
+    pthread_mutex_unlock(&pass->lock);
+    return status;
+}
+
 /* Opens the first segment, and everything that later segments use, too. The reader decodes while
  * the device starts, so that everything that needs the device comes after ready(). */
 static enum gf_status open_first_segment(struct gf_schedule_state *state, struct gf_error *error)
@@ -172,7 +185,7 @@ static enum gf_status open_first_segment(struct gf_schedule_state *state, struct
     if (!status)
         start_reader(state);
     if (!status)
-        status = backend->calls->ready(backend, error);
+        status = wait_for_device(&state->pass, error);
     if (!status)
         status = hold_pictures(schedule, error);
     if (!status && !unified) {

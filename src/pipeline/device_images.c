@@ -1,6 +1,7 @@
 /* Decodes and encodes pictures in device memory by the GPU's coders. */
 #include "pipeline/pipeline_state.h"
 
+#include "base/time_limit.h"
 #include "codec/common/source.h"
 #include "engine/bands.h"
 
@@ -95,7 +96,9 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
                                      &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
         return status; /* a failure is reported before the thread waits for the device's start */
+    const double begin_s = gf_now();
     status = calls->ready(pipeline->backend, error);
+    gf_time_limit_excuse(begin_s); /* the device's start is not the picture's time */
     if (!status)
         status = calls->coders(pipeline->backend, &device_images->coders, error);
     pipeline->device_codec_used = !status;

@@ -26,8 +26,7 @@ enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
 
 void gf_pipeline_wait_for_memory(const struct gf_pipeline *pipeline, uint64_t bytes)
 {
-    const double limit = gf_time_limit(), begin_s = limit > 0 ? gf_now() : 0;
+    const double begin_s = gf_now();
     gf_memory_budget_acquire(pipeline->memory_budget, bytes);
-    if (limit > 0)
-        gf_time_limit_set(limit + gf_now() - begin_s);
+    gf_time_limit_excuse(begin_s);
 }

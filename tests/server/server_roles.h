@@ -27,6 +27,7 @@ extern char **environ;
 
 struct server_role {
     int delay_us; /* before each wait for the device */
+    int start_us; /* that a device takes to start */
     int fail_run;
     unsigned long long memory_bytes;
     int rest_ms, idle_s, workers;
@@ -39,6 +40,12 @@ static enum gf_status slow_wait(struct gf_lane *lane, struct gf_error *error)
 {
     usleep((useconds_t)role.delay_us);
     return fake_wait(lane, error);
+}
+
+static enum gf_status slow_ready(struct gf_backend *backend, struct gf_error *error)
+{
+    usleep((useconds_t)role.start_us);
+    return fake_ready(backend, error);
 }
 
 /* Closing the pipeline is the last use of its device. */
@@ -65,6 +72,8 @@ static inline enum gf_status open_simulated(void *context, const char *chain,
     device->calls.close = close_and_free;
     if (role.delay_us)
         device->calls.wait = slow_wait;
+    if (role.start_us)
+        device->calls.ready = slow_ready;
     if (role.describe)
         device->calls.describe = role.describe;
     gf_pipeline_options(*pipeline)->device = GF_DEVICE_CUDA;

@@ -113,6 +113,8 @@ static void assert_all_right(void)
     }
 }
 
+static double timeout_s; /* of each picture; 0: none */
+
 /* Runs all pictures on three devices; another device pays where that much is left to do. */
 static enum gf_status run_from(const char *from, const char *chain, const char *to, double more_s,
                                struct gf_error *error)
@@ -127,6 +129,7 @@ static enum gf_status run_from(const char *from, const char *chain, const char *
     struct gf_options options = gf_options_default();
     options.device = GF_DEVICE_CUDA;
     options.threads = 4;
+    options.timeout_s = timeout_s;
     options.warn = ignore;
     memset(&seen, 0, sizeof seen);
     assert_ok("inputs", gf_inputs_expand(&inputs_request, &inputs, error), error);
@@ -255,7 +258,7 @@ static void test_the_first_device_fails(void **state)
 /* Whatever a helper is doing when it dies, each picture is made once. */
 static void test_helpers_die_at_any_moment(void **state)
 {
-    for (int ms = 5; ms < 400; ms = ms * 5 / 3) {
+    for (int ms = 5; ms < 400; ms *= 4) {
         struct gf_error error = {0};
         char text[20];
         snprintf(text, sizeof text, "%d", ms);
@@ -273,7 +276,7 @@ static void test_helpers_die_at_any_moment(void **state)
 static void test_the_last_helper_works(void **state)
 {
     struct gf_error error = {0};
-    for (int fail_run = 3; fail_run < 30; fail_run += 4) {
+    for (int fail_run = 3; fail_run < 30; fail_run += 12) {
         char text[20];
         snprintf(text, sizeof text, "%d", fail_run);
         behave(SLOW_US, 9, "TEST_FAIL_RUN", text);
@@ -285,6 +288,19 @@ static void test_the_last_helper_works(void **state)
         assert_int_equal(seen.errors, 0);
         assert_int_equal(seen.by_helpers + seen.here, PICTURES);
     }
+}
+
+/* A device takes longer to start than a picture may take. */
+static void test_the_start_is_not_the_time_of_a_picture(void **state)
+{
+    struct gf_error error = {0};
+    behave(0, 0, NULL, NULL);
+    role.start_us = 1500000;
+    timeout_s = 1;
+    const enum gf_status status = run(60, &error);
+    timeout_s = 0;
+    assert_ok("run", status, &error);
+    assert_all_right();
 }
 
 /* The helper of a process that has been killed is gone, too. */
@@ -357,6 +373,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_first_device_fails),
         cmocka_unit_test(test_helpers_die_at_any_moment),
         cmocka_unit_test(test_the_last_helper_works),
+        cmocka_unit_test(test_the_start_is_not_the_time_of_a_picture),
         cmocka_unit_test(test_a_helper_dies_with_its_parent),
     };
     signal(SIGPIPE, SIG_IGN);
