@@ -300,7 +300,7 @@ lint: ## the format, cppcheck and shellcheck, where the tools are
 	@! command -v cppcheck >/dev/null || cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr \
 	  --suppress=missingIncludeSystem --suppress=invalidPointerCast --suppress=uninitvar --suppress=internalAstError \
 	  -D_GNU_SOURCE $(INCLUDES) src
-	@! command -v shellcheck >/dev/null || shellcheck -S warning tests/*.sh tests/*/*.sh samples/*.sh
+	@! command -v shellcheck >/dev/null || shellcheck -S warning tests/*.sh tests/*/*.sh samples/*.sh samples/*/*.sh
 
 tsan: ## the tests of what runs on several threads, under the thread sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g' \

@@ -132,29 +132,43 @@ grep -q 'cut.ppm' stderr || problem "$(cat stderr)"
 exec 9>&-
 absent waited.tar
 
-samples=$here/../samples
-begin "the tasks of a cluster share the archives of a folder"
-mkdir many
+samples=$here/../samples/cluster
+begin "the pods of Kubernetes and the jobs of AWS Batch share the archives of a folder"
+mkdir many bin
 for each in 1 2 3; do
     cp in.tar many/$each.tar
 done
-mkdir bin
 ln -s "$GPUFILTER" bin/gpufilter
 PATH=$PWD/bin:$PATH
-for task in 0 1; do
-    SLURM_SUBMIT_DIR=$here/.. SLURM_ARRAY_TASK_ID=$task SLURM_ARRAY_TASK_COUNT=2 \
-        run 0 sh "$samples/slurm-archives.sh" many small invert
-    [ $task = 1 ] || only small 1.tar 1.tar.json 3.tar 3.tar.json
-done
-only small 1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json
-for each in 1 2 3; do
-    same small/$each.tar out.tar
-done
-# Kubernetes gives each pod its index.
-command=$(sed -n 's/^ *command: \[\(.*\)\]$/\1/p' "$samples/kubernetes-job.yaml" | tr -d '",')
-for JOB_COMPLETION_INDEX in 0 1 2; do
-    # shellcheck disable=SC2046 # the command is words
-    run 0 $(echo "$command" | sed "s|/samples|$samples|; s|/from|many|; s|/to|pods|; s|\$(JOB_COMPLETION_INDEX)|$JOB_COMPLETION_INDEX|")
-done
-only pods 1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json
-tar xf pods/3.tar
+# share FILE VARIABLE: runs the command of the file for each of its eight indices, from 0
+share()
+{
+    script=$(sed -n 's/.*"sh", "-c", "\(.*\)", "gpufilter".*/\1/p' "$samples/$1" | tr -d '\\')
+    for index in 0 1 2 3 4 5 6 7; do
+        run 0 env "$2=$index" sh -c "$script" gpufilter -i many -o "$2/{stem}.tar" --skip-existing invert
+    done
+    only "$2" 1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json
+    same "$2/3.tar" out.tar
+}
+share kubernetes-job.yaml JOB_COMPLETION_INDEX
+share aws-batch.json AWS_BATCH_JOB_ARRAY_INDEX
+
+begin "as process 1 the program ends at SIGTERM"
+if ! unshare -pf true 2>/dev/null; then
+    skip "unshare may not make a process 1 here"
+else
+    mkfifo never.tar
+    exec 9<>never.tar
+    unshare -pf sh -c 'exec "$GPUFILTER" -q -i never.tar -o process1.tar invert' 9>&- &
+    parent=$!
+    tries=0
+    until child=$(pgrep -P $parent -x gpufilter) || [ $tries -gt 50 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    kill "$child"
+    wait $parent
+    status=$?
+    [ $status -eq 143 ] || problem "the status is $status"
+    exec 9>&-
+fi
