@@ -2,6 +2,7 @@
  * makes. Without Little CMS nothing is converted, which is tested then. */
 #include "codec/codec_test.h"
 
+#include "base/spans.h"
 #include "icc/icc_build.h"
 #include "icc/icc_make.h"
 
@@ -434,6 +435,25 @@ static void test_kept_verdicts(void **state)
     }
 }
 
+/* The verdict on a large profile is kept, too. */
+static void test_large_profiles(void **state)
+{
+    (void)state;
+    enum { AGAIN = 5 };
+    const struct gf_icc large = table_profile(3);
+    double first_s = gf_now(), least_s = 1;
+    assert_true(large.size > 200000 && gf_icc_is_sound(large));
+    first_s = gf_now() - first_s;
+    for (int i = 0; i < AGAIN; i++) {
+        const double begin_s = gf_now();
+        assert_true(gf_icc_is_sound(large));
+        least_s = fmin(least_s, gf_now() - begin_s);
+    }
+    print_message("# %zu bytes: %.2f ms, then %.2f ms\n", large.size, 1e3 * first_s, 1e3 * least_s);
+    assert_true(least_s < first_s / 4);
+    free((void *)large.data);
+}
+
 static void test_alpha_is_copied(void **state)
 {
     struct gf_icc_wish wish = {
@@ -489,7 +509,7 @@ int main(void)
         cmocka_unit_test(test_made_profiles), cmocka_unit_test(test_alpha_is_copied),
         cmocka_unit_test(test_matrices),      cmocka_unit_test(test_gray),
         cmocka_unit_test(test_tables),        cmocka_unit_test(test_cmyk_jpegs),
-        cmocka_unit_test(test_kept_verdicts),
+        cmocka_unit_test(test_kept_verdicts), cmocka_unit_test(test_large_profiles),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
