@@ -158,6 +158,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         return selftest(command, error);
     case GF_ACTION_COMPARE:
         return gf_act_compare(command, error);
+    case GF_ACTION_INFO:
+        return gf_act_info(command, error);
     case GF_ACTION_SERVE:
         return gf_act_serve(command, error);
     case GF_ACTION_MAN:

@@ -80,25 +80,31 @@ static void warn_of_colours(const char *name, const struct gf_file_type *type,
                 name);
 }
 
-void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
-                      const struct gf_metadata *metadata, const struct gf_metadata *kept,
-                      const struct gf_options *options)
+void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE])
 {
-    const unsigned lost = lost_kinds(type, metadata, kept, options);
-    char list[200] = "";
     size_t length = 0;
     unsigned left = 0;
+    text[0] = '\0';
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        left |= lost & kinds[i].kind;
+        left |= set & kinds[i].kind;
     for (size_t i = 0; left; i++) {
         if (!(left & kinds[i].kind))
             continue;
         left &= ~kinds[i].kind;
         const char *const before = !length ? "" : left ? ", " : " and ";
-        length +=
-            (size_t)snprintf(list + length, sizeof list - length, "%s%s", before, kinds[i].name);
+        length += (size_t)snprintf(text + length, GF_METADATA_KINDS_TEXT_SIZE - length, "%s%s",
+                                   before, kinds[i].name);
     }
-    if (length)
+}
+
+void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
+                      const struct gf_metadata *metadata, const struct gf_metadata *kept,
+                      const struct gf_options *options)
+{
+    const unsigned lost = lost_kinds(type, metadata, kept, options);
+    char list[GF_METADATA_KINDS_TEXT_SIZE];
+    gf_metadata_kinds_text(lost, list);
+    if (*list)
         gf_warn(options, "%s: it does not keep the input's %s", name, list);
     if (options->warn)
         warn_of_colours(name, type, format, metadata, options);

@@ -1,8 +1,13 @@
-/* Warns of metadata and colours of an input that its output does not keep. */
+/* Names kinds of metadata, and warns of metadata and colours of an input that its output does not
+ * keep. */
 #ifndef GF_CODEC_LEFT_OUT_H
 #define GF_CODEC_LEFT_OUT_H
 
 #include "codec/formats.h"
+
+enum { GF_METADATA_KINDS_TEXT_SIZE = 200 };
+/* Lists the kinds of metadata in a set (enum gf_metadata_kind): "EXIF, XMP and comments". */
+void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE]);
 
 /* Passes one line to options->warn that names all lost metadata, and one line if the colours look
  * different without it. `name` is the output, `type` its file format, `format` its pixel format,

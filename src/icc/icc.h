@@ -44,6 +44,9 @@ bool gf_icc_fits(struct gf_icc icc, int channels);
 /* Returns the profile of the same name for that many colour channels. A profile without a name is
  * returned unchanged. */
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels);
+enum { GF_ICC_TEXT_SIZE = 128 };
+/* Copies the profile's own description in UTF-8; "" if it has none (icc_text.c). */
+void gf_icc_text(struct gf_icc icc, char text[GF_ICC_TEXT_SIZE]);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 
 GF_C_END

@@ -121,6 +121,19 @@ void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend
 /* Returns the pipeline's own options. A change takes effect with the next picture. */
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline);
 const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
+/* ---- levels that are counted ---- */
+
+/* The levels of a result: a histogram of each colour channel. Pixels of zero alpha are not
+ * counted. */
+struct gf_levels {
+    struct gf_format format;
+    struct gf_histogram histogram; /* the caller frees histogram.count */
+};
+/* Filters the picture of the input and counts the levels of the result, which is dropped. From the
+ * first call on, the pipeline serves only this function. */
+enum gf_status gf_pipeline_count(struct gf_pipeline *pipeline, struct gf_input *input,
+                                 struct gf_levels *levels, struct gf_error *error) GF_CHECKED;
+
 /* ---- pictures that another process filters ---- */
 
 enum { GF_REMOTE_FILES = 8 }; /* the most files that a chain may name */

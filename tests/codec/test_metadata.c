@@ -457,6 +457,57 @@ static void test_the_kept_orientation_is_stated(void **state)
     free(exif.data);
 }
 
+/* EXIF of a camera, with GPS and a thumbnail of 1234 bytes, which is not there. */
+static const char exif_of_camera[] =
+    "MM\000*\000\000\000\010\000\007\001\017\000\002\000\000\000\006\000\000\000b\001\020"
+    "\000\002\000\000\000\015\000\000\000h\001\032\000\005\000\000\000\001\000\000\000u\001\033"
+    "\000\005\000\000\000\001\000\000\000}\001(\000\003\000\000\000\001\000\002\000\000\207i"
+    "\000\004\000\000\000\001\000\000\000\205\210%\000\004\000\000\000\001\000\000\000\317\000\000"
+    "\000\355Canon\000Canon EOS R5\000\000\000\001"
+    ",\000\000\000\001\000\000\002X\000\000\000\002\000\003\220\003\000\002\000\000\000\024\000"
+    "\000\000\257\240\001\000\003\000\000\000\001\000\001\000\000\2444\000\002\000\000\000\014\000"
+    "\000\000\303\000\000\000\0002024:05:01 12:30:"
+    "00\000RF24-70mm  \000\000\002\000\000\000\001\000\000\000"
+    "\004\002\003\000\000\000\001\000\002\000\000\000\002N\000\000\000\000\000\000\000\000\001\002"
+    "\002\000\004\000\000\000\001\000\000\004\322\000\000\000\000";
+
+static void test_exif_is_read(void **state)
+{
+    struct gf_blob exif = {0};
+    assert_true(gf_blob_set(&exif, exif_of_camera, sizeof exif_of_camera - 1));
+    struct gf_exif_facts facts = gf_exif_read(&exif);
+    assert_string_equal(facts.camera, "Canon EOS R5");
+    assert_string_equal(facts.lens, "RF24-70mm");
+    assert_string_equal(facts.time, "2024-05-01T12:30:00");
+    assert_string_equal(facts.colour, "sRGB");
+    assert_float_equal(facts.density_x * 0.0254, 300, 1e-9);
+    assert_float_equal(facts.density_y * 0.0254, 300, 1e-9);
+    assert_true(facts.has_gps);
+    assert_int_equal(facts.thumbnail_bytes, 1234);
+    *(char *)memmem(exif.data, exif.size, "Canon\0", 6) = 'D';
+    assert_string_equal(gf_exif_read(&exif).camera, "Danon Canon EOS R5");
+    memcpy(memmem(exif.data, exif.size, "2024", 4), "0000", 4);
+    assert_string_equal(gf_exif_read(&exif).time, "");
+    free(exif.data);
+}
+
+/* However much is missing, and whatever a byte is, nothing beyond the block is read. */
+static void test_damaged_exif_is_read_as_far_as_it_goes(void **state)
+{
+    for (size_t size = 0; size < sizeof exif_of_camera; size++) {
+        struct gf_blob cut = {0};
+        assert_true(gf_blob_set(&cut, exif_of_camera, size));
+        (void)gf_exif_read(&cut);
+        for (size_t at = 8; at < size; at++) {
+            const unsigned char whole = cut.data[at];
+            cut.data[at] = 0xff;
+            (void)gf_exif_read(&cut);
+            cut.data[at] = whole;
+        }
+        free(cut.data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +520,8 @@ int main(void)
         cmocka_unit_test(test_thumbnails_are_wiped),
         cmocka_unit_test(test_thumbnails_of_filtered_pictures_go),
         cmocka_unit_test(test_the_kept_orientation_is_stated),
+        cmocka_unit_test(test_exif_is_read),
+        cmocka_unit_test(test_damaged_exif_is_read_as_far_as_it_goes),
     };
     return cmocka_run_group_tests_name("metadata", tests, make_folder, remove_folder);
 }

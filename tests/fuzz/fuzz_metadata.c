@@ -114,6 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(gf_icc_parts_join(&icc, &metadata.icc), "out of memory");
     FUZZ_CHECK(metadata.orientation >= 1 && metadata.orientation <= 8, "%d", metadata.orientation);
     check_kept(&metadata, how);
+    char name[GF_ICC_TEXT_SIZE];
+    gf_icc_text((struct gf_icc){.data = metadata.icc.data, .size = metadata.icc.size}, name);
+    (void)gf_exif_read(&metadata.exif);
     gf_icc_parts_free(&icc);
     gf_metadata_free(&metadata);
     return 0;

@@ -205,6 +205,9 @@ static void test_actions(void **state)
     assert_int_equal(parsed("-i a --profile=compare:json").profile, GF_PROFILE_COMPARE_JSON);
     assert_int_equal(parsed("-i - --profile=compare:csv").profile, GF_PROFILE_COMPARE_CSV);
     assert_string_equal(parsed("-i a -o b --profile=compare").output, "b");
+    assert_int_equal(parsed("--info -i a").form, GF_INFO_TABLE);
+    assert_int_equal(parsed("-i a --info=statistics blur").action, GF_ACTION_INFO);
+    assert_string_equal(parsed("--info=json /dev/null").input[0], "/dev/null");
     assert_string_equal(parsed("--compare=a:min-ssim=0.9 b").likeness, "a:min-ssim=0.9");
     assert_string_equal(parsed("--compare=a b").input[0], "b");
     assert_int_equal(parsed("--explain -i a blur").action, GF_ACTION_EXPLAIN);
@@ -227,6 +230,10 @@ static void test_refusals(void **state)
                    "--chain-file is given twice: 'x' and 'y'");
     assert_refused("-i a -o b -o c blur --chain-file=x", "two chains: 'blur', and --chain-file");
     assert_refused("-i a -o b -o c --log=c", "the log and --output are the same file");
+    assert_refused("--info", "--info: -i FILE is missing: the picture to read");
+    assert_refused("--info -i a -o b", "--info writes no picture: '-o b'");
+    assert_refused("--info -i a blur",
+                   "--info: 'blur' is no file, and only --info=statistics takes a chain");
     assert_refused("-i a -o b -o c --profile=compare blur",
                    "--profile=compare works on one output, not on 2");
     assert_refused(
@@ -338,7 +345,9 @@ static void test_table(void **state)
         gf_option_limits(option, limits, sizeof limits);
         assert_memory_equal(usage + 2, option->name, strlen(option->name));
         for (int k = 0; option->choices && option->choices[k].name; k++) {
-            snprintf(line, sizeof line, "-i a -o b --%s=%s", option->name, option->choices[k].name);
+            snprintf(line, sizeof line, "-i a %s --%s=%s",
+                     option->action == GF_ACTION_INFO ? "" : "-o b", option->name,
+                     option->choices[k].name);
             parsed(line);
         }
         if (!gf_option_is_number(option->type))

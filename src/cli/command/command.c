@@ -177,7 +177,7 @@ static enum gf_status read_short(struct reader *reader, const char *text)
     return GF_OK;
 }
 
-/* Adds a file for --report or --compare. */
+/* Adds a file for --report, --compare or --info. */
 static enum gf_status add_file(struct reader *reader, const char *text)
 {
     struct gf_command *const command = reader->command;
@@ -223,6 +223,8 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     const char **const chain = &reader->command->chain;
     const enum gf_action action = reader->command->action;
     if ((action == GF_ACTION_REPORT || action == GF_ACTION_COMPARE) && !reader->in_environment)
+        return add_file(reader, text);
+    if (action == GF_ACTION_INFO && !reader->in_environment && !access(text, F_OK))
         return add_file(reader, text);
     /* If a shell expands -i *.jpg, all names but the first look like chains. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))

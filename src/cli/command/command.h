@@ -24,9 +24,10 @@ enum gf_action {
     GF_ACTION_MAN,
     GF_ACTION_COMPLETION,
     GF_ACTION_SERVE,
+    GF_ACTION_INFO,
 };
 
-/* The forms of --profile, --help, --list, --devices, --selftest and --serve. */
+/* The forms of --profile, --help, --list, --devices, --selftest, --serve and --info. */
 enum gf_profile_form {
     GF_PROFILE_OFF,
     GF_PROFILE_TABLE,
@@ -41,6 +42,8 @@ enum gf_help_form { GF_HELP_USE, GF_HELP_STUDY };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
+
+enum gf_info_form { GF_INFO_TABLE, GF_INFO_JSON, GF_INFO_STATISTICS };
 
 enum gf_serve_form { GF_SERVE_BEGIN, GF_SERVE_STOP };
 

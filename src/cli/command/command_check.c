@@ -158,10 +158,32 @@ void gf_command_distrust(struct gf_command *command)
         distrust(&command->more[i].options);
 }
 
+/* Checks the arguments of --info, which reads pictures and writes none. */
+static enum gf_status check_info(const struct gf_command *command, struct gf_error *error)
+{
+    if (!command->inputs)
+        return gf_fail(error, GF_ERROR_USAGE, "--info: -i FILE is missing: the picture to read");
+    if (command->output)
+        return gf_fail(error, GF_ERROR_USAGE, "--info writes no picture: '-o %.80s'",
+                       command->output);
+    if (command->form != GF_INFO_STATISTICS && (command->chain || command->chain_file))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--info: '%.80s' is no file, and only --info=statistics takes a chain",
+                       command->chain ? command->chain : command->chain_file);
+    for (int i = 0; i < command->inputs; i++) {
+        if (gf_archive_named(command->input[i]))
+            return gf_fail(error, GF_ERROR_USAGE, "--info reads no archives: '%.80s'",
+                           command->input[i]);
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)
 {
     if (command->action == GF_ACTION_COMPARE)
         return check_compare(command, error);
+    if (command->action == GF_ACTION_INFO)
+        return check_info(command, error);
     if (command->action == GF_ACTION_REPORT)
         return check_report(command, error);
     if (command->action != GF_ACTION_FILTER && command->action != GF_ACTION_EXPLAIN)

@@ -60,6 +60,9 @@ static const struct gf_choice extents[] = {
 };
 static const struct gf_choice device_forms[] = {{"measure", GF_DEVICES_MEASURE}, {0}};
 static const struct gf_choice serve_forms[] = {{"stop", GF_SERVE_STOP}, {0}};
+static const struct gf_choice info_forms[] = {
+    {"table", GF_INFO_TABLE}, {"json", GF_INFO_JSON}, {"statistics", GF_INFO_STATISTICS}, {0},
+};
 static const struct gf_choice server_uses[] = {
     {"auto", GF_SERVER_AUTO}, {"start", GF_SERVER_START}, {"off", GF_SERVER_OFF}, {0},
 };
@@ -111,7 +114,7 @@ static const struct gf_option options[] = {
      .offset = AT(options.png_level),
      .help = "PNG compression; 1 is fast"},
     {.name = "png-palette", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.png_palette),
-     .help = "write a PNG of up to 256 colours with a palette; one that no filter changed keeps its own"},
+     .help = "write a PNG of up to 256 colours with a palette; an unfiltered one keeps its own"},
     {.name = "tiff-compression", .of_output = true, .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
      .offset = AT(options.tiff_compression),
      .help = "compression of TIFF"},
@@ -216,7 +219,7 @@ static const struct gf_option options[] = {
      .argument = "FORM",
      .help = "report how long each stage took: table, json, or html:FILE, a page" GF_STUDY("; compare, compare:json, "
              "compare:csv, compare:html:FILE: compare all variants and settings (-o not needed)") ". On "
-             "standard error if the picture goes to standard output"},
+             "standard error if -o is -"},
     GF_STUDY({.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
      .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},)
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
@@ -224,6 +227,9 @@ static const struct gf_option options[] = {
     GF_STUDY({.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
      .offset = AT(page),
      .help = "write a page of saved JSON and logs, whose names follow; with the counts of ncu --csv it has a roofline"},)
+    {.name = "info", .type = GF_OPTION_CHOICE, .optional = true, .choices = info_forms,
+     .implied = GF_INFO_TABLE, .action = GF_ACTION_INFO, .offset = AT(form),
+     .help = "say what the inputs are: size, colours, GPS; statistics: count each channel's levels"},
     {.name = "compare", .argument = "FILE[:LIMIT...]", .type = GF_OPTION_FILE,
      .action = GF_ACTION_COMPARE, .offset = AT(likeness),
      .help = "compare this picture with the one whose name follows: largest and mean difference, PSNR, SSIM, "

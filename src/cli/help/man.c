@@ -10,6 +10,8 @@
 #include "gpufilter/status.h"
 #include "cli/help/man_parts.h"
 #include "cli/study/study.h"
+#include "report/info/facts.h"
+#include "report/info/levels.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
 
@@ -184,6 +186,23 @@ static void put_outputs(FILE *file)
         "for the members of one.");
 }
 
+static void put_info(FILE *file)
+{
+    fputs(".SH INFO\n", file);
+    gf_man_prose(file,
+                 "*--info* reads headers only. For one file it prints a list of what is known, for "
+                 "several a table. *--info=json* prints a line for each file, in the order "
+                 "of the inputs: an object with these keys, which later versions keep. What "
+                 "is not known is null. A file that cannot be read has only the keys _file_ "
+                 "and _error_, and the run goes on.");
+    gf_man_keys(file, gf_facts_key_at);
+    fputs(".PP\n", file);
+    gf_man_prose(file,
+                 "*--info=statistics* also decodes the picture, runs the chain if there is one, "
+                 "counts frames that no header counts, and adds:");
+    gf_man_keys(file, gf_levels_key_at);
+}
+
 static void put_server(FILE *file)
 {
     fputs(".SH SERVER\n", file);
@@ -316,6 +335,7 @@ void gf_man_print(FILE *file)
     put_batches(file);
     put_archives(file);
     put_outputs(file);
+    put_info(file);
     put_server(file);
     put_environment(file);
     put_profile(file);

@@ -31,7 +31,7 @@ static const struct synonym option_synonyms[] = {
     {"noclobber", "no-clobber"},
     {"newer", "update"},
     {"benchmark", "profile"},
-    {"stats", "profile"},
+    {"stats", "info"},
     {"ram", "memory"},
     {"mem", "memory"},
     {"gpu-memory", "device-memory"},
@@ -43,6 +43,11 @@ static const struct synonym option_synonyms[] = {
     {"fsync", "sync"},
     {"debug", "verbose"},
     {"manual", "man"},
+    {"identify", "info"},
+    {"header", "info"},
+    {"metadata", "info"},
+    {"exif", "info"},
+    {"statistics", "info"},
 };
 
 static const struct synonym value_synonyms[] = {

@@ -60,17 +60,18 @@ static bool sizes_are_good(const struct gf_cell_header *header)
 static bool header_is_good(const struct gf_cell_header *header)
 {
     const struct gf_format format = {header->width, header->height, header->channels, header->bits};
-    const uint32_t flags = header->for_device_codec | header->reduces | header->finishes |
-                           header->leaves | header->has_cicp | header->has_srgb |
+    const uint32_t flags = header->is_float | header->for_device_codec | header->reduces |
+                           header->finishes | header->leaves | header->has_cicp | header->has_srgb |
                            header->has_gamma | header->has_chromaticities;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
     if (!told || header->status)
         return told;
     return !gf_format_check(format, "", NULL) && gf_row_bytes(format) <= GF_CELL_HALF &&
-           header->memory_bytes < (uint64_t)1 << 60 && flags <= 1 && header->intent <= 3 &&
-           is_density(header->density_x) && is_density(header->density_y) &&
-           header->orientation >= 1 && header->orientation <= 8 &&
+           header->pages >= 0 && header->stored_bits >= 0 && header->stored_bits <= 64 &&
+           header->stored_colour <= GF_STORED_YCCK && header->memory_bytes < (uint64_t)1 << 60 &&
+           flags <= 1 && header->intent <= 3 && is_density(header->density_x) &&
+           is_density(header->density_y) && header->orientation >= 1 && header->orientation <= 8 &&
            header->unread < 2 * GF_KIND_AUXILIARY && sizes_are_good(header);
 }
 
@@ -79,7 +80,7 @@ static bool open_is_good(const struct gf_cell_open *open)
     return open->max_pixels && open->offset >= 0 && open->size > 0 &&
            open->size <= INT64_MAX - open->offset && open->page >= -1 && open->threads >= 1 &&
            open->threads <= GF_THREADS_MAX && open->inks_bytes <= GF_CELL_HALF &&
-           (open->serial | open->autorotate | open->allow_truncated) <= 1 &&
+           (open->serial | open->autorotate | open->allow_truncated | open->headers_only) <= 1 &&
            ends(open->name, sizeof open->name) && ends(open->inks, sizeof open->inks);
 }
 
@@ -137,6 +138,10 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->height = source->format.height;
     header->channels = source->format.channels;
     header->bits = source->format.bits;
+    header->pages = source->stored.pages;
+    header->stored_bits = source->stored.bits;
+    header->stored_colour = source->stored.colour;
+    header->is_float = source->stored.is_float;
     header->memory_bytes = source->memory.bytes;
     snprintf(header->why, sizeof header->why, "%s", source->memory.why ? source->memory.why : "");
     header->for_device_codec = source->for_device_codec;
@@ -223,6 +228,10 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
     struct gf_colour_tags *const tags = &metadata->colour;
     source->format =
         (struct gf_format){header->width, header->height, header->channels, header->bits};
+    source->stored = (struct gf_stored){.pages = header->pages,
+                                        .bits = header->stored_bits,
+                                        .colour = (enum gf_stored_colour)header->stored_colour,
+                                        .is_float = header->is_float};
     source->memory.bytes = header->memory_bytes;
     source->for_device_codec = header->for_device_codec;
 #define READ(member) tags->member = header->member;

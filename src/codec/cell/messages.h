@@ -59,7 +59,7 @@ struct gf_cell_open {
     uint64_t memory_bytes, max_pixels, inks_bytes;
     int64_t offset, size; /* of the input in its file */
     int32_t page, threads;
-    uint32_t serial, autorotate, allow_truncated;
+    uint32_t serial, autorotate, allow_truncated, headers_only;
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
 };
 
@@ -68,6 +68,8 @@ struct gf_cell_header {
     struct gf_cell_head head;
     uint32_t status;
     int32_t width, height, channels, bits;
+    int32_t pages, stored_bits;
+    uint32_t stored_colour, is_float;
     uint64_t memory_bytes;
     uint32_t for_device_codec, reduces, finishes, leaves;
     uint32_t has_cicp, has_srgb, has_gamma, has_chromaticities, intent;

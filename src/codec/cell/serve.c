@@ -90,7 +90,8 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
                                  int descriptor, struct gf_error *error)
 {
     serving->file_bytes = (size_t)(request->offset + request->size);
-    void *const mapped = mmap(NULL, serving->file_bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    void *const mapped =
+        mmap(NULL, serving->file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
     if (mapped == MAP_FAILED)
         return gf_fail(error, GF_ERROR_READ, "%s: cannot be mapped", request->name);
     serving->file = mapped;
@@ -99,6 +100,8 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
                              &serving->input, error);
     if (!status)
         gf_input_choose_page(serving->input, request->page);
+    if (!status && request->headers_only)
+        gf_input_set_headers_only(serving->input);
     return status;
 }
 

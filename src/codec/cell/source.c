@@ -306,6 +306,7 @@ static enum gf_status write_request(const struct cell_source *source,
     request->serial = options->serial;
     request->autorotate = options->autorotate;
     request->allow_truncated = options->allow_truncated;
+    request->headers_only = gf_input_headers_only(source->input);
     snprintf(request->name, sizeof request->name, "%s", name_of(source));
     if (options->cmyk_profile) {
         const enum gf_status status = gf_icc_load_inks(options->cmyk_profile, &inks, error);

@@ -1,5 +1,6 @@
 #include "codec/common/exif.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +8,30 @@ enum {
     TIFF_HEADER = 8,
     TIFF_ENTRY = 12,
     TIFF_BYTE = 1,
+    TIFF_TEXT = 2,
     TIFF_SHORT = 3,
     TIFF_LONG = 4,
+    TIFF_RATIONAL = 5,
+    TIFF_UTF8 = 129, /* of EXIF 3.0 */
+    TAG_MAKE = 0x010f,
+    TAG_MODEL = 0x0110,
     TAG_STRIP_OFFSETS = 0x0111,
     TAG_ORIENTATION = 0x0112,
     TAG_STRIP_BYTES = 0x0117,
     TAG_X_RESOLUTION = 0x011a,
+    TAG_Y_RESOLUTION = 0x011b,
+    TAG_RESOLUTION_UNIT = 0x0128,
+    TAG_TIME = 0x0132,
     TAG_JPEG_OFFSET = 0x0201,
     TAG_JPEG_BYTES = 0x0202,
     TAG_EXIF_DIRECTORY = 0x8769,
+    TAG_GPS_DIRECTORY = 0x8825,
+    TAG_TIME_TAKEN = 0x9003,
+    TAG_COLOUR_SPACE = 0xa001,
     TAG_WIDTH = 0xa002, /* PixelXDimension in the standard, ExifImageWidth in exiftool */
     TAG_HEIGHT = 0xa003,
+    TAG_INTEROPERABILITY = 0xa005,
+    TAG_LENS = 0xa434,
     TAG_MPF_ENTRIES = 0xb002
 };
 
@@ -251,6 +265,121 @@ void gf_exif_remove_thumbnails(struct gf_blob *exif)
         wipe_all(exif, &first, &directory, TAG_STRIP_OFFSETS, TAG_STRIP_BYTES);
     }
     tiff_put(exif, first.next, 4, 0);
+}
+
+/* ---- what EXIF says ---- */
+
+/* Copies a text without the blanks at its end; "" if the directory has no such text. */
+static void get_text(const struct gf_blob *exif, const struct directory *directory, uint32_t tag,
+                     char *text, size_t size)
+{
+    const size_t entry = find_entry(exif, directory, tag);
+    const uint32_t type = entry ? tiff_get(exif, entry + 2, 2) : 0;
+    const size_t count = entry ? tiff_get(exif, entry + 4, 4) : 0;
+    const size_t at = count > 4 ? tiff_get(exif, entry + 8, 4) : entry + 8;
+    size_t length = 0;
+    if ((type == TIFF_TEXT || type == TIFF_UTF8) && at < exif->size && count <= exif->size - at)
+        length = strnlen((const char *)exif->data + at, count < size ? count : size - 1);
+    while (length && exif->data[at + length - 1] == ' ')
+        length--;
+    memcpy(text, length ? exif->data + at : (const unsigned char *)"", length);
+    text[length] = '\0';
+}
+
+static double get_rational(const struct gf_blob *exif, const struct directory *directory,
+                           uint32_t tag)
+{
+    const size_t entry = find_entry(exif, directory, tag);
+    const size_t at = entry ? tiff_get(exif, entry + 8, 4) : 0;
+    if (!entry || tiff_get(exif, entry + 2, 2) != TIFF_RATIONAL || at > exif->size - 8)
+        return 0;
+    const uint32_t below = tiff_get(exif, at + 4, 4);
+    return below ? (double)tiff_get(exif, at, 4) / below : 0;
+}
+
+/* Finds the directory to which a tag links. */
+static bool find_directory(const struct gf_blob *exif, const struct directory *directory,
+                           uint32_t tag, struct directory *found)
+{
+    size_t offset;
+    return get_number(exif, directory, tag, 0, &offset) && read_directory(exif, offset, found);
+}
+
+static void read_camera(const struct gf_blob *exif, const struct directory *first,
+                        struct gf_exif_facts *facts)
+{
+    char maker[64], model[sizeof maker];
+    get_text(exif, first, TAG_MAKE, maker, sizeof maker);
+    get_text(exif, first, TAG_MODEL, model, sizeof model);
+    const bool repeats = !strncmp(model, maker, strlen(maker)); /* "Canon", "Canon EOS 5D" */
+    snprintf(facts->camera, sizeof facts->camera, "%s%s%s", repeats ? "" : maker,
+             repeats || !*model ? "" : " ", model);
+}
+
+/* Writes the time "2024:05:01 12:30:00" as ISO 8601 does. An unknown time has blanks or zeros. */
+static void read_time(const struct gf_blob *exif, const struct directory *directory, uint32_t tag,
+                      struct gf_exif_facts *facts)
+{
+    int part[6];
+    char text[24];
+    get_text(exif, directory, tag, text, sizeof text);
+    if (!*facts->time &&
+        sscanf(text, "%4d:%2d:%2d %2d:%2d:%2d", &part[0], &part[1], &part[2], &part[3], &part[4],
+               &part[5]) == 6 &&
+        part[0] > 0)
+        snprintf(facts->time, sizeof facts->time, "%04d-%02d-%02dT%02d:%02d:%02d", part[0], part[1],
+                 part[2], part[3], part[4], part[5]);
+}
+
+/* Reads the name of the colours. Adobe RGB is "uncalibrated" with an index of interoperability of
+ * its own. (DCF 2.0, 3.4) */
+static void read_colour(const struct gf_blob *exif, const struct directory *exif_directory,
+                        struct gf_exif_facts *facts)
+{
+    enum { SRGB = 1, ADOBE = 2, TAG_INDEX = 1 };
+    struct directory directory;
+    size_t space = 0;
+    char index[8] = "";
+    (void)get_number(exif, exif_directory, TAG_COLOUR_SPACE, 0, &space);
+    if (find_directory(exif, exif_directory, TAG_INTEROPERABILITY, &directory))
+        get_text(exif, &directory, TAG_INDEX, index, sizeof index);
+    if (space == ADOBE || (space != SRGB && !strcmp(index, "R03")))
+        facts->colour = "Adobe RGB";
+    else if (space == SRGB)
+        facts->colour = "sRGB";
+}
+
+static void read_density(const struct gf_blob *exif, const struct directory *first,
+                         struct gf_exif_facts *facts)
+{
+    enum { INCHES = 2, CENTIMETRES = 3 };
+    size_t unit = INCHES;
+    (void)get_number(exif, first, TAG_RESOLUTION_UNIT, 0, &unit);
+    const double per_metre = unit == CENTIMETRES ? 100 : unit == INCHES ? 1 / 0.0254 : 0;
+    facts->density_x = get_rational(exif, first, TAG_X_RESOLUTION) * per_metre;
+    facts->density_y = get_rational(exif, first, TAG_Y_RESOLUTION) * per_metre;
+}
+
+struct gf_exif_facts gf_exif_read(const struct gf_blob *exif)
+{
+    enum { TAG_GPS_VERSION = 0 };
+    struct gf_exif_facts facts = {.colour = ""};
+    struct directory first, directory;
+    if (!first_directory(exif, &first))
+        return facts;
+    read_camera(exif, &first, &facts);
+    read_density(exif, &first, &facts);
+    if (find_directory(exif, &first, TAG_EXIF_DIRECTORY, &directory)) {
+        get_text(exif, &directory, TAG_LENS, facts.lens, sizeof facts.lens);
+        read_time(exif, &directory, TAG_TIME_TAKEN, &facts);
+        read_colour(exif, &directory, &facts);
+    }
+    read_time(exif, &first, TAG_TIME, &facts);
+    facts.has_gps = find_directory(exif, &first, TAG_GPS_DIRECTORY, &directory) &&
+                    directory.count > !!find_entry(exif, &directory, TAG_GPS_VERSION);
+    if (first.next && read_directory(exif, tiff_get(exif, first.next, 4), &directory))
+        (void)get_number(exif, &directory, TAG_JPEG_BYTES, 0, &facts.thumbnail_bytes);
+    return facts;
 }
 
 /* ---- the index of further pictures in a JPEG (MPF) ---- */

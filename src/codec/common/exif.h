@@ -23,6 +23,18 @@ bool gf_exif_has_density(const struct gf_blob *exif);
 /* Removes the thumbnails: nothing refers to them any more, and their bytes are zero or cut off. */
 void gf_exif_remove_thumbnails(struct gf_blob *exif);
 
+/* What EXIF says about a picture. A text is empty, and a number 0, if EXIF says nothing. */
+struct gf_exif_facts {
+    char camera[128]; /* the maker and the model */
+    char lens[128];
+    char time[32];               /* when the picture was taken: "2024-05-01T12:30:00" */
+    const char *colour;          /* "sRGB", "Adobe RGB" or "" */
+    double density_x, density_y; /* pixels per metre */
+    bool has_gps;                /* there is more of a place than the version of its record */
+    size_t thumbnail_bytes;
+};
+struct gf_exif_facts gf_exif_read(const struct gf_blob *exif);
+
 /* The pictures after a JPEG's end marker that an MPF index lists. The index is a TIFF structure.
  * (CIPA DC-007, Multi-Picture Format) */
 struct gf_mpf {

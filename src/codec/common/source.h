@@ -15,8 +15,25 @@ struct gf_codec_memory {
     const char *why; /* the reason, such as "an interlaced PNG is decoded as a whole" */
 };
 
+enum gf_stored_colour {
+    GF_STORED_PLAIN, /* gray or RGB, as in the format */
+    GF_STORED_PALETTE,
+    GF_STORED_YCBCR,
+    GF_STORED_CMYK,
+    GF_STORED_YCCK
+};
+
+/* What a file's header says beyond the format in which the rows are read. */
+struct gf_stored {
+    int pages; /* number of pictures or frames; 0: the header does not count them */
+    int bits;  /* bits of a sample in the file; 0: as in the format */
+    enum gf_stored_colour colour;
+    bool is_float; /* samples are floating-point numbers */
+};
+
 struct gf_source {
     struct gf_format format;
+    struct gf_stored stored;
     struct gf_metadata metadata;
     struct gf_codec_memory memory; /* memory that reading the rows takes */
     uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a

@@ -50,7 +50,8 @@ static void release(struct gf_whole_source *source)
     if (!source->released && source->calls->release)
         source->calls->release(source);
     source->released = true;
-    free(source->file.data);
+    if (!source->borrowed)
+        free(source->file.data);
     source->file = (struct gf_blob){0};
 }
 
@@ -121,7 +122,11 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
     opened->options = *options;
     opened->name = gf_input_name(input);
     opened->page = gf_input_page(input);
-    enum gf_status status = gf_whole_file(input, options, &opened->file, error);
+    opened->headers_only = gf_input_headers_only(input);
+    if (opened->headers_only)
+        opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
+    enum gf_status status =
+        opened->borrowed ? GF_OK : gf_whole_file(input, options, &opened->file, error);
     errno = 0;
     if (!status)
         status = calls->read_header(opened, error);

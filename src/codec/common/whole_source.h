@@ -33,6 +33,8 @@ struct gf_whole_source {
     const char *name; /* the input's name */
     int page;         /* the number of the picture that the user chose, from 0; -1: none */
     struct gf_blob file;
+    bool headers_only;     /* no row will be read */
+    bool borrowed;         /* the bytes of `file` are the input's */
     unsigned char *pixels; /* NULL until the first row is read */
     bool released;
     int row;

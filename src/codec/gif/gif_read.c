@@ -275,11 +275,11 @@ static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *
     return status;
 }
 
-/* Counts the pictures. Returns false if the file is damaged after the *count pictures that were
- * found. *alpha becomes whether picture `last` can have transparent pixels. The first picture can
- * leave pixels of the canvas transparent; later pictures are drawn over it, and only areas that are
- * cleared before `last` become transparent. */
-static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
+/* Counts the pictures, or those up to `last` if only headers are read. Returns false if the file is
+ * damaged after the *count pictures that were found. *alpha becomes whether picture `last` can have
+ * transparent pixels. The first picture can leave pixels of the canvas transparent; later pictures
+ * are drawn over it, and only areas that are cleared before `last` become transparent. */
+static bool count_pictures(struct walk *walk, int last, bool headers_only, int *count, bool *alpha)
 {
     bool found = true;
     *count = 0;
@@ -296,7 +296,9 @@ static bool count_pictures(struct walk *walk, int last, int *count, bool *alpha)
             *alpha = walk->control.TransparentColor != NO_TRANSPARENT_COLOR || !covers;
         if (*count < last)
             *alpha |= walk->control.DisposalMode == DISPOSE_BACKGROUND;
-        if (!skip_pixels(walk))
+        if (headers_only && *count == last)
+            found = false;
+        else if (!skip_pixels(walk))
             return false;
         reset_control(walk);
         ++*count;
@@ -312,7 +314,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     bool alpha = false;
     struct walk walk;
     enum gf_status status = GF_OK;
-    const bool sound = begin(&walk, &whole->file) && count_pictures(&walk, last, &count, &alpha);
+    const bool sound = begin(&walk, &whole->file) &&
+                       count_pictures(&walk, last, whole->headers_only, &count, &alpha);
     if (!sound && (count <= last || error_of(&walk) == D_GIF_ERR_NOT_ENOUGH_MEM))
         status = fail(gif, &walk, error);
     else if (!sound)
@@ -326,6 +329,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
             gf_whole_source_describe(whole, (uint64_t)walk.gif->SWidth, (uint64_t)walk.gif->SHeight,
                                      alpha ? 4 : 3, 8, gif->page ? 4 : 0, error);
     whole->base.metadata.unread = walk.unread;
+    whole->base.stored =
+        (struct gf_stored){.pages = whole->headers_only ? 0 : count, .colour = GF_STORED_PALETTE};
     end(&walk);
     return status;
 }

@@ -193,6 +193,7 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
     const int all = calls.heif_context_get_number_of_top_level_images(heif->context),
               count = all < PICTURES_MAX ? all : PICTURES_MAX;
     int page, chief = 0;
+    whole->base.stored.pages = all;
     heif_item_id *const ids = calloc((size_t)count + 1, sizeof *ids), primary;
     if (!ids)
         return gf_fail_memory(error);
@@ -237,7 +238,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         return status;
     const int width = calls.heif_image_handle_get_width(heif->handle),
               height = calls.heif_image_handle_get_height(heif->handle);
-    const int bits = calls.heif_image_handle_get_luma_bits_per_pixel(heif->handle) > 8 ? 16 : 8;
+    const int stored = calls.heif_image_handle_get_luma_bits_per_pixel(heif->handle),
+              bits = stored > 8 ? 16 : 8;
+    whole->base.stored.bits = stored > 0 ? stored : 0;
     status = gf_whole_source_describe(
         whole, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
         calls.heif_image_handle_has_alpha_channel(heif->handle) ? 4 : 3, bits,

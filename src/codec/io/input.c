@@ -56,6 +56,8 @@ void gf_input_close(struct gf_input *input)
         close(input->fd);
     if (input->spool >= 0)
         close(input->spool);
+    if (input->map)
+        munmap(input->map, (size_t)input->size);
     gf_crew_free(input->crew);
     free(input->name);
     free(input);

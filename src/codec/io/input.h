@@ -59,6 +59,14 @@ void gf_input_go_to(struct gf_input *input, int64_t position);
 struct gf_said *gf_input_said(struct gf_input *input);   /* see said.h */
 const char *gf_input_name(const struct gf_input *input); /* the path or "stdin", for messages */
 
+/* Says that only headers will be read, so that a large file need not be read as a whole. */
+void gf_input_set_headers_only(struct gf_input *input);
+bool gf_input_headers_only(const struct gf_input *input);
+/* Gives the bytes of a large file, mapped to memory, or of an input in writable memory. They may be
+ * changed, and stay until the input is closed. Returns false if the file is small or cannot be
+ * mapped. A file must not become shorter while it is mapped. */
+bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size);
+
 /* Sets the number of threads that may read a large part of a regular file at the same time; without
  * this call it is 1. */
 void gf_input_set_threads(struct gf_input *input, int threads);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/time_limit.h"
@@ -14,6 +15,31 @@
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_READ, "%s: %s", input->name, strerror(errno));
+}
+
+void gf_input_set_headers_only(struct gf_input *input)
+{
+    input->headers_only = true;
+}
+
+bool gf_input_headers_only(const struct gf_input *input)
+{
+    return input->headers_only;
+}
+
+bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size)
+{
+    enum { LEAST = 1 << 20, ACCESS = PROT_READ | PROT_WRITE };
+    *size = (size_t)input->size;
+    if (input->memory) {
+        *data = (unsigned char *)input->memory + input->base;
+        return true;
+    }
+    if (!input->regular || input->base || input->size < LEAST)
+        return false;
+    *data = mmap(NULL, *size, ACCESS, MAP_PRIVATE, input->fd, 0);
+    input->map = *data == MAP_FAILED ? NULL : *data;
+    return input->map;
 }
 
 void gf_input_keep(struct gf_input *input, const void *data, size_t size)

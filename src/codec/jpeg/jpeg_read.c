@@ -265,6 +265,17 @@ static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_er
     return GF_OK;
 }
 
+static struct gf_stored stored_in(const struct jpeg_decompress_struct *jpeg)
+{
+    const J_COLOR_SPACE space = jpeg->jpeg_color_space;
+    return (struct gf_stored){.pages = 1,
+                              .bits = jpeg->data_precision,
+                              .colour = space == JCS_YCbCr  ? GF_STORED_YCBCR
+                                        : space == JCS_CMYK ? GF_STORED_CMYK
+                                        : space == JCS_YCCK ? GF_STORED_YCCK
+                                                            : GF_STORED_PLAIN};
+}
+
 static void open_strips(struct gf_jpeg_source *source, int strip_rows)
 {
     if (source->cmyk || source->cut)
@@ -332,6 +343,7 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
         jpeg_close(&opened->base);
         return status;
     }
+    opened->base.stored = stored_in(&opened->jpeg);
     *source = &opened->base;
     return GF_OK;
 }

@@ -104,6 +104,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     jxl->damage = jxl->header.pages > (whole->page < 0 ? 0 : whole->page) ? why : NULL;
     if (why && !jxl->damage)
         return gf_whole_source_fail(whole, why, error);
+    whole->base.stored = (struct gf_stored){.pages = jxl->header.pages,
+                                            .bits = (int)info->bits_per_sample,
+                                            .is_float = info->exponent_bits_per_sample > 0};
     const enum gf_status status = gf_whole_source_describe(
         whole, info->xsize, info->ysize,
         (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),

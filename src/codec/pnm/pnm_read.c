@@ -46,6 +46,8 @@ static enum gf_status read_header(struct pnm_source *pnm)
                                           .height = (int)header.height,
                                           .channels = (int)header.depth,
                                           .bits = header.maxval > 255 ? 16 : 8};
+    while (header.maxval >> pnm->base.stored.bits)
+        pnm->base.stored.bits++;
     pnm->reader.rows = pnm->base.format.height;
     return GF_OK;
 }

@@ -123,7 +123,7 @@ enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
         return gf_fail(error, GF_ERROR_INPUT, "%s: a raw photograph (%s), which is not read",
                        handle->name, raw_name(handle));
     const bool full = wanted >= 0 || is_full(handle);
-    const int count = count_pages(handle, options);
+    const int count = handle->pages = count_pages(handle, options);
     const uint64_t first = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
     if (!full && (find_full_page(handle, count, options) || find_full_below(handle, options))) {
         *directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);

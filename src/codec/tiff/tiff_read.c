@@ -221,6 +221,10 @@ static enum gf_status open_first(struct tiff_source *tiff, int wanted, struct gf
     if (status)
         return status;
     tiff->base.format = tiff->layout.format;
+    tiff->base.stored = (struct gf_stored){.pages = handle->pages,
+                                           .bits = tiff->layout.bits,
+                                           .colour = tiff->layout.has_palette ? GF_STORED_PALETTE
+                                                                              : GF_STORED_PLAIN};
     gf_tiff_prepare(handle, &tiff->layout);
     return gf_tiff_read_metadata(handle, &tiff->base.metadata) ? GF_OK : gf_fail_memory(error);
 }

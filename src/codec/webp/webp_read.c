@@ -224,6 +224,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
             gf_choose_page(whole->name, whole->page, pages, &whole->options, &webp->page, error);
     if (status)
         return status;
+    whole->base.stored.pages = pages;
     webp->alpha = flags & ALPHA_FLAG || (webp->animated && shows_through(webp, width, height));
     status = gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
                                       library_bytes(webp), error);

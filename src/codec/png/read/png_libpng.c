@@ -120,12 +120,18 @@ static void count_frames(struct gf_png_source *source, const struct gf_png_chunk
     source->first_is_frame |= !strcmp(chunk->type, "fcTL");
 }
 
-void gf_png_warn_of_frames(const struct gf_png_source *source)
+int gf_png_pictures(const struct gf_png_source *source)
 {
     const uint64_t pictures = (uint64_t)source->frames + !source->first_is_frame;
-    if (source->frames && pictures > 1 && gf_input_page(source->input) < 0)
-        gf_warn(&source->options, "%s: holds %llu pictures: the first is taken",
-                gf_png_name(source), (unsigned long long)pictures);
+    return !source->frames ? 1 : pictures < INT_MAX ? (int)pictures : INT_MAX;
+}
+
+void gf_png_warn_of_frames(const struct gf_png_source *source)
+{
+    const int pictures = gf_png_pictures(source);
+    if (pictures > 1 && gf_input_page(source->input) < 0)
+        gf_warn(&source->options, "%s: holds %d pictures: the first is taken", gf_png_name(source),
+                pictures);
 }
 
 /* Reads a chunk that libpng does not interpret, even if the chunk's checksum is wrong. */

@@ -67,6 +67,8 @@ void gf_png_read_header(struct gf_png_source *source);
  * pixels are read, which need the orientation. */
 enum gf_status gf_png_read_late_metadata(struct gf_png_source *source,
                                          struct gf_error *error) GF_CHECKED;
+/* Returns the number of pictures: 1, or more in an animation. */
+int gf_png_pictures(const struct gf_png_source *source);
 /* Warns that the file is an animation, of which only the first picture is read. */
 void gf_png_warn_of_frames(const struct gf_png_source *source);
 /* Warns of EXIF after the pixels, which came too late in a pipe. */

@@ -341,6 +341,14 @@ static enum gf_status check_size(struct gf_png_source *source, struct gf_error *
                    gf_png_name(source), width, height, (long long)size);
 }
 
+static struct gf_stored stored_in(const struct gf_png_source *source)
+{
+    const bool palette = png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE;
+    return (struct gf_stored){.pages = gf_png_pictures(source),
+                              .bits = png_get_bit_depth(source->png, source->info),
+                              .colour = palette ? GF_STORED_PALETTE : GF_STORED_PLAIN};
+}
+
 enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
@@ -359,6 +367,8 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
         status = check_size(opened, error);
     if (!status)
         status = gf_png_read_late_metadata(opened, error);
+    if (!status)
+        opened->base.stored = stored_in(opened);
     if (!status)
         status =
             is_plain(opened) ? start_plain(opened, error) : gf_png_attempt(opened, start, error);

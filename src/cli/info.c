@@ -1,0 +1,213 @@
+/* --info: what the files of pictures say about them, and the statistics of their levels. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/exit_status.h"
+#include "base/fail.h"
+#include "batch/names/archive_name.h"
+#include "batch/names/inputs.h"
+#include "cli/actions.h"
+#include "cli/messages.h"
+#include "codec/cell/cell.h"
+#include "codec/codec.h"
+#include "codec/common/ordered_work.h"
+#include "report/info/facts.h"
+#include "report/info/levels.h"
+
+enum { SLOTS = 256 };
+
+/* What is printed of a file. */
+struct result {
+    char *text; /* from malloc(); NULL: nothing */
+    size_t size;
+    enum gf_status status;
+    struct gf_error error;
+};
+
+struct run {
+    const struct gf_command *command;
+    struct gf_options options; /* those for headers: no warnings, no threads */
+    struct gf_inputs inputs;
+    size_t first, step, count; /* the part of the inputs that --shard names */
+    bool json, single;
+    struct gf_pipeline *pipeline; /* counts levels; NULL: only headers are read */
+    struct result result[SLOTS];
+};
+
+static enum gf_status read_header(const struct run *run, const char *name, struct gf_input *input,
+                                  struct gf_facts *facts, struct gf_error *error)
+{
+    unsigned char head[256];
+    size_t got;
+    struct gf_source *source = NULL;
+    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
+    if (!status)
+        status = gf_source_open(input, &run->options, &source, error);
+    if (!status &&
+        !gf_facts_read(facts, name, gf_file_format_of(head, got), gf_input_size(input), source))
+        status = gf_fail_memory(error);
+    if (source)
+        source->close(source);
+    return status;
+}
+
+static enum gf_status read_file(struct run *run, const char *name, struct gf_facts *facts,
+                                struct gf_levels *levels, struct gf_error *error)
+{
+    struct gf_input *input = NULL;
+    enum gf_status status = strcmp(name, "-") ? GF_OK : gf_check_stdin(error);
+    if (!status)
+        status = gf_input_open(name, run->pipeline != NULL, &input, error);
+    if (!status && !run->pipeline)
+        gf_input_set_headers_only(input);
+    if (!status)
+        status = read_header(run, name, input, facts, error);
+    if (!status && run->pipeline)
+        status = gf_input_rewind(input, error);
+    if (!status && run->pipeline)
+        status = gf_pipeline_count(run->pipeline, input, levels, error);
+    if (input)
+        gf_input_close(input);
+    return status;
+}
+
+static void put_json(const struct run *run, const char *name, const struct gf_facts *facts,
+                     const struct gf_levels *levels, const char *failure, FILE *file)
+{
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    if (failure)
+        gf_json_string(&json, "file", name);
+    else
+        gf_facts_json(facts, &json);
+    if (failure)
+        gf_json_string(&json, "error", failure);
+    else if (run->pipeline)
+        gf_levels_json(levels, &json);
+    gf_json_end(&json);
+}
+
+/* Writes what is known of a file. A failure is a line of the JSON, too. */
+static enum gf_status describe(struct run *run, const char *name, FILE *file,
+                               struct gf_error *error)
+{
+    struct gf_facts facts = {.text = {NULL}};
+    struct gf_levels levels = {.histogram = {.count = NULL}};
+    const enum gf_status status = read_file(run, name, &facts, &levels, error);
+    if (run->json) {
+        put_json(run, name, &facts, &levels, status ? error->text : NULL, file);
+    } else if (!status && !run->single && !run->pipeline) {
+        gf_facts_row(&facts, file);
+    } else if (!status) {
+        gf_facts_list(&facts, file);
+        if (run->pipeline)
+            gf_levels_plot(&levels, file);
+    }
+    gf_facts_free(&facts);
+    free(levels.histogram.count);
+    return status;
+}
+
+static bool examine(void *context, int thread, int item)
+{
+    struct run *const run = context;
+    struct result *const result = &run->result[item % SLOTS];
+    const size_t index = run->first + (size_t)item * run->step;
+    (void)thread;
+    *result = (struct result){.text = NULL};
+    FILE *const file = open_memstream(&result->text, &result->size);
+    result->status = file ? describe(run, run->inputs.item[index].path, file, &result->error)
+                          : gf_fail_memory(&result->error);
+    if (file && fclose(file))
+        result->status = gf_fail_memory(&result->error);
+    return true;
+}
+
+/* Prints what is known of a file, and its failure unless the caller prints it. */
+static void print(const struct run *run, struct result *result)
+{
+    if (result->text)
+        fwrite(result->text, 1, result->size, stdout);
+    if (result->status && !run->single && !run->json)
+        gf_message_print("", result->error.text);
+    free(result->text);
+    result->text = NULL;
+}
+
+/* Examines all files. Several threads read headers; the levels of one picture after another are
+ * counted, each by all threads. */
+static enum gf_status examine_all(struct run *run, struct gf_error *error)
+{
+    const int asked = run->command->options.threads;
+    const int threads = run->pipeline ? 1 : asked ? asked : gf_cpu_count();
+    struct gf_ordered_work *work;
+    enum gf_status worst = gf_ordered_work_open(threads, SLOTS, examine, run, &work, error);
+    size_t submitted = 0, failures = 0;
+    bool failed;
+    if (worst)
+        return worst;
+    for (size_t taken = 0; taken < run->count; taken++) {
+        while (submitted < run->count && submitted < taken + SLOTS &&
+               !(run->pipeline && submitted > taken)) {
+            gf_ordered_work_submit(work);
+            submitted++;
+        }
+        (void)gf_ordered_work_take(work, true, &failed);
+        struct result *const result = &run->result[taken % SLOTS];
+        failures += result->status != GF_OK;
+        if (gf_graver_status(worst, result->status) != worst)
+            worst = gf_fail(error, result->status, "%s", result->error.text);
+        print(run, result);
+    }
+    gf_ordered_work_close(work);
+    return failures && !run->single
+               ? gf_fail(error, worst, "%zu of %zu files could not be read", failures, run->count)
+               : worst;
+}
+
+static enum gf_status expand(struct run *run, struct gf_error *error)
+{
+    const struct gf_command *const command = run->command;
+    const struct gf_inputs_request request = {.argument = command->input,
+                                              .count = command->inputs,
+                                              .recursive = command->recursive,
+                                              .nul_separated = command->nul_separated};
+    const enum gf_status status = gf_inputs_expand(&request, &run->inputs, error);
+    run->first = command->shards ? (size_t)command->shard - 1 : 0;
+    run->step = command->shards ? (size_t)command->shards : 1;
+    for (size_t i = run->first; !status && i < run->inputs.count; i += run->step)
+        run->count++;
+    run->single =
+        run->inputs.count == 1 && command->inputs == 1 && !gf_inputs_is_group(command->input[0]);
+    return status;
+}
+
+enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error)
+{
+    struct run *const run = calloc(1, sizeof *run);
+    if (!run)
+        return gf_fail_memory(error);
+    const bool counts = command->form == GF_INFO_STATISTICS;
+    struct gf_options options = command->options;
+    *run = (struct run){.command = command, .options = options};
+    run->options.threads = 1;
+    options.warn = command->quiet ? NULL : gf_message_warn;
+    run->json = command->form == GF_INFO_JSON || (counts && !isatty(STDOUT_FILENO));
+    enum gf_status status = expand(run, error);
+    if (!status && counts)
+        status = gf_pipeline_open(command->chain, &options, &run->pipeline, error);
+    if (!status && !run->json && !run->single && !counts)
+        gf_facts_heading(stdout);
+    gf_cells_join();
+    if (!status)
+        status = examine_all(run, error);
+    gf_cells_leave();
+    if (run->pipeline)
+        gf_pipeline_close(run->pipeline);
+    gf_inputs_free(&run->inputs);
+    free(run);
+    return status;
+}

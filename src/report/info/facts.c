@@ -1,0 +1,224 @@
+#include "report/info/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "codec/codec.h"
+#include "codec/left_out.h"
+
+static const struct gf_key_help keys[GF_FACTS] = {
+    [GF_FACT_FILE] = {"file", "the name of the file"},
+    [GF_FACT_FORMAT] = {"format", "the file's format, known by its content"},
+    [GF_FACT_BYTES] = {"bytes", "the size of the file; null for a pipe"},
+    [GF_FACT_PAGES] = {"pages", "pages or frames; null where the header does not count them"},
+    [GF_FACT_WIDTH] = {"width", "columns, before the orientation is applied"},
+    [GF_FACT_HEIGHT] = {"height", "rows"},
+    [GF_FACT_CHANNELS] = {"channels", "channels with alpha; those of a palette's colours"},
+    [GF_FACT_BITS] = {"bits", "bits of a sample in the file"},
+    [GF_FACT_SAMPLES] = {"samples", "integer or float"},
+    [GF_FACT_MODEL] = {"model", "how colours are stored: gray, RGB, palette, YCbCr, CMYK, YCCK"},
+    [GF_FACT_ALPHA] = {"alpha", "whether pixels can be transparent"},
+    [GF_FACT_COLOURS] = {"colours", "the name of the colours"},
+    [GF_FACT_COLOURS_FROM] = {"colours_from", "what names the colours: ICC, CICP, PNG, EXIF"},
+    [GF_FACT_CICP] = {"cicp", "primaries, transfer, matrix and range of H.273, as 9/16/0/1"},
+    [GF_FACT_ORIENTATION] = {"orientation", "EXIF's number, 1 to 8; 1 is upright"},
+    [GF_FACT_DENSITY_X] = {"density_x", "dots per inch across"},
+    [GF_FACT_DENSITY_Y] = {"density_y", "dots per inch down"},
+    [GF_FACT_CAMERA] = {"camera", "EXIF's maker and model"},
+    [GF_FACT_LENS] = {"lens", "EXIF's lens"},
+    [GF_FACT_TIME] = {"time", "when the picture was taken, by EXIF"},
+    [GF_FACT_GPS] = {"gps", "whether EXIF or XMP says where"},
+    [GF_FACT_METADATA] = {"metadata", "the kinds of metadata, also of those that are not read"},
+    [GF_FACT_ICC_BYTES] = {"icc_bytes", "the size of the ICC profile"},
+    [GF_FACT_EXIF_BYTES] = {"exif_bytes", "the size of EXIF"},
+    [GF_FACT_XMP_BYTES] = {"xmp_bytes", "the size of XMP"},
+    [GF_FACT_IPTC_BYTES] = {"iptc_bytes", "the size of IPTC"},
+    [GF_FACT_THUMBNAIL_BYTES] = {"thumbnail_bytes", "the size of EXIF's thumbnail"},
+};
+
+const struct gf_key_help *gf_facts_key_at(int index)
+{
+    return index < GF_FACTS ? &keys[index] : NULL;
+}
+
+static bool is_switch(int fact)
+{
+    return fact == GF_FACT_ALPHA || fact == GF_FACT_GPS;
+}
+
+/* The colours that a file states. */
+struct colours {
+    char name[GF_ICC_TEXT_SIZE], cicp[24];
+    const char *from;
+};
+
+static void name_colours(const struct gf_metadata *metadata, const char *of_exif, bool gray,
+                         struct colours *colours)
+{
+    unsigned char made[GF_ICC_MADE_MOST];
+    char unsaid[GF_COLOURS_TEXT_SIZE];
+    struct gf_icc icc = {.data = metadata->icc.data, .size = metadata->icc.size};
+    const struct gf_colour_tags *const tags = &metadata->colour;
+    const unsigned char *const cicp = tags->cicp;
+    *colours = (struct colours){.from = ""};
+    if (tags->has_cicp)
+        snprintf(colours->cicp, sizeof colours->cicp, "%d/%d/%d/%d", cicp[0], cicp[1], cicp[2],
+                 cicp[3]);
+    if (gf_colour_tags_unsaid(tags, icc.size, unsaid)) {
+        snprintf(colours->name, sizeof colours->name, "%s", unsaid + strlen("the "));
+        colours->from = "CICP";
+    } else if (gf_colour_tags_win(tags, icc.size)) {
+        icc = (struct gf_icc){.data = made, .size = gf_colour_tags_profile(tags, gray, made)};
+        colours->from = icc.size ? tags->has_cicp ? "CICP" : "PNG" : "";
+    } else if (icc.size) {
+        colours->from = "ICC";
+    } else if (*of_exif) {
+        snprintf(colours->name, sizeof colours->name, "%s", of_exif);
+        colours->from = "EXIF";
+    }
+    if (!*colours->name)
+        gf_icc_text(icc, colours->name);
+}
+
+static void read_numbers(const struct gf_source *source, const struct gf_exif_facts *exif,
+                         double number[GF_FACTS])
+{
+    const struct gf_format format = source->format;
+    const struct gf_metadata *const metadata = &source->metadata;
+    const bool own = metadata->density_x > 0 && metadata->density_y > 0;
+    const bool inks = source->stored.colour >= GF_STORED_CMYK;
+    const double x = own ? metadata->density_x : exif->density_x,
+                 y = own ? metadata->density_y : exif->density_y;
+    number[GF_FACT_PAGES] = source->stored.pages ? source->stored.pages : NAN;
+    number[GF_FACT_WIDTH] = format.width;
+    number[GF_FACT_HEIGHT] = format.height;
+    number[GF_FACT_CHANNELS] = format.channels + inks;
+    number[GF_FACT_BITS] = source->stored.bits ? source->stored.bits : format.bits;
+    number[GF_FACT_ALPHA] = gf_has_alpha(format);
+    number[GF_FACT_ORIENTATION] = metadata->orientation;
+    number[GF_FACT_DENSITY_X] = x > 0 ? x * 0.0254 : NAN;
+    number[GF_FACT_DENSITY_Y] = y > 0 ? y * 0.0254 : NAN;
+    number[GF_FACT_GPS] =
+        exif->has_gps ||
+        (metadata->xmp.size && memmem(metadata->xmp.data, metadata->xmp.size, "GPSLatitude", 11));
+    number[GF_FACT_ICC_BYTES] = (double)metadata->icc.size;
+    number[GF_FACT_EXIF_BYTES] = (double)metadata->exif.size;
+    number[GF_FACT_XMP_BYTES] = (double)metadata->xmp.size;
+    number[GF_FACT_IPTC_BYTES] = (double)metadata->iptc.size;
+    number[GF_FACT_THUMBNAIL_BYTES] = (double)exif->thumbnail_bytes;
+}
+
+static const char *name_model(const struct gf_source *source)
+{
+    static const char *const names[] = {[GF_STORED_PALETTE] = "palette",
+                                        [GF_STORED_YCBCR] = "YCbCr",
+                                        [GF_STORED_CMYK] = "CMYK",
+                                        [GF_STORED_YCCK] = "YCCK"};
+    return source->stored.colour                     ? names[source->stored.colour]
+           : gf_colour_channels(source->format) == 1 ? "gray"
+                                                     : "RGB";
+}
+
+bool gf_facts_read(struct gf_facts *facts, const char *name, enum gf_file_format format,
+                   int64_t bytes, const struct gf_source *source)
+{
+    char kinds[GF_METADATA_KINDS_TEXT_SIZE];
+    const bool gray = gf_colour_channels(source->format) == 1;
+    const struct gf_exif_facts exif = gf_exif_read(&source->metadata.exif);
+    struct colours colours;
+    *facts = (struct gf_facts){.text = {NULL}};
+    name_colours(&source->metadata, exif.colour, gray, &colours);
+    gf_metadata_kinds_text(gf_metadata_kinds(&source->metadata), kinds);
+    read_numbers(source, &exif, facts->number);
+    facts->number[GF_FACT_BYTES] = bytes < 0 ? NAN : (double)bytes;
+    const struct {
+        enum gf_fact fact;
+        const char *text;
+    } texts[] = {{GF_FACT_FILE, name},
+                 {GF_FACT_FORMAT, gf_file_format_name(format)},
+                 {GF_FACT_SAMPLES, source->stored.is_float ? "float" : "integer"},
+                 {GF_FACT_MODEL, name_model(source)},
+                 {GF_FACT_COLOURS, colours.name},
+                 {GF_FACT_COLOURS_FROM, colours.from},
+                 {GF_FACT_CICP, colours.cicp},
+                 {GF_FACT_CAMERA, exif.camera},
+                 {GF_FACT_LENS, exif.lens},
+                 {GF_FACT_TIME, exif.time},
+                 {GF_FACT_METADATA, kinds}};
+    bool done = true;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        done &= (facts->text[texts[i].fact] = strdup(texts[i].text)) != NULL;
+    return done;
+}
+
+void gf_facts_free(struct gf_facts *facts)
+{
+    for (int i = 0; i < GF_FACTS; i++)
+        free(facts->text[i]);
+    *facts = (struct gf_facts){.text = {NULL}};
+}
+
+void gf_facts_json(const struct gf_facts *facts, struct gf_json *json)
+{
+    for (int i = 0; i < GF_FACTS; i++) {
+        const char *const text = facts->text[i];
+        if (text)
+            gf_json_string(json, keys[i].path, *text ? text : NULL);
+        else if (is_switch(i))
+            gf_json_bool(json, keys[i].path, facts->number[i] != 0);
+        else
+            gf_json_figure(json, keys[i].path, facts->number[i]);
+    }
+}
+
+/* Writes a fact for people, in `size` bytes; "" if it is not known. */
+static void put_fact(const struct gf_facts *facts, int fact, char *text, size_t size)
+{
+    const double number = facts->number[fact];
+    if (facts->text[fact])
+        snprintf(text, size, "%s", facts->text[fact]);
+    else if (is_switch(fact))
+        snprintf(text, size, "%s", number ? "yes" : "no");
+    else if (isnan(number) || (!number && fact >= GF_FACT_ICC_BYTES))
+        *text = '\0';
+    else
+        snprintf(text, size, "%.9g", number);
+    gf_make_printable(text);
+}
+
+void gf_facts_heading(FILE *file)
+{
+    fputs("format       size      model    bits pages turn colours             metadata         "
+          "file\n",
+          file);
+}
+
+void gf_facts_row(const struct gf_facts *facts, FILE *file)
+{
+    char size[32], model[32], pages[16], colours[20], metadata[32], name[4096];
+    const double *const number = facts->number;
+    put_fact(facts, GF_FACT_PAGES, pages, sizeof pages);
+    put_fact(facts, GF_FACT_COLOURS, colours, sizeof colours);
+    put_fact(facts, GF_FACT_FILE, name, sizeof name);
+    snprintf(size, sizeof size, "%.0fx%.0f", number[GF_FACT_WIDTH], number[GF_FACT_HEIGHT]);
+    snprintf(model, sizeof model, "%s%s", facts->text[GF_FACT_MODEL],
+             number[GF_FACT_ALPHA] ? "+A" : "");
+    snprintf(metadata, sizeof metadata, "%s%s%s%s", number[GF_FACT_EXIF_BYTES] ? "exif " : "",
+             number[GF_FACT_GPS] ? "gps " : "", number[GF_FACT_XMP_BYTES] ? "xmp " : "",
+             number[GF_FACT_IPTC_BYTES] ? "iptc " : "");
+    fprintf(file, "%-7s %12s %-10s %3.0f %5s %4.0f %-19s %-16s %s\n", facts->text[GF_FACT_FORMAT],
+            size, model, number[GF_FACT_BITS], *pages ? pages : "-", number[GF_FACT_ORIENTATION],
+            *colours ? colours : "-", *metadata ? metadata : "-", name);
+}
+
+void gf_facts_list(const struct gf_facts *facts, FILE *file)
+{
+    char text[4096];
+    for (int i = 0; i < GF_FACTS; i++) {
+        put_fact(facts, i, text, sizeof text);
+        if (*text)
+            fprintf(file, "%-16s %s\n", keys[i].path, text);
+    }
+}

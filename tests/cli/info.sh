@@ -1,0 +1,115 @@
+# --info: what the headers of pictures say, and statistics of their levels.
+# A JPEG with the EXIF of a camera: Canon EOS R5, RF24-70mm, 2024-05-01T12:30:00, 300 dpi, sRGB, GPS, a thumbnail of 1234.
+{
+    head -c 2 in.jpg
+    # shellcheck disable=SC2059 # the octal digits are the format
+    printf "\377\341\001\007Exif\000\000\115\115\000\052\000\000\000\010\000\007\001\017\000\002\000\000\000\006\000\000\000\142\001\020\
+\000\002\000\000\000\015\000\000\000\150\001\032\000\005\000\000\000\001\000\000\000\165\001\033\
+\000\005\000\000\000\001\000\000\000\175\001\050\000\003\000\000\000\001\000\002\000\000\207\151\
+\000\004\000\000\000\001\000\000\000\205\210\045\000\004\000\000\000\001\000\000\000\317\000\000\
+\000\355\103\141\156\157\156\000\103\141\156\157\156\040\105\117\123\040\122\065\000\000\000\001\
+\054\000\000\000\001\000\000\002\130\000\000\000\002\000\003\220\003\000\002\000\000\000\024\000\
+\000\000\257\240\001\000\003\000\000\000\001\000\001\000\000\244\064\000\002\000\000\000\014\000\
+\000\000\303\000\000\000\000\062\060\062\064\072\060\065\072\060\061\040\061\062\072\063\060\072\
+\060\060\000\122\106\062\064\055\067\060\155\155\040\040\000\000\002\000\000\000\001\000\000\000\
+\004\002\003\000\000\000\001\000\002\000\000\000\002\116\000\000\000\000\000\000\000\000\001\002\
+\002\000\004\000\000\000\001\000\000\004\322\000\000\000\000"
+    tail -c +3 in.jpg
+} >camera.jpg
+
+begin "--info lists what the header of a file says"
+run 0 gpufilter --info -i camera.jpg
+silent
+for line in 'file  *camera.jpg' 'format  *JPEG' 'width  *77' 'height  *55' 'channels  *3' 'bits  *8' 'model  *YCbCr' \
+    'colours  *sRGB' 'colours_from  *EXIF' 'density_x  *300' 'camera  *Canon EOS R5' 'lens  *RF24-70mm' \
+    'time  *2024-05-01T12:30:00' 'gps  *yes' 'exif_bytes  *255' 'thumbnail_bytes  *1234'; do
+    stdout_has "^$line\$"
+done
+cp stdout listed
+run 0 gpufilter --info camera.jpg
+same stdout listed
+
+begin "several files make a table, and operands that are files are inputs"
+mkdir folder
+cp camera.jpg gray16.pgm in.png folder
+run 0 gpufilter --info folder
+silent
+run 0 gpufilter --info folder/camera.jpg folder/gray16.pgm folder/in.png
+[ "$(wc -l <stdout)" -eq 4 ] || problem "not a heading and three rows: $(cat stdout)"
+stdout_has '^format .* file$'
+stdout_has '^JPEG  *77x55 YCbCr  *8  *1  *1 sRGB  *exif gps  *folder/camera.jpg$'
+stdout_has '^PNM  *[0-9]*x[0-9]* gray  *16  *-  *1 - .* folder/gray16.pgm$'
+stdout_has '^PNG  *77x55 RGB  *8  *1  *1 - .* folder/in.png$'
+
+begin "--info=json is a line for each file, in the order of the inputs"
+run 0 gpufilter --info=json --threads=3 -i folder -i in.ppm
+silent
+[ "$(cut -d '"' -f 4 stdout | tr '\n' ' ')" = "folder/camera.jpg folder/gray16.pgm folder/in.png in.ppm " ] ||
+    problem "the files are: $(cut -d '"' -f 4 stdout)"
+stdout_has '^{"file":"folder/camera.jpg","format":"JPEG","bytes":[0-9]*,"pages":1,"width":77,"height":55,"channels":3,"bits":8,'
+stdout_has '"gps":true,"metadata":"EXIF","icc_bytes":0,"exif_bytes":255,'
+run 0 gpufilter --info=json --shard=2/2 -i folder
+[ "$(cut -d '"' -f 4 stdout)" = folder/gray16.pgm ] || problem "shard 2 of 2 is: $(cut -d '"' -f 4 stdout)"
+cat in.png | run 0 gpufilter --info=json -i -
+stdout_has '^{"file":"-","format":"PNG","bytes":null,'
+
+begin "the manual has every key of the JSON"
+run 0 gpufilter --info=statistics -i camera.jpg
+tr ',{[' '\n\n\n' <stdout | sed -n 's/^"\([a-z_]*\)":.*/\1/p' | sort -u >keys
+gpufilter --man | tr -d '\\' >manual
+while read -r key; do
+    grep -qE "(fB|[.])${key}fR\$" manual || [ "$key" = statistics ] || [ "$key" = channels ] || problem "the manual has no $key"
+done <keys
+
+begin "a damaged, a missing and a foreign file are errors of their own, and the others are told"
+printf 'hello' >folder/no.png
+head -c 40 in.png >folder/short.png
+run 4 gpufilter --info=json -i folder
+stderr_is "gpufilter: 2 of 5 files could not be read"
+stdout_has '^{"file":"folder/no.png","error":"folder/no.png: not a picture of a known format"}$'
+stdout_has '^{"file":"folder/short.png","error":"folder/short.png: truncated in the header"}$'
+stdout_has '^{"file":"folder/in.png","format":"PNG"'
+run 75 gpufilter --info -i folder/no.png -i nothing.png -i in.png
+[ "$(wc -l <stdout)" -eq 2 ] || problem "not a heading and one row: $(cat stdout)"
+grep -q '^gpufilter: nothing.png: No such file or directory$' stderr || problem "stderr: $(cat stderr)"
+run 4 gpufilter --info -i folder/no.png
+stderr_is "gpufilter: folder/no.png: not a picture of a known format"
+run 75 gpufilter --info=json -i nothing.png
+stderr_is "gpufilter: nothing.png: No such file or directory"
+
+begin "--info reads headers only: pixels that are missing do not matter, statistics decode them"
+head -c $(($(wc -c <in.png) - 100)) in.png >cut.png
+run 0 gpufilter --info -i cut.png
+silent
+run 4 gpufilter --info=statistics -i cut.png
+stderr_like 'cut.png: truncated'
+stdout_has '^{"file":"cut.png","error":"cut.png: truncated'
+
+begin "statistics of 8 and 16 bits"
+printf 'P5\n5 1\n255\n\001\003\003\010\377' >five.pgm
+run 0 gpufilter --info=statistics -i five.pgm
+silent
+stdout_has '"statistics":{"width":5,"height":1,"bits":8,"pixels":5,"channels":\[{"name":"gray","least":1,"most":255,"mean":54,"deviation":100.526613,"median":3,"entropy":1.92192809,"histogram":\[0,1,0,2,0,0,0,0,1,0'
+printf 'P5\n4 1\n65535\n\000\000\000\000\377\377\001\000' >deep.pgm
+run 0 gpufilter --info=statistics -i deep.pgm
+stdout_has '"bits":16,"pixels":4,"channels":\[{"name":"gray","least":0,"most":65535,"mean":16447.75,"deviation":28340.7297,"median":0,"entropy":1.5,"histogram":\[2,1,0'
+
+begin "statistics of a chain's result, on each device and number of threads alike; clear pixels are not counted"
+run 0 gpufilter --info=statistics --device=cpu --threads=1 -i camera.jpg blur=2,grayscale,crop=20:10
+stdout_has '"statistics":{"width":20,"height":10,"bits":8,"pixels":200,"channels":\[{"name":"gray"'
+mv stdout one
+run 0 gpufilter --info=statistics --threads=3 --band-rows=16 -i camera.jpg blur=2,grayscale,crop=20:10
+same stdout one
+printf 'P7\nWIDTH 3\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\001\377\002\000\003\377' >clear.pam
+run 0 gpufilter --info=statistics -i clear.pam
+stdout_has '"alpha":true,'
+stdout_has '"pixels":2,"channels":\[{"name":"gray","least":1,"most":3,"mean":2,"deviation":1,"median":1,"entropy":1,'
+
+begin "what --info does not take"
+run 2 gpufilter --info -i in.png -o out.png
+stderr_is "gpufilter: --info writes no picture: '-o out.png'"
+run 2 gpufilter --info in.png nothing.png
+stderr_is "gpufilter: --info: 'nothing.png' is no file, and only --info=statistics takes a chain"
+run 2 gpufilter --info=statistics -i in.png wobble
+stderr_like "unknown filter 'wobble'"
+absent out.png
