@@ -37,7 +37,7 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
 static void report_choice(const struct gf_batch *batch, int workers)
 {
     gf_batch_tell(batch->request, GF_MESSAGE_CHOICE, "%zu files on %s%s by %d worker%s: %s",
-                  batch->shard.count, batch->devices.count ? "CUDA" : "the CPU",
+                  batch->count, batch->devices.count ? "CUDA" : "the CPU",
                   batch->devices.choice.device_codec ? " with its codec" : "", workers,
                   workers == 1 ? "" : "s", batch->devices.reason);
 }
@@ -63,29 +63,31 @@ static void report_estimate(const struct gf_batch *batch)
 
 static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *error)
 {
+    if (!batch->count)
+        return GF_OK;
     if (gf_batch_has_archives(batch->request))
         return gf_archive_run(batch, error);
     if (batch->request->on_failure)
         return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
     enum gf_status status = gf_batch_name_outputs(batch->request, batch->output, error);
-    if (status || batch->request->dry_run || !batch->shard.count) {
+    if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
-        if (!status && batch->request->verbose && batch->shard.count)
+        if (!status && batch->request->verbose && batch->count)
             report_estimate(batch);
         return status;
     }
-    gf_batch_choose_devices(batch->request, batch->request, batch->shard.count, &batch->devices);
+    gf_batch_choose_devices(batch->request, batch->request, batch->count, &batch->devices);
     status = gf_batch_check_devices(batch->request, &batch->devices, error);
     if (status)
         return status;
-    const int workers = gf_batch_divide_work(batch->request, &batch->devices, batch->shard.count,
+    const int workers = gf_batch_divide_work(batch->request, &batch->devices, batch->count,
                                              &batch->options, &batch->memory_budget);
-    if (batch->request->verbose && batch->shard.count > 1)
+    if (batch->request->verbose && batch->count > 1)
         report_choice(batch, workers);
     if (batch->request->verbose)
         report_estimate(batch);
-    status = gf_batch_work_on_shard(batch, workers, error);
+    status = gf_batch_work_on_inputs(batch, workers, error);
     gf_memory_budget_close(&batch->memory_budget);
     return status ? status : gf_batch_conclude(batch, error);
 }
@@ -95,15 +97,13 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
 {
     const size_t inputs = request->inputs->count;
     const int outputs = gf_batch_outputs(request);
-    struct gf_batch batch = {.request = request,
-                             .shard = gf_batch_shard_of(request),
-                             .options = request->options,
-                             .begin_s = gf_now()};
+    struct gf_batch batch = {
+        .request = request, .count = inputs, .options = request->options, .begin_s = gf_now()};
     pthread_condattr_t attributes;
-    batch.state.files = batch.shard.count;
+    batch.state.files = batch.count;
     batch.state.left_out = request->inputs->left_out;
     if (request->counts)
-        request->counts->files = batch.shard.count;
+        request->counts->files = batch.count;
     batch.options.spans |= request->log || request->tick;
     batch.item = calloc(inputs + 1, sizeof *batch.item);
     batch.output = calloc(inputs * (size_t)outputs + 1, sizeof *batch.output);

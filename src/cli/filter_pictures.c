@@ -255,6 +255,8 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
                                               .count = command->inputs,
                                               .recursive = command->recursive,
                                               .nul_separated = command->nul_separated,
+                                              .shard = command->shard,
+                                              .shards = command->shards,
                                               .outputs = folder,
                                               .outputs_count = outputs,
                                               .left_out = command->verbose ? &left_out : NULL};
@@ -349,9 +351,10 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
-    const bool several = session->inputs.count > 1 || command->more_outputs ||
-                         gf_archive_named(session->inputs.item[0].path) ||
-                         gf_archive_named(command->output);
+    const bool several =
+        gf_inputs_total(&session->inputs) > 1 || command->more_outputs ||
+        (session->inputs.count && gf_archive_named(session->inputs.item[0].path)) ||
+        gf_archive_named(command->output);
     const bool profiled = is_profiled(command) || session->trace;
     struct gf_batch_state state;
     /* For several pictures the peaks are not measured: measuring them takes longer than filtering
@@ -377,8 +380,6 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .on_failure = command->on_failure,
         .plain_members = command->untrusted,
         .dry_run = command->dry_run,
-        .shard = command->shard,
-        .shards = command->shards,
         .process_ends = true,
         .verbose = command->verbose,
         .log = session->log,

@@ -52,6 +52,7 @@ static enum gf_status check_templates(const struct gf_batch_request *request, bo
                                       struct gf_error *error)
 {
     const struct gf_inputs *const inputs = request->inputs;
+    const size_t total = gf_inputs_total(inputs);
     int streams = 0;
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
@@ -61,17 +62,16 @@ static enum gf_status check_templates(const struct gf_batch_request *request, bo
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: an archive of files has one name, without fields in braces",
                            output->text);
-        if (from_archive && archive && inputs->count > 1 && !output->of_archives)
+        if (from_archive && archive && total > 1 && !output->of_archives)
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: one name for %zu archives; {dir}, {stem} and {n} in -o tell them "
                            "apart",
-                           output->text, inputs->count);
+                           output->text, total);
         if (from_archive && !archive && !output->is_stdout && !output->is_pattern)
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: one name for all pictures of '%.120s'; " GF_OUTPUTS_APART,
                            output->text, gf_archive_path(inputs->item[0].path));
-        if (inputs->count > 1 && from_archive && !archive && !output->is_stdout &&
-            !output->has_archive)
+        if (total > 1 && from_archive && !archive && !output->is_stdout && !output->has_archive)
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: pictures of two archives could have one name; {archive} in -o "
                            "tells them apart",
@@ -82,17 +82,16 @@ static enum gf_status check_templates(const struct gf_batch_request *request, bo
                : GF_OK;
 }
 
-/* Names the output archives of each input archive of the shard. */
+/* Names the output archives of each input archive. */
 static enum gf_status name_archives(const struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
     enum gf_status status = GF_OK;
-    for (size_t j = 0; !status && j < batch->shard.count; j++) {
-        const size_t i = gf_batch_shard_index(&batch->shard, j);
+    for (size_t i = 0; !status && i < batch->count; i++) {
         for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
             const struct gf_template *const output = gf_batch_output_at(request, k).name;
             const struct gf_template_values values = {.input = &request->inputs->item[i],
-                                                      .number = i + 1};
+                                                      .number = request->inputs->item[i].index + 1};
             char **const name = &batch->item[i].output[k];
             if (output->of_archives)
                 status = gf_template_expand(output, &values, name, error);
@@ -161,9 +160,8 @@ static enum gf_status check_files(const struct gf_batch *batch, bool from_archiv
 {
     const struct gf_batch_request *const request = batch->request;
     enum gf_status status = GF_OK;
-    const size_t inputs = from_archive ? batch->shard.count : 1;
-    for (size_t j = 0; !status && j < inputs; j++) {
-        const size_t i = from_archive ? gf_batch_shard_index(&batch->shard, j) : 0;
+    const size_t inputs = from_archive ? batch->count : 1;
+    for (size_t i = 0; !status && i < inputs; i++) {
         const char *const input = gf_archive_path(request->inputs->item[i].path);
         for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
             const char *const text = gf_batch_output_at(request, k).name->text;
@@ -188,7 +186,7 @@ static enum gf_status check_kinds(const struct gf_inputs *inputs, bool from_arch
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: is %s archive; the inputs of a run are archives or pictures", path,
                            from_archive ? "no" : "an");
-        if (from_archive && inputs->count > 1 && is_stream(path))
+        if (from_archive && gf_inputs_total(inputs) > 1 && is_stream(path))
             return gf_fail(error, GF_ERROR_USAGE, "%s: a stream is the only input of a run", path);
         if (!from_archive && gf_input_named_is_stream(path))
             return gf_fail(error, GF_ERROR_USAGE,

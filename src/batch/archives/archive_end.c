@@ -212,7 +212,7 @@ enum gf_status gf_archive_failure(const struct gf_archive_ring *ring, struct gf_
         if (failed)
             gf_batch_tell(batch->request, GF_MESSAGE_ERROR, "%s", why.text);
         (void)gf_fail(error, ring->failure, "%zu of %zu archives failed", ring->failed,
-                      gf_batch_shard_of(batch->request).count);
+                      batch->request->inputs->count);
     }
     return gf_graver_status(failed, ring->failure);
 }

@@ -236,12 +236,11 @@ static enum gf_status read_archive(struct gf_archive_ring *ring, struct gf_archi
 
 /* Puts a file into the ring. If the file cannot be opened, a worker reports the failure. */
 static enum gf_status take_file(struct gf_archive_ring *ring, struct gf_archive *archive,
-                                size_t position, bool *more, struct gf_error *error)
+                                size_t index, bool *more, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;
-    const size_t index = gf_batch_shard_index(&batch->shard, position);
     struct stat file = {.st_size = 0};
-    *more = position < batch->shard.count;
+    *more = index < batch->count;
     if (!*more)
         return GF_OK;
     const bool there = !stat(batch->request->inputs->item[index].path, &file);
@@ -292,13 +291,11 @@ void *gf_archive_fill(void *argument)
 {
     struct gf_archive_ring *const ring = argument;
     struct gf_batch *const batch = ring->batch;
-    const struct gf_batch_shard shard = gf_batch_shard_of(batch->request);
-    const size_t archives = ring->from_archives ? shard.count : 1;
+    const size_t archives = ring->from_archives ? batch->request->inputs->count : 1;
     bool more = true;
     for (size_t position = 0; more && position < archives; position++) {
         struct gf_archive *const archive =
-            ring->alone ? ring->first
-                        : gf_archive_begin(ring, gf_batch_shard_index(&shard, position));
+            ring->alone ? ring->first : gf_archive_begin(ring, position);
         more = archive && fill_with(ring, archive);
     }
     pthread_mutex_lock(&batch->lock);

@@ -68,7 +68,7 @@ struct gf_archive_slot {
     char *target;        /* the target of a link from or to a picture */
     unsigned char *data; /* NULL: the picture is a file */
     size_t size, held;   /* `held` is the number of bytes that the ring counts for the slot */
-    /* The picture's index in its archive, or the file's index in the whole list. */
+    /* The picture's index in its archive, or the file's index in the list of inputs. */
     size_t index;
     struct gf_batch_item item;
     struct gf_input_name name; /* such as "train.tar/0001.jpg"; empty for a file */

@@ -57,14 +57,13 @@ static int64_t wait_for_pictures(struct gf_archive_ring *ring)
 static void choose_devices(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
-    const size_t archives = gf_batch_shard_of(batch->request).count;
+    const size_t archives = batch->request->inputs->count;
     struct gf_input_name name[LOOKED_AT];
     struct gf_inputs inputs = {.item = name};
     struct gf_batch_request first = *batch->request;
     uint64_t bytes = 0;
     if (!ring->from_archives) {
-        gf_batch_choose_devices(batch->request, batch->request, batch->shard.count,
-                                &batch->devices);
+        gf_batch_choose_devices(batch->request, batch->request, batch->count, &batch->devices);
         return;
     }
     const int64_t size = wait_for_pictures(ring);
@@ -86,7 +85,7 @@ static void choose_devices(struct gf_archive_ring *ring)
         first.inputs = &inputs;
     }
     pthread_mutex_unlock(&batch->lock);
-    gf_batch_choose_devices(batch->request, &first, batch->shard.count, &batch->devices);
+    gf_batch_choose_devices(batch->request, &first, batch->count, &batch->devices);
 }
 
 /* Begins the only archive, or the archive of files. What fails here fails before anything is
@@ -109,8 +108,7 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
     struct gf_batch *const batch = ring->batch;
     const uint64_t memory = batch->request->options.memory_bytes;
     ring->limit = memory ? memory / 2 : gf_memory_pictures_bytes() / 2;
-    const bool begins = ring->alone && (!ring->from_archives || batch->request->shard <= 1);
-    enum gf_status status = begins ? begin_alone(ring, error) : GF_OK;
+    enum gf_status status = ring->alone ? begin_alone(ring, error) : GF_OK;
     if (!status)
         status = start_reader(ring, error);
     if (status)
@@ -118,9 +116,8 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
     choose_devices(ring);
     status = gf_batch_check_devices(batch->request, &batch->devices, error);
     if (!status) {
-        const int workers =
-            gf_batch_divide_work(batch->request, &batch->devices, batch->shard.count,
-                                 &batch->options, &batch->memory_budget);
+        const int workers = gf_batch_divide_work(batch->request, &batch->devices, batch->count,
+                                                 &batch->options, &batch->memory_budget);
         status = gf_archive_work(ring, workers, error);
         gf_memory_budget_close(&batch->memory_budget);
     }
@@ -135,13 +132,13 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     const struct gf_batch_request *const request = batch->request;
     ring->outputs = gf_batch_outputs(request);
     ring->from_archives = gf_archive_named(request->inputs->item[0].path);
-    ring->alone = !ring->from_archives || request->inputs->count == 1;
+    ring->alone = !ring->from_archives || gf_inputs_total(request->inputs) == 1;
     for (int k = 0; k < ring->outputs; k++)
         ring->files |=
             ring->from_archives && !gf_archive_named(gf_batch_output_at(request, k).name->text);
     const enum gf_status status = gf_archive_check(ring, error);
     if (!status && ring->from_archives) {
-        batch->shard.count = MANY; /* the number of pictures is known only at the end */
+        batch->count = MANY; /* the number of pictures is known only at the end */
         batch->state.files = 0;
         batch->claims = &ring->claims;
     }

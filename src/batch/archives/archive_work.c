@@ -44,7 +44,7 @@ static bool take_picture(struct gf_batch_worker *worker)
             gf_identify_member(slot->data, slot->size, gf_archive_member_time(&slot->member),
                                &slot->archive->identity);
     worker->bytes = slot->bytes;
-    worker->index = slot->index;
+    worker->index = slot->name.path ? slot->index : worker->input->index;
     return true;
 }
 

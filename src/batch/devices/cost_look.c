@@ -258,8 +258,8 @@ static struct gf_cost_codec for_each_pixel(struct gf_cost_codec sum, double pixe
 bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
                   struct gf_cost_work *work)
 {
-    const struct gf_batch_shard shard = gf_batch_shard_of(request);
-    const size_t files = request->expected ? request->expected : shard.count;
+    const size_t count = request->inputs->count;
+    const size_t files = request->expected ? request->expected : count;
     const int threads = request->options.threads;
     const int outputs = gf_batch_outputs(request);
     struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
@@ -270,13 +270,13 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     enum gf_status status = GF_OK;
     for (int k = 0; !status && k < outputs; k++)
         status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain[k], NULL);
-    for (size_t i = 0; !status && i < SAMPLES && i < shard.count; i++) {
-        const size_t turn = shard.count <= SAMPLES ? i : i * shard.count / SAMPLES;
+    for (size_t i = 0; !status && i < SAMPLES && i < count; i++) {
+        const size_t turn = count <= SAMPLES ? i : i * count / SAMPLES;
         sample.decoded = 0;
         for (int k = 0; k < outputs; k++) {
             sample.output = gf_batch_output_at(request, k);
             sample.chain = &chain[k];
-            look_into(&sample, &request->inputs->item[gf_batch_shard_index(&shard, turn)]);
+            look_into(&sample, &request->inputs->item[turn]);
         }
     }
     for (int k = 0; k < outputs; k++)
@@ -320,7 +320,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     struct gf_error lacks = {0};
     if (asked) {
         choice.device = GF_DEVICE_CUDA;
-        if ((request->expected ? request->expected : gf_batch_shard_of(request).count) < 2 ||
+        if ((request->expected ? request->expected : request->inputs->count) < 2 ||
             !gf_cost_look(request, server, &work))
             return choice;
     } else if (!filters_anything(request)) {

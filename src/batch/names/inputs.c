@@ -1,5 +1,6 @@
 #include "batch/names/inputs.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +14,14 @@
 #include "base/fail.h"
 #include "base/line.h"
 #include "batch/names/archive_name.h"
+#include "batch/names/parts.h"
 #include "codec/codec.h"
 
 struct search {
     const struct gf_inputs_request *request;
     struct gf_inputs *inputs;
+    struct gf_parts parts;
+    size_t selected;           /* the number of inputs that are known to be of this part */
     struct gf_inputs archives; /* the archives of the folder that is searched */
     struct gf_error *error;
 };
@@ -238,6 +242,27 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
     return status;
 }
 
+/* Drops the inputs of other parts among those that were found since the last call. */
+static enum gf_status select_own(struct search *search)
+{
+    struct gf_inputs *const inputs = search->inputs;
+    size_t kept = search->selected;
+    enum gf_status status = GF_OK;
+    for (size_t i = kept; i < inputs->count; i++) {
+        bool own = true;
+        inputs->item[i].index = search->parts.position;
+        if (!status && !gf_parts_take(&search->parts, -1, &own))
+            status = gf_fail_memory(search->error);
+        if (own)
+            inputs->item[kept++] = inputs->item[i];
+        else
+            free(inputs->item[i].path);
+    }
+    inputs->elsewhere += inputs->count - kept;
+    inputs->count = search->selected = kept;
+    return status;
+}
+
 static bool is_there(const char *path)
 {
     struct stat file;
@@ -245,7 +270,7 @@ static bool is_there(const char *path)
 }
 
 /* The most bytes of a list. A longer list is a device or a mistake. */
-static const size_t list_most = (size_t)1 << 30;
+static const size_t list_most = (size_t)64 << 30;
 
 /* Removes a byte order mark from the first line of a list, unless a file has a name that begins
  * with the mark. */
@@ -262,6 +287,51 @@ static enum gf_status skip_mark(const struct search *search, const char *name, c
     *length -= mark;
     memmove(line, line + mark, *length + 1);
     return GF_OK;
+}
+
+/* Reads the bytes after the name in a line "NAME<TAB>BYTES" or "NAME<TAB>BYTES<TAB>...", and ends
+ * the name before them. Returns -1 if the line has none. */
+static int64_t split_bytes(char *line)
+{
+    char *const tab = strchr(line, '\t');
+    char *end;
+    if (!tab || !isdigit((unsigned char)tab[1]))
+        return -1;
+    errno = 0;
+    const long long bytes = strtoll(tab + 1, &end, 10);
+    if (errno || (*end && *end != '\t'))
+        return -1;
+    *tab = '\0';
+    return bytes;
+}
+
+/* Takes a line of a list. A line is one input, whose file is not looked at if it is another part's;
+ * only a folder whose name ends in a slash is divided among the parts. */
+static enum gf_status take_line(struct search *search, const char *name, char *line)
+{
+    const int64_t bytes = search->request->nul_separated ? -1 : split_bytes(line);
+    const size_t length = strlen(line), position = search->parts.position;
+    bool own;
+    if (!length)
+        return GF_OK;
+    if (bytes < 0 && (!search->request->shards || line[length - 1] == '/')) {
+        const enum gf_status status = take_path(search, line);
+        return status ? status : select_own(search);
+    }
+    if (!gf_parts_take(&search->parts, bytes, &own))
+        return gf_fail_memory(search->error);
+    search->inputs->elsewhere += !own;
+    if (!own)
+        return GF_OK;
+    if (is_folder(line))
+        return gf_fail(
+            search->error, GF_ERROR_INPUT,
+            "%s: '%.200s' is a folder: in a list for parts its line ends in /, without bytes", name,
+            line);
+    const enum gf_status status = add(search, strdup(line), 0);
+    if (!status)
+        search->inputs->item[search->selected++].index = position;
+    return status;
 }
 
 static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
@@ -281,13 +351,13 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
         if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
             line[--length] = '\0'; /* lines of a list from Windows end with CR LF */
         if (is_long || bytes > list_most)
-            status = gf_fail(search->error, GF_ERROR_INPUT, "%s: more than 1 %s is no list", name,
-                             is_long ? "MB in a line" : "GB");
+            status = gf_fail(search->error, GF_ERROR_INPUT, "%s: more than %s is no list", name,
+                             is_long ? "1 MB in a line" : "64 GB");
         else if (strlen(line) != length)
             status = gf_fail(search->error, GF_ERROR_INPUT,
                              "%s: holds NUL bytes: -0 reads such a list", name);
-        else if (length)
-            status = take_path(search, line);
+        else
+            status = take_line(search, name, line);
     }
     if (!status && ferror(file))
         status = gf_fail(search->error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
@@ -298,14 +368,14 @@ static enum gf_status take_lines(struct search *search, FILE *file, const char *
 static enum gf_status take_list(struct search *search, const char *path)
 {
     const bool standard = !strcmp(path, "-");
-    const size_t first = search->inputs->count;
+    const size_t first = gf_inputs_total(search->inputs);
     FILE *const file = standard ? stdin : fopen(path, "re");
     if (!file)
         return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
     enum gf_status status = take_lines(search, file, standard ? "stdin" : path);
     if (!standard)
         fclose(file);
-    if (!status && search->inputs->count == first)
+    if (!status && gf_inputs_total(search->inputs) == first)
         status = gf_fail(search->error, GF_ERROR_INPUT, "%s: the list names no file",
                          standard ? "stdin" : path);
     return status;
@@ -326,7 +396,10 @@ bool gf_inputs_is_group(const char *argument)
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error)
 {
-    struct search search = {.request = request, .inputs = inputs, .error = error};
+    struct search search = {.request = request,
+                            .inputs = inputs,
+                            .error = error,
+                            .parts = {.part = request->shard, .parts = request->shards}};
     enum gf_status status = GF_OK;
     *inputs = (struct gf_inputs){0};
     for (int i = 0; !status && i < request->count; i++) {
@@ -339,7 +412,10 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
             status = take_pattern(&search, argument);
         else
             status = take_path(&search, argument);
+        if (!status)
+            status = select_own(&search);
     }
+    gf_parts_free(&search.parts);
     if (request->left_out)
         sort_from(request->left_out, 0);
     if (status)

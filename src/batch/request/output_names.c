@@ -41,8 +41,9 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
     const struct gf_batch_output given = gf_batch_output_at(request, number);
     const struct gf_template *const output = given.name;
     const struct gf_input_name *const input = &request->inputs->item[index];
-    struct gf_template_values values = {.input = input, .number = index + 1};
-    const bool alone = request->inputs->count == 1, unread = needs_header(output, input->path);
+    struct gf_template_values values = {.input = input, .number = input->index + 1};
+    const bool alone = gf_inputs_total(request->inputs) == 1,
+               unread = needs_header(output, input->path);
     if (output->is_stdout || gf_batch_numbers_pictures(request, number))
         return GF_OK;
     if (unread && gf_input_named_is_stream(input->path)) {
@@ -134,6 +135,10 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
     int streams = 0;
     for (int k = 0; !status && k < outputs; k++) {
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
+        if (inputs->elsewhere && !output->is_stdout && !output->is_pattern)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: one name for the outputs of all parts; " GF_OUTPUTS_APART,
+                           output->text);
         status = output->has_archive
                      ? gf_fail(error, GF_ERROR_USAGE, "%s: {archive} is for members of archives",
                                output->text)

@@ -22,7 +22,7 @@ void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind 
 
 bool gf_batch_has_archives(const struct gf_batch_request *request)
 {
-    bool any = gf_archive_named(request->inputs->item[0].path);
+    bool any = request->inputs->count && gf_archive_named(request->inputs->item[0].path);
     for (int k = 0; k < gf_batch_outputs(request); k++)
         any |= gf_archive_named(gf_batch_output_at(request, k).name->text);
     return any;
@@ -30,7 +30,7 @@ bool gf_batch_has_archives(const struct gf_batch_request *request)
 
 bool gf_batch_is_single(const struct gf_batch_request *request)
 {
-    return request->inputs->count == 1 && !gf_batch_has_archives(request);
+    return gf_inputs_total(request->inputs) == 1 && !gf_batch_has_archives(request);
 }
 
 bool gf_batch_writes_stdout(const struct gf_batch_request *request)
@@ -59,19 +59,6 @@ enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
         gf_chain_free(&chain);
     }
     return status;
-}
-
-struct gf_batch_shard gf_batch_shard_of(const struct gf_batch_request *request)
-{
-    const size_t inputs = request->inputs->count;
-    struct gf_batch_shard shard = {0, 1, inputs};
-    if (request->shards) {
-        shard.first = (size_t)(request->shard - 1);
-        shard.step = (size_t)request->shards;
-        shard.count =
-            shard.first < inputs ? (inputs - shard.first + shard.step - 1) / shard.step : 0;
-    }
-    return shard;
 }
 
 void gf_batch_describe_left_out(const struct gf_batch_state *state,

@@ -22,7 +22,7 @@ enum gf_message_kind {
 
 /* The progress of a batch. */
 struct gf_batch_state {
-    size_t files, done, failed, skipped; /* `files` is the number of files of this shard */
+    size_t files, done, failed, skipped; /* `files` is the number of files of this part */
     /* The number of files whose names are not names of pictures. */
     size_t left_out;
     size_t pictures;   /* the number of pictures written; a stream has several */
@@ -86,7 +86,6 @@ struct gf_batch_request {
     bool process_ends;  /* the process ends after the run, so that devices are not closed */
     bool verbose;       /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
     bool dry_run;       /* only sends GF_MESSAGE_DRY_RUN */
-    int shard, shards;  /* 1..shards; shards 0: all inputs */
     struct gf_batch_log *log; /* this member and all members below may be NULL */
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */
@@ -136,17 +135,6 @@ bool gf_batch_numbers_pictures(const struct gf_batch_request *request, int outpu
 /* Fails if a filter of the request has no CUDA kernel. */
 enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
                                       struct gf_error *error) GF_CHECKED;
-
-/* The inputs of a shard. They have the indices first, first + step, ... of the whole list. */
-struct gf_batch_shard {
-    size_t first, step, count;
-};
-struct gf_batch_shard gf_batch_shard_of(const struct gf_batch_request *request);
-/* Returns the index in the whole list of the input at `position` in the shard. */
-static inline size_t gf_batch_shard_index(const struct gf_batch_shard *shard, size_t position)
-{
-    return shard->first + position * shard->step;
-}
 
 /* Writes the end of a summary: "; 2 files were not taken for pictures (-v names them)", or
  * nothing. */

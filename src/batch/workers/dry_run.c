@@ -53,7 +53,7 @@ static enum gf_status report_output(const struct gf_batch *batch, size_t index, 
     if (outcome == GF_OUTCOME_WAITING)
         *fault = check_header(batch, input, number, reader, why);
     gf_name_options_as_typed(why->text);
-    if (*fault && request->inputs->count == 1) {
+    if (*fault && gf_inputs_total(request->inputs) == 1) {
         *error = gf_batch_failure(request, input, number, NULL, *fault, why->text);
         return *fault;
     }
@@ -72,13 +72,12 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
     enum gf_status status = GF_OK;
     size_t failing = 0;
     enum gf_status failure = GF_OK;
-    for (size_t j = 0; !status && j < batch->shard.count; j++) {
+    for (size_t j = 0; !status && j < batch->count; j++) {
         bool fails = false;
         for (int k = 0; !status && k < outputs; k++) {
             struct gf_error why = {0};
             enum gf_status fault;
-            status = report_output(batch, gf_batch_shard_index(&batch->shard, j), k, &reader[k],
-                                   &fault, &why, error);
+            status = report_output(batch, j, k, &reader[k], &fault, &why, error);
             fails |= fault != GF_OK;
             failure = gf_graver_status(failure, fault);
         }
@@ -86,7 +85,7 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
     }
     for (int k = 0; k < outputs; k++)
         gf_pipeline_close(reader[k]);
-    return status || !failing ? status
-                              : gf_fail(error, failure, "%zu of %zu files would fail", failing,
-                                        batch->shard.count);
+    return status || !failing
+               ? status
+               : gf_fail(error, failure, "%zu of %zu files would fail", failing, batch->count);
 }

@@ -103,19 +103,19 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
     return status;
 }
 
-/* ---- the inputs of the shard ---- */
+/* ---- the inputs ---- */
 
-static bool take_from_shard(struct gf_batch_worker *worker)
+static bool take_input(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
     pthread_mutex_lock(&batch->lock);
-    const bool taken = !batch->stopped && batch->next < batch->shard.count;
-    if (taken)
-        worker->index = gf_batch_shard_index(&batch->shard, batch->next++);
+    const bool taken = !batch->stopped && batch->next < batch->count;
+    const size_t number = taken ? batch->next++ : 0;
     pthread_mutex_unlock(&batch->lock);
     if (taken) {
-        worker->input = &batch->request->inputs->item[worker->index];
-        worker->item = &batch->item[worker->index];
+        worker->input = &batch->request->inputs->item[number];
+        worker->item = &batch->item[number];
+        worker->index = worker->input->index;
     }
     return taken;
 }
@@ -125,8 +125,8 @@ static void report_in_order(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
     pthread_mutex_lock(&batch->lock);
-    while (batch->reported < batch->shard.count) {
-        const size_t index = gf_batch_shard_index(&batch->shard, batch->reported);
+    while (batch->reported < batch->count) {
+        const size_t index = batch->reported;
         struct gf_batch_item *const item = &batch->item[index];
         if (item->outcome == GF_OUTCOME_WAITING)
             break;
@@ -136,8 +136,8 @@ static void report_in_order(struct gf_batch_worker *worker)
     pthread_mutex_unlock(&batch->lock);
 }
 
-enum gf_status gf_batch_work_on_shard(struct gf_batch *batch, int workers, struct gf_error *error)
+enum gf_status gf_batch_work_on_inputs(struct gf_batch *batch, int workers, struct gf_error *error)
 {
-    const struct gf_batch_supply supply = {.take = take_from_shard, .done = report_in_order};
+    const struct gf_batch_supply supply = {.take = take_input, .done = report_in_order};
     return gf_batch_work(batch, &supply, workers, error);
 }

@@ -45,7 +45,8 @@ struct gf_batch {
     uint64_t fingerprint[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_batch_item *item; /* an item for each input */
     char **output;              /* the names of all items' outputs: inputs * outputs elements */
-    struct gf_batch_shard shard;
+    size_t count; /* the number of inputs; for archives a large number, since their pictures are not
+                   * known before the run */
     struct gf_options options; /* the options of a worker's pipeline */
     struct gf_memory_budget memory_budget;
     struct gf_batch_devices devices;
@@ -55,7 +56,7 @@ struct gf_batch {
     struct gf_schedule_progress progress; /* the progress of a single input */
     pthread_mutex_t lock;                 /* guards the members below, and the devices */
     pthread_cond_t changed;
-    /* The positions in the shard of the next input to take and of the next input to report. For an
+    /* The positions of the next input to take and of the next input to report. For an
      * archive `next` counts the pictures that workers have taken. */
     size_t next, reported;
     int working;                    /* the number of workers that run */
@@ -132,9 +133,9 @@ struct gf_batch_supply {
 /* Runs `workers` workers until the supply has no more inputs. */
 enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_supply *supply,
                              int workers, struct gf_error *error) GF_CHECKED;
-/* Runs `workers` workers until the inputs of the shard are done. */
-enum gf_status gf_batch_work_on_shard(struct gf_batch *batch, int workers,
-                                      struct gf_error *error) GF_CHECKED;
+/* Runs `workers` workers until the inputs are done. */
+enum gf_status gf_batch_work_on_inputs(struct gf_batch *batch, int workers,
+                                       struct gf_error *error) GF_CHECKED;
 /* The steps of a worker (worker.c): batch->worker[number] is opened; it runs, in a thread or in the
  * caller's, until the supply is empty; it is closed. */
 enum gf_status gf_batch_open_worker(struct gf_batch *batch, const struct gf_batch_supply *supply,

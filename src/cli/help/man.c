@@ -101,9 +101,17 @@ static void put_batches(FILE *file)
     gf_man_keys(file, gf_template_field_at);
     fputs(".PP\n", file);
     gf_man_prose(
-        file, "Two inputs that would be written to one file are refused before anything runs, as "
-              "is an output that is another input.\n*--log* appends one JSON object per line when "
-              "a picture is finished. The object has these keys, which later versions keep:");
+        file,
+        "Two inputs that would be written to one file are refused before anything runs, as "
+        "is an output that is another input. With *--shard* each part sees its own inputs "
+        "only: that two parts write to one file is found only where *-o* is a single name.\n"
+        "*--shard* deals the inputs out in turns. In a list a tab and the file's size in bytes "
+        "may follow the name, and another tab and any text may follow the size: then each "
+        "line goes to the part that has the fewest bytes so far. A line is one input, and "
+        "only a folder whose name ends in / is divided. No part looks at the files of "
+        "another, or keeps their names. With *-0* lines are names alone.\n*--log* appends one JSON "
+        "object per line when "
+        "a picture is finished. The object has these keys, which later versions keep:");
     gf_man_keys(file, gf_batch_log_key_at);
     fputs(".PP\n", file);
     gf_man_prose(file,
@@ -113,29 +121,6 @@ static void put_batches(FILE *file)
                  "of an older version, which has no identity, counts if the output is not older "
                  "than the input. A pipe is always read again; for members of an archive in a pipe "
                  "a hash of the bytes tells whether they have changed.");
-}
-
-static void put_archives(FILE *file)
-{
-    fputs(".SH ARCHIVES\n", file);
-    gf_man_prose(
-        file,
-        "The members of a tar archive are read and written as a stream: pictures are "
-        "filtered, other files are copied, and the order stays. A list, a pattern or a folder "
-        "without pictures may name several archives, which one run does one after another: "
-        "*-i* @shards.txt *-o* 'out/{stem}.tar'. Each gets an archive of its own. For "
-        "outputs that are files, *{archive}* keeps the pictures of the archives apart. An "
-        "archive that cannot be read or written fails, and the others go on.\n"
-        "A picture that fails is left out. With *--on-failure=drop-sample* the other files of "
-        "its sample are left out, too: those next to it in the archive whose names are the "
-        "same up to the first dot after the folder. With *keep* it is copied as it is. It "
-        "counts as failed in each case.\n"
-        "Beside each output archive X.tar of an input archive stands its record X.tar.json. "
-        "It is written last, and only if every picture was done or is bad. *--resume* and "
-        "*--skip-existing* leave out an archive whose record names the same job and the same "
-        "input, and which has the size that the record states; every other archive is made "
-        "anew. The record is a JSON object with these keys, which later versions keep:");
-    gf_man_keys(file, gf_archive_record_key_at);
 }
 
 static void put_outputs(FILE *file)
@@ -166,6 +151,10 @@ static void put_outputs(FILE *file)
         "and *--update* make the missing outputs. The times of a line begin where those of the "
         "line before end, so that the first output's line has the decoding." GF_STUDY(
             " *--profile=compare* takes one output."));
+}
+
+static void put_archives(FILE *file)
+{
     fputs(".SH ARCHIVES\n", file);
     gf_man_prose(
         file,
@@ -179,11 +168,24 @@ static void put_outputs(FILE *file)
         "fails. A hard link to a member that is left out of an archive fails, too.\nWhat follows "
         "the end marker of an archive is left out, with a warning. An archive without an end "
         "marker may have been cut: it fails, after its members are done. An archive that is its "
-        "own output stays as it was if anything would be left out.\nAn archive appears as a whole "
-        "when the run ends, and does not appear if *--fail-fast* ends the run. Therefore "
-        "*--resume* and *--skip-existing* look at files only, and archives beside these files are "
-        "made anew. *--update*, *--shard* and *--dry-run* are for files that go into archives, not "
-        "for the members of one.");
+        "own output stays as it was if anything would be left out. An archive appears as a whole, "
+        "and does not appear if *--fail-fast* ends the run. *--update* and *--dry-run* are for "
+        "files that go into archives, not for the members of one.\n"
+        "A list, a pattern or a folder without pictures may name several archives, which one run "
+        "does one after another: *-i* @shards.txt *-o* 'out/{stem}.tar'. Each gets an archive of "
+        "its own. For outputs that are files, *{archive}* keeps the pictures of the archives "
+        "apart. An archive that cannot be read or written fails, and the others go on.\n"
+        "With *--on-failure=drop-sample* the other files of a failed picture's sample are left "
+        "out, too: those next to it in the archive whose names are the same up to the first dot "
+        "after the folder. With *keep* the picture is copied as it is. It counts as failed in each "
+        "case.\n"
+        "Beside each output archive X.tar of an input archive stands its record X.tar.json. "
+        "It is written last, and only if every picture was done or is bad. *--resume* and "
+        "*--skip-existing* leave out an archive whose record names the same job and the same "
+        "input, and which has the size that the record states; every other archive is made "
+        "anew. For outputs that are files, these options look at the files. The record is a JSON "
+        "object with these keys, which later versions keep:");
+    gf_man_keys(file, gf_archive_record_key_at);
 }
 
 static void put_info(FILE *file)
@@ -333,8 +335,8 @@ void gf_man_print(FILE *file)
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_filter(file, filter);
     put_batches(file);
-    put_archives(file);
     put_outputs(file);
+    put_archives(file);
     put_info(file);
     put_server(file);
     put_environment(file);

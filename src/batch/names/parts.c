@@ -1,0 +1,53 @@
+#include "batch/names/parts.h"
+
+#include <stdlib.h>
+
+static bool is_less(struct gf_part_load a, struct gf_part_load b)
+{
+    return a.bytes != b.bytes ? a.bytes < b.bytes : a.part < b.part;
+}
+
+/* Moves the first part down to its place in the heap. */
+static void sift(struct gf_part_load *load, int count)
+{
+    for (int at = 0, child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && is_less(load[child + 1], load[child]);
+        if (!is_less(load[child], load[at]))
+            return;
+        const struct gf_part_load lower = load[child];
+        load[child] = load[at];
+        load[at] = lower;
+    }
+}
+
+static bool open_loads(struct gf_parts *parts)
+{
+    parts->load = calloc((size_t)parts->parts, sizeof *parts->load);
+    for (int i = 0; parts->load && i < parts->parts; i++)
+        parts->load[i].part = i;
+    return parts->load;
+}
+
+bool gf_parts_take(struct gf_parts *parts, int64_t bytes, bool *own)
+{
+    const size_t position = parts->position++;
+    *own = true;
+    if (!parts->parts)
+        return true;
+    if (bytes < 0) {
+        *own = position % (size_t)parts->parts == (size_t)parts->part - 1;
+        return true;
+    }
+    if (!parts->load && !open_loads(parts))
+        return false;
+    *own = parts->load[0].part == parts->part - 1;
+    parts->load[0].bytes += (uint64_t)bytes + 1; /* empty files are divided, too */
+    sift(parts->load, parts->parts);
+    return true;
+}
+
+void gf_parts_free(struct gf_parts *parts)
+{
+    free(parts->load);
+    parts->load = NULL;
+}
