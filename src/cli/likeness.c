@@ -5,6 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/value.h"
 #include "bench/likeness.h"
 #include "bench/read_picture.h"
@@ -15,21 +16,23 @@
 
 /* The measures that --compare prints, and that a limit can name. */
 static const struct measure {
-    const char *name, *limit, *unit;
+    const char *name, *key, *limit, *unit;
     int decimals;
     bool most; /* true: the limit is the largest allowed value; false: the smallest */
     size_t offset;
 } measures[] = {
-    {"largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
-    {"mean", "max-mean", "", 4, true, offsetof(struct gf_likeness, mean)},
-    {"psnr", "min-psnr", " dB", 2, false, offsetof(struct gf_likeness, psnr)},
-    {"ssim", "min-ssim", "", 5, false, offsetof(struct gf_likeness, ssim)},
-    {"ms-ssim", "min-ms-ssim", "", 5, false, offsetof(struct gf_likeness, ms_ssim)},
+    {"largest", "largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
+    {"mean", "mean", "max-mean", "", 4, true, offsetof(struct gf_likeness, mean)},
+    {"psnr", "psnr", "min-psnr", " dB", 2, false, offsetof(struct gf_likeness, psnr)},
+    {"ssim", "ssim", "min-ssim", "", 5, false, offsetof(struct gf_likeness, ssim)},
+    {"ms-ssim", "ms_ssim", "min-ms-ssim", "", 5, false, offsetof(struct gf_likeness, ms_ssim)},
 };
 enum { MEASURES = sizeof measures / sizeof *measures };
 
+/* What follows the name of the file. */
 struct limits {
     double value[MEASURES]; /* the limits of the measures; NaN: there is none */
+    bool json;              /* the measures are printed as JSON */
 };
 
 /* Returns the measure whose limit begins the text, as in "min-ssim=0.98"; NULL if there is none.
@@ -57,14 +60,20 @@ static bool looks_like_limit(const char *text)
     return found;
 }
 
-/* Cuts the limits from the end of "a.png:min-ssim=0.98". A colon that is not before a limit belongs
- * to the name. */
+/* Cuts the limits and "json" from the end of "a.png:min-ssim=0.98:json". A colon that is not before
+ * a limit belongs to the name. */
 static enum gf_status take_limits(char *name, struct limits *limits, struct gf_error *error)
 {
     const char *value, *end;
     for (int i = 0; i < MEASURES; i++)
         limits->value[i] = NAN;
+    limits->json = false;
     for (char *at; (at = strrchr(name, ':')) != NULL;) {
+        if (!strcmp(at + 1, "json")) {
+            limits->json = true;
+            *at = '\0';
+            continue;
+        }
         const struct measure *const measure = find_limit(at + 1, &value);
         if (!measure && looks_like_limit(at + 1))
             return gf_fail(error, GF_ERROR_USAGE,
@@ -98,6 +107,17 @@ static void print_all(FILE *file, const struct gf_likeness *likeness)
             gf_text_number(value, measures[i].decimals, measures[i].unit, text, sizeof text);
         fprintf(file, "%-8s %s\n", measures[i].name, text);
     }
+}
+
+/* Prints the measures as a line of JSON; infinite and unknown ones are null. */
+static void print_json(FILE *file, const struct gf_likeness *likeness)
+{
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    for (int i = 0; i < MEASURES; i++)
+        gf_json_figure(&json, measures[i].key, measured(likeness, &measures[i]));
+    gf_json_bool(&json, "equal", likeness->largest == 0);
+    gf_json_end(&json);
 }
 
 /* Returns GF_ERROR_DIFFERENT if a limit is not kept; GF_ERROR_UNFIT if the pictures are too small
@@ -200,7 +220,10 @@ static enum gf_status compare_files(const struct gf_command *command, const char
         status = gf_likeness_of(&picture[0], &picture[1], threads, &likeness, error);
     if (status)
         return status;
-    print_all(gf_report_file(command), &likeness);
+    if (limits->json)
+        print_json(gf_report_file(command), &likeness);
+    else
+        print_all(gf_report_file(command), &likeness);
     if (command->output)
         status = draw(command, file_format, &picture[0], &picture[1], error);
     return status ? status : check_limits(&likeness, limits, other, error);

@@ -148,6 +148,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
         gf_help_list(stdout, command->form);
         break;
     case GF_ACTION_DEVICES:
+        if (command->form == GF_DEVICES_JSON)
+            return gf_help_devices_json(stdout, error);
         return gf_help_devices(stdout, command->form == GF_DEVICES_MEASURE, error);
     case GF_ACTION_CALIBRATE:
         return gf_act_calibrate(command, error);

@@ -48,5 +48,16 @@ if grep -q '^cuda:0 ' stdout; then
 fi
 [ "$(tail -n 1 stdout | grep -c '^        measured: a copy in memory [0-9]* GB/s, read and written$')" -eq 1 ] ||
     problem "the CPU's copy is not measured: $(tail -n 1 stdout)"
+run 0 gpufilter --devices=json
+silent
+stdout_has '^  "cpu": {"processors": [1-9][0-9]*, "vectors": "[a-zA-Z0-9-]'
+stdout_has '^  "cuda": null,$\|^  "gpus": \[\],$'
+if command -v python3 >/dev/null; then
+    mv stdout devices.json
+    run 0 python3 -c 'import json; d = json.load(open("devices.json"))
+assert (d["cuda"] is None) == bool(d["gpus"]) and list(d) == ["version", "cuda", "gpus", "cpu", "server"]
+assert all(g["device"].startswith("cuda:") and g["memory_bytes"] > 0 for g in d["gpus"])'
+    silent
+fi
 run 2 gpufilter --devices=measured
-stderr_is "gpufilter: --devices=measured is none of measure; did you mean 'measure'?"
+stderr_is "gpufilter: --devices=measured is none of measure, json; did you mean 'measure'?"

@@ -23,6 +23,16 @@ done
 run 0 gpufilter --compare=in.ppm - <in.ppm
 printf 'largest  0\nmean     0.0000\npsnr     inf dB\nssim     1.00000\nms-ssim  -\n' | same - stdout
 
+begin "--compare=FILE:json prints the same as JSON, with limits or without"
+run 0 gpufilter --compare="$goldens/rgb.ppm:json" "$goldens/00.ppm"
+silent
+stdout_has '^{"largest":172,"mean":15.2117[0-9]*,"psnr":20.401[0-9]*,"ssim":0.60426[0-9]*,"ms_ssim":null,"equal":false}$'
+run 1 gpufilter --compare="$goldens/rgb.ppm:json:min-ssim=0.9" "$goldens/00.ppm"
+stdout_has '^{"largest":172,'
+run 0 gpufilter --compare=in.ppm:max-largest=0:json in.ppm
+[ "$(cat stdout)" = '{"largest":0,"mean":0,"psnr":null,"ssim":1,"ms_ssim":null,"equal":true}' ] ||
+    problem "the JSON is $(cat stdout)"
+
 begin "--compare and --profile=compare turn a picture upright by its EXIF orientation"
 for orientation in 01 02 03 04 05 06 07 10; do # in octal
     # shellcheck disable=SC2059 # the octal digits are the format

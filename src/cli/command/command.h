@@ -40,7 +40,7 @@ enum gf_profile_form {
 };
 enum gf_help_form { GF_HELP_USE, GF_HELP_STUDY };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
-enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE };
+enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE, GF_DEVICES_JSON };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
 enum gf_info_form { GF_INFO_TABLE, GF_INFO_JSON, GF_INFO_STATISTICS };

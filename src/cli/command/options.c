@@ -58,7 +58,9 @@ static const struct gf_choice lists[] = {
 static const struct gf_choice extents[] = {
     {"small", GF_SELFTEST_SMALL}, {"full", GF_SELFTEST_FULL}, {0},
 };
-static const struct gf_choice device_forms[] = {{"measure", GF_DEVICES_MEASURE}, {0}};
+static const struct gf_choice device_forms[] = {
+    {"measure", GF_DEVICES_MEASURE}, {"json", GF_DEVICES_JSON}, {0},
+};
 static const struct gf_choice serve_forms[] = {{"stop", GF_SERVE_STOP}, {0}};
 static const struct gf_choice info_forms[] = {
     {"table", GF_INFO_TABLE}, {"json", GF_INFO_JSON}, {"statistics", GF_INFO_STATISTICS}, {0},
@@ -234,7 +236,7 @@ static const struct gf_option options[] = {
      .action = GF_ACTION_COMPARE, .offset = AT(likeness),
      .help = "compare this picture with the one whose name follows: largest and mean difference, PSNR, SSIM, "
              "MS-SSIM; -o draws the differences. A limit sets the exit status: max-largest, max-mean, min-psnr, "
-             "min-ssim, min-ms-ssim, as in a.png:min-ssim=0.98"},
+             "min-ssim, min-ms-ssim, as in a.png:min-ssim=0.98; a.png:json prints JSON"},
     {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(verbose),
      .help = "say which device ran and why, how long its start took, sizes, bands and time, and what libraries print"},
@@ -249,7 +251,7 @@ static const struct gf_option options[] = {
      .help = "list the filters with their parameters"},
     {.name = "devices", .type = GF_OPTION_CHOICE, .optional = true, .choices = device_forms,
      .implied = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(form),
-     .help = "list the GPUs of this machine, or say why there is none; measure: also their bandwidths"},
+     .help = "list the GPUs of this machine, or say why there is none; measure: also bandwidths"},
     {.name = "calibrate", .type = GF_OPTION_SWITCH, .action = GF_ACTION_CALIBRATE,
      .help = "measure the figures by which --device=auto decides, in 10 s"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/json.h"
 #include "cli/command/command.h"
 #include "gpufilter/filter.h"
 
@@ -14,6 +15,11 @@ void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
 /* Lists the devices. With `measure` also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
+
+/* Writes the same as JSON (devices_json.c); gf_devices_key_at() returns its keys, NULL past the
+ * last one. */
+enum gf_status gf_help_devices_json(FILE *file, struct gf_error *error) GF_CHECKED;
+const struct gf_key_help *gf_devices_key_at(int index);
 
 void gf_man_print(FILE *file);
 void gf_completion_print(FILE *file, enum gf_shell shell);

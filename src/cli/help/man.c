@@ -205,6 +205,14 @@ static void put_info(FILE *file)
     gf_man_keys(file, gf_levels_key_at);
 }
 
+static void put_devices(FILE *file)
+{
+    fputs(".SH DEVICES\n", file);
+    gf_man_prose(file,
+                 "*--devices=json* prints one object with these keys, which later versions keep:");
+    gf_man_keys(file, gf_devices_key_at);
+}
+
 static void put_server(FILE *file)
 {
     fputs(".SH SERVER\n", file);
@@ -338,6 +346,7 @@ void gf_man_print(FILE *file)
     put_outputs(file);
     put_archives(file);
     put_info(file);
+    put_devices(file);
     put_server(file);
     put_environment(file);
     put_profile(file);
