@@ -46,7 +46,7 @@ enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, coded_s,
                  samples_of(device_images->out.format));
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, coded_s, gf_now(), 0);
-    return status;
+    return status ? status : gf_time_check(error); /* kernels and coders are not interrupted */
 }
 
 /* Decodes the file, and takes memory for the result if the device encodes it. */

@@ -25,6 +25,7 @@ static struct {
     enum gf_status start, decode_status, encode_status; /* of a failure; GF_OK: none */
     bool declines, waits;                               /* waits: each group takes a while */
     uint64_t lent_bytes;                                /* 0: no limit */
+    unsigned encode_us;                                 /* that the encoder takes for a group */
     /* Counted by the fakes. */
     int open, decoded, encoded, largest_group, expected;
     int reduction; /* of the last picture */
@@ -168,6 +169,7 @@ enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
 {
     begin_group(&encoder->coder, count);
     drop_files(&encoder->coder);
+    usleep(fake.encode_us);
     if (fake.encode_status)
         return gf_fail(error, fake.encode_status, "fake: encoding fails");
     for (int i = 0; i < count; i++) {
@@ -287,6 +289,7 @@ static void reset_fake(void)
     fake.start = fake.decode_status = fake.encode_status = GF_OK;
     fake.declines = fake.waits = false;
     fake.lent_bytes = 0;
+    fake.encode_us = 0;
     fake.decoded = fake.encoded = fake.largest_group = fake.expected = 0;
 }
 
@@ -300,6 +303,7 @@ struct trial {
     bool png_palette;
     uint64_t memory_bytes, device_bytes;
     bool serial, in_memory;
+    double timeout_s;
     /* Results. */
     enum gf_status status;
     int warnings, runs;
@@ -344,6 +348,7 @@ static struct gf_options options_of(const struct trial *trial)
     options.subsampling = trial->subsampling;
     options.png_level = trial->png_level ? trial->png_level : options.png_level;
     options.png_palette = trial->png_palette;
+    options.timeout_s = trial->timeout_s;
     return options;
 }
 
@@ -513,6 +518,19 @@ static void test_reduced(void **state)
         assert_int_equal(fake.decoded, 0);
         assert_int_equal(trial.warnings, 0);
     }
+    reset_fake();
+}
+
+/* A picture that takes too long fails, also if the device's encoder is last. */
+static void test_timeout(void **state)
+{
+    struct trial trial = {.chain = "invert", .timeout_s = 1};
+    reset_fake();
+    fake.encode_us = 1200000;
+    run_trial(&trial);
+    assert_int_equal(trial.status, GF_ERROR_INPUT);
+    assert_non_null(strstr(trial.error.text, "in.jpg: takes longer than options.timeout_s=1"));
+    assert_int_equal(fake.encoded, 1);
     reset_fake();
 }
 
@@ -891,12 +909,19 @@ static int make_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_reduced),
-        cmocka_unit_test(test_several_outputs), cmocka_unit_test(test_one_end),
-        cmocka_unit_test(test_conversion),      cmocka_unit_test(test_gives_way),
-        cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_lent_memory),
-        cmocka_unit_test(test_groups),          cmocka_unit_test(test_in_memory),
-        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_png),
+        cmocka_unit_test(test_nothing_crosses),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_one_end),
+        cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_gives_way),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_lent_memory),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_png),
         cmocka_unit_test(test_png_gives_way),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
