@@ -76,17 +76,16 @@ size_t gf_socket_receive(int socket, void *message, size_t size, int *descriptor
     do
         got = recvmsg(socket, &header, flags | MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
-    if (got <= 0) {
-        if (!got)
-            errno = 0;
-        else if (errno == EWOULDBLOCK)
+    if (got < 0) {
+        if (errno == EWOULDBLOCK)
             errno = EAGAIN;
         return 0;
     }
-    if (take_descriptors(&header, descriptor, places) &&
+    /* An empty message counts as a hang-up, and may come with descriptors, too. */
+    if (take_descriptors(&header, descriptor, places) && got &&
         !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
         return (size_t)got;
     gf_close_descriptors(descriptor, places);
-    errno = EPROTO;
+    errno = got ? EPROTO : 0;
     return 0;
 }

@@ -13,8 +13,9 @@ bool gf_socket_send(int socket, const void *message, size_t size, const int *des
                     int flags);
 /* Receives a message of at most `size` bytes, and stores the descriptors that come with it; the
  * other of the `places` get -1. Returns the message's bytes; 0 with errno 0 where the other side
- * has hung up, with EAGAIN where MSG_DONTWAIT finds no message, with EPROTO where a message is too
- * large or has more descriptors than places, all of which are closed. */
+ * has hung up or sent an empty message, with EAGAIN where MSG_DONTWAIT finds no message, with
+ * EPROTO where a message is too large or has more descriptors than places, all of which are closed.
+ */
 size_t gf_socket_receive(int socket, void *message, size_t size, int *descriptor, int places,
                          int flags);
 /* Closes those that are not -1. All become -1. */
