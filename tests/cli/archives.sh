@@ -172,3 +172,13 @@ else
     [ $status -eq 143 ] || problem "the status is $status"
     exec 9>&-
 fi
+
+begin "a file whose name ends with a slash is a folder, also if the name is not UTF-8"
+mkdir odd
+odd=$(printf 'odd/\314x')
+head -c 1000 /dev/urandom >"$odd"
+LC_ALL=C tar --format=pax -cf odd.tar "$odd" in.ppm
+LC_ALL=C sed 's|path=odd/.x|path=odd/\xcc/|' odd.tar >slash.tar
+cmp -s odd.tar slash.tar && problem "tar wrote no pax header"
+run 0 gpufilter -q -i slash.tar -o rewritten.tar invert
+run 0 gpufilter -q -i rewritten.tar -o again.tar

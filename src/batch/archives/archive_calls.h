@@ -46,6 +46,7 @@
     CALL(archive_entry_symlink) \
     CALL(archive_entry_copy_symlink) \
     CALL(archive_entry_filetype) \
+    CALL(archive_entry_set_filetype) \
     CALL(archive_entry_size) \
     CALL(archive_entry_mtime) \
     CALL(archive_entry_mtime_nsec) \

@@ -218,6 +218,18 @@ void gf_archive_reader_close(struct gf_archive_reader *reader)
     free(reader);
 }
 
+/* Makes a file whose name ends with a slash the folder that it stands for. libarchive itself does
+ * so if the name is UTF-8. An archive that was written with such a file could not be read again. */
+static void make_folder(const struct gf_archive_member *member)
+{
+    const size_t length = strlen(member->name);
+    if (!length || member->name[length - 1] != '/' ||
+        gf_archive_calls.archive_entry_filetype(member->header) != AE_IFREG)
+        return;
+    gf_archive_calls.archive_entry_set_filetype(member->header, AE_IFDIR);
+    gf_archive_calls.archive_entry_set_size(member->header, 0);
+}
+
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error)
 {
@@ -244,6 +256,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
         const char *const why = gf_archive_calls.archive_error_string(reader->archive);
         member->fault = strdup(why ? why : "its header is damaged");
     }
+    make_folder(member);
     member->is_file = gf_archive_calls.archive_entry_filetype(member->header) == AE_IFREG &&
                       !gf_archive_calls.archive_entry_hardlink(member->header);
     const int64_t size = gf_archive_calls.archive_entry_size(member->header);
