@@ -11,11 +11,16 @@ FUZZ_SANITIZE ?= address,undefined
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_ONLY ?= $(FUZZ_NAMES)
 
+# What the targets are compiled and linked with. OSS-Fuzz has its own (tests/fuzz/oss-fuzz).
+FUZZ_WITH := $(addprefix $(comma),$(FUZZ_SANITIZE))
+FUZZ_CFLAGS ?= -fsanitize=fuzzer-no-link$(FUZZ_WITH)
+FUZZ_ENGINE ?= -fsanitize=fuzzer$(FUZZ_WITH)
+FUZZ_LD ?= $(FUZZ_CC)
+
 FUZZ := $(BUILD)/fuzz$(if $(FUZZ_SANITIZE),,-plain)
 FUZZ_COMPILE = $(FUZZ_CC) $(filter-out -DGF_WITH_CUDA -DGF_WITH_LABS,$(GF_CPPFLAGS)) -Itests/fuzz -std=c17 -Wall -Wextra \
   -O2 -gline-tables-only -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread \
-  -fsanitize=fuzzer-no-link$(FUZZ_WITH) -fno-sanitize-recover=all -MMD -MP
-FUZZ_WITH := $(addprefix $(comma),$(FUZZ_SANITIZE))
+  $(FUZZ_CFLAGS) -fno-sanitize-recover=all -MMD -MP
 FUZZ_LAB_CU := $(patsubst %,cuda/study/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/study/labs/labs.def))
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(LIB_SRC) $(PROGRAM_SRC)) $(FUZZ_LAB_CU:%.cu=$(FUZZ)/%.o)
 FUZZ_LIBS = $(PKG_LIBS) -lm -pthread
@@ -38,10 +43,11 @@ $(FUZZ)/cuda/study/labs/%.o: cuda/study/labs/%.cu $(BUILD)/configured
 	$(call say,CC,$@)$(FUZZ_COMPILE) -x c -c -o $@ $<
 
 $(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ)/libfuzzed.a
-	$(call say,LD,$@)$(FUZZ_CC) -fsanitize=fuzzer$(FUZZ_WITH) -o $@ $^ $(FUZZ_LIBS)
+	$(call say,LD,$@)$(FUZZ_LD) $(FUZZ_ENGINE) -o $@ $^ $(FUZZ_LIBS)
 
-$(FUZZ)/seeds: $(FUZZ)/tests/fuzz/seeds.o $(FUZZ)/tests/fuzz/seed_files.o $(FUZZ)/tests/fuzz/seed_formats.o $(FUZZ)/libfuzzed.a
-	$(call say,LD,$@)$(FUZZ_CC) -fsanitize=$(or $(FUZZ_SANITIZE),fuzzer-no-link) -o $@ $^ $(FUZZ_LIBS)
+$(FUZZ)/seeds: $(FUZZ)/tests/fuzz/seeds.o $(FUZZ)/tests/fuzz/seed_files.o $(FUZZ)/tests/fuzz/seed_formats.o \
+  $(FUZZ)/tests/fuzz/seed_profiles.o $(FUZZ)/libfuzzed.a
+	$(call say,LD,$@)$(FUZZ_LD) $(FUZZ_CFLAGS) -o $@ $^ $(FUZZ_LIBS)
 
 # On a machine with a GPU.
 FUZZ_JPEGS ?= 1000000

@@ -20,7 +20,20 @@ static void draw(void)
             pixels[y][x] = (uint8_t)(x * 17 + y * 29 + (x * y % 5) * 40);
 }
 
-/* A file for the pipeline: options, a chain, a zero byte, the file. */
+/* A byte, a text and a file. */
+static void put_behind(const char *target, unsigned how, const char *chain, size_t chain_size,
+                       const void *data, size_t size)
+{
+    char *const seed = malloc(1 + chain_size + size);
+    seed[0] = (char)how;
+    memcpy(seed + 1, chain, chain_size);
+    memcpy(seed + 1 + chain_size, data, size);
+    put_seed(target, seed, 1 + chain_size + size);
+    free(seed);
+}
+
+/* A file for the pipeline: options, a chain, a zero byte, the file; for several outputs there are
+ * two chains, and for files the rest of a filter. */
 static void put_for_pipeline(const void *data, size_t size)
 {
     static const char *const chains[] = {"",
@@ -35,15 +48,15 @@ static void put_for_pipeline(const void *data, size_t size)
                                          "flatten=orange",
                                          "bilateral",
                                          "unsharp,gamma=2,grayscale"};
+    enum { CHAINS = sizeof chains / sizeof *chains };
     static unsigned turn;
-    const char *const chain = chains[turn++ % (sizeof chains / sizeof *chains)];
-    const size_t before = strlen(chain) + 2;
-    char *const seed = malloc(before + size);
-    seed[0] = (char)(turn * 37);
-    memcpy(seed + 1, chain, before - 1);
-    memcpy(seed + before, data, size);
-    put_seed("pipeline", seed, before + size);
-    free(seed);
+    char text[200];
+    const char *const chain = chains[turn++ % CHAINS];
+    put_behind("pipeline", turn * 37, chain, strlen(chain) + 1, data, size);
+    const int length =
+        snprintf(text, sizeof text, "%s%c%s%c", chain, 0, chains[turn * 5 % CHAINS], 0);
+    put_behind("several", turn * 37, text, (size_t)length, data, size);
+    put_behind("files", turn % 3, ":x=1:scale=0.5", sizeof ":x=1:scale=0.5", data, size);
 }
 
 /* ---- PNG ---- */

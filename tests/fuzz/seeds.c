@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "batch/devices/figures.h"
 #include "gpufilter/filter.h"
 #include "study/labs/lab.h"
 #include "server/protocol.h"
@@ -118,6 +119,9 @@ static void put_names(void)
     PUT("cube", "# a comment\nTITLE \"x\"\nDOMAIN_MIN 0 0 0\nDOMAIN_MAX 1 2 1\r\nLUT_3D_SIZE 2\n"
                 "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
     PUT("cube", "LUT_1D_SIZE 3\nLUT_1D_INPUT_RANGE 0.0 1.0\n0 0 0\n.5 0.4 1e-1\n\n1 1 1\n");
+    PUT("files", "\3:size=9\0\0\1\0\0\0\1\0\20");
+    PUT("files", "\4:size=9\0two\nlines\n");
+    PUT("files", "\5\0LUT_1D_SIZE 2\n0 0 0\n1 .5 1\n");
     PUT("list", "\0a.png\nb.jpg\r\n\n.\nno such file\n");
     PUT("list", "\1a.png\0b\nc.jpg\0");
     PUT("log", "\0a.png\0in.png: corrupt \"header\"\\\0");
@@ -236,6 +240,40 @@ static void put_server(void)
     put_seed("server", seed, 201);
 }
 
+/* The steps of clients: that of one that works, and of two of which one hangs up. */
+static void put_talks(void)
+{
+    PUT("server_talk", "\0\40\1\0\0\340\3invert\0\0\0\2\0\1\0\340\2\0\0\0");
+    PUT("server_talk", "\1\40\1\0\0\41\1\0\0\140\3blur=2\0\0\0\2\0\1\61\3lut=a\0\1\0\3\0\1\2"
+                       "\34\340\2\0\0\200\343\2\0\0\11");
+}
+
+/* Members: a type, a name, a target, and changes of the header. */
+static void put_archives(void)
+{
+    PUT("archive", "\43\0a.pgm\0\0\0\0\6b.ppm\0a.pgm\0\0\0\7d/c.pgm\0../a.pgm\0\0\0\11d\0\0\0\0");
+    PUT("archive",
+        "\41\0../a.pgm\0\0\0\0\0/b.pgm\0\0\0\0\0d/../../c.pgm\0\0\0\0\6e.pgm\0/etc/passwd\0\0\0");
+    PUT("archive",
+        "\47\10../long.pgm\0\0\0\0\0x\0\0\0\0\13gnu.pgm\0\0\0\0\0y\0\0\0\0\200t.txt\0\0\5hello\0");
+    PUT("archive", "\42\10n.pgm\0\0\0\0\0x\0\0\0\0\70"
+                   "3,4\0\0\0\0\0z.pgm\0\0\0\0\15s.pgm\0\0\0\0");
+}
+
+/* Files of figures, behind a byte that says which lines are added. */
+static void put_figures(void)
+{
+    struct gf_figure_info info;
+    char text[100];
+    for (int i = 0; i < gf_figure_count(); i += 5) {
+        info = gf_figure_info(i);
+        const int length =
+            snprintf(text, sizeof text, "%c%s %g\n", i % 2 ? 7 : 3, info.name, info.declared);
+        put_seed("figures", text, (size_t)length);
+    }
+    PUT("figures", "\0gpufilter figures 2\na machine\ncheck 0123456789abcdef\n");
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -249,9 +287,13 @@ int main(int argc, char **argv)
     put_streams();
     put_metadata();
     put_server();
+    put_talks();
+    put_archives();
+    put_figures();
     put_png_seeds();
     put_jpeg_seeds();
     put_pnm_seeds();
     put_format_seeds();
+    put_profile_seeds();
     return 0;
 }

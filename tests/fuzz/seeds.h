@@ -12,5 +12,6 @@ void put_png_seeds(void);
 void put_jpeg_seeds(void);
 void put_pnm_seeds(void);
 void put_format_seeds(void); /* those that need a library */
+void put_profile_seeds(void);
 
 #endif
