@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/exit_status.h"
 #include "base/fail.h"
+#include "batch/archives/archive_file.h"
 #include "batch/names/archive_name.h"
 #include "batch/names/inputs.h"
 #include "cli/actions.h"
@@ -19,10 +20,11 @@
 
 enum { SLOTS = 256 };
 
-/* What is printed of a file. */
+/* What is printed of an input. */
 struct result {
-    char *text; /* from malloc(); NULL: nothing */
-    size_t size;
+    char *text;                   /* from malloc(); NULL: nothing */
+    size_t size, files, failures; /* an archive has several files */
+    bool told;                    /* its failures have been printed */
     enum gf_status status;
     struct gf_error error;
 };
@@ -54,17 +56,25 @@ static enum gf_status read_header(const struct run *run, const char *name, struc
     return status;
 }
 
-static enum gf_status read_file(struct run *run, const char *name, struct gf_facts *facts,
-                                struct gf_levels *levels, struct gf_error *error)
+static enum gf_status open_input(const struct run *run, const struct gf_input_name *item,
+                                 struct gf_input **input, struct gf_error *error)
+{
+    if (item->data)
+        return gf_input_open_memory(item->data, item->size, item->path, input, error);
+    const enum gf_status status = strcmp(item->path, "-") ? GF_OK : gf_check_stdin(error);
+    return status ? status : gf_input_open(item->path, run->pipeline != NULL, input, error);
+}
+
+static enum gf_status read_file(struct run *run, const struct gf_input_name *item,
+                                struct gf_facts *facts, struct gf_levels *levels,
+                                struct gf_error *error)
 {
     struct gf_input *input = NULL;
-    enum gf_status status = strcmp(name, "-") ? GF_OK : gf_check_stdin(error);
-    if (!status)
-        status = gf_input_open(name, run->pipeline != NULL, &input, error);
+    enum gf_status status = open_input(run, item, &input, error);
     if (!status && !run->pipeline)
         gf_input_set_headers_only(input);
     if (!status)
-        status = read_header(run, name, input, facts, error);
+        status = read_header(run, item->path, input, facts, error);
     if (!status && run->pipeline)
         status = gf_input_rewind(input, error);
     if (!status && run->pipeline)
@@ -74,6 +84,7 @@ static enum gf_status read_file(struct run *run, const char *name, struct gf_fac
     return status;
 }
 
+/* Writes a line of JSON: what is known, or the failure. */
 static void put_json(const struct run *run, const char *name, const struct gf_facts *facts,
                      const struct gf_levels *levels, const char *failure, FILE *file)
 {
@@ -91,14 +102,14 @@ static void put_json(const struct run *run, const char *name, const struct gf_fa
 }
 
 /* Writes what is known of a file. A failure is a line of the JSON, too. */
-static enum gf_status describe(struct run *run, const char *name, FILE *file,
+static enum gf_status describe(struct run *run, const struct gf_input_name *item, FILE *file,
                                struct gf_error *error)
 {
     struct gf_facts facts = {.text = {NULL}};
     struct gf_levels levels = {.histogram = {.count = NULL}};
-    const enum gf_status status = read_file(run, name, &facts, &levels, error);
+    const enum gf_status status = read_file(run, item, &facts, &levels, error);
     if (run->json) {
-        put_json(run, name, &facts, &levels, status ? error->text : NULL, file);
+        put_json(run, item->path, &facts, &levels, status ? error->text : NULL, file);
     } else if (!status && !run->single && !run->pipeline) {
         gf_facts_row(&facts, file);
     } else if (!status) {
@@ -111,18 +122,84 @@ static enum gf_status describe(struct run *run, const char *name, FILE *file,
     return status;
 }
 
-static bool examine(void *context, int thread, int item)
+/* Counts a file, and its failure. */
+static void count(struct result *result, enum gf_status status, const struct gf_error *error)
+{
+    result->files++;
+    result->failures += status != GF_OK;
+    if (gf_graver_status(result->status, status) != result->status)
+        result->status = gf_fail(&result->error, status, "%s", error->text);
+}
+
+/* Describes a member of an archive, which is in memory as a whole. */
+static enum gf_status describe_member(struct run *run, const char *archive,
+                                      const struct gf_archive_member *member,
+                                      struct gf_archive_reader *reader, FILE *file,
+                                      struct result *result, struct gf_error *error)
+{
+    struct gf_input_name item = {.size = (size_t)member->size};
+    struct gf_error why = {0};
+    void *const data = malloc(item.size ? item.size : 1);
+    item.data = data;
+    enum gf_status status =
+        data && asprintf(&item.path, "%s/%s", gf_archive_path(archive), member->name) >= 0
+            ? gf_archive_read(reader, data, item.size, error)
+            : gf_fail_memory(error);
+    if (!status) {
+        const enum gf_status failure = describe(run, &item, file, &why);
+        if (failure && !run->json)
+            gf_message_print("", why.text);
+        count(result, failure, &why);
+    }
+    free(item.path);
+    free(data);
+    return status;
+}
+
+/* Describes the members of an archive whose names are names of pictures. */
+static enum gf_status describe_archive(struct run *run, const char *archive, FILE *file,
+                                       struct result *result, struct gf_error *error)
+{
+    struct gf_archive_reader *reader = NULL;
+    bool found = true, more;
+    enum gf_status status = gf_archive_reader_open(archive, &reader, error);
+    while (!status && found) {
+        struct gf_archive_member member;
+        status = gf_archive_next(reader, &member, &found, error);
+        if (status || !found)
+            break;
+        if (member.is_file && gf_file_format_named(member.name) != GF_FILE_AUTO)
+            status = describe_member(run, archive, &member, reader, file, result, error);
+        gf_archive_member_free(&member);
+    }
+    if (!status)
+        status = gf_archive_end(reader, &more, error);
+    if (reader)
+        gf_archive_reader_close(reader);
+    if (status && run->json)
+        put_json(run, archive, NULL, NULL, error->text, file);
+    if (status && !run->json)
+        gf_message_print("", error->text);
+    return status;
+}
+
+static bool examine(void *context, int thread, int index)
 {
     struct run *const run = context;
-    struct result *const result = &run->result[item % SLOTS];
-    const size_t index = run->first + (size_t)item * run->step;
+    struct result *const result = &run->result[index % SLOTS];
+    const struct gf_input_name *const item =
+        &run->inputs.item[run->first + (size_t)index * run->step];
+    struct gf_error error = {0};
     (void)thread;
-    *result = (struct result){.text = NULL};
+    *result = (struct result){.told = gf_archive_named(item->path)};
     FILE *const file = open_memstream(&result->text, &result->size);
-    result->status = file ? describe(run, run->inputs.item[index].path, file, &result->error)
-                          : gf_fail_memory(&result->error);
+    enum gf_status status = !file          ? gf_fail_memory(&error)
+                            : result->told ? describe_archive(run, item->path, file, result, &error)
+                                           : describe(run, item, file, &error);
     if (file && fclose(file))
-        result->status = gf_fail_memory(&result->error);
+        status = gf_fail_memory(&error);
+    if (status || !result->told)
+        count(result, status, &error);
     return true;
 }
 
@@ -131,7 +208,7 @@ static void print(const struct run *run, struct result *result)
 {
     if (result->text)
         fwrite(result->text, 1, result->size, stdout);
-    if (result->status && !run->single && !run->json)
+    if (result->status && !run->single && !run->json && !result->told)
         gf_message_print("", result->error.text);
     free(result->text);
     result->text = NULL;
@@ -145,7 +222,7 @@ static enum gf_status examine_all(struct run *run, struct gf_error *error)
     const int threads = run->pipeline ? 1 : asked ? asked : gf_cpu_count();
     struct gf_ordered_work *work;
     enum gf_status worst = gf_ordered_work_open(threads, SLOTS, examine, run, &work, error);
-    size_t submitted = 0, failures = 0;
+    size_t submitted = 0, failures = 0, files = 0;
     bool failed;
     if (worst)
         return worst;
@@ -157,14 +234,15 @@ static enum gf_status examine_all(struct run *run, struct gf_error *error)
         }
         (void)gf_ordered_work_take(work, true, &failed);
         struct result *const result = &run->result[taken % SLOTS];
-        failures += result->status != GF_OK;
+        files += result->files;
+        failures += result->failures;
         if (gf_graver_status(worst, result->status) != worst)
             worst = gf_fail(error, result->status, "%s", result->error.text);
         print(run, result);
     }
     gf_ordered_work_close(work);
     return failures && !run->single
-               ? gf_fail(error, worst, "%zu of %zu files could not be read", failures, run->count)
+               ? gf_fail(error, worst, "%zu of %zu files could not be read", failures, files)
                : worst;
 }
 
@@ -180,8 +258,8 @@ static enum gf_status expand(struct run *run, struct gf_error *error)
     run->step = command->shards ? (size_t)command->shards : 1;
     for (size_t i = run->first; !status && i < run->inputs.count; i += run->step)
         run->count++;
-    run->single =
-        run->inputs.count == 1 && command->inputs == 1 && !gf_inputs_is_group(command->input[0]);
+    run->single = run->inputs.count == 1 && command->inputs == 1 &&
+                  !gf_inputs_is_group(command->input[0]) && !gf_archive_named(command->input[0]);
     return status;
 }
 

@@ -77,6 +77,28 @@ stderr_is "gpufilter: folder/no.png: not a picture of a known format"
 run 75 gpufilter --info=json -i nothing.png
 stderr_is "gpufilter: nothing.png: No such file or directory"
 
+begin "the members of an archive are told as files are"
+mkdir packed
+cp camera.jpg in.png packed
+printf 'hello' >packed/no.png
+echo text >packed/notes.txt
+if gpufilter --version | grep -q '^archives: tar'; then
+    (cd packed && tar cf ../packed.tar camera.jpg in.png no.png notes.txt)
+    run 4 gpufilter --info=json -i in.ppm -i packed.tar
+    stderr_is "gpufilter: 1 of 4 files could not be read"
+    [ "$(cut -d '"' -f 4 stdout | tr '\n' ' ')" = "in.ppm packed.tar/camera.jpg packed.tar/in.png packed.tar/no.png " ] ||
+        problem "the files are: $(cut -d '"' -f 4 stdout)"
+    stdout_has '^{"file":"packed.tar/camera.jpg","format":"JPEG","bytes":[0-9]*,.*"camera":"Canon EOS R5"'
+    stdout_has '^{"file":"packed.tar/no.png","error":"packed.tar/no.png: not a picture of a known format"}$'
+    gzip -c packed.tar | run 4 gpufilter --info -i tar:-
+    stdout_has '^JPEG .* exif gps  *-/camera.jpg$'
+    [ "$(wc -l <stderr)" -eq 2 ] || problem "stderr: $(cat stderr)"
+    head -c 1000 packed.tar >cut.tar
+    run 4 gpufilter --info=json -i cut.tar
+    stdout_has '^{"file":"cut.tar","error":"cut.tar: '
+    run 75 gpufilter --info -i no.tar
+fi
+
 begin "--info reads headers only: pixels that are missing do not matter, statistics decode them"
 head -c $(($(wc -c <in.png) - 100)) in.png >cut.png
 run 0 gpufilter --info -i cut.png

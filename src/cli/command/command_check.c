@@ -170,11 +170,6 @@ static enum gf_status check_info(const struct gf_command *command, struct gf_err
         return gf_fail(error, GF_ERROR_USAGE,
                        "--info: '%.80s' is no file, and only --info=statistics takes a chain",
                        command->chain ? command->chain : command->chain_file);
-    for (int i = 0; i < command->inputs; i++) {
-        if (gf_archive_named(command->input[i]))
-            return gf_fail(error, GF_ERROR_USAGE, "--info reads no archives: '%.80s'",
-                           command->input[i]);
-    }
     return GF_OK;
 }
 
