@@ -131,54 +131,33 @@ static void count(struct result *result, enum gf_status status, const struct gf_
         result->status = gf_fail(&result->error, status, "%s", error->text);
 }
 
-/* Describes a member of an archive, which is in memory as a whole. */
-static enum gf_status describe_member(struct run *run, const char *archive,
-                                      const struct gf_archive_member *member,
-                                      struct gf_archive_reader *reader, FILE *file,
-                                      struct result *result, struct gf_error *error)
+/* The archive that is described. */
+struct archive {
+    struct run *run;
+    FILE *file;
+    struct result *result;
+};
+
+static void describe_member(void *context, const char *name, const void *data, size_t size)
 {
-    struct gf_input_name item = {.size = (size_t)member->size};
-    struct gf_error why = {0};
-    void *const data = malloc(item.size ? item.size : 1);
-    item.data = data;
-    enum gf_status status =
-        data && asprintf(&item.path, "%s/%s", gf_archive_path(archive), member->name) >= 0
-            ? gf_archive_read(reader, data, item.size, error)
-            : gf_fail_memory(error);
-    if (!status) {
-        const enum gf_status failure = describe(run, &item, file, &why);
-        if (failure && !run->json)
-            gf_message_print("", why.text);
-        count(result, failure, &why);
-    }
-    free(item.path);
-    free(data);
-    return status;
+    const struct archive *const archive = context;
+    const struct gf_input_name item = {.path = (char *)name, .data = data, .size = size};
+    struct gf_error error = {0};
+    const enum gf_status status = describe(archive->run, &item, archive->file, &error);
+    if (status && !archive->run->json)
+        gf_message_print("", error.text);
+    count(archive->result, status, &error);
 }
 
-/* Describes the members of an archive whose names are names of pictures. */
-static enum gf_status describe_archive(struct run *run, const char *archive, FILE *file,
+/* Describes the members of an archive, each of which is in memory as a whole. */
+static enum gf_status describe_archive(struct run *run, const char *name, FILE *file,
                                        struct result *result, struct gf_error *error)
 {
-    struct gf_archive_reader *reader = NULL;
-    bool found = true, more;
-    enum gf_status status = gf_archive_reader_open(archive, &reader, error);
-    while (!status && found) {
-        struct gf_archive_member member;
-        status = gf_archive_next(reader, &member, &found, error);
-        if (status || !found)
-            break;
-        if (member.is_file && gf_file_format_named(member.name) != GF_FILE_AUTO)
-            status = describe_member(run, archive, &member, reader, file, result, error);
-        gf_archive_member_free(&member);
-    }
-    if (!status)
-        status = gf_archive_end(reader, &more, error);
-    if (reader)
-        gf_archive_reader_close(reader);
+    struct archive archive = {run, file, result};
+    const enum gf_status status = gf_archive_each(name, describe_member, &archive, error);
     if (status && run->json)
-        put_json(run, archive, NULL, NULL, error->text, file);
-    if (status && !run->json)
+        put_json(run, name, NULL, NULL, error->text, file);
+    else if (status)
         gf_message_print("", error->text);
     return status;
 }

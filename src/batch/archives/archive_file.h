@@ -78,6 +78,14 @@ enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, i
 enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
                               struct gf_error *error) GF_CHECKED;
 
+/* Takes a picture of an archive: its name after the archive's and a slash, and its bytes, which
+ * stay until the function returns. */
+typedef void gf_archive_taker(void *context, const char *name, const void *data, size_t size);
+/* Calls taker() for each member whose name is the name of a picture (archive_each.c). Fails as
+ * gf_archive_end() does; the members before a damage have been taken. */
+enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, void *context,
+                               struct gf_error *error) GF_CHECKED;
+
 struct gf_archive_writer; /* opaque */
 /* Opens an archive for writing. A file becomes visible at gf_archive_commit(); standard output gets
  * each member at once. Writing returns GF_ERROR_UNFIT if the archive, before it is packed, exceeds
