@@ -29,6 +29,6 @@ result "a variant of the study is unknown" "$(for chain in blur=variant=naive eq
     answers 2 "[a-z]*: variant=[a-z]* is none of " -i $picture -o "$folder/none.png" "$chain"
 done)"
 result "help, manual and completion name none of it" "$(for text in --help --man --completion=bash --completion=zsh --completion=fish; do
-    "$program" $text | grep -nE -e '( --|B\\-\\-|-l )(lab|explain|report)\b|profile=compare|compare:json|naive' | sed "s/^/$text: /"
+    "$program" $text | grep -nE -e '( --|B\\-\\-|-l )(lab|explain)\b|profile=compare|compare:json|naive' | sed "s/^/$text: /"
 done)"
 plan

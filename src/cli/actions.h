@@ -13,6 +13,9 @@ enum gf_status gf_act_calibrate(const struct gf_command *command,
 enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Does the action --compare (likeness.c). */
 enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* Does the action --report=json:FILE (account.c), if that form of --report was asked for. */
+bool gf_account_asked(const struct gf_command *command);
+enum gf_status gf_act_account(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Does the action --info (info.c). */
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 

@@ -33,7 +33,6 @@ struct run {
     const struct gf_command *command;
     struct gf_options options; /* those for headers: no warnings, no threads */
     struct gf_inputs inputs;
-    size_t first, step, count; /* the part of the inputs that --shard names */
     bool json, single;
     struct gf_pipeline *pipeline; /* counts levels; NULL: only headers are read */
     struct result result[SLOTS];
@@ -166,8 +165,7 @@ static bool examine(void *context, int thread, int index)
 {
     struct run *const run = context;
     struct result *const result = &run->result[index % SLOTS];
-    const struct gf_input_name *const item =
-        &run->inputs.item[run->first + (size_t)index * run->step];
+    const struct gf_input_name *const item = &run->inputs.item[index];
     struct gf_error error = {0};
     (void)thread;
     *result = (struct result){.told = gf_archive_named(item->path)};
@@ -205,8 +203,8 @@ static enum gf_status examine_all(struct run *run, struct gf_error *error)
     bool failed;
     if (worst)
         return worst;
-    for (size_t taken = 0; taken < run->count; taken++) {
-        while (submitted < run->count && submitted < taken + SLOTS &&
+    for (size_t taken = 0; taken < run->inputs.count; taken++) {
+        while (submitted < run->inputs.count && submitted < taken + SLOTS &&
                !(run->pipeline && submitted > taken)) {
             gf_ordered_work_submit(work);
             submitted++;
@@ -231,13 +229,11 @@ static enum gf_status expand(struct run *run, struct gf_error *error)
     const struct gf_inputs_request request = {.argument = command->input,
                                               .count = command->inputs,
                                               .recursive = command->recursive,
-                                              .nul_separated = command->nul_separated};
+                                              .nul_separated = command->nul_separated,
+                                              .shard = command->shard,
+                                              .shards = command->shards};
     const enum gf_status status = gf_inputs_expand(&request, &run->inputs, error);
-    run->first = command->shards ? (size_t)command->shard - 1 : 0;
-    run->step = command->shards ? (size_t)command->shards : 1;
-    for (size_t i = run->first; !status && i < run->inputs.count; i += run->step)
-        run->count++;
-    run->single = run->inputs.count == 1 && command->inputs == 1 &&
+    run->single = gf_inputs_total(&run->inputs) == 1 && command->inputs == 1 &&
                   !gf_inputs_is_group(command->input[0]) && !gf_archive_named(command->input[0]);
     return status;
 }

@@ -132,9 +132,11 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     switch (command->action) {
     case GF_ACTION_FILTER:
         return filter(command, error);
+    case GF_ACTION_REPORT:
+        return gf_account_asked(command) ? gf_act_account(command, error)
+                                         : gf_act_study(command, error);
     case GF_ACTION_EXPLAIN:
     case GF_ACTION_LAB:
-    case GF_ACTION_REPORT:
         return gf_act_study(command, error);
     case GF_ACTION_HELP:
         if (command->help == GF_HELP_STUDY)

@@ -112,7 +112,7 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
     if (!command->inputs)
         return gf_fail(
             error, GF_ERROR_USAGE,
-            "--report: what it reads is missing: saved profiles, comparisons, labs, logs");
+            "--report: what it reads is missing: saved profiles, comparisons, labs, logs, records");
     for (int i = 0; i < command->inputs; i++) {
         if (!strcmp(command->page, command->input[i]) && strcmp(command->page, "-"))
             return gf_fail(error, GF_ERROR_USAGE,

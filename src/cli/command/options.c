@@ -176,7 +176,7 @@ static const struct gf_option options[] = {
     {.name = "dry-run", .letter = 'n', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(dry_run),
      .help = "print what would be done"},
     {.name = "shard", .argument = "K/N", .type = GF_OPTION_SHARD,
-     .help = "only the K-th of N parts of the inputs; K counts from 1"},
+     .help = "only the K-th of N parts of the inputs"},
     {.name = "progress", .type = GF_OPTION_CHOICE, .choices = progresses, .offset = AT(progress),
      .help = "form of the progress; auto is a bar on a terminal, else lines"},
 
@@ -226,9 +226,9 @@ static const struct gf_option options[] = {
      .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},)
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
-    GF_STUDY({.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT,
-     .offset = AT(page),
-     .help = "write a page of saved JSON and logs, whose names follow; with the counts of ncu --csv it has a roofline"},)
+    {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT, .offset = AT(page),
+     .help = "json:FILE adds up logs and records"
+             GF_STUDY("; else a page of saved JSON, logs and the counts of ncu --csv")},
     {.name = "info", .type = GF_OPTION_CHOICE, .optional = true, .choices = info_forms,
      .implied = GF_INFO_TABLE, .action = GF_ACTION_INFO, .offset = AT(form),
      .help = "say what the inputs are: size, colours, GPS; statistics: count each channel's levels"},

@@ -4,6 +4,7 @@
 
 #include "base/exit_status.h"
 #include "batch/archives/archive_record.h"
+#include "batch/log/account.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/output_template.h"
 #include "cli/help/help.h"
@@ -188,6 +189,18 @@ static void put_archives(FILE *file)
     gf_man_keys(file, gf_archive_record_key_at);
 }
 
+static void put_account(FILE *file)
+{
+    fputs(".SH ACCOUNTS\n", file);
+    gf_man_prose(
+        file, "*--report=json:*_file_ reads the logs and the records of archives that are named, "
+              "and all records of a folder that is named. Of several lines and records about an "
+              "output the one that was finished last counts. A list, @_LIST_, names the inputs of "
+              "the run. The status is 75 if one of them is missing, 4 if an input failed, "
+              "else 0. The object has these keys, which later versions keep:");
+    gf_man_keys(file, gf_account_key_at);
+}
+
 static void put_info(FILE *file)
 {
     fputs(".SH INFO\n", file);
@@ -345,6 +358,7 @@ void gf_man_print(FILE *file)
     put_batches(file);
     put_outputs(file);
     put_archives(file);
+    put_account(file);
     put_info(file);
     put_devices(file);
     put_server(file);

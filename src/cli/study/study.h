@@ -36,9 +36,11 @@ static inline enum gf_status gf_study_check(const char *argument, struct gf_erro
 {
     static const char *const options[] = {"--lab", "--explain", "--report", "--profile=compare",
                                           "--help=study"};
+    static const char account[] = "--report=json:"; /* needs no study */
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const size_t length = strlen(options[i]);
-        if (!strncmp(argument, options[i], length) && strchr("=:", argument[length]))
+        if (!strncmp(argument, options[i], length) && strchr("=:", argument[length]) &&
+            strncmp(argument, account, sizeof account - 1))
             return gf_fail(error, GF_ERROR_UNAVAILABLE,
                            "%s: this program was built without labs, variants of kernels and their "
                            "reports (STUDY=0)",

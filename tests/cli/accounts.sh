@@ -1,0 +1,58 @@
+# shellcheck shell=sh
+# Logs and records of all parts of a run as one account.
+mkdir in
+for each in 1 2 3 4 5 6; do
+    cp in.ppm in/$each.ppm
+done
+printf 'in/%s.ppm\n' 1 2 3 4 5 6 >list.txt
+echo nothing >in/5.ppm
+
+begin "two parts are one account; what is missing is named"
+for part in 1 2; do
+    "$GPUFILTER" -q -i @list.txt -o out/ --shard=$part/3 --log=$part.log invert 2>/dev/null
+done
+run 75 gpufilter --report=json:account.json 1.log 2.log @list.txt
+stderr_like '3 outputs done, 1 failed, 2 inputs missing, 0 records damaged'
+for each in '"outputs": 4,' '"done": 3,' '"failed": 1,' '{"input": "in/5.ppm", "output": "out/5.ppm", "message": "in/5.ppm: not a picture' '"in/3.ppm",' '"in/6.ppm"'; do
+    grep -qF "$each" account.json || problem "no $each in $(cat account.json)"
+done
+run 4 gpufilter --report=json:- 1.log 2.log
+stdout_has '"missing": \['
+
+begin "the last line about an output counts, in whichever log it is"
+cp in.ppm in/5.ppm
+run 0 gpufilter -q -i @list.txt -o out/ --shard=3/3 --log=3.log invert
+run 0 gpufilter -q -i @list.txt -o out/ --shard=2/3 --resume=4.log invert
+for order in "1.log 2.log 3.log 4.log" "4.log 3.log 2.log 1.log"; do
+    # shellcheck disable=SC2086 # the names of logs
+    run 0 gpufilter --report=json:account.json @list.txt $order
+    stderr_like '6 outputs done, 0 failed, 0 inputs missing, 0 records damaged'
+done
+run 75 gpufilter --report=json:account.json 1.log none.log
+stderr_like 'none.log: No such file or directory'
+(cat 1.log && printf '{"index":9,"input":"in/9.ppm","outp') >torn.log
+run 0 gpufilter --report=json:account.json torn.log
+stderr_like '2 outputs done, 0 failed'
+
+begin "records of archives, by name or by their folder"
+if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
+    skip "there is no tar, or no libarchive in this build"
+else
+    mkdir shards
+    for each in 1 2 3; do
+        tar cf shards/$each.tar in/$each.ppm
+    done
+    echo nothing >in/bad.png
+    tar cf shards/4.tar in/4.ppm in/bad.png
+    printf 'shards/%s.tar\t%s\n' 1 7 2 8 3 9 4 10 5 11 >shards.txt
+    run 75 gpufilter -q -i @shards.txt -o 'ready/{stem}.tar' invert
+    cp ready/1.tar.json saved
+    run 75 gpufilter --report=json:account.json ready @shards.txt
+    stderr_like '3 outputs done, 1 failed, 1 inputs missing, 0 records damaged'
+    grep -qF '"message": "1 of 2 pictures failed: shards/4.tar/in/bad.png: not a picture' account.json || problem "$(cat account.json)"
+    grep -qF '"shards/5.tar"' account.json || problem "$(cat account.json)"
+    head -c 100 saved >ready/1.tar.json
+    run 75 gpufilter --report=json:account.json ready @shards.txt
+    stderr_like '2 outputs done, 1 failed, 2 inputs missing, 1 records damaged'
+    grep -qF '"ready/1.tar.json"' account.json || problem "$(cat account.json)"
+fi
