@@ -9,33 +9,9 @@
 #include "codec/left_out.h"
 
 static const struct gf_key_help keys[GF_FACTS] = {
-    [GF_FACT_FILE] = {"file", "the name of the file"},
-    [GF_FACT_FORMAT] = {"format", "the file's format, known by its content"},
-    [GF_FACT_BYTES] = {"bytes", "the size of the file; null for a pipe"},
-    [GF_FACT_PAGES] = {"pages", "pages or frames; null where the header does not count them"},
-    [GF_FACT_WIDTH] = {"width", "columns, before the orientation is applied"},
-    [GF_FACT_HEIGHT] = {"height", "rows"},
-    [GF_FACT_CHANNELS] = {"channels", "channels with alpha; those of a palette's colours"},
-    [GF_FACT_BITS] = {"bits", "bits of a sample in the file"},
-    [GF_FACT_SAMPLES] = {"samples", "integer or float"},
-    [GF_FACT_MODEL] = {"model", "how colours are stored: gray, RGB, palette, YCbCr, CMYK, YCCK"},
-    [GF_FACT_ALPHA] = {"alpha", "whether pixels can be transparent"},
-    [GF_FACT_COLOURS] = {"colours", "the name of the colours"},
-    [GF_FACT_COLOURS_FROM] = {"colours_from", "what names the colours: ICC, CICP, PNG, EXIF"},
-    [GF_FACT_CICP] = {"cicp", "primaries, transfer, matrix and range of H.273, as 9/16/0/1"},
-    [GF_FACT_ORIENTATION] = {"orientation", "EXIF's number, 1 to 8; 1 is upright"},
-    [GF_FACT_DENSITY_X] = {"density_x", "dots per inch across"},
-    [GF_FACT_DENSITY_Y] = {"density_y", "dots per inch down"},
-    [GF_FACT_CAMERA] = {"camera", "EXIF's maker and model"},
-    [GF_FACT_LENS] = {"lens", "EXIF's lens"},
-    [GF_FACT_TIME] = {"time", "when the picture was taken, by EXIF"},
-    [GF_FACT_GPS] = {"gps", "whether EXIF or XMP says where"},
-    [GF_FACT_METADATA] = {"metadata", "the kinds of metadata, also of those that are not read"},
-    [GF_FACT_ICC_BYTES] = {"icc_bytes", "the size of the ICC profile"},
-    [GF_FACT_EXIF_BYTES] = {"exif_bytes", "the size of EXIF"},
-    [GF_FACT_XMP_BYTES] = {"xmp_bytes", "the size of XMP"},
-    [GF_FACT_IPTC_BYTES] = {"iptc_bytes", "the size of IPTC"},
-    [GF_FACT_THUMBNAIL_BYTES] = {"thumbnail_bytes", "the size of EXIF's thumbnail"},
+#define FACT(end, key, help) {key, help},
+    GF_FACTS_ALL(FACT)
+#undef FACT
 };
 
 const struct gf_key_help *gf_facts_key_at(int index)

@@ -9,35 +9,42 @@
 #include "codec/common/source.h"
 #include "gpufilter/options.h"
 
+/* The facts: the end of the number, the key of the JSON, and its description. */
+/* clang-format off */
+#define GF_FACTS_ALL(FACT) \
+    FACT(FILE, "file", "the name of the file") \
+    FACT(FORMAT, "format", "the file's format, known by its content") \
+    FACT(BYTES, "bytes", "the size of the file; null for a pipe") \
+    FACT(PAGES, "pages", "pages or frames; null where the header does not count them") \
+    FACT(WIDTH, "width", "columns, before the orientation is applied") \
+    FACT(HEIGHT, "height", "rows") \
+    FACT(CHANNELS, "channels", "channels with alpha; those of a palette's colours") \
+    FACT(BITS, "bits", "bits of a sample in the file") \
+    FACT(SAMPLES, "samples", "integer or float") \
+    FACT(MODEL, "model", "how colours are stored: gray, RGB, palette, YCbCr, CMYK, YCCK") \
+    FACT(ALPHA, "alpha", "whether pixels can be transparent") \
+    FACT(COLOURS, "colours", "the name of the colours") \
+    FACT(COLOURS_FROM, "colours_from", "what names the colours: ICC, CICP, PNG, EXIF") \
+    FACT(CICP, "cicp", "primaries, transfer, matrix and range of H.273, as 9/16/0/1") \
+    FACT(ORIENTATION, "orientation", "EXIF's number, 1 to 8; 1 is upright") \
+    FACT(DENSITY_X, "density_x", "dots per inch across") \
+    FACT(DENSITY_Y, "density_y", "dots per inch down") \
+    FACT(CAMERA, "camera", "EXIF's maker and model") \
+    FACT(LENS, "lens", "EXIF's lens") \
+    FACT(TIME, "time", "when the picture was taken, by EXIF") \
+    FACT(GPS, "gps", "whether EXIF or XMP says where") \
+    FACT(METADATA, "metadata", "the kinds of metadata, also of those that are not read") \
+    FACT(ICC_BYTES, "icc_bytes", "the size of the ICC profile") \
+    FACT(EXIF_BYTES, "exif_bytes", "the size of EXIF") \
+    FACT(XMP_BYTES, "xmp_bytes", "the size of XMP") \
+    FACT(IPTC_BYTES, "iptc_bytes", "the size of IPTC") \
+    FACT(THUMBNAIL_BYTES, "thumbnail_bytes", "the size of EXIF's thumbnail")
+/* clang-format on */
 enum gf_fact {
-    GF_FACT_FILE,
-    GF_FACT_FORMAT,
-    GF_FACT_BYTES,
-    GF_FACT_PAGES,
-    GF_FACT_WIDTH,
-    GF_FACT_HEIGHT,
-    GF_FACT_CHANNELS,
-    GF_FACT_BITS,
-    GF_FACT_SAMPLES,
-    GF_FACT_MODEL,
-    GF_FACT_ALPHA,
-    GF_FACT_COLOURS,
-    GF_FACT_COLOURS_FROM,
-    GF_FACT_CICP,
-    GF_FACT_ORIENTATION,
-    GF_FACT_DENSITY_X,
-    GF_FACT_DENSITY_Y,
-    GF_FACT_CAMERA,
-    GF_FACT_LENS,
-    GF_FACT_TIME,
-    GF_FACT_GPS,
-    GF_FACT_METADATA,
-    GF_FACT_ICC_BYTES,
-    GF_FACT_EXIF_BYTES,
-    GF_FACT_XMP_BYTES,
-    GF_FACT_IPTC_BYTES,
-    GF_FACT_THUMBNAIL_BYTES,
-    GF_FACTS
+#define FACT(end, key, help) GF_FACT_##end,
+    GF_FACTS_ALL(FACT)
+#undef FACT
+        GF_FACTS
 };
 
 /* The facts of one file. A text that is empty, and a number that is NaN, is not known. */
