@@ -13,6 +13,7 @@
 #include "batch/devices/devices.h"
 #include "batch/devices/figures_cache.h"
 #include "cli/messages.h"
+#include "cli/metrics.h"
 #include "cli/progress.h"
 #include "cli/report_file.h"
 #include "cli/profile_page.h"
@@ -28,6 +29,9 @@
 /* The seconds after which a server that --server=start started ends if it has no work. */
 enum { SERVER_IDLE_S = 300 };
 
+/* The least number of seconds between two files of --metrics. */
+enum { METRICS_S = 5 };
+
 /* A run, and the files and reports that it has opened. */
 struct session {
     struct gf_command *command;
@@ -38,6 +42,7 @@ struct session {
     struct gf_resume *resume;
     struct gf_output *trace, *page; /* the files of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
+    double metrics_s;                /* the time of the run at which the file of --metrics is due */
     struct gf_batch_profile profile; /* the profile of several inputs */
     struct gf_batch_report pictures; /* the pictures of several inputs, for the page */
     struct gf_figures figures;       /* the figures of this machine */
@@ -61,7 +66,14 @@ static void message(void *context, enum gf_message_kind kind, const char *text)
 static void tick(void *context, const struct gf_batch_state *state, bool at_end)
 {
     struct session *const session = context;
-    gf_progress_show(&session->progress, state, at_end);
+    enum gf_status *const status = &session->report_status;
+    if (session->progress.form != GF_PROGRESS_NONE)
+        gf_progress_show(&session->progress, state, at_end);
+    if (!session->command->metrics || (!at_end && state->elapsed_s < session->metrics_s))
+        return;
+    session->metrics_s = state->elapsed_s + METRICS_S;
+    if (!*status)
+        *status = gf_metrics_write(session->command->metrics, state, &session->report_error);
 }
 
 static void describe_file(const char *name, const char *file, const struct gf_format *format,
@@ -386,7 +398,7 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .resume = session->resume,
         .message = message,
         .picture = reports ? picture : NULL,
-        .tick = session->progress.form == GF_PROGRESS_NONE ? NULL : tick,
+        .tick = session->progress.form == GF_PROGRESS_NONE && !command->metrics ? NULL : tick,
         .tick_s = session->progress.tick_s,
         .profile = several && profiled ? &session->profile : NULL,
         .entry = several && session->page ? keep_entry : NULL,

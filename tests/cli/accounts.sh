@@ -34,6 +34,35 @@ stderr_like 'none.log: No such file or directory'
 run 0 gpufilter --report=json:account.json torn.log
 stderr_like '2 outputs done, 0 failed'
 
+begin "a run goes on from the logs of several parts, with another number of parts"
+touch before && sleep 0.02
+run 0 gpufilter -i @list.txt -o out/ --shard=1/2 --resume='[1-4].log' --log=5.log invert
+stderr_like '0 files done, 3 skipped'
+rm out/1.ppm
+run 0 gpufilter -q -i @list.txt -o out/ --resume='[1-4].log' --log=5.log invert
+[ "$(find out -newer before -name '*.ppm' | tr '\n' ' ')" = "out/1.ppm " ] || problem "$(find out -newer before)"
+[ "$(wc -l <5.log)" = 1 ] || problem "$(cat 5.log)"
+cp in/2.ppm saved.ppm
+echo nothing >in/2.ppm
+run 4 gpufilter -q -i in/2.ppm -o out/ --log=0.log invert
+run 4 gpufilter -q -i @list.txt -o out/ --resume='[0-5].log' --log=6.log invert
+cp saved.ppm in/2.ppm
+run 2 gpufilter -i @list.txt -o out/ --resume='*.log' invert
+stderr_like "--resume=\*.log reads several logs; --log=FILE says where new lines go"
+
+begin "--metrics: the counts of a run, complete at its end"
+echo nothing >in/2.ppm
+run 4 gpufilter -q -i @list.txt -o out/ --metrics=run.prom invert
+cp saved.ppm in/2.ppm
+bytes=$(cat in/1.ppm in/3.ppm in/4.ppm in/5.ppm in/6.ppm | wc -c)
+for each in 'gpufilter_files 6' 'gpufilter_done_total 5' 'gpufilter_failed_total 1' 'gpufilter_pictures_total 5' \
+    "gpufilter_read_bytes_total $bytes" '# TYPE gpufilter_busy_seconds_total counter'; do
+    grep -qxF "$each" run.prom || problem "no $each in $(cat run.prom)"
+done
+awk '!/^#/ && !/^gpufilter_[a-z_]+({work="[a-z]+"})? [0-9.e+-]+$/' run.prom >foreign
+[ ! -s foreign ] || problem "$(cat foreign)"
+run 75 gpufilter -q -i in/1.ppm -o out/ --metrics=none/run.prom invert
+
 begin "records of archives, by name or by their folder"
 if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
     skip "there is no tar, or no libarchive in this build"

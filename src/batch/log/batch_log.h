@@ -68,9 +68,11 @@ void gf_batch_log_withdraw(const struct gf_batch_log *log);
 enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
                                 struct gf_error *error) GF_CHECKED;
 
-/* The lines of the log of an earlier run. Of several lines about an output the last one counts. A
- * missing log counts as an empty one. */
+/* The lines of the log of an earlier run, or of all logs that a pattern of file names matches. Of
+ * several lines about an output the last one counts. A missing log counts as an empty one. */
 struct gf_resume; /* opaque */
+/* Whether the path is a pattern, and not the name of a file. */
+bool gf_resume_is_pattern(const char *path);
 enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
                               struct gf_error *error) GF_CHECKED;
 void gf_resume_free(struct gf_resume *resume);

@@ -1,6 +1,7 @@
 /* Reads the log of an earlier run for --resume. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,11 +73,14 @@ struct record {
     uint64_t identity;
     long long bytes_out;
     bool done, is_old; /* is_old: the line is from a version without identities */
+    int log;           /* the number of the log that has the line */
+    double finished;   /* the line's time in seconds since 1970 */
 };
 
 struct gf_resume {
     struct record *record;
     size_t capacity, count; /* the capacity is a power of two, at least twice the count */
+    int logs;               /* the number of logs read so far */
 };
 
 /* Returns a hash of a text. The hash is 0 only for an empty text. */
@@ -97,7 +101,8 @@ static struct record *find_record(const struct gf_resume *resume, uint64_t key)
 static bool grow(struct gf_resume *resume)
 {
     struct gf_resume grown = {.capacity = resume->capacity ? 2 * resume->capacity : 1024,
-                              .count = resume->count};
+                              .count = resume->count,
+                              .logs = resume->logs};
     grown.record = calloc(grown.capacity, sizeof *grown.record);
     if (!grown.record)
         return false;
@@ -119,7 +124,11 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
                    input = hash_text(gf_json_text_of(line, "input"));
     const double bytes_out = gf_json_number_of(line, "bytes_out");
     struct record *const record = find_record(resume, key);
+    const double finished = gf_json_number_of(line, "finished");
     const bool done = !strcmp(outcome, gf_outcome_names[GF_OUTCOME_DONE]);
+    /* Of lines in several logs the later one counts. */
+    if (record->key && record->log != resume->logs && finished < record->finished)
+        return true;
     resume->count += !record->key;
     /* The line counts if it says "done", or if it reports another end of the same input that is not
      * "skipped". A line about a skipped file does not tell which chain made the file. After a
@@ -130,7 +139,9 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
                                   .identity = hash_text(gf_json_text_of(line, "identity")),
                                   .bytes_out = fabs(bytes_out) < 0x1p62 ? (long long)bytes_out : -1,
                                   .done = done,
-                                  .is_old = !gf_json_member(line, "identity")};
+                                  .is_old = !gf_json_member(line, "identity"),
+                                  .log = resume->logs,
+                                  .finished = finished};
     record->key = key;
     return true;
 }
@@ -170,21 +181,38 @@ static enum gf_status read_lines(struct gf_resume *resume, FILE *file, const cha
     return status;
 }
 
+static enum gf_status read_log(struct gf_resume *resume, const char *path, struct gf_error *error)
+{
+    FILE *const file = fopen(path, "re");
+    if (!file)
+        return errno == ENOENT ? GF_OK
+                               : gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+    resume->logs++;
+    const enum gf_status status = read_lines(resume, file, path, error);
+    fclose(file);
+    return status;
+}
+
+bool gf_resume_is_pattern(const char *path)
+{
+    return strpbrk(path, "*?[") && access(path, F_OK);
+}
+
 enum gf_status gf_resume_read(const char *path, struct gf_resume **resume, struct gf_error *error)
 {
     struct gf_resume *const read = calloc(1, sizeof *read);
+    glob_t found = {0};
     if (!read || !grow(read)) {
         free(read);
         return gf_fail_memory(error);
     }
-    FILE *const file = fopen(path, "re");
-    enum gf_status status = GF_OK;
-    if (file)
-        status = read_lines(read, file, path, error);
-    else if (errno != ENOENT)
-        status = gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
-    if (file)
-        fclose(file);
+    const int failed = gf_resume_is_pattern(path) ? glob(path, 0, NULL, &found) : GLOB_NOMATCH;
+    enum gf_status status = failed == GLOB_NOSPACE ? gf_fail_memory(error) : GF_OK;
+    for (size_t i = 0; !status && i < found.gl_pathc; i++)
+        status = read_log(read, found.gl_pathv[i], error);
+    if (!status && !found.gl_pathc)
+        status = read_log(read, path, error);
+    globfree(&found);
     if (status) {
         gf_resume_free(read);
         return status;

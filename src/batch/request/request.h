@@ -25,8 +25,9 @@ struct gf_batch_state {
     size_t files, done, failed, skipped; /* `files` is the number of files of this part */
     /* The number of files whose names are not names of pictures. */
     size_t left_out;
-    size_t pictures;   /* the number of pictures written; a stream has several */
-    double megapixels; /* the pixels of the inputs that are done */
+    size_t pictures;            /* the number of pictures written; a stream has several */
+    double megapixels;          /* the pixels of the inputs that are done */
+    double bytes_in, bytes_out; /* the bytes of these inputs and of the pictures written */
     double elapsed_s;
     /* For a single input: the part of its picture that is done, 0..1. */
     double part;

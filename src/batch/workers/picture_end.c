@@ -23,8 +23,11 @@ static void record_picture(struct gf_batch_worker *worker, const struct gf_batch
 static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
 {
     batch->state.pictures++;
-    if (first)
+    batch->state.bytes_out += profile->out_bytes > 0 ? (double)profile->out_bytes : 0;
+    if (first) {
         batch->state.megapixels += 1e-6 * (double)profile->in.width * (double)profile->in.height;
+        batch->state.bytes_in += profile->in_bytes > 0 ? (double)profile->in_bytes : 0;
+    }
     for (size_t i = 0; i < profile->span_count; i++) {
         const struct gf_span *const span = &profile->spans[i];
         batch->state.busy_s[span->kind] += span->end_s - span->begin_s;

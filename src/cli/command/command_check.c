@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory_budget.h"
+#include "batch/log/batch_log.h"
 #include "batch/names/archive_name.h"
 #include "batch/names/inputs.h"
 #include "cli/command/command.h"
@@ -88,12 +89,19 @@ static enum gf_status check_page(const struct gf_command *command, struct gf_err
 /* Refuses the same file for two purposes. */
 static enum gf_status check_files(const struct gf_command *command, struct gf_error *error)
 {
-    if (command->resume && command->log && strcmp(command->resume, command->log))
+    const bool pattern = command->resume && gf_resume_is_pattern(command->resume);
+    if (pattern && !command->log)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--resume=%.100s reads several logs; --log=FILE says where new lines go",
+                       command->resume);
+    if (command->resume && command->log && !pattern && strcmp(command->resume, command->log))
         return gf_fail(error, GF_ERROR_USAGE,
                        "--log and --resume name different files, but --resume continues its log");
     const char *const log = command->log ? command->log : command->resume;
     if (log && is_output(command, log))
         return gf_fail(error, GF_ERROR_USAGE, "the log and --output are the same file");
+    if (command->metrics && is_output(command, command->metrics))
+        return gf_fail(error, GF_ERROR_USAGE, "--metrics and --output are the same file");
     if (command->trace && is_output(command, command->trace))
         return gf_fail(error, GF_ERROR_USAGE, "--trace and --output are the same file");
     for (int i = 0; command->trace && i < command->inputs; i++) {

@@ -224,6 +224,8 @@ static const struct gf_option options[] = {
              "standard error if -o is -"},
     GF_STUDY({.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
      .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},)
+    {.name = "metrics", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(metrics),
+     .help = "write counts for Prometheus as they change"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
      .help = "write a timeline for Perfetto or chrome://tracing"},
     {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT, .offset = AT(page),

@@ -115,13 +115,19 @@ static void put_batches(FILE *file)
         "a picture is finished. The object has these keys, which later versions keep:");
     gf_man_keys(file, gf_batch_log_key_at);
     fputs(".PP\n", file);
-    gf_man_prose(file,
-                 "*--resume* leaves out the pictures that such a log lists as done by the same "
-                 "job, if the output still has the logged size, and the input the logged size and "
-                 "time. The contents of the files that a chain names are part of the job. A line "
-                 "of an older version, which has no identity, counts if the output is not older "
-                 "than the input. A pipe is always read again; for members of an archive in a pipe "
-                 "a hash of the bytes tells whether they have changed.");
+    gf_man_prose(
+        file, "*--resume* leaves out the pictures that such a log lists as done by the same "
+              "job, if the output still has the logged size, and the input the logged size and "
+              "time. The contents of the files that a chain names are part of the job. A line "
+              "of an older version, which has no identity, counts if the output is not older "
+              "than the input. A pipe is always read again; for members of an archive in a pipe "
+              "a hash of the bytes tells whether they have changed.\nA pattern, as in "
+              "*--resume*='part*.log', reads the logs of several parts, and *--log* names the log "
+              "that gets the new lines: so a run goes on with another number of parts. Of "
+              "several lines about an output the one that was finished last counts.\n"
+              "*--metrics* writes the counts of the run for Prometheus' node_exporter, every few "
+              "seconds and at the end: files, pictures, bytes, failures and the time of all "
+              "workers by the kind of work.");
 }
 
 static void put_outputs(FILE *file)
