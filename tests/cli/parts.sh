@@ -46,7 +46,7 @@ else
     done
 fi
 awk 'BEGIN { for (i = 0; i < 300000; i++) printf "missing/a_folder_with_a_long_name/%d.ppm\t1000\n", i }' >long.txt
-run 75 sh -c 'ulimit -v 4000000; "$GPUFILTER" -q -i @long.txt -o looked/ --shard=1/100000 invert'
+run 75 gpufilter -q -i @long.txt -o looked/ --shard=1/100000 invert
 [ "$(wc -l <stderr)" -eq 4 ] || problem "$(tail -n 3 stderr)"
 
 begin "what parts cannot divide is refused"

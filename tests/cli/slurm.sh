@@ -122,7 +122,7 @@ END
     grep -q 'shards/8.tar/./bad.png: not a picture' gpufilter-*_1.out || problem "$(cat gpufilter-*.out)"
 fi
 # shellcheck disable=SC2086 # the processes
-kill $jobs
+kill $jobs 2>/dev/null
 wait
 unset SLURM_CONF
 

@@ -1,6 +1,5 @@
 #include "batch/names/inputs.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,22 +11,12 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/line.h"
 #include "batch/names/archive_name.h"
-#include "batch/names/parts.h"
+#include "batch/names/search.h"
 #include "codec/codec.h"
 
-struct search {
-    const struct gf_inputs_request *request;
-    struct gf_inputs *inputs;
-    struct gf_parts parts;
-    size_t selected;           /* the number of inputs that are known to be of this part */
-    struct gf_inputs archives; /* the archives of the folder that is searched */
-    struct gf_error *error;
-};
-
 /* Adds a path from malloc(), which the list then owns. */
-static enum gf_status add_to(struct search *search, struct gf_inputs *inputs, char *path,
+static enum gf_status add_to(struct gf_search *search, struct gf_inputs *inputs, char *path,
                              size_t below)
 {
     if (!path)
@@ -46,13 +35,13 @@ static enum gf_status add_to(struct search *search, struct gf_inputs *inputs, ch
     return GF_OK;
 }
 
-static enum gf_status add(struct search *search, char *path, size_t below)
+enum gf_status gf_search_add(struct gf_search *search, char *path, size_t below)
 {
     return add_to(search, search->inputs, path, below);
 }
 
 /* Leaves out a path, from malloc(), whose name is not the name of a picture. */
-static enum gf_status leave_out(struct search *search, char *path)
+static enum gf_status leave_out(struct gf_search *search, char *path)
 {
     struct gf_inputs *const names = search->request->left_out;
     search->inputs->left_out++;
@@ -73,9 +62,9 @@ static void sort_from(struct gf_inputs *inputs, size_t first)
         qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item, compare);
 }
 
-static enum gf_status search_folder(struct search *search, const char *folder, size_t below);
+static enum gf_status search_folder(struct gf_search *search, const char *folder, size_t below);
 
-static bool is_output_folder(const struct search *search, const struct stat *file)
+static bool is_output_folder(const struct gf_search *search, const struct stat *file)
 {
     const struct gf_inputs_request *const request = search->request;
     bool is = false;
@@ -102,7 +91,7 @@ static mode_t kind_of(const struct dirent *entry, const char *path)
 }
 
 /* Adds an entry of a folder. Its path is from malloc(), and the search then owns it. */
-static enum gf_status take_entry(struct search *search, const struct dirent *entry, char *path,
+static enum gf_status take_entry(struct gf_search *search, const struct dirent *entry, char *path,
                                  size_t below)
 {
     if (!path)
@@ -112,14 +101,14 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
     struct stat file;
     enum gf_status status = GF_OK;
     if (kind == S_IFREG && gf_file_format_named(path) != GF_FILE_AUTO)
-        return add(search, path, below);
+        return gf_search_add(search, path, below);
     if (kind == S_IFREG && gf_archive_named(path))
         return add_to(search, &search->archives, path, below);
     if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
         return leave_out(search, path);
     /* A folder that cannot be searched becomes an input, which fails as an unreadable file does. */
     if (kind == S_IFDIR && recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
-        return add(search, path, below);
+        return gf_search_add(search, path, below);
     if (kind == S_IFDIR && recursive && !stat(path, &file) && !is_output_folder(search, &file))
         status = search_folder(search, path, below);
     free(path);
@@ -128,7 +117,7 @@ static enum gf_status take_entry(struct search *search, const struct dirent *ent
 
 /* Searches a folder. `below` is the length of the part of the path that the user gave, with its
  * slash. */
-static enum gf_status search_folder(struct search *search, const char *folder, size_t below)
+static enum gf_status search_folder(struct gf_search *search, const char *folder, size_t below)
 {
     DIR *const listing = opendir(*folder ? folder : ".");
     const size_t length = strlen(folder);
@@ -153,7 +142,7 @@ static enum gf_status search_folder(struct search *search, const char *folder, s
 }
 
 /* Takes the archives of a folder if the folder holds no pictures; otherwise leaves them out. */
-static enum gf_status take_archives(struct search *search, bool wanted)
+static enum gf_status take_archives(struct gf_search *search, bool wanted)
 {
     struct gf_inputs *const archives = &search->archives;
     enum gf_status status = GF_OK;
@@ -162,14 +151,15 @@ static enum gf_status take_archives(struct search *search, bool wanted)
         if (status)
             free(path);
         else
-            status = wanted ? add(search, path, archives->item[i].below) : leave_out(search, path);
+            status = wanted ? gf_search_add(search, path, archives->item[i].below)
+                            : leave_out(search, path);
     }
     free(archives->item);
     *archives = (struct gf_inputs){0};
     return status;
 }
 
-static enum gf_status take_folder(struct search *search, const char *folder)
+static enum gf_status take_folder(struct gf_search *search, const char *folder)
 {
     const size_t first = search->inputs->count, length = strlen(folder);
     const size_t left_out = search->inputs->left_out;
@@ -194,15 +184,16 @@ static enum gf_status take_folder(struct search *search, const char *folder)
     return GF_OK;
 }
 
-static bool is_folder(const char *path)
+bool gf_search_is_folder(const char *path)
 {
     struct stat file;
     return !stat(path, &file) && S_ISDIR(file.st_mode);
 }
 
-static enum gf_status take_path(struct search *search, const char *path)
+enum gf_status gf_search_path(struct gf_search *search, const char *path)
 {
-    return is_folder(path) ? take_folder(search, path) : add(search, strdup(path), 0);
+    return gf_search_is_folder(path) ? take_folder(search, path)
+                                     : gf_search_add(search, strdup(path), 0);
 }
 
 /* Whether the text is a pattern. The bracket of a page number, as in a.tif[2], does not make the
@@ -217,7 +208,7 @@ static bool is_pattern(const char *text)
     return text[special] && !is_page && lstat(text, &file);
 }
 
-static enum gf_status take_pattern(struct search *search, const char *pattern)
+static enum gf_status take_pattern(struct gf_search *search, const char *pattern)
 {
     const size_t first = search->inputs->count;
     glob_t found = {0};
@@ -227,12 +218,12 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
         return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_READ,
                        failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);
     for (size_t i = 0; !status && i < found.gl_pathc; i++) {
-        if (!is_folder(found.gl_pathv[i]))
-            status = add(search, strdup(found.gl_pathv[i]), 0);
+        if (!gf_search_is_folder(found.gl_pathv[i]))
+            status = gf_search_add(search, strdup(found.gl_pathv[i]), 0);
     }
     sort_from(search->inputs, first);
     for (size_t i = 0; !status && search->request->recursive && i < found.gl_pathc; i++) {
-        if (is_folder(found.gl_pathv[i]))
+        if (gf_search_is_folder(found.gl_pathv[i]))
             status = take_folder(search, found.gl_pathv[i]);
     }
     globfree(&found);
@@ -242,8 +233,7 @@ static enum gf_status take_pattern(struct search *search, const char *pattern)
     return status;
 }
 
-/* Drops the inputs of other parts among those that were found since the last call. */
-static enum gf_status select_own(struct search *search)
+enum gf_status gf_search_select_own(struct gf_search *search)
 {
     struct gf_inputs *const inputs = search->inputs;
     size_t kept = search->selected;
@@ -263,124 +253,6 @@ static enum gf_status select_own(struct search *search)
     return status;
 }
 
-static bool is_there(const char *path)
-{
-    struct stat file;
-    return !lstat(path, &file);
-}
-
-/* The most bytes of a list. A longer list is a device or a mistake. */
-static const size_t list_most = (size_t)64 << 30;
-
-/* Removes a byte order mark from the first line of a list, unless a file has a name that begins
- * with the mark. */
-static enum gf_status skip_mark(const struct search *search, const char *name, char *line,
-                                size_t *length)
-{
-    size_t mark;
-    struct gf_error detail;
-    if (is_there(line))
-        return GF_OK;
-    const enum gf_status status = gf_text_mark(line, *length, GF_ERROR_USAGE, &mark, &detail);
-    if (status)
-        return gf_fail(search->error, status, "%s: %s", name, detail.text);
-    *length -= mark;
-    memmove(line, line + mark, *length + 1);
-    return GF_OK;
-}
-
-/* Reads the bytes after the name in a line "NAME<TAB>BYTES" or "NAME<TAB>BYTES<TAB>...", and ends
- * the name before them. Returns -1 if the line has none. */
-static int64_t split_bytes(char *line)
-{
-    char *const tab = strchr(line, '\t');
-    char *end;
-    if (!tab || !isdigit((unsigned char)tab[1]))
-        return -1;
-    errno = 0;
-    const long long bytes = strtoll(tab + 1, &end, 10);
-    if (errno || (*end && *end != '\t'))
-        return -1;
-    *tab = '\0';
-    return bytes;
-}
-
-/* Takes a line of a list. A line is one input, whose file is not looked at if it is another part's;
- * only a folder whose name ends in a slash is divided among the parts. */
-static enum gf_status take_line(struct search *search, const char *name, char *line)
-{
-    const int64_t bytes = search->request->nul_separated ? -1 : split_bytes(line);
-    const size_t length = strlen(line), position = search->parts.position;
-    bool own;
-    if (!length)
-        return GF_OK;
-    if (bytes < 0 && (!search->request->shards || line[length - 1] == '/')) {
-        const enum gf_status status = take_path(search, line);
-        return status ? status : select_own(search);
-    }
-    if (!gf_parts_take(&search->parts, bytes, &own))
-        return gf_fail_memory(search->error);
-    search->inputs->elsewhere += !own;
-    if (!own)
-        return GF_OK;
-    if (is_folder(line))
-        return gf_fail(
-            search->error, GF_ERROR_INPUT,
-            "%s: '%.200s' is a folder: in a list for parts its line ends in /, without bytes", name,
-            line);
-    const enum gf_status status = add(search, strdup(line), 0);
-    if (!status)
-        search->inputs->item[search->selected++].index = position;
-    return status;
-}
-
-static enum gf_status take_lines(struct search *search, FILE *file, const char *name)
-{
-    const int end = search->request->nul_separated ? '\0' : '\n';
-    char *const line = malloc(GF_LINE_MOST + 1);
-    enum gf_status status = line ? GF_OK : gf_fail_memory(search->error);
-    size_t bytes = 0, length;
-    errno = 0;
-    while (!status && (length = gf_line_read(file, end, line))) {
-        const bool is_long = length == GF_LINE_MOST, is_first = !bytes;
-        bytes += length;
-        if (line[length - 1] == end)
-            line[--length] = '\0';
-        if (is_first && (status = skip_mark(search, name, line, &length)))
-            break;
-        if (end == '\n' && length && line[length - 1] == '\r' && !is_there(line))
-            line[--length] = '\0'; /* lines of a list from Windows end with CR LF */
-        if (is_long || bytes > list_most)
-            status = gf_fail(search->error, GF_ERROR_INPUT, "%s: more than %s is no list", name,
-                             is_long ? "1 MB in a line" : "64 GB");
-        else if (strlen(line) != length)
-            status = gf_fail(search->error, GF_ERROR_INPUT,
-                             "%s: holds NUL bytes: -0 reads such a list", name);
-        else
-            status = take_line(search, name, line);
-    }
-    if (!status && ferror(file))
-        status = gf_fail(search->error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
-    free(line);
-    return status;
-}
-
-static enum gf_status take_list(struct search *search, const char *path)
-{
-    const bool standard = !strcmp(path, "-");
-    const size_t first = gf_inputs_total(search->inputs);
-    FILE *const file = standard ? stdin : fopen(path, "re");
-    if (!file)
-        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
-    enum gf_status status = take_lines(search, file, standard ? "stdin" : path);
-    if (!standard)
-        fclose(file);
-    if (!status && gf_inputs_total(search->inputs) == first)
-        status = gf_fail(search->error, GF_ERROR_INPUT, "%s: the list names no file",
-                         standard ? "stdin" : path);
-    return status;
-}
-
 bool gf_input_named_is_stream(const char *path)
 {
     struct stat file;
@@ -390,30 +262,31 @@ bool gf_input_named_is_stream(const char *path)
 
 bool gf_inputs_is_group(const char *argument)
 {
-    return (argument[0] == '@' && argument[1]) || is_pattern(argument) || is_folder(argument);
+    return (argument[0] == '@' && argument[1]) || is_pattern(argument) ||
+           gf_search_is_folder(argument);
 }
 
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error)
 {
-    struct search search = {.request = request,
-                            .inputs = inputs,
-                            .error = error,
-                            .parts = {.part = request->shard, .parts = request->shards}};
+    struct gf_search search = {.request = request,
+                               .inputs = inputs,
+                               .error = error,
+                               .parts = {.part = request->shard, .parts = request->shards}};
     enum gf_status status = GF_OK;
     *inputs = (struct gf_inputs){0};
     for (int i = 0; !status && i < request->count; i++) {
         const char *const argument = request->argument[i];
         if (argument[0] == '@' && argument[1])
-            status = take_list(&search, argument + 1);
+            status = gf_search_list(&search, argument + 1);
         else if (!strcmp(argument, "-"))
-            status = add(&search, strdup(argument), 0);
+            status = gf_search_add(&search, strdup(argument), 0);
         else if (is_pattern(argument))
             status = take_pattern(&search, argument);
         else
-            status = take_path(&search, argument);
+            status = gf_search_path(&search, argument);
         if (!status)
-            status = select_own(&search);
+            status = gf_search_select_own(&search);
     }
     gf_parts_free(&search.parts);
     if (request->left_out)
