@@ -45,9 +45,18 @@ static void *take(size_t size)
     return head + 1;
 }
 
+/* Whether the profiles claim a table that they cannot contain. Little CMS takes up to 512 MB for
+ * such a claim, before it reads the table; its own limit fails in the same way. */
+static bool is_too_large(size_t size)
+{
+    return reserve.data && size > reserve.size;
+}
+
 static void *allocate(cmsContext context, cmsUInt32Number size)
 {
     (void)context;
+    if (is_too_large(size))
+        return NULL;
     void *const block = malloc(size);
     return block ? block : take(size);
 }
@@ -64,6 +73,8 @@ static void *resize(cmsContext context, void *block, cmsUInt32Number size)
     (void)context;
     if (!block)
         return allocate(context, size);
+    if (is_too_large(size))
+        return NULL;
     void *const grown = is_reserved(block) ? NULL : realloc(block, size);
     if (grown)
         return grown;

@@ -10,6 +10,7 @@
 #include <stdio.h> /* before jpeglib.h, which needs it */
 #include <jpeglib.h>
 #include <lcms2.h>
+#include <sys/resource.h>
 
 enum { SAMPLES = 200000 };
 
@@ -473,6 +474,24 @@ static void test_alpha_is_copied(void **state)
     assert_in_range(out[2], 34, 36);
     free(transform);
 }
+/* A profile that claims a table of 255 nodes an axis, which would have 99 MB. */
+static void test_claimed_tables(void **state)
+{
+    struct gf_icc icc = table_profile(3);
+    unsigned char *const tag = memmem(icc.data, icc.size, "mAB ", 4);
+    struct rusage before, after;
+    assert_non_null(tag);
+    const size_t table =
+        (size_t)tag[24] << 24 | (size_t)tag[25] << 16 | (size_t)tag[26] << 8 | (size_t)tag[27];
+    assert_int_equal(tag[table], 17);
+    memset(tag + table, 255, 3);
+    getrusage(RUSAGE_SELF, &before);
+    assert_false(gf_icc_is_sound(icc));
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 32 << 10);
+    free((void *)icc.data);
+}
+
 #endif
 
 static void test_files(void **state)
@@ -506,10 +525,11 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
 #ifdef GF_WITH_LCMS
-        cmocka_unit_test(test_made_profiles), cmocka_unit_test(test_alpha_is_copied),
-        cmocka_unit_test(test_matrices),      cmocka_unit_test(test_gray),
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_cmyk_jpegs),
-        cmocka_unit_test(test_kept_verdicts), cmocka_unit_test(test_large_profiles),
+        cmocka_unit_test(test_claimed_tables), /* while the peak of memory is low */
+        cmocka_unit_test(test_made_profiles),  cmocka_unit_test(test_alpha_is_copied),
+        cmocka_unit_test(test_matrices),       cmocka_unit_test(test_gray),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_cmyk_jpegs),
+        cmocka_unit_test(test_kept_verdicts),  cmocka_unit_test(test_large_profiles),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
