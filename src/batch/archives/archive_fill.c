@@ -49,6 +49,8 @@ static void pass_slot_on(struct gf_archive_ring *ring, struct gf_archive_slot *s
         if (batch->request->counts)
             batch->request->counts->files = batch->state.files;
     }
+    if (state == GF_SLOT_TO_DO)
+        pthread_cond_signal(&ring->to_do);
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
 }

@@ -89,6 +89,8 @@ struct gf_archive_sample {
 struct gf_archive_ring {
     struct gf_batch *batch; /* the batch, whose lock guards the members below, and whose condition
                              * signals their changes */
+    pthread_cond_t to_do;   /* workers wait for a picture here, since each picture wakes one of
+                             * them, and since a change concerns none of the others */
     int outputs;
     bool from_archives; /* the inputs are archives, not files */
     bool files;         /* the inputs are archives, and one of the outputs is files */

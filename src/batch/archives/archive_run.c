@@ -151,6 +151,7 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
     if (!ring)
         return gf_fail_memory(error);
     ring->batch = batch;
+    pthread_cond_init(&ring->to_do, NULL);
     enum gf_status status = open_ring(ring, error);
     if (!status)
         status =
@@ -161,6 +162,7 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
     while (ring->first)
         gf_archive_free_first(ring);
     gf_claims_free(&ring->claims);
+    pthread_cond_destroy(&ring->to_do);
     free(ring);
     return status;
 }

@@ -15,7 +15,7 @@ static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring)
     pthread_mutex_lock(&batch->lock);
     while (!taken && !batch->stopped && !(ring->read_all && ring->taken == ring->read)) {
         if (ring->taken == ring->read) {
-            pthread_cond_wait(&batch->changed, &batch->lock);
+            pthread_cond_wait(&ring->to_do, &batch->lock);
             continue;
         }
         struct gf_archive_slot *const next = gf_archive_slot_at(ring, ring->taken++);
@@ -171,6 +171,7 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
         pthread_cond_broadcast(&batch->changed);
     }
     pthread_cond_broadcast(&batch->changed);
+    pthread_cond_broadcast(&ring->to_do); /* no worker gets another picture */
     gf_batch_tick(batch, true);
     pthread_mutex_unlock(&batch->lock);
     return GF_OK;
