@@ -83,20 +83,24 @@ static enum gf_status read_file(struct run *run, const struct gf_input_name *ite
     return status;
 }
 
-/* Writes a line of JSON: what is known, or the failure. */
-static void put_json(const struct run *run, const char *name, const struct gf_facts *facts,
-                     const struct gf_levels *levels, const char *failure, FILE *file)
+/* Writes what is known of a file as a line of JSON. */
+static void put_json(const struct run *run, const struct gf_facts *facts,
+                     const struct gf_levels *levels, FILE *file)
 {
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
-    if (failure)
-        gf_json_string(&json, "file", name);
-    else
-        gf_facts_json(facts, &json);
-    if (failure)
-        gf_json_string(&json, "error", failure);
-    else if (run->pipeline)
+    gf_facts_json(facts, &json);
+    if (run->pipeline)
         gf_levels_json(levels, &json);
+    gf_json_end(&json);
+}
+
+static void put_failure(const char *name, const struct gf_error *error, FILE *file)
+{
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_string(&json, "file", name);
+    gf_json_string(&json, "error", error->text);
     gf_json_end(&json);
 }
 
@@ -107,8 +111,10 @@ static enum gf_status describe(struct run *run, const struct gf_input_name *item
     struct gf_facts facts = {.text = {NULL}};
     struct gf_levels levels = {.histogram = {.count = NULL}};
     const enum gf_status status = read_file(run, item, &facts, &levels, error);
-    if (run->json) {
-        put_json(run, item->path, &facts, &levels, status ? error->text : NULL, file);
+    if (run->json && status) {
+        put_failure(item->path, error, file);
+    } else if (run->json) {
+        put_json(run, &facts, &levels, file);
     } else if (!status && !run->single && !run->pipeline) {
         gf_facts_row(&facts, file);
     } else if (!status) {
@@ -155,7 +161,7 @@ static enum gf_status describe_archive(struct run *run, const char *name, FILE *
     struct archive archive = {run, file, result};
     const enum gf_status status = gf_archive_each(name, describe_member, &archive, error);
     if (status && run->json)
-        put_json(run, name, NULL, NULL, error->text, file);
+        put_failure(name, error, file);
     else if (status)
         gf_message_print("", error->text);
     return status;
