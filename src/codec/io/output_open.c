@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,19 +43,9 @@ static mode_t first_mode(const struct gf_output *output)
     return output->exists ? 0600 : 0666;
 }
 
-static bool descriptors_have_paths;
-
-static void look_for_paths(void)
-{
-    descriptors_have_paths = !access("/proc/self/fd", X_OK);
-}
-
-/* linkat() later names the file by the path of its descriptor. */
 static void open_unnamed(struct gf_output *output)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, look_for_paths);
-    if (!descriptors_have_paths)
+    if (access("/proc/self/fd", X_OK)) /* linkat() names the file at the end by a path there */
         return;
     char *const folder = gf_folder_of(output->target);
     if (folder)
