@@ -143,9 +143,9 @@ PATH=$PWD/bin:$PATH
 # share FILE VARIABLE: runs the command of the file for each of its eight indices, from 0
 share()
 {
-    script=$(sed -n 's/.*"sh", "-c", "\(.*\)", "gpufilter".*/\1/p' "$samples/$1" | tr -d '\\')
+    job=$(sed -n 's/.*"sh", "-c", "\(.*\)", "gpufilter".*/\1/p' "$samples/$1" | tr -d '\\')
     for index in 0 1 2 3 4 5 6 7; do
-        run 0 env "$2=$index" sh -c "$script" gpufilter -i many -o "$2/{stem}.tar" --skip-existing invert
+        run 0 env "$2=$index" sh -c "$job" gpufilter -i many -o "$2/{stem}.tar" --skip-existing invert
     done
     only "$2" 1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json
     same "$2/3.tar" out.tar

@@ -1,257 +1,11 @@
 #include "batch/names/inputs.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <glob.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
-#include "batch/names/archive_name.h"
 #include "batch/names/search.h"
-#include "codec/codec.h"
-
-/* Adds a path from malloc(), which the list then owns. */
-static enum gf_status add_to(struct gf_search *search, struct gf_inputs *inputs, char *path,
-                             size_t below)
-{
-    if (!path)
-        return gf_fail_memory(search->error);
-    if (inputs->count == inputs->capacity) {
-        const size_t capacity = inputs->capacity ? 2 * inputs->capacity : 16;
-        struct gf_input_name *const grown = realloc(inputs->item, capacity * sizeof *grown);
-        if (!grown) {
-            free(path);
-            return gf_fail_memory(search->error);
-        }
-        inputs->item = grown;
-        inputs->capacity = capacity;
-    }
-    inputs->item[inputs->count++] = (struct gf_input_name){.path = path, .below = below};
-    return GF_OK;
-}
-
-enum gf_status gf_search_add(struct gf_search *search, char *path, size_t below)
-{
-    return add_to(search, search->inputs, path, below);
-}
-
-/* Leaves out a path, from malloc(), whose name is not the name of a picture. */
-static enum gf_status leave_out(struct gf_search *search, char *path)
-{
-    struct gf_inputs *const names = search->request->left_out;
-    search->inputs->left_out++;
-    if (names)
-        return add_to(search, names, path, 0);
-    free(path);
-    return GF_OK;
-}
-
-static int compare(const void *a, const void *b)
-{
-    return strcmp(((const struct gf_input_name *)a)->path, ((const struct gf_input_name *)b)->path);
-}
-
-static void sort_from(struct gf_inputs *inputs, size_t first)
-{
-    if (inputs->count > first)
-        qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item, compare);
-}
-
-static enum gf_status search_folder(struct gf_search *search, const char *folder, size_t below);
-
-static bool is_output_folder(const struct gf_search *search, const struct stat *file)
-{
-    const struct gf_inputs_request *const request = search->request;
-    bool is = false;
-    for (int i = 0; !is && i < request->outputs_count; i++) {
-        struct stat folder;
-        is = *request->outputs[i] && !stat(request->outputs[i], &folder) &&
-             file->st_dev == folder.st_dev && file->st_ino == folder.st_ino;
-    }
-    return is;
-}
-
-/* Returns the kind of a file. A link has the kind of the file that it leads to. S_IFLNK means that
- * the link leads to a folder. A link that leads nowhere counts as a file that cannot be opened. */
-static mode_t kind_of(const struct dirent *entry, const char *path)
-{
-    struct stat file;
-    if (entry->d_type == DT_REG || entry->d_type == DT_DIR)
-        return entry->d_type == DT_REG ? S_IFREG : S_IFDIR;
-    if (!lstat(path, &file) && !S_ISLNK(file.st_mode))
-        return file.st_mode & S_IFMT;
-    if (stat(path, &file))
-        return S_IFREG;
-    return S_ISDIR(file.st_mode) ? S_IFLNK : file.st_mode & S_IFMT;
-}
-
-/* Adds an entry of a folder. Its path is from malloc(), and the search then owns it. */
-static enum gf_status take_entry(struct gf_search *search, const struct dirent *entry, char *path,
-                                 size_t below)
-{
-    if (!path)
-        return gf_fail_memory(search->error);
-    const bool recursive = search->request->recursive;
-    const mode_t kind = kind_of(entry, path);
-    struct stat file;
-    enum gf_status status = GF_OK;
-    if (kind == S_IFREG && gf_file_format_named(path) != GF_FILE_AUTO)
-        return gf_search_add(search, path, below);
-    if (kind == S_IFREG && gf_archive_named(path))
-        return add_to(search, &search->archives, path, below);
-    if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
-        return leave_out(search, path);
-    /* A folder that cannot be searched becomes an input, which fails as an unreadable file does. */
-    if (kind == S_IFDIR && recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
-        return gf_search_add(search, path, below);
-    if (kind == S_IFDIR && recursive && !stat(path, &file) && !is_output_folder(search, &file))
-        status = search_folder(search, path, below);
-    free(path);
-    return status;
-}
-
-/* Searches a folder. `below` is the length of the part of the path that the user gave, with its
- * slash. */
-static enum gf_status search_folder(struct gf_search *search, const char *folder, size_t below)
-{
-    DIR *const listing = opendir(*folder ? folder : ".");
-    const size_t length = strlen(folder);
-    const char *const slash = length && folder[length - 1] != '/' ? "/" : "";
-    enum gf_status status = GF_OK;
-    if (!listing)
-        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", *folder ? folder : ".",
-                       strerror(errno));
-    errno = 0;
-    for (const struct dirent *entry; !status && (entry = readdir(listing)); errno = 0) {
-        char *path = NULL;
-        if (entry->d_name[0] == '.')
-            continue;
-        if (asprintf(&path, "%s%s%s", folder, slash, entry->d_name) < 0)
-            path = NULL;
-        status = take_entry(search, entry, path, below);
-    }
-    if (!status && errno)
-        status = gf_fail(search->error, GF_ERROR_READ, "%s: %s", folder, strerror(errno));
-    closedir(listing);
-    return status;
-}
-
-/* Takes the archives of a folder if the folder holds no pictures; otherwise leaves them out. */
-static enum gf_status take_archives(struct gf_search *search, bool wanted)
-{
-    struct gf_inputs *const archives = &search->archives;
-    enum gf_status status = GF_OK;
-    for (size_t i = 0; i < archives->count; i++) {
-        char *const path = archives->item[i].path;
-        if (status)
-            free(path);
-        else
-            status = wanted ? gf_search_add(search, path, archives->item[i].below)
-                            : leave_out(search, path);
-    }
-    free(archives->item);
-    *archives = (struct gf_inputs){0};
-    return status;
-}
-
-static enum gf_status take_folder(struct gf_search *search, const char *folder)
-{
-    const size_t first = search->inputs->count, length = strlen(folder);
-    const size_t left_out = search->inputs->left_out;
-    char others[60] = "";
-    const bool here = !strcmp(folder, ".");
-    const size_t below = here ? 0 : length + (folder[length - 1] != '/');
-    enum gf_status status = search_folder(search, here ? "" : folder, below);
-    const enum gf_status taken = take_archives(search, search->inputs->count == first);
-    status = status ? status : taken;
-    if (status)
-        return status;
-    sort_from(search->inputs, first);
-    if (search->inputs->left_out > left_out)
-        snprintf(others, sizeof others, ", but %zu other file%s",
-                 search->inputs->left_out - left_out,
-                 search->inputs->left_out - left_out == 1 ? "" : "s");
-    if (search->inputs->count == first)
-        return gf_fail(
-            search->error, GF_ERROR_INPUT, "%s: holds no picture of a known format%s%s", folder,
-            others,
-            search->request->recursive ? "" : " (--recursive searches the folders in it, too)");
-    return GF_OK;
-}
-
-bool gf_search_is_folder(const char *path)
-{
-    struct stat file;
-    return !stat(path, &file) && S_ISDIR(file.st_mode);
-}
-
-enum gf_status gf_search_path(struct gf_search *search, const char *path)
-{
-    return gf_search_is_folder(path) ? take_folder(search, path)
-                                     : gf_search_add(search, strdup(path), 0);
-}
-
-/* Whether the text is a pattern. The bracket of a page number, as in a.tif[2], does not make the
- * text a pattern. */
-static bool is_pattern(const char *text)
-{
-    struct stat file;
-    int page;
-    const size_t length = gf_input_split_page(text, &page);
-    const size_t special = strcspn(text, "*?[");
-    const bool is_page = length && special == length;
-    return text[special] && !is_page && lstat(text, &file);
-}
-
-static enum gf_status take_pattern(struct gf_search *search, const char *pattern)
-{
-    const size_t first = search->inputs->count;
-    glob_t found = {0};
-    enum gf_status status = GF_OK;
-    const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
-    if (failed)
-        return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_READ,
-                       failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);
-    for (size_t i = 0; !status && i < found.gl_pathc; i++) {
-        if (!gf_search_is_folder(found.gl_pathv[i]))
-            status = gf_search_add(search, strdup(found.gl_pathv[i]), 0);
-    }
-    sort_from(search->inputs, first);
-    for (size_t i = 0; !status && search->request->recursive && i < found.gl_pathc; i++) {
-        if (gf_search_is_folder(found.gl_pathv[i]))
-            status = take_folder(search, found.gl_pathv[i]);
-    }
-    globfree(&found);
-    if (!status && search->inputs->count == first)
-        return gf_fail(search->error, GF_ERROR_INPUT,
-                       "%s: only folders (--recursive searches them)", pattern);
-    return status;
-}
-
-enum gf_status gf_search_select_own(struct gf_search *search)
-{
-    struct gf_inputs *const inputs = search->inputs;
-    size_t kept = search->selected;
-    enum gf_status status = GF_OK;
-    for (size_t i = kept; i < inputs->count; i++) {
-        bool own = true;
-        inputs->item[i].index = search->parts.position;
-        if (!status && !gf_parts_take(&search->parts, -1, &own))
-            status = gf_fail_memory(search->error);
-        if (own)
-            inputs->item[kept++] = inputs->item[i];
-        else
-            free(inputs->item[i].path);
-    }
-    inputs->elsewhere += inputs->count - kept;
-    inputs->count = search->selected = kept;
-    return status;
-}
 
 bool gf_input_named_is_stream(const char *path)
 {
@@ -262,7 +16,7 @@ bool gf_input_named_is_stream(const char *path)
 
 bool gf_inputs_is_group(const char *argument)
 {
-    return (argument[0] == '@' && argument[1]) || is_pattern(argument) ||
+    return (argument[0] == '@' && argument[1]) || gf_search_is_pattern(argument) ||
            gf_search_is_folder(argument);
 }
 
@@ -281,8 +35,8 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
             status = gf_search_list(&search, argument + 1);
         else if (!strcmp(argument, "-"))
             status = gf_search_add(&search, strdup(argument), 0);
-        else if (is_pattern(argument))
-            status = take_pattern(&search, argument);
+        else if (gf_search_is_pattern(argument))
+            status = gf_search_pattern(&search, argument);
         else
             status = gf_search_path(&search, argument);
         if (!status)
@@ -290,7 +44,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
     }
     gf_parts_free(&search.parts);
     if (request->left_out)
-        sort_from(request->left_out, 0);
+        gf_search_sort(request->left_out, 0);
     if (status)
         gf_inputs_free(inputs);
     return status;
