@@ -157,6 +157,8 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
         status =
             batch->request->dry_run ? gf_batch_dry_run(batch, error) : fill_and_empty(ring, error);
     join_reader(ring, true);
+    if (ring->open) /* the reader's thread never started */
+        gf_archive_close(ring, ring->open);
     for (size_t i = 0; i < GF_ARCHIVE_SLOTS; i++)
         gf_archive_slot_free(ring, &ring->slot[i]);
     while (ring->first)
