@@ -113,8 +113,6 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
                                     struct gf_error *error);
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
-/* Sleeps until all work of the lane has ended. Waiting for a stream would keep a processor busy. */
-cudaError_t gf_cuda_sleep(const struct cuda_lane *lane);
 
 /* pictures.cu defines these functions. */
 /* Copies the stage's second pictures to the device, where they stay until the backend closes. */

@@ -66,7 +66,7 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
                                         cudaEventBlockingSync | cudaEventDisableTiming);
     if (code != cudaSuccess) {
         gf_cuda_lane_close(&opened->base);
-        return gf_cuda_fail(error, device, "cudaStreamCreate", code);
+        return gf_cuda_fail(error, device, "creating a stream", code);
     }
     gf_start_note(GF_START_QUEUE, begin_s);
     *lane = &opened->base;
@@ -212,16 +212,10 @@ static void collect_marks(struct cuda_lane *cuda)
     cuda->marks = 0;
 }
 
-cudaError_t gf_cuda_sleep(const struct cuda_lane *lane)
-{
-    const cudaError_t code = cudaEventRecord(lane->ended, lane->stream);
-    return code == cudaSuccess ? cudaEventSynchronize(lane->ended) : code;
-}
-
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error)
 {
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    GF_CUDA_TRY(gf_cuda_sleep(cuda), device_of(lane), error);
+    GF_CUDA_TRY(gf_cuda_sleep(cuda->stream, cuda->ended), device_of(lane), error);
     collect_marks(cuda);
     return GF_OK;
 }

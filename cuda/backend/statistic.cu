@@ -119,7 +119,7 @@ enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram 
     GF_CUDA_TRY(cudaMemcpyAsync(statistic->taken, statistic->count, statistic->bytes,
                                 cudaMemcpyDeviceToHost, stream),
                 device_of(lane), error);
-    GF_CUDA_TRY(gf_cuda_sleep((struct cuda_lane *)lane), device_of(lane), error);
+    GF_CUDA_TRY(gf_cuda_sleep(stream, ((struct cuda_lane *)lane)->ended), device_of(lane), error);
     for (size_t i = 0; i < statistic->bytes / sizeof *statistic->taken; i++)
         into->count[i] += statistic->taken[i];
     return GF_OK;

@@ -15,6 +15,14 @@ static inline enum gf_status gf_cuda_fail(struct gf_error *error, int device, co
     return gf_fail(error, status, "cuda:%d: %s: %s", device, call, cudaGetErrorString(code));
 }
 
+/* Waits until all work of the stream has ended. The thread sleeps, since `ended` has the flag
+ * cudaEventBlockingSync. */
+static inline cudaError_t gf_cuda_sleep(cudaStream_t stream, cudaEvent_t ended)
+{
+    const cudaError_t code = cudaEventRecord(ended, stream);
+    return code == cudaSuccess ? cudaEventSynchronize(ended) : code;
+}
+
 /* Returns from the calling function when the call fails. */
 #define GF_CUDA_TRY(call, device, error) \
     do { \

@@ -36,8 +36,7 @@ void coder_close(struct coder *coder)
 
 cudaError_t coder_wait(const struct coder *coder)
 {
-    const cudaError_t code = cudaEventRecord(coder->ended, coder->stream);
-    return code == cudaSuccess ? cudaEventSynchronize(coder->ended) : code;
+    return gf_cuda_sleep(coder->stream, coder->ended);
 }
 
 cudaError_t coder_queue_copies(const struct coder *coder, struct coder_copies *copies)
