@@ -24,7 +24,6 @@
 #include "gpufilter/device.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
-#include "server/visible.h"
 
 /* The seconds after which a server that --server=start started ends if it has no work. */
 enum { SERVER_IDLE_S = 300 };
@@ -334,9 +333,7 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
     *count = session->command->devices;
     if (!session->command->all_devices)
         return GF_OK;
-    *count = gf_visible_count();
-    if (!*count)
-        *count = gf_device_count(&why);
+    *count = gf_batch_count_devices(&why);
     *count = *count < GF_COMMAND_DEVICES_MAX ? *count : GF_COMMAND_DEVICES_MAX;
     for (int i = 0; i < *count; i++)
         session->all_devices[i] = i;

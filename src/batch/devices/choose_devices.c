@@ -117,22 +117,25 @@ void gf_batch_drop_server(struct gf_batch_devices *devices)
     devices->remote = NULL;
 }
 
+bool gf_batch_is_long(const struct gf_batch_request *request,
+                      const struct gf_batch_devices *devices)
+{
+    enum { STARTS = 8 }; /* an estimate may be several times too long */
+    const double start_s = 1e-3 * gf_figure(request->figures, GF_FIGURE_CUDA_MORE);
+    return devices->choice.cuda_s >= STARTS * start_s;
+}
+
 /* Lists the devices that the run may use. Without helpers all devices would be started before the
  * first picture, which only pays in long runs. */
 static void list_devices(const struct gf_batch_request *request, struct gf_batch_devices *devices)
 {
-    enum {
-        LONG_RUN = 8
-    }; /* a long run's estimate exceeds so many starts, since an estimate may be
-        * several times too long */
     const bool helpers = devices->expected > 0 && may_use_helpers(request);
-    const double more_s = 1e-3 * gf_figure(request->figures, GF_FIGURE_CUDA_MORE),
-                 cuda_s = devices->choice.cuda_s;
     int count = request->devices ? request->devices : 1;
     if (!request->devices && helpers && devices->expected > 1 &&
         request->options.device == GF_DEVICE_AUTO)
         count = gf_visible_count();
-    if (!helpers && !request->open && cuda_s > 0 && cuda_s < LONG_RUN * more_s)
+    if (!helpers && !request->open && devices->choice.cuda_s > 0 &&
+        !gf_batch_is_long(request, devices))
         count = 1;
     devices->count = count < GF_BATCH_DEVICES_MAX ? count : GF_BATCH_DEVICES_MAX;
     devices->here = helpers ? 1 : devices->count;
@@ -171,8 +174,7 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
         start_devices(index, devices->here);
 }
 
-/* Returns how many devices there are, if possible without starting the driver for all of them. */
-static int count_devices(const char **why)
+int gf_batch_count_devices(const char **why)
 {
     const int visible = gf_visible_count();
     return visible ? visible : gf_device_count(why);
@@ -196,7 +198,7 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
     for (int i = 0; i < devices->count; i++)
         highest = devices->device[i].index > highest ? devices->device[i].index : highest;
-    const int count = highest ? count_devices(&why) : 1;
+    const int count = highest ? gf_batch_count_devices(&why) : 1;
     if (highest < count)
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "cuda:%d: no such device (there %s %d)", highest,

@@ -57,6 +57,13 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
                              struct gf_batch_devices *devices);
 /* Closes the connection to the server if no pipeline owns it. */
 void gf_batch_drop_server(struct gf_batch_devices *devices);
+/* Whether the estimate of the run is so long that the start of further devices pays, even if the
+ * estimate is several times too long. */
+bool gf_batch_is_long(const struct gf_batch_request *request,
+                      const struct gf_batch_devices *devices);
+/* Returns the number of GPUs, if possible without starting the driver for all of them. 0: *why says
+ * why there is none. */
+int gf_batch_count_devices(const char **why);
 /* Fails, before anything is written, if a device that the user has named is missing or cannot run
  * the chain. */
 enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,

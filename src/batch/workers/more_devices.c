@@ -9,7 +9,7 @@
 static const double never_s = 3600, look_s = 0.01, /* look_s: the time between two looks while a
                                                     * helper starts */
     window_s = 0.25, long_window_s = 1;
-enum { WINDOW_PICTURES = 16, LONG_RUN = 8 };
+enum { WINDOW_PICTURES = 16 };
 
 int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here)
 {
@@ -73,7 +73,7 @@ static bool pays(const struct gf_batch *batch, int awake)
     const size_t expected = batch->devices.expected,
                  left = batch->next < expected ? expected - batch->next : 0;
     if (batch->pace.inputs_a_second == 0)
-        return batch->state.pictures && batch->devices.choice.cuda_s > LONG_RUN * start_s;
+        return batch->state.pictures && gf_batch_is_long(batch->request, &batch->devices);
     return gf_batch_device_pays(&batch->pace, awake, left, start_s);
 }
 
