@@ -1,6 +1,8 @@
 /* Passes the bands of a segment, by the threads of its lanes or by the calling thread. */
 #include "engine/schedule_state.h"
 
+#include "base/time_limit.h"
+
 /* Whether each call to the device waits for its turn. */
 static bool takes_turns(const struct gf_schedule *schedule)
 {
@@ -106,7 +108,8 @@ bool gf_schedule_can_queue(const struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
     bool can = !schedule->backend->calls->unified && !schedule->source && !schedule->sink &&
-               !schedule->serial && !state->image_in.waits && !state->image_out.waits;
+               !schedule->serial && gf_time_limit() <= 0 && !state->image_in.waits &&
+               !state->image_out.waits;
     for (int s = 0; s + 1 < schedule->plan->segment_count; s++)
         can &= state->layout.on_device[s];
     return can;

@@ -3,6 +3,7 @@
 #include "chain/stage_cost.h"
 #include "pipeline/pipeline_state.h"
 
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -76,7 +77,8 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
      * time. */
     const bool serial =
         options.serial || (!options.lanes && device_images.in.data && device_images.out.data);
-    /* A serial schedule waits for the device after each band, so large bands are best. */
+    /* A serial schedule waits for the device after each band, so large bands are best, unless a
+     * time limit has to be looked at between bands. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_schedule schedule = {
@@ -89,8 +91,9 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         .spans = &pipeline->spans,
         .progress = pipeline->progress,
         .lanes = serial ? 1 : lanes_for(pipeline, plan, !source && !sink),
-        .band_rows =
-            !pipeline->band_rows && serial && pipeline->on_cuda ? large_rows : pipeline->band_rows,
+        .band_rows = !pipeline->band_rows && serial && pipeline->on_cuda && gf_time_limit() <= 0
+                         ? large_rows
+                         : pipeline->band_rows,
         .source = device_images.in.data ? NULL : source,
         .sink = device_images.out.data ? NULL : sink,
         .image_in = device_images.in.data ? &device_images.in : task->image_in,
