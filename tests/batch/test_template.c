@@ -55,12 +55,12 @@ static struct gf_template parse(const char *output)
     return template;
 }
 
-static enum gf_status expand(const char *output, const char *input, char **path)
+static enum gf_status expand(const char *output, const char *input, size_t below, char **path)
 {
     /* The name on the heap, where a sanitizer sees what is read behind it. */
     char *const copy = strdup(input);
     struct gf_template template = parse(output);
-    const struct gf_input_name name = {.path = copy};
+    const struct gf_input_name name = {.path = copy, .below = below};
     const struct gf_template_values values = {.input = &name, .number = 7};
     const enum gf_status status = gf_template_expand(&template, &values, path, NULL);
     gf_template_free(&template);
@@ -72,21 +72,25 @@ static void test_names(void **state)
 {
     static const struct {
         const char *output, *input, *expected;
+        size_t below;
     } cases[] = {
-        {"out/{stem}.{ext}", "in/a.b.png", "out/a.b.png"},
-        {"out/{stem}.{ext}", "in/.png", "out/.png.png"},
-        {"out/{stem}.{ext}", ".jpeg", "out/.jpeg.jpeg"},
-        {"out/{stem}/x.ppm", "in/...png", "out/__/x.ppm"},
-        {"out/{stem}/x.ppm", "in/..png", "out/_/x.ppm"},
-        {"out/.{stem}/x.ppm", "in/..png", "out/._/x.ppm"},
-        {"out/{stem}/x.ppm", "in/....png", "out/___/x.ppm"},
-        {"out/{stem}/x.ppm", "in/..a.png", "out/..a/x.ppm"},
-        {"out/{dir}/{stem}.ppm", "../../a.png", "out/a.ppm"},
-        {"{dir}/{stem}{n:3}.ppm", "a.png", "a007.ppm"},
+        {"out/{stem}.{ext}", "in/a.b.png", "out/a.b.png", 0},
+        {"out/{stem}.{ext}", "in/.png", "out/.png.png", 0},
+        {"out/{stem}.{ext}", ".jpeg", "out/.jpeg.jpeg", 0},
+        {"out/{stem}/x.ppm", "in/...png", "out/__/x.ppm", 0},
+        {"out/{stem}/x.ppm", "in/..png", "out/_/x.ppm", 0},
+        {"out/.{stem}/x.ppm", "in/..png", "out/._/x.ppm", 0},
+        {"out/{stem}/x.ppm", "in/....png", "out/___/x.ppm", 0},
+        {"out/{stem}/x.ppm", "in/..a.png", "out/..a/x.ppm", 0},
+        {"out/{dir}/{stem}.ppm", "../../a.png", "out/a.ppm", 0},
+        {"{dir}/{stem}{n:3}.ppm", "a.png", "a007.ppm", 0},
+        {"out/{dir}/{stem}.ppm", "in/a/b.png", "out/a/b.ppm", 3},
+        {"out/{dir}/{stem}.ppm", "tar:in/a/b.png", "out/a/b.ppm", 7},
+        {"out/{dir}/{stem}.ppm", "tar:a/b.png", "out/a/b.ppm", 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *path = NULL;
-        assert_int_equal(expand(cases[i].output, cases[i].input, &path), GF_OK);
+        assert_int_equal(expand(cases[i].output, cases[i].input, cases[i].below, &path), GF_OK);
         assert_string_equal(path, cases[i].expected);
         free(path);
     }

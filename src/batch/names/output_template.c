@@ -258,7 +258,9 @@ static void put_part(FILE *file, const struct gf_template *template,
     const char *const given = gf_archive_path(values->input->path);
     const char *const path = strcmp(given, "-") ? given : "stdin";
     const char *const archive = values->input->archive;
-    const size_t below = values->input->below;
+    /* `below` counts from the name as given, which may begin with "tar:". */
+    const size_t prefix = (size_t)(given - values->input->path);
+    const size_t below = values->input->below > prefix ? values->input->below - prefix : 0;
     const char *name = basename_of(path);
     const char *const last = strrchr(name, '.');
     const char *dot = last && last != name ? last : name + strlen(name);
