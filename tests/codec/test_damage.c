@@ -693,6 +693,49 @@ static void test_zlib_window_too_small(void **state)
     check_refused(png, "invalid distance too far back");
 }
 
+/* Compresses 20 rows as if 500 bytes stood before them, which row 10 repeats. */
+static size_t pack_beyond_the_start(const unsigned char rows[2000], const unsigned char before[500],
+                                    unsigned char packed[3000])
+{
+    z_stream stream = {.next_in = (unsigned char *)rows,
+                       .avail_in = 2000,
+                       .next_out = packed + 2,
+                       .avail_out = 2998};
+    packed[0] = 0x78;
+    packed[1] = 0x01;
+    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflateSetDictionary(&stream, before, 500), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(deflateEnd(&stream), Z_OK);
+    return 3000 - stream.avail_out;
+}
+
+/* With allow_truncated, a row is the file's or zeros, and never bytes that the decoder did not
+ * write. A match of deflate has up to 258 bytes, so that rows before the damage may be zeros. */
+static void test_zlib_distance_beyond_the_start(void **state)
+{
+    static const unsigned char zeros[99];
+    unsigned char rows[2000], before[500], packed[3000];
+    unsigned seed = 5;
+    for (int i = 0; i < 500; i++)
+        before[i] = (unsigned char)next_random(&seed);
+    for (int i = 0; i < 2000; i++)
+        rows[i] = i % 100 == 0 ? 0 : (unsigned char)next_random(&seed);
+    memcpy(rows + 1001, before, 99);
+    struct bytes png = png_beginning(gray_header);
+    append_chunk(&png, "IDAT", packed, pack_beyond_the_start(rows, before, packed));
+    check_refused(png, "invalid distance too far back");
+    struct gf_options options = plain_options();
+    struct picture picture;
+    options.allow_truncated = true;
+    assert_int_equal(decode(in_folder("a.png"), &options, &picture), GF_OK);
+    for (int y = 0; y < 20; y++) {
+        const unsigned char *const row = picture.data + (size_t)y * 99;
+        assert_memory_equal(row, y < 7 ? rows + 100 * y + 1 : zeros, y < 7 || y > 9 ? 99 : 0);
+    }
+    free_picture(&picture);
+}
+
 static void test_transparency_with_a_wrong_checksum(void **state)
 {
     const struct gf_options options = plain_options();
@@ -894,6 +937,7 @@ int main(void)
         cmocka_unit_test(test_header_behind_another_chunk),
         cmocka_unit_test(test_critical_chunks_behind_the_pixels),
         cmocka_unit_test(test_zlib_window_too_small),
+        cmocka_unit_test(test_zlib_distance_beyond_the_start),
         cmocka_unit_test(test_transparency_with_a_wrong_checksum),
         cmocka_unit_test(test_exif_behind_the_pixels),
         cmocka_unit_test(test_memory_of_codecs),

@@ -8,7 +8,10 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
-enum { LARGEST_WINDOW = 7 }; /* 32 KB, as encoded in the head of a zlib stream */
+enum {
+    LARGEST_WINDOW = 7, /* 32 KB, as encoded in the head of a zlib stream */
+    LONGEST_MATCH = 258 /* bytes that one code of a deflate stream copies at most (RFC 1951) */
+};
 
 const char gf_inflate_name[] = "ISA-L";
 
@@ -55,6 +58,9 @@ enum gf_inflate_result gf_inflate_run(struct gf_inflate *inflater, uint8_t *out,
         return GF_INFLATE_ERROR;
     inflater->result = isal_inflate(state);
     *got = room - state->avail_out;
+    /* A copy from before the stream's start is counted, but its bytes were never written. */
+    if (inflater->result == ISAL_INVALID_LOOKBACK)
+        *got -= *got < LONGEST_MATCH ? *got : LONGEST_MATCH;
     if (inflater->result < 0 || inflater->result == ISAL_NEED_DICT)
         return GF_INFLATE_ERROR;
     if (state->block_state == ISAL_BLOCK_FINISH)
