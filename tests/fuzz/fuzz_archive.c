@@ -21,10 +21,10 @@ const char *__lsan_default_suppressions(void)
     return "leak:libarchive.so";
 }
 
-/* SCRATCH/a/b holds the outputs, "folder" and "out.tar", and nothing else; nor do the folders
- * above. */
+/* SCRATCH/a/b holds the outputs, "folder" and "out.tar", and the archive's record, "out.tar.json".
+ * It holds nothing else; nor do the folders above. */
 static char scratch[] = "/tmp/gpufilter-fuzz-XXXXXX";
-static char folder[80], archive[80];
+static char folder[80], archive[80], record[80];
 
 static int remove_one(const char *path, const struct stat *file, int kind, struct FTW *where)
 {
@@ -52,6 +52,7 @@ static void prepare_scratch(void)
     FUZZ_CHECK(!mkdir(path, 0700), "%s", path);
     snprintf(folder, sizeof folder, "%s/folder/", path);
     snprintf(archive, sizeof archive, "%s/out.tar", path);
+    snprintf(record, sizeof record, "%s.json", archive);
     atexit(remove_scratch);
 }
 
@@ -75,6 +76,7 @@ static void check_scratch(void)
 {
     check_entries("", "a", "a");
     check_entries("/a", "b", "b");
+    unlink(record);
     check_entries("/a/b", "folder", "out.tar");
     (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
