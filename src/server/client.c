@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/spans.h"
+#include "base/spawn.h"
 #include "chain/variants.h"
 #include "server/identity.h"
 #include "server/place.h"
-#include "server/spawn.h"
 
 int gf_server_patience_ms = GF_SERVER_PATIENCE_MS;
 
@@ -293,5 +293,6 @@ void gf_server_start(int device, int idle_s)
     snprintf(device_text, sizeof device_text, "--device=cuda:%d", device);
     snprintf(idle_text, sizeof idle_text, "--idle=%d", idle_s);
     if (gf_backend_cuda_likely(&why_not))
-        (void)gf_server_spawn(arguments, environ, -1);
+        (void)gf_spawn(&(struct gf_spawn){
+            .arguments = arguments, .environment = environ, .apart = POSIX_SPAWN_SETSID});
 }

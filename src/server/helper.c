@@ -1,7 +1,6 @@
 #include "server/helper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/spawn.h"
 #include "server/identity.h"
 #include "server/place.h"
-#include "server/spawn.h"
 #include "server/visible.h"
 
 extern char **environ;
@@ -73,17 +72,13 @@ static bool environment_make(struct environment *environment)
     return true;
 }
 
-/* Opens a socket that listens at a name that the kernel chooses. Returns -1 after a failure. The
- * descriptor is not one of standard input or output. */
+/* Opens a socket that listens at a name that the kernel chooses. Returns -1 after a failure. */
 static int open_listener(struct gf_helper *helper)
 {
-    enum { BACKLOG = 300, FIRST_FREE = 3 };
+    enum { BACKLOG = 300 };
     helper->address = (struct sockaddr_un){.sun_family = AF_UNIX};
     helper->address_size = sizeof helper->address;
-    const int any = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int listener = any < 0 ? -1 : fcntl(any, F_DUPFD_CLOEXEC, FIRST_FREE);
-    if (any >= 0)
-        close(any);
+    const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (listener < 0)
         return -1;
     struct sockaddr *const address = (struct sockaddr *)&helper->address;
@@ -116,7 +111,11 @@ static pid_t spawn(const struct gf_helper_settings *settings, int listener)
     snprintf(memory, sizeof memory, "--memory=%llu", (unsigned long long)settings->memory_bytes);
     if (!environment_make(&environment))
         return -1;
-    const pid_t process = gf_server_spawn(arguments, environment.entry, listener);
+    const pid_t process = gf_spawn(&(struct gf_spawn){.arguments = arguments,
+                                                      .environment = environment.entry,
+                                                      .handed = {listener},
+                                                      .count = 1,
+                                                      .apart = POSIX_SPAWN_SETSID});
     environment_free(&environment);
     return process;
 }

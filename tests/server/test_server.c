@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/spawn.h"
 #include "batch/batch.h"
 #include "server/server_roles.h"
-#include "server/spawn.h"
 
 /* ---- the parts ---- */
 
@@ -448,7 +448,8 @@ static void test_a_server_in_the_background(void **state)
     struct gf_server_welcome found;
     snprintf(parent, sizeof parent, "%d", (int)getpid());
     char *words[] = {"test", "serve", parent, "0", "0", "0", "0", "0", "2", NULL};
-    (void)gf_server_spawn(words, environ, -1);
+    (void)gf_spawn(&(struct gf_spawn){
+        .arguments = words, .environment = environ, .apart = POSIX_SPAWN_SETSID});
     while (!gf_server_look(&found)) {
         assert_true(gf_now() < end_s);
         usleep(1000);

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "base/socket.h"
+#include "base/spawn.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/lock.h"
 
@@ -51,66 +51,24 @@ static void choose_environment(char **chosen, size_t most)
     chosen[count] = NULL;
 }
 
-/* Its own group gets no signals of the terminal: it ends when this process hangs up. */
-static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes, int socket,
-                   int memory)
+static pid_t spawn(const struct gf_cell *cell, int socket, int memory)
 {
-    sigset_t signals;
-    int why = 0;
-    for (int fd = 0; !why && fd <= 2; fd++)
-        why = posix_spawn_file_actions_addopen(files, fd, "/dev/null", O_RDWR, 0);
-    why = why ? why : posix_spawn_file_actions_adddup2(files, socket, GF_CELL_SOCKET);
-    why = why ? why : posix_spawn_file_actions_adddup2(files, memory, GF_CELL_MEMORY);
-    why = why ? why : posix_spawn_file_actions_addclosefrom_np(files, GF_CELL_MEMORY + 1);
-    why = why ? why : posix_spawn_file_actions_addchdir_np(files, "/");
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(attributes, &signals);
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(attributes, &signals);
-    posix_spawnattr_setpgroup(attributes, 0);
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                             POSIX_SPAWN_SETSIGMASK);
-    return why;
-}
-
-/* The descriptors must be above those that they become. Returns an errno. */
-static int spawn(struct gf_cell *cell, int socket, int memory)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    char *const arguments[] = {"gpufilter", GF_CELL_ARGUMENT, cell->format, NULL};
+    char *const arguments[] = {"gpufilter", GF_CELL_ARGUMENT, (char *)cell->format, NULL};
     char *variables[32];
     choose_environment(variables, sizeof variables / sizeof *variables);
-    int why = posix_spawn_file_actions_init(&files);
-    if (why)
-        return why;
-    why = posix_spawnattr_init(&attributes);
-    if (!why) {
-        why = prepare(&files, &attributes, socket, memory);
-        if (!why)
-            why = posix_spawn(&cell->process, cell->program, &files, &attributes, arguments,
-                              variables);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&files);
-    return why;
-}
-
-/* A descriptor above those that a cell is started with, in the place of `fd`. */
-static int raised(int fd)
-{
-    if (fd < 0 || fd > GF_CELL_MEMORY)
-        return fd;
-    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, GF_CELL_MEMORY + 1);
-    close(fd);
-    return copy;
+    return gf_spawn(&(struct gf_spawn){.program = cell->program,
+                                       .arguments = arguments,
+                                       .environment = variables,
+                                       .handed = {socket, memory},
+                                       .count = 2,
+                                       .apart = POSIX_SPAWN_SETPGROUP});
 }
 
 /* Memory of a fixed size: the cell cannot shorten it under this process's eyes. */
 static int shared_memory(unsigned char **mapped)
 {
     const size_t size = 2 * GF_CELL_HALF;
-    const int fd = raised(memfd_create("gpufilter-cell", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    const int fd = memfd_create("gpufilter-cell", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *const at =
         fd >= 0 && !ftruncate(fd, (off_t)size) &&
                 !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -132,9 +90,8 @@ static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
     int pair[2] = {-1, -1}, unexpected;
     const int memory = shared_memory(&cell->shared);
     int why = memory < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
-    pair[1] = raised(pair[1]);
-    if (!why)
-        why = spawn(cell, pair[1], memory);
+    if (!why && (cell->process = spawn(cell, pair[1], memory)) < 0)
+        why = errno;
     cell->socket = pair[0];
     if (pair[1] >= 0)
         close(pair[1]);

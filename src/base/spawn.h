@@ -1,0 +1,21 @@
+/* Starts a program as a process in the background. */
+#ifndef GF_BASE_SPAWN_H
+#define GF_BASE_SPAWN_H
+
+#include <spawn.h>
+#include <sys/types.h>
+
+enum { GF_SPAWN_HANDED_MAX = 2 };
+struct gf_spawn {
+    const char *program; /* NULL: this program */
+    char *const *arguments, *const *environment;
+    int handed[GF_SPAWN_HANDED_MAX], count; /* these become the descriptors 3 and 4 */
+    short apart; /* POSIX_SPAWN_SETSID, or POSIX_SPAWN_SETPGROUP: signals of the terminal do not
+                  * reach the process */
+};
+
+/* The new process gets no file, folder, terminal or signal setting of this process, except the
+ * descriptors that are handed over. Returns the process; -1 with errno. */
+pid_t gf_spawn(const struct gf_spawn *spawn);
+
+#endif
