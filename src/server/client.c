@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/socket.h"
 #include "base/spans.h"
 #include "base/spawn.h"
 #include "chain/variants.h"
@@ -31,7 +32,7 @@ static enum gf_server_type wait_for(int socket, union gf_server_message *message
             (void)poll(&ready, 1, (int)left_ms + 1);
         const enum gf_server_type type = gf_server_receive(socket, message, descriptor);
         const int why = errno; /* close() may change errno */
-        gf_server_close_descriptors(descriptor);
+        gf_close_descriptors(descriptor, GF_SERVER_DESCRIPTORS);
         errno = why;
         if (type || errno != EAGAIN || left_ms <= 0)
             return type;

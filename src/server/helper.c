@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/socket.h"
 #include "base/spawn.h"
 #include "server/identity.h"
 #include "server/place.h"
@@ -160,7 +161,7 @@ enum gf_helper_state gf_helper_look(struct gf_helper *helper)
         return helper->state;
     const enum gf_server_type type = gf_server_receive(helper->talk, &message, descriptor);
     const int why = errno;
-    gf_server_close_descriptors(descriptor);
+    gf_close_descriptors(descriptor, GF_SERVER_DESCRIPTORS);
     if (type == GF_SERVER_WELCOME && message.welcome.verdict == GF_SERVER_READY)
         helper->state = GF_HELPER_AWAKE;
     else if (type || why != EAGAIN)

@@ -211,11 +211,6 @@ bool gf_server_send(int socket, const union gf_server_message *message, const in
     return gf_socket_send(socket, message, message->head.size, descriptor, count, MSG_DONTWAIT);
 }
 
-void gf_server_close_descriptors(int descriptor[GF_SERVER_DESCRIPTORS])
-{
-    gf_close_descriptors(descriptor, GF_SERVER_DESCRIPTORS);
-}
-
 enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
                                       int descriptor[GF_SERVER_DESCRIPTORS])
 {
@@ -224,7 +219,7 @@ enum gf_server_type gf_server_receive(int socket, union gf_server_message *messa
     const enum gf_server_type type = got ? gf_server_check(message, got) : 0;
     if (type || !got)
         return type;
-    gf_server_close_descriptors(descriptor);
+    gf_close_descriptors(descriptor, GF_SERVER_DESCRIPTORS);
     errno = EPROTO;
     return 0;
 }

@@ -143,8 +143,6 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
  * failure. */
 bool gf_server_send(int socket, const union gf_server_message *message, const int *descriptor,
                     int count);
-void gf_server_close_descriptors(int descriptor[GF_SERVER_DESCRIPTORS]); /* all elements become
-                                                                          * -1 */
 /* Receives a message without waiting, and stores its descriptors; unused elements become -1.
  * Returns the message's type, or 0. With errno 0 the other side has closed the connection; with
  * EAGAIN no message has arrived yet; with another errno it is no message of the protocol, and its

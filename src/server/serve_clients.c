@@ -12,6 +12,7 @@
 #include <linux/sockios.h>
 #include <unistd.h>
 
+#include "base/socket.h"
 #include "server/serve_state.h"
 
 /* After descriptors ran out the server accepts no client for breath_s seconds. If more than
@@ -150,7 +151,7 @@ static void accept_job(struct gf_server *server, struct gf_server_client *client
     struct gf_server_job *const job =
         files_are_good(request, descriptor) ? calloc(1, sizeof *job) : NULL;
     if (!job) {
-        gf_server_close_descriptors(descriptor);
+        gf_close_descriptors(descriptor, GF_SERVER_DESCRIPTORS);
         gf_server_hang_up(server, client);
         return;
     }
@@ -181,7 +182,7 @@ void gf_server_read_message(struct gf_server *server, struct gf_server_client *c
         accept_job(server, client, &message.request, descriptor);
         return;
     }
-    gf_server_close_descriptors(descriptor);
+    gf_close_descriptors(descriptor, GF_SERVER_DESCRIPTORS);
     if (type == GF_SERVER_HELLO && !client->greeted)
         greet(server, client, &message.hello);
     else
