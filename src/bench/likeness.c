@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "bench/ssim.h"
+#include "codec/common/ssim.h"
 #include "pixel/sample.h"
 
 static int sample_of(const struct gf_image *image, int y, size_t at)
@@ -40,48 +40,11 @@ static void add_differences(const struct gf_image *a, const struct gf_image *b,
     likeness->psnr = largest ? 10 * log10(max * max * count / squares) : INFINITY;
 }
 
-static void take_plane(const struct gf_image *image, int channel, float *plane)
-{
-    const struct gf_format format = image->format;
-    for (int y = 0; y < format.height; y++) {
-        for (int x = 0; x < format.width; x++)
-            *plane++ = (float)sample_of(image, y, (size_t)(x * format.channels + channel));
-    }
-}
-
-static enum gf_status add_structure(const struct gf_image *a, const struct gf_image *b, int threads,
-                                    float *plane, struct gf_likeness *likeness,
-                                    struct gf_error *error)
-{
-    const struct gf_format format = a->format;
-    float *const other = plane + (size_t)format.width * (size_t)format.height;
-    likeness->ssim = likeness->ms_ssim = 0;
-    for (int c = 0; c < format.channels; c++) {
-        double ssim, ms_ssim;
-        take_plane(a, c, plane);
-        take_plane(b, c, other);
-        const enum gf_status status =
-            gf_ssim(plane, other, format.width, format.height, gf_sample_max(format), threads,
-                    &ssim, &ms_ssim, error);
-        if (status)
-            return status;
-        likeness->ssim += ssim / format.channels;
-        likeness->ms_ssim += ms_ssim / format.channels;
-    }
-    return GF_OK;
-}
-
 enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, int threads,
                               struct gf_likeness *likeness, struct gf_error *error)
 {
-    const size_t pixels = (size_t)a->format.width * (size_t)a->format.height;
-    float *const planes = malloc(2 * pixels * sizeof *planes);
-    if (!planes)
-        return gf_fail_memory(error);
     add_differences(a, b, likeness);
-    const enum gf_status status = add_structure(a, b, threads, planes, likeness, error);
-    free(planes);
-    return status;
+    return gf_ssim(a, b, threads, &likeness->ssim, &likeness->ms_ssim, error);
 }
 
 /* Writes the differences of a row times the scale. With a scale of 0 it only finds the largest

@@ -10,17 +10,6 @@
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 
-static enum gf_status read_rows(struct gf_source *source, struct gf_image *picture,
-                                struct gf_error *error)
-{
-    enum gf_status status = gf_image_alloc(picture, source->format, error);
-    if (!status)
-        status = source->read(source, picture->format.height, picture->data, picture->pitch, error);
-    if (!status && source->finish)
-        status = source->finish(source, error);
-    return status;
-}
-
 /* Runs a stage on the whole picture, in one band. */
 static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *in,
                                 const struct gf_image *out, struct gf_error *error)
@@ -84,7 +73,7 @@ enum gf_status gf_read_picture(const char *path, const struct gf_options *option
     if (!status)
         status = check_memory(path, options, source, compared, error);
     if (!status)
-        status = read_rows(source, picture, error);
+        status = gf_source_read_all(source, picture, error);
     if (!status && options->autorotate)
         status = turn_upright(picture, source->metadata.orientation, error);
     if (source)

@@ -10,6 +10,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
+#include "codec/fitted_sink.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -202,8 +203,10 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
          * than this function could give. */
         *format = written_as(fallback);
     const struct gf_file_type *const type = gf_file_type(*format);
-    if (type && !type->instead)
-        return need_library(type, name, GF_ERROR_UNAVAILABLE, error);
+    if (type && !type->instead) {
+        const enum gf_status status = gf_fitted_check(type, name, options, error);
+        return status ? status : need_library(type, name, GF_ERROR_UNAVAILABLE, error);
+    }
     list_extensions(list, sizeof list);
     if (type || named != GF_FILE_AUTO)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is read, not written: use %s", name,
@@ -227,8 +230,10 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
                                       const struct gf_options *options)
 {
     const struct gf_file_type *const type = gf_file_type(file_format);
-    return type && type->sink_memory ? type->sink_memory(format, options)
-                                     : (struct gf_codec_memory){0};
+    const struct gf_codec_memory memory = type && type->sink_memory
+                                              ? type->sink_memory(format, options)
+                                              : (struct gf_codec_memory){0};
+    return gf_options_fit(options) ? gf_fitted_sink_memory(format, memory.bytes, options) : memory;
 }
 
 /* Refuses to write colours to a .pgm file, which holds gray. There are several conversions to gray,
@@ -290,7 +295,9 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     }
     if (status)
         return status;
-    status = type->create(output, format, &kept, options, sink, error);
+    const bool fitted = gf_options_fit(options);
+    status = fitted ? gf_fitted_sink_open(type, output, format, options, sink, error)
+                    : type->create(output, format, &kept, options, sink, error);
     if (!status && metadata)
         gf_warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size && !options->strip)
@@ -301,6 +308,8 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours))
         gf_warn(options, "%s: its samples keep %s, which the file does not say: it will look wrong",
                 gf_output_name(output), colours);
+    if (!status && fitted)
+        gf_fitted_sink_take_metadata(*sink, &kept);
     gf_metadata_free(&kept);
     return status;
 }

@@ -18,11 +18,11 @@
  * options->max_pixels. */
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error) GF_CHECKED;
-
 /* Chooses the format of an output to `path` (NULL: to memory): options->format, otherwise the
  * format of the extension, otherwise `fallback` (the input's own format) for standard output and
- * special files. Returns GF_ERROR_USAGE if the extension is unknown or its format is only read,
- * GF_ERROR_UNAVAILABLE if the format's library is missing. */
+ * special files. Returns GF_ERROR_USAGE if the extension is unknown, its format is only read, or
+ * the options choose the quality of a format that has none; GF_ERROR_UNAVAILABLE if the format's
+ * library is missing. */
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error) GF_CHECKED;

@@ -40,6 +40,7 @@ struct gf_file_type {
     bool has_end;  /* the reader stops at the end of the picture: another one can follow in the
                     * input */
     enum gf_lossy lossy;
+    bool fitted;       /* options->max_bytes and options->target_ssim choose the quality */
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
     /* The options that affect files of this format: the command line's words, separated by blanks.
      * jpeg_takes has the options that affect the format if options->tiff_compression is JPEG; NULL

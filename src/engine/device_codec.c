@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/spans.h"
 #include "codec/common/checks.h"
+#include "codec/fitted_sink.h"
 #include "codec/formats.h"
 #include "codec/png/write/png_pack.h"
 #include "engine/bands.h"
@@ -173,7 +174,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
 static bool encodes_jpeg(struct gf_format format, const struct gf_options *options)
 {
     return format.bits == 8 && (format.channels == 1 || format.channels == 3) &&
-           !options->progressive && !options->optimize;
+           !options->progressive && !options->optimize && !gf_options_fit(options);
 }
 
 /* The CPU writes pictures with a palette. */

@@ -16,7 +16,7 @@ static const struct gf_options defaults = {
 
 /* A caller's struct may lack later members. The struct must not end in padding, since later members
  * would lie in it. */
-_Static_assert(offsetof(struct gf_options, reserved_2) + sizeof defaults.reserved_2 ==
+_Static_assert(offsetof(struct gf_options, target_ssim) + sizeof defaults.target_ssim ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -69,6 +69,8 @@ void gf_options_of_output(struct gf_options *options, const struct gf_options *f
     options->png_palette = from->png_palette;
     options->tiff_compression = from->tiff_compression;
     options->strip = from->strip;
+    options->max_bytes = from->max_bytes;
+    options->target_ssim = from->target_ssim;
 }
 
 enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
@@ -100,6 +102,19 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
     if (checked->formats >> (GF_FILE_GIF + 1) || checked->formats & 1 << GF_FILE_AUTO)
         return gf_fail(error, GF_ERROR_USAGE, "options.formats=%#llx has bits of no format",
                        (unsigned long long)checked->formats);
+    if (!(checked->target_ssim >= 0 && checked->target_ssim <= 1))
+        return gf_fail(error, GF_ERROR_USAGE, "options.target_ssim=%g is outside 0..1",
+                       checked->target_ssim);
+    if (checked->max_bytes && checked->target_ssim > 0)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "options.max_bytes=%llu and options.target_ssim=%g both choose the quality",
+                       (unsigned long long)checked->max_bytes, checked->target_ssim);
+    if (checked->lossless && (checked->max_bytes || checked->target_ssim > 0))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "options.%s=%.15g chooses a quality, and a lossless file (options.lossless) "
+                       "has none",
+                       checked->max_bytes ? "max_bytes" : "target_ssim",
+                       checked->max_bytes ? (double)checked->max_bytes : checked->target_ssim);
     if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)
         return gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     struct gf_error why = {0};

@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 4,
+    GF_SERVER_VERSION = 5,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -80,8 +80,8 @@ struct gf_server_request {
         tiff_compression, sandbox;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
         png_palette, spans, lossless, warn;
-    uint64_t memory_bytes, max_pixels, max_output_bytes, formats;
-    double timeout_s;
+    uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes;
+    double timeout_s, target_ssim;
     int64_t in_offset;
     int32_t in_page; /* -1: none */
     int32_t files;   /* number of files that the chain names */

@@ -25,7 +25,7 @@ offers()
 
 begin "options and their choices"
 offers 'gpufilter --progressi' '--progressive'
-offers 'gpufilter --max' '--max-output= --max-pixels='
+offers 'gpufilter --max' '--max-bytes= --max-output= --max-pixels='
 offers 'gpufilter --format=p' 'pam png pnm'
 offers 'gpufilter --subsampling 44' '444'
 offers 'gpufilter --device=c' 'cpu cuda'

@@ -148,7 +148,7 @@ static void test_options_of_outputs(void **state)
         assert_int_equal(*((unsigned char *)&to + option->offset), option->of_output);
         found += option->of_output;
     }
-    assert_int_equal(found, 10);
+    assert_int_equal(found, 12);
 }
 
 static void test_sizes(void **state)
@@ -620,6 +620,7 @@ static void test_name_options_as_typed(void **state)
         {"is there already (options.no_clobber)", "is there already (--no-clobber)"},
         {"use .png or options.format", "use .png or --format"},
         {"options.format; a folder ends in /", "--format; a folder ends in /"},
+        {"over options.max_bytes=9", "over --max-bytes=9"},
         {"over the 64 MiB of options.memory_bytes", "over the 64 MiB of --memory"},
         {"unknown filter 'x' (gf_filter_at lists them)", "unknown filter 'x' (--list shows them)"},
         {"options.png: not a PNG", "options.png: not a PNG"},

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "chain/stage_cost.h"
+#include "codec/fitted_sink.h"
 
 struct device_figures {
     const struct gf_figures *figures;
@@ -80,7 +81,7 @@ enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_op
                                   double *times)
 {
     enum { USUAL_LEVEL = 6 };
-    *times = 1;
+    *times = gf_options_fit(options) ? GF_FITTED_TRIALS : 1;
     if (format == GF_FILE_PNG && options->png_level > 1) {
         *times = (double)options->png_level / USUAL_LEVEL;
         return GF_FIGURE_PNG_DEFLATE;

@@ -15,6 +15,7 @@
 #include "base/line.h"
 #include "base/named_file.h"
 #include "batch/log/batch_log.h"
+#include "codec/fitted_sink.h"
 
 /* Continues the hash over the contents and the size of a file. A file that can be read only once is
  * left out. */
@@ -56,9 +57,12 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
         options->allow_truncated, options->strip,     options->no_fuse,
         options->lossless,        options->optimize,  (int)options->tiff_compression,
         options->png_palette};
+    const double fit[] = {(double)options->max_bytes, options->target_ssim};
     const char *const text = given ? given : "";
     const char *const inks = options->cmyk_profile ? options->cmyk_profile : "";
     uint64_t hash = gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
+    if (gf_options_fit(options))
+        hash = gf_hash(hash, fit, sizeof fit);
     if (*inks)
         hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
     return hash_files(hash, chain);

@@ -74,4 +74,8 @@ struct gf_sink {
                              bool last, struct gf_error *error);
 };
 
+/* Allocates the picture and reads all rows of the source. */
+enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
+                                  struct gf_error *error) GF_CHECKED;
+
 #endif

@@ -1,13 +1,15 @@
-#include "bench/ssim.h"
+#include "codec/common/ssim.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/elementary.h"
 #include "base/fail.h"
 #include "base/target_clones.h"
 #include "codec/common/ordered_work.h"
+#include "pixel/sample.h"
 
 enum {
     RADIUS = GF_SSIM_SIDE / 2,
@@ -181,13 +183,17 @@ static void halve(float *plane, int width, int height)
     }
 }
 
-enum gf_status gf_ssim(float *a, float *b, int width, int height, double max, int threads,
-                       double *ssim, double *ms_ssim, struct gf_error *error)
+/* Computes both measures of two planes, which MS-SSIM overwrites. */
+static enum gf_status compare_planes(float *a, float *b, int width, int height, double max,
+                                     int threads, double *ssim, double *ms_ssim,
+                                     struct gf_error *error)
 {
     static const double exponent[GF_SSIM_SCALES] = {0.0448, 0.2856, 0.3001, 0.2363, 0.1333};
     const int least = width < height ? width : height;
-    *ssim = *ms_ssim = NAN;
-    const int scales = least < GF_SSIM_SIDE ? 0 : least < GF_MS_SSIM_SIDE ? 1 : GF_SSIM_SCALES;
+    *ssim = NAN;
+    const int scales = least < GF_SSIM_SIDE                  ? 0
+                       : least < GF_MS_SSIM_SIDE || !ms_ssim ? 1
+                                                             : GF_SSIM_SCALES;
     double product = 1;
     for (int i = 0; i < scales; i++) {
         struct sums mean;
@@ -205,7 +211,54 @@ enum gf_status gf_ssim(float *a, float *b, int width, int height, double max, in
         width = (width + 1) / 2;
         height = (height + 1) / 2;
     }
-    if (scales == GF_SSIM_SCALES)
-        *ms_ssim = product;
+    if (ms_ssim)
+        *ms_ssim = scales == GF_SSIM_SCALES ? product : NAN;
     return GF_OK;
+}
+
+/* Takes a channel of the format `to` from the image. */
+static void take_plane(const struct gf_image *image, struct gf_format to, int channel, float *plane)
+{
+    const struct gf_format from = image->format;
+    const int colours = gf_colour_channels(from), max = gf_sample_max(to);
+    const bool is_alpha = channel >= gf_colour_channels(to);
+    const int source = is_alpha ? from.channels - 1 : channel < colours ? channel : 0;
+    for (int y = 0; y < from.height; y++) {
+        const unsigned char *const row = image->data + (size_t)y * image->pitch;
+        const uint16_t *const wide = (const uint16_t *)(const void *)row;
+        for (int x = 0; x < from.width; x++) {
+            const size_t at = (size_t)x * (size_t)from.channels + (size_t)source;
+            int value = from.bits == 8 ? row[at] : wide[at];
+            if (from.bits > to.bits)
+                value = (value * max + UINT16_MAX / 2) / UINT16_MAX;
+            else if (from.bits < to.bits)
+                value *= UINT16_MAX / UINT8_MAX;
+            *plane++ = (float)(is_alpha && !gf_has_alpha(from) ? max : value);
+        }
+    }
+}
+
+enum gf_status gf_ssim(const struct gf_image *a, const struct gf_image *b, int threads,
+                       double *ssim, double *ms_ssim, struct gf_error *error)
+{
+    const struct gf_format format = b->format;
+    const size_t pixels = (size_t)format.width * (size_t)format.height;
+    float *const planes = malloc(2 * pixels * sizeof *planes);
+    enum gf_status status = planes ? GF_OK : gf_fail_memory(error);
+    *ssim = 0;
+    if (ms_ssim)
+        *ms_ssim = 0;
+    for (int c = 0; !status && c < format.channels; c++) {
+        double of_plane, of_scales;
+        take_plane(a, format, c, planes);
+        take_plane(b, format, c, planes + pixels);
+        status = compare_planes(planes, planes + pixels, format.width, format.height,
+                                gf_sample_max(format), threads, &of_plane,
+                                ms_ssim ? &of_scales : NULL, error);
+        *ssim += status ? 0 : of_plane / format.channels;
+        if (ms_ssim && !status)
+            *ms_ssim += of_scales / format.channels;
+    }
+    free(planes);
+    return status;
 }

@@ -1,7 +1,8 @@
-/* The structural similarity of two planes. */
-#ifndef GF_BENCH_SSIM_H
-#define GF_BENCH_SSIM_H
+/* The structural similarity of two pictures. */
+#ifndef GF_CODEC_COMMON_SSIM_H
+#define GF_CODEC_COMMON_SSIM_H
 
+#include "gpufilter/image.h"
 #include "gpufilter/status.h"
 
 enum {
@@ -16,9 +17,10 @@ enum {
  * are in the picture, weighted by a Gaussian of sigma 1.5; K1 = 0.01, K2 = 0.03. MS-SSIM: Z. Wang,
  * E. P. Simoncelli and A. C. Bovik, "Multi-scale Structural Similarity for Image Quality
  * Assessment", 2003: five scales; each scale consists of the means of 2x2 pixels of the scale
- * before, with an odd edge repeated; a negative mean counts as 0. NaN if the planes are too small.
- * a, b: [height][width], values in 0..max; MS-SSIM overwrites them. */
-enum gf_status gf_ssim(float *a, float *b, int width, int height, double max, int threads,
+ * before, with an odd edge repeated; a negative mean counts as 0. Both are means over the channels
+ * of b, which has a's size; a counts as converted to b's channels and bits. NaN if the pictures are
+ * too small. ms_ssim may be NULL, which saves time. */
+enum gf_status gf_ssim(const struct gf_image *a, const struct gf_image *b, int threads,
                        double *ssim, double *ms_ssim, struct gf_error *error) GF_CHECKED;
 
 #endif

@@ -1,0 +1,103 @@
+# Qualities that are found by trials: --max-bytes and --target-ssim.
+photo=$here/../samples/harbour.png
+run 0 gpufilter -i "$photo" -o small.png --device=cpu resize=200
+formats=jpg
+for extension in webp avif jxl; do
+    gpufilter -q -i small.png -o a.$extension 2>stderr && formats="$formats $extension"
+done
+
+# quality_of FILE: sets quality to the quality that writes the same file.
+quality_of()
+{
+    for quality in $(seq 1 100) none; do
+        gpufilter -q -i small.png -o "q.${1##*.}" --device=cpu --quality="$quality" 2>stderr || return
+        cmp -s "q.${1##*.}" "$1" && return
+    done
+}
+
+begin "--max-bytes writes the best quality that fits"
+for extension in $formats; do
+    for limit in 3000 5k; do
+        run 0 gpufilter -i small.png -o out.$extension --device=cpu --max-bytes=$limit
+        size=$(wc -c <out.$extension)
+        [ "$size" -le "${limit%k}000" ] && [ "$size" -le 5000 ] || problem "out.$extension has $size bytes"
+        [ $limit = 5k ] || [ "$size" -le 3000 ] || problem "out.$extension has $size bytes"
+        [ $extension = avif ] && continue
+        quality_of out.$extension
+        [ "$quality" != none ] || problem "no quality writes the same $extension"
+        run 0 gpufilter -i small.png -o next.$extension --device=cpu --quality=$((quality + 1))
+        [ "$(wc -c <next.$extension)" -gt "$size" ] || problem "$extension: quality $((quality + 1)) is no larger"
+        [ "$(wc -c <next.$extension)" -gt "$(echo $limit | sed s/k/000/)" ] ||
+            problem "$extension: quality $((quality + 1)) fits, too"
+    done
+done
+run 0 gpufilter -i small.png -o out.jpg --device=cpu --max-bytes=1M
+run 0 gpufilter -i small.png -o best.jpg --device=cpu --quality=100
+same out.jpg best.jpg
+
+begin "--target-ssim writes the least quality that is as like"
+for extension in $formats; do
+    run 0 gpufilter -i small.png -o out.$extension --device=cpu --target-ssim=0.85
+    run 0 gpufilter --compare small.png:min-ssim=0.85 out.$extension
+    [ $extension = avif ] && continue
+    quality_of out.$extension
+    [ "$quality" != none ] || problem "no quality writes the same $extension"
+    run 0 gpufilter -i small.png -o less.$extension --device=cpu --quality=$((quality - 1))
+    run 1 gpufilter --compare small.png:min-ssim=0.85 less.$extension
+done
+run 4 gpufilter -i small.png -o one.jpg --target-ssim=1
+stderr_like 'one.jpg: has an SSIM of 0\.[0-9]* even at quality 100, under --target-ssim=1$'
+absent one.jpg
+run 4 gpufilter -i small.png -o one.jpg --target-ssim=0.9 resize=12:8
+stderr_is "gpufilter: one.jpg: --target-ssim=0.9 needs sides of 11 pixels, and the picture has 12x8"
+
+begin "a limit that no quality keeps fails the picture and tells the least size"
+run 0 gpufilter -i small.png -o least.jpg --device=cpu --quality=1
+size=$(wc -c <least.jpg)
+run 0 gpufilter -i small.png -o out.jpg --device=cpu --max-bytes="$size"
+[ "$(wc -c <out.jpg)" -eq "$size" ] || problem "out.jpg has $(wc -c <out.jpg) bytes"
+rm out.jpg
+run 4 gpufilter -i small.png -o out.jpg --max-bytes=$((size - 1))
+stderr_is "gpufilter: out.jpg: takes $size bytes even at quality 1, over --max-bytes=$((size - 1))"
+absent out.jpg
+
+begin "formats without a quality are refused by name before anything runs"
+for extension in png ppm tif; do
+    run 2 gpufilter -i small.png -o o.$extension --max-bytes=9k
+    stderr_like "o.$extension: --max-bytes=9000 chooses a quality, and [A-Z]* has none: use JPEG, WebP, AVIF, JPEG XL\$"
+    run 2 gpufilter -i small.png -o o.$extension --target-ssim=0.9
+    absent o.$extension
+done
+run 2 gpufilter -i small.png -o o.jpg --max-bytes=9k --target-ssim=0.9
+stderr_is "gpufilter: --max-bytes=9000 and --target-ssim=0.9 both choose the quality"
+run 2 gpufilter -i small.png -o o.webp --max-bytes=9k --lossless
+stderr_is "gpufilter: --max-bytes=9000 chooses a quality, and a lossless file (--lossless) has none"
+
+begin "it works in batches, in archives, for several outputs and for standard output"
+mkdir in out
+cp small.png in/a.png
+run 0 gpufilter -i small.png -o in/b.png --device=cpu rotate=180
+printf 'P5\n1 1\n255\na' >in/c.pgm
+run 0 gpufilter -i in -o 'out/{stem}.jpg' --max-bytes=4k
+run 0 gpufilter -i small.png -o one.jpg --max-bytes=4k
+same one.jpg out/a.jpg
+for stem in b c; do
+    [ "$(wc -c <out/$stem.jpg)" -le 4000 ] || problem "$stem.jpg has $(wc -c <out/$stem.jpg) bytes"
+done
+run 0 gpufilter -i small.png --device=cpu -o two.jpg --max-bytes=4k -o three.jpg --max-bytes=3k -o four.jpg --quality=30
+same one.jpg two.jpg
+run 0 gpufilter -i small.png -o best.jpg --device=cpu --max-bytes=3k
+same best.jpg three.jpg
+run 0 gpufilter -i small.png -o - --format=jpeg --max-bytes=4k
+same one.jpg stdout
+if gpufilter --version | grep -q '^archives:\|libarchive\|tar'; then
+    run 0 gpufilter -i small.png -o o.tar --format=jpeg --max-bytes=4k
+    tar xf o.tar
+    same one.jpg small.jpg
+fi
+
+begin "the picture that is kept counts against --memory"
+run 0 gpufilter -i small.png -o large.png --device=cpu resize=1500
+run 4 gpufilter -i large.png -o o.jpg --device=cpu --memory=4M --max-bytes=50k
+stderr_like 'large.png: o.jpg: it is held whole and encoded several times: that takes [0-9]* MiB of memory, over the 4 MiB of --memory$'
+run 0 gpufilter -i large.png -o o.jpg --device=cpu --memory=4M
