@@ -58,6 +58,23 @@ enum gf_subsampling {
     GF_SUBSAMPLING_AUTO /* 444 if quality is over 90, otherwise 420 */
 };
 
+/* The items of metadata that options.stripped and options.kept choose. */
+enum gf_metadata_item {
+    GF_METADATA_GPS,  /* the place, in EXIF and XMP */
+    GF_METADATA_EXIF, /* EXIF with its GPS, copyright, orientation and thumbnail */
+    GF_METADATA_XMP,
+    GF_METADATA_IPTC,
+    GF_METADATA_ICC,   /* the profile, or what else describes the colours */
+    GF_METADATA_TEXTS, /* texts with keywords */
+    GF_METADATA_COMMENTS,
+    GF_METADATA_DENSITY,
+    GF_METADATA_THUMBNAILS,
+    GF_METADATA_COPYRIGHT,
+    GF_METADATA_ORIENTATION,
+    GF_METADATA_GAINMAP, /* no output has one; the item silences the warning */
+    GF_METADATA_ITEMS
+};
+
 enum {
     GF_DEVICE_INDEX_MAX = 1023,
     GF_LANES_MAX = 64,
@@ -99,7 +116,7 @@ struct gf_options {
                            * otherwise the output states the same orientation. libheif turns a HEIC
                            * upright in any case */
     bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
-    bool strip;           /* write no ICC profile, EXIF, XMP, IPTC, texts or density */
+    bool strip;           /* write no metadata, and convert no colours; see also `stripped` */
     bool profile;         /* record spans and measure the machine's peaks */
     bool spans;           /* record spans */
     bool serial; /* the calling thread does everything, for programs with a pipeline on each of many
@@ -147,6 +164,12 @@ struct gf_options {
     /* The least quality with at least this SSIM to the filtered picture takes the place of
      * `quality`, for the same formats; GF_ERROR_UNFIT if no quality has it. 0: `quality` counts. */
     double target_ssim;
+    /* Metadata that is not written, as bits 1 << enum gf_metadata_item. If `kept` is not 0, only
+     * its items are written, less those of `stripped`, unless that has all items; of EXIF that is
+     * not kept, a small block with the kept items remains. Colours whose profile is not written are
+     * converted to sRGB by Little CMS. Where they are not (options.lossless, a build without Little
+     * CMS, HDR), their profile is written, with a warning. */
+    uint64_t stripped, kept;
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

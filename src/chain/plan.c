@@ -8,6 +8,8 @@
 #include "chain/fuse.h"
 #include "chain/param_value.h"
 #include "chain/variants.h"
+#include "filters/icc/icc.h"
+#include "icc/icc_build.h"
 #include "pixel/orient/orient.h"
 #include "pixel/point/point.h"
 #include "pixel/point/premultiply.h"
@@ -243,6 +245,8 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
         extent = extent_of(b);
     }
     b->written = NULL;
+    if (!status && request->to_srgb && !gf_icc_is_srgb(b->icc, gf_colour_channels(b->format)))
+        status = add_filter(b, (struct item){.filter = &gf_icc_to_srgb}, error);
     if (!status && request->opaque && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);
     if (!status && b->straight_bits)

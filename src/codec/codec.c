@@ -8,6 +8,7 @@
 
 #include "codec/cell/cell.h"
 #include "codec/common/checks.h"
+#include "codec/common/keep.h"
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
 #include "codec/fitted_sink.h"
@@ -300,7 +301,8 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
                     : type->create(output, format, &kept, options, sink, error);
     if (!status && metadata)
         gf_warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
-    if (!status && metadata && metadata->icc.size && !kept.icc.size && !options->strip)
+    if (!status && metadata && metadata->icc.size && !kept.icc.size &&
+        gf_keeps(options, GF_METADATA_ICC))
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",
                 gf_output_name(output), gf_colour_channels(in_file) == 1 ? "gray" : "RGB");
     char colours[GF_COLOURS_TEXT_SIZE];

@@ -1,10 +1,9 @@
 #include "codec/left_out.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "codec/common/checks.h"
-#include "icc/icc_build.h"
+#include "codec/common/keep.h"
 
 static const struct {
     unsigned kind;
@@ -22,58 +21,38 @@ static const struct {
              {GF_KIND_DENSITY, "density"},
              {GF_KIND_ORIENTATION, "orientation"}};
 
-/* Returns the kinds of metadata that the output loses although the user did not ask for that.
- * --strip asks for it, except for the orientation of a picture that has to be turned. */
+/* Returns the kinds of metadata that the output loses although the user did not ask for that. EXIF
+ * may have held nothing but items that the user named. */
 static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_metadata *metadata,
                            const struct gf_metadata *kept, const struct gf_options *options)
 {
     unsigned lost = (gf_metadata_kinds(metadata) & ~(gf_metadata_kinds(kept) & type->keeps));
     if (options->autorotate)
         lost &= ~(unsigned)GF_KIND_ORIENTATION;
-    return options->strip ? lost & GF_KIND_ORIENTATION : lost;
+    if (options->stripped && !kept->exif.size && type->keeps & GF_KIND_EXIF)
+        lost &= ~(unsigned)GF_KIND_EXIF;
+    return lost & ~gf_kinds_unwanted(options);
 }
 
-/* Whether the picture's colours hardly differ from sRGB. A gamma of 2.2 with sRGB's primaries
- * counts as sRGB: it differs by up to 7 of 255 in dark colours, and every program shows it as sRGB.
- * An unusable profile also counts as sRGB; a profile that the program cannot interpret does not. */
-static bool is_srgb(struct gf_icc icc, int channels)
-{
-    enum { STEPS_MOST = 8, STEP = 17, LEVELS = 16, PIXELS = LEVELS * LEVELS * LEVELS };
-    const struct gf_icc srgb = gf_icc_named("srgb", channels == 1);
-    const struct gf_icc_wish wish = {.from = icc,
-                                     .to = srgb,
-                                     .inputs = channels,
-                                     .outputs = channels,
-                                     .bits = 8,
-                                     .intent = GF_ICC_RELATIVE};
-    struct gf_icc_transform *transform = NULL;
-    unsigned char in[PIXELS * 3], out[PIXELS * 3];
-    bool same = true;
-    if (!icc.size || gf_icc_same(icc, srgb))
-        return true;
-    const enum gf_status status = gf_icc_build(&wish, &transform, NULL);
-    if (status)
-        return status == GF_ERROR_INPUT;
-    for (int i = 0; i < PIXELS; i++)
-        for (int c = 0, level = i; c < channels; c++, level /= LEVELS)
-            in[i * channels + c] = (unsigned char)(level % LEVELS * STEP);
-    gf_icc_convert(transform, in, channels, out, channels, PIXELS);
-    for (int i = 0; i < PIXELS * channels; i++)
-        same &= abs(in[i] - out[i]) <= STEPS_MOST;
-    free(transform);
-    return same;
-}
-
-/* Warns if colours look different because the output has no profile: a file without a profile is
- * shown as sRGB. */
+/* Warns if colours look different because the output has no profile (a file without a profile is
+ * shown as sRGB), or if the profile is written although it was to be stripped. */
 static void warn_of_colours(const char *name, const struct gf_file_type *type,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options)
 {
-    struct gf_metadata stated = *metadata;
-    if (!options->strip && type->keeps & GF_KIND_ICC)
+    char colours[GF_COLOURS_TEXT_SIZE];
+    const bool writes = !options->strip && type->keeps & GF_KIND_ICC;
+    const bool unsaid = gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours);
+    if ((writes && gf_keeps(options, GF_METADATA_ICC)) || gf_metadata_is_srgb(metadata, format))
         return;
-    if (!is_srgb(gf_metadata_icc(&stated, format), gf_colour_channels(format)))
+    if (writes)
+        gf_warn(options, "%s: its colours are not sRGB's and %s%s: what describes them is kept",
+                name,
+                unsaid              ? "nothing converts "
+                : options->lossless ? "--lossless keeps the samples"
+                                    : "this build does not convert them",
+                unsaid ? colours : "");
+    else if (!unsaid)
         gf_warn(options,
                 "%s: it does not say that its colours are not sRGB's, and looks different "
                 "(--to-icc=srgb converts it)",

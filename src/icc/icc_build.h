@@ -27,6 +27,11 @@ const char *gf_icc_library_version(void);
 /* Whether Little CMS can read the profile and convert from it. */
 bool gf_icc_is_sound(struct gf_icc icc);
 
+/* Whether colours with the profile hardly differ from sRGB (icc_likeness.c). A profile that does
+ * not fit the number of colour channels, or that Little CMS cannot use, counts as sRGB; a profile
+ * that a build without Little CMS cannot interpret does not. */
+bool gf_icc_is_srgb(struct gf_icc icc, int channels);
+
 /* Makes the transform of a wish. *transform is one block of (*transform)->bytes bytes from
  * malloc(), which the caller frees. Copies of the last transforms are kept, so that a batch does
  * not make the same transform again. Returns GF_ERROR_UNAVAILABLE without Little CMS, or

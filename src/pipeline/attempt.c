@@ -169,9 +169,10 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
         if (status)
             break;
         const struct gf_view view = gf_image_view(image);
-        part = (struct part){.in = image,
-                             .request = {.orientation = 1, .icc = part.request.icc},
-                             .recoloured = part.recoloured};
+        part = (struct part){
+            .in = image,
+            .request = {.orientation = 1, .icc = part.request.icc, .to_srgb = part.request.to_srgb},
+            .recoloured = part.recoloured};
         chain->item[end].filter->find_box(chain->item[end].params, &view, &part.request.box);
         task->image_bytes = image->pitch * (size_t)image->format.height;
         begin = end;

@@ -99,8 +99,10 @@ static enum gf_status enter_next_part(struct gf_several *several, struct gf_bran
     const struct gf_chain *const chain = &several->pipeline->chain;
     const struct gf_chain_item *const item = &chain->item[branch->end];
     const struct gf_view view = gf_image_view(image);
-    branch->request =
-        (struct gf_plan_request){.orientation = 1, .icc = branch->plan.icc, .apart = true};
+    branch->request = (struct gf_plan_request){.orientation = 1,
+                                               .icc = branch->plan.icc,
+                                               .to_srgb = branch->request.to_srgb,
+                                               .apart = true};
     branch->recoloured |= branch->plan.recoloured;
     branch->filtered = true;
     item->filter->find_box(item->params, &view, &branch->request.box);

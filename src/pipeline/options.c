@@ -16,7 +16,7 @@ static const struct gf_options defaults = {
 
 /* A caller's struct may lack later members. The struct must not end in padding, since later members
  * would lie in it. */
-_Static_assert(offsetof(struct gf_options, target_ssim) + sizeof defaults.target_ssim ==
+_Static_assert(offsetof(struct gf_options, kept) + sizeof defaults.kept ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -71,6 +71,8 @@ void gf_options_of_output(struct gf_options *options, const struct gf_options *f
     options->strip = from->strip;
     options->max_bytes = from->max_bytes;
     options->target_ssim = from->target_ssim;
+    options->stripped = from->stripped;
+    options->kept = from->kept;
 }
 
 enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
@@ -115,6 +117,10 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
                        "has none",
                        checked->max_bytes ? "max_bytes" : "target_ssim",
                        checked->max_bytes ? (double)checked->max_bytes : checked->target_ssim);
+    if ((checked->stripped | checked->kept) >> GF_METADATA_ITEMS)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "options.stripped=%#llx or options.kept=%#llx has bits of no item",
+                       (unsigned long long)checked->stripped, (unsigned long long)checked->kept);
     if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)
         return gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     struct gf_error why = {0};

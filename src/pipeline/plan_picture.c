@@ -1,6 +1,7 @@
 /* Plans a picture and opens its output. These are done together, since each depends on the
  * other. */
 #include "codec/common/checks.h"
+#include "codec/common/keep.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
@@ -54,8 +55,9 @@ struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline
         .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
         .width = source->format.width,
         .height = source->format.height,
-        .reduction = 1};
-    if (gf_chain_converts(&pipeline->chain))
+        .reduction = 1,
+        .to_srgb = gf_converts_for_output(&pipeline->options)};
+    if (gf_chain_converts(&pipeline->chain) || request.to_srgb)
         request.icc = gf_metadata_icc(&source->metadata, source->format);
     if (source->reduce)
         request.reduction =
@@ -101,10 +103,12 @@ static bool loses_alpha(enum gf_file_format file_format, struct gf_format format
  * lossless, the picture keeps its alpha, and the output's format refuses it. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
-                                     const struct gf_plan_request *request, struct gf_plan *plan,
+                                     const struct gf_plan_request *asked, struct gf_plan *plan,
                                      struct gf_error *error)
 {
-    enum gf_status status = gf_plan_make_for(chain, in, request, plan, error);
+    struct gf_plan_request request = *asked;
+    request.to_srgb &= task->destination || task->output; /* this is the last part */
+    enum gf_status status = gf_plan_make_for(chain, in, &request, plan, error);
     if (!status)
         status = check_sizes(pipeline, task->input ? gf_input_name(task->input) : "picture", plan,
                              error);
@@ -114,10 +118,9 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
         !loses_alpha(task->file_format, plan->out))
         return status;
     gf_plan_free(plan);
-    struct gf_plan_request opaque = *request;
-    opaque.opaque = true;
+    request.opaque = true;
     gf_warn(&pipeline->options,
             "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",
             gf_output_name(task->output));
-    return gf_plan_make_for(chain, in, &opaque, plan, error);
+    return gf_plan_make_for(chain, in, &request, plan, error);
 }

@@ -80,7 +80,7 @@ struct gf_server_request {
         tiff_compression, sandbox;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
         png_palette, spans, lossless, warn;
-    uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes;
+    uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes, stripped, kept;
     double timeout_s, target_ssim;
     int64_t in_offset;
     int32_t in_page; /* -1: none */

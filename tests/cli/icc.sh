@@ -21,6 +21,32 @@ grep -qa iCCP tagged.png || problem "no profile"
 run 0 gpufilter -i in.ppm -o bare.png --strip icc=srgb
 ! grep -qa iCCP bare.png || problem "a profile in spite of --strip"
 
+begin "what loses its profile keeps its look"
+if have_lcms; then
+    run 0 gpufilter -i in.ppm -o wide.png icc=display-p3
+    run 0 gpufilter -i wide.png -o wanted.ppm icc=srgb
+    for options in --strip --strip=icc --keep=exif; do
+        run 0 gpufilter -i wide.png -o bare.png $options
+        silent
+        ! grep -qa iCCP bare.png || problem "$options: a profile"
+        run 0 gpufilter -i bare.png -o bare.ppm
+        same wanted.ppm bare.ppm
+    done
+    run 0 gpufilter -i wide.png -o one.png --strip -o two.png --strip=gps invert -o three.ppm --strip trim=white
+    run 0 gpufilter -i one.png -o bare.ppm
+    same wanted.ppm bare.ppm
+    same wanted.ppm three.ppm
+    grep -qa iCCP two.png || problem "--strip=gps: no profile"
+    run 0 gpufilter -i wide.png -o bare.png --strip --lossless
+    stderr_is "gpufilter: warning: bare.png: its colours are not sRGB's and --lossless keeps the samples: what describes them is kept"
+    grep -qa iCCP bare.png || problem "--lossless: no profile"
+    run 0 gpufilter -i tagged.png -o bare.png --strip --lossless
+    silent
+    ! grep -qa iCCP bare.png || problem "a profile of sRGB"
+else
+    skip "no Little CMS"
+fi
+
 begin "wrong profiles are named before anything is written"
 run 75 gpufilter -i in.ppm -o out.png --to-icc=none.icc
 stderr_is "gpufilter: --to-icc: none.icc: No such file or directory"
@@ -184,7 +210,8 @@ run 0 gpufilter -i in.ppm -i plain.png -o 'second/{stem}{w}.{ext}' overlay=pq.pn
 run 0 gpufilter -q -i in.ppm -o out.ppm overlay=pq.png
 silent
 run 0 gpufilter -i pq.png -o tagged.png --strip
-stderr_is 'gpufilter: warning: tagged.png: its samples keep the transfer PQ, which the file does not say: it will look wrong'
+stderr_is "gpufilter: warning: tagged.png: its colours are not sRGB's and nothing converts the transfer PQ: what describes them is kept"
+tagged '\11\20'
 for format in avif jxl; do
     gpufilter -i in.ppm -o probe.$format 2>/dev/null || continue
     for options in '' --lossless; do

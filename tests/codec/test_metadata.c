@@ -2,6 +2,7 @@
  * warned of, and what shows or names what an output does not have is taken out. */
 #include "codec/codec_test.h"
 
+#include "codec/common/keep.h"
 #include "codec/formats.h"
 #include "icc/icc_make.h"
 
@@ -508,6 +509,180 @@ static void test_damaged_exif_is_read_as_far_as_it_goes(void **state)
     }
 }
 
+/* ---- what is stripped and what is kept ---- */
+
+#define ITEM(name) (1 << GF_METADATA_##name)
+
+/* A word of each piece of metadata, and whether WebP has room for it. */
+static const struct piece {
+    const char *text;
+    bool in_webp;
+} pieces[] = {{"Canon EOS R5", true}, {"pppppppp", true},  {"Me in EXIF", true},
+              {"GPSLatitude", true},  {"Me in XMP", true}, {"a title", true},
+              {"Me in IPTC", false},  {"a city", false},   {"by an author", false}};
+enum {
+    CAMERA = 1,
+    PLACE = 2,
+    RIGHTS = 4,
+    PLACE_XMP = 8,
+    RIGHTS_XMP = 16,
+    TITLE = 32,
+    RIGHTS_IPTC = 64,
+    CITY = 128,
+    AUTHOR = 256,
+    PIECES = 512
+};
+
+/* EXIF as exif_of_camera with a copyright and less else. */
+static const char exif_of_owner[] =
+    "MM\0*\0\0\0\010\0\003"
+    "\001\020\0\002\0\0\0\015\0\0\0\062"
+    "\202\230\0\002\0\0\0\013\0\0\0\100"
+    "\210\045\0\004\0\0\0\001\0\0\0\114\0\0\0\0"
+    "Canon EOS R5\0\0Me in EXIF\0\0"
+    "\0\003\0\0\0\001\0\0\0\004\002\003\0\0\0\001\0\002\0\0\0\002N\0\0\0"
+    "\0\002\0\005\0\0\0\001\0\0\0\166\0\0\0\0pppppppp";
+static const char iptc_of_owner[] = "\x1c\2\x5a\0\6a city\x1c\2\x74\0\012Me in IPTC";
+static const char xmp_of_owner[] =
+    "<a xmlns:e='http://ns.adobe.com/exif/1.0/' xmlns:d='http://purl.org/dc/elements/1.1/' "
+    "e:GPSLatitude='1'><d:rights>Me in XMP</d:rights><d:title>a title</d:title></a>";
+
+static struct picture of_owner(void)
+{
+    struct picture picture = smooth_picture(16, 16, 3, 8);
+    struct gf_metadata *const metadata = &picture.metadata;
+    bool left_out = false;
+    assert_true(gf_metadata_add_exif(metadata, exif_of_owner, sizeof exif_of_owner - 1));
+    assert_true(gf_blob_set(&metadata->xmp, xmp_of_owner, sizeof xmp_of_owner - 1));
+    assert_true(gf_metadata_add_photoshop(metadata, iptc_of_owner, sizeof iptc_of_owner - 1));
+    assert_true(gf_texts_add_latin1(&metadata->texts, "Author", "by an author", 12, &left_out));
+    return picture;
+}
+
+static bool has_text(const struct gf_blob *blob, const char *text, size_t size)
+{
+    return blob->size && memmem(blob->data, blob->size, text, size);
+}
+
+static unsigned pieces_of(const struct gf_metadata *metadata)
+{
+    unsigned found = 0;
+    for (int i = 0; 1 << i < PIECES; i++) {
+        const char *const text = pieces[i].text;
+        bool has = has_text(&metadata->exif, text, strlen(text)) ||
+                   has_text(&metadata->xmp, text, strlen(text)) ||
+                   has_text(&metadata->iptc, text, strlen(text));
+        for (int k = 0; k < metadata->texts.count; k++)
+            has |= has_text(&metadata->texts.item[k].text, text, strlen(text));
+        found |= has ? 1u << i : 0;
+    }
+    return found;
+}
+
+static void check_stripped(const struct gf_file_type *type, uint64_t stripped, uint64_t kept,
+                           unsigned wanted)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = of_owner(), back;
+    options.stripped = stripped;
+    options.kept = kept;
+    for (int i = 0; type->format == GF_FILE_WEBP && 1 << i < PIECES; i++)
+        wanted &= pieces[i].in_webp ? ~0u : ~(1u << i);
+    warnings = 0;
+    if (encode(path_of("a", type), &picture, &options) ||
+        decode(path_of("a", type), &options, &back))
+        fail_msg("%s", failure.text);
+    unsigned found = pieces_of(&back.metadata);
+    /* A TIFF with EXIF has its texts there, and PNG's and JPEG's texts are read as such. */
+    if (type->format == GF_FILE_TIFF)
+        found = (found & ~(unsigned)AUTHOR) | (wanted & AUTHOR);
+    if (found != wanted)
+        fail_msg("%s: of %#x, %#x: %#x instead of %#x", type->name, (unsigned)stripped,
+                 (unsigned)kept, found, wanted);
+    /* The loss of IPTC and texts is said, unless the options ask for it. */
+    assert_int_equal(warnings, type->format == GF_FILE_WEBP && (!kept || kept & ITEM(IPTC)));
+    free_picture(&picture);
+    free_picture(&back);
+}
+
+static void test_items_are_stripped_and_kept(void **state)
+{
+    static const enum gf_file_format formats[] = {GF_FILE_PNG, GF_FILE_JPEG, GF_FILE_WEBP,
+                                                  GF_FILE_TIFF};
+    enum { ALL = PIECES - 1, IN_EXIF = CAMERA | PLACE | RIGHTS };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const struct gf_file_type *const type = gf_file_type(formats[i]);
+        if (!type->create)
+            continue;
+        check_stripped(type, 0, 0, ALL);
+        check_stripped(type, ITEM(GPS), 0, ALL & ~PLACE & ~PLACE_XMP);
+        check_stripped(type, ITEM(COPYRIGHT), 0, ALL & ~RIGHTS & ~RIGHTS_XMP & ~RIGHTS_IPTC);
+        check_stripped(type, ITEM(EXIF), 0, ALL & ~IN_EXIF);
+        check_stripped(type, ITEM(XMP), 0, ALL & ~PLACE_XMP & ~RIGHTS_XMP & ~TITLE);
+        check_stripped(type, 0, ITEM(COPYRIGHT), RIGHTS);
+        check_stripped(type, 0, ITEM(GPS) | ITEM(COPYRIGHT), RIGHTS | PLACE);
+        check_stripped(type, ITEM(GPS), ITEM(EXIF), IN_EXIF & ~PLACE);
+        check_stripped(type, (1 << GF_METADATA_ITEMS) - 1, ITEM(EXIF), IN_EXIF);
+        check_stripped(type, 0, ITEM(IPTC) | ITEM(TEXTS), RIGHTS_IPTC | CITY | AUTHOR);
+    }
+}
+
+/* The density and the orientation are numbers of their own as well as in EXIF. */
+static void test_numbers_are_stripped(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = with_all(), back;
+    options.stripped = ITEM(DENSITY) | ITEM(ORIENTATION) | ITEM(COMMENTS) | ITEM(IPTC);
+    options.autorotate = false;
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    assert_int_equal(warnings, 0);
+    assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
+    assert_int_equal(gf_metadata_kinds(&back.metadata),
+                     GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_ICC | GF_KIND_TEXTS);
+    assert_int_equal(back.metadata.orientation, 1);
+    free_picture(&back);
+    options.stripped = 0;
+    options.kept = ITEM(ORIENTATION);
+    assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);
+    assert_int_equal(decode(in_folder("a.jpg"), &options, &back), GF_OK);
+    assert_int_equal(back.metadata.orientation, 6);
+    assert_false(file_has("a.jpg", "Abc"));
+    free_picture(&back);
+    free_picture(&picture);
+}
+
+/* Nothing but the entry, its values and their link changes; a structure without an end, or that
+ * claims values of any size anywhere, is edited within its bounds. */
+static void test_exif_is_edited_in_place(void **state)
+{
+    static const uint16_t place[] = {0x8825, 0}, all[] = {0x0110, 0x8298, 0x8825, 0};
+    struct gf_blob exif = {0};
+    assert_true(gf_blob_set(&exif, exif_of_owner, sizeof exif_of_owner - 1));
+    gf_exif_remove(&exif, place);
+    assert_memory_equal(exif.data + 10, exif_of_owner + 10, 24);
+    assert_memory_equal(exif.data + 34, (char[16]){0}, 16);
+    assert_memory_equal(exif.data + 50, exif_of_owner + 50, 26);
+    for (size_t i = 76; i < exif.size; i++)
+        assert_int_equal(exif.data[i], 0);
+    gf_exif_remove(&exif, all);
+    assert_int_equal(exif.size, 0);
+    for (size_t size = 0; size < sizeof exif_of_owner; size++)
+        for (size_t at = 4; at <= size; at++)
+            for (int value = 0; value < 256; value += 51) {
+                struct gf_blob cut = {0}, small = {0};
+                assert_true(gf_blob_set(&cut, exif_of_owner, size));
+                if (at < size)
+                    cut.data[at] = (unsigned char)value;
+                assert_true(gf_blob_set(&small, cut.data, cut.size));
+                gf_exif_remove(&cut, place);
+                assert_true(gf_exif_keep_only(&small, all));
+                assert_false(gf_exif_read(&cut).has_gps);
+                free(cut.data);
+                free(small.data);
+            }
+    free(exif.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +697,9 @@ int main(void)
         cmocka_unit_test(test_the_kept_orientation_is_stated),
         cmocka_unit_test(test_exif_is_read),
         cmocka_unit_test(test_damaged_exif_is_read_as_far_as_it_goes),
+        cmocka_unit_test(test_items_are_stripped_and_kept),
+        cmocka_unit_test(test_numbers_are_stripped),
+        cmocka_unit_test(test_exif_is_edited_in_place),
     };
     return cmocka_run_group_tests_name("metadata", tests, make_folder, remove_folder);
 }

@@ -83,6 +83,8 @@ static void check_kept(struct gf_metadata *metadata, unsigned how)
         .width = 1 + (int)how * 300, .height = 7, .channels = how & 1 ? 3 : 1, .bits = 8};
     options.autorotate = how & 2;
     options.strip = how & 4;
+    options.stripped = how & 32 ? how * 0x9e5u & ((1 << GF_METADATA_ITEMS) - 1) : 0;
+    options.kept = how & 64 ? how * 0x2b3u & ((1 << GF_METADATA_ITEMS) - 1) : 0;
     metadata->filtered = how & 16;
     FUZZ_CHECK(!gf_metadata_for_output(metadata, format, how & 8 ? GF_TAGS_ALL : GF_TAGS_NONE,
                                        &options, &kept, &error),

@@ -88,13 +88,16 @@ static void test_values(void **state)
     assert_int_equal(command.options.subsampling, GF_SUBSAMPLING_444);
     assert_int_equal(command.options.format, GF_FILE_JPEG);
     assert_true(command.options.progressive);
-    assert_true(command.options.strip);
+    assert_int_equal(command.options.stripped, (1 << GF_METADATA_ITEMS) - 1);
     assert_false(command.options.autorotate);
     assert_true(command.options.allow_truncated);
     assert_int_equal(command.options.lanes, 3);
     assert_true(command.verbose);
     assert_true(command.quiet);
     assert_int_equal(parsed("-i a -o b --quality=1 --quality=2").options.quality, 2);
+    assert_int_equal(parsed("-i a -o b --strip=exif,gps").options.stripped,
+                     1 << GF_METADATA_EXIF | 1 << GF_METADATA_GPS);
+    assert_int_equal(parsed("-i a -o b --keep icc").options.kept, 1 << GF_METADATA_ICC);
 }
 
 /* Of several outputs each has what stands behind it, and else what stands before the first. */
@@ -124,7 +127,7 @@ static void test_outputs(void **state)
         assert_int_equal(output.options.png_level, expected[i].png_level);
         assert_int_equal(output.options.lossless, expected[i].lossless);
         assert_int_equal(output.options.format, expected[i].format);
-        assert_true(output.options.strip);
+        assert_true(output.options.stripped);
     }
     assert_int_equal(command.options.threads, 3);
     gf_command_free(&command);
@@ -148,7 +151,7 @@ static void test_options_of_outputs(void **state)
         assert_int_equal(*((unsigned char *)&to + option->offset), option->of_output);
         found += option->of_output;
     }
-    assert_int_equal(found, 12);
+    assert_int_equal(found, 13);
 }
 
 static void test_sizes(void **state)
@@ -285,7 +288,7 @@ static void test_refusals(void **state)
                    "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");
     assert_refused("--subsampling=4:2:0",
                    "--subsampling=4:2:0 is none of auto, 420, 422, 444; did you mean '420'?");
-    assert_refused("--keep", "unknown option '--keep' (--help lists them)");
+    assert_refused("--keep", "--keep needs a value: --keep=LIST");
     assert_refused("--resize=50%", "unknown option '--resize=50%'; resize is a filter, written "
                                    "without dashes: resize=50%");
     assert_refused("-rotate 90",
@@ -299,7 +302,12 @@ static void test_refusals(void **state)
     assert_refused("-i a -o b resize 50%", "'50%' is no filter; did you mean 'resize=50%'?");
     assert_refused("--zzz", "unknown option '--zzz' (--help lists them)");
     assert_refused("-x", "unknown option '-x' (--help lists them)");
-    assert_refused("--strip=yes", "--strip takes no value");
+    assert_refused("--strip=yes",
+                   "--strip=yes is none of gps, exif, xmp, iptc, icc, texts, comments, density, "
+                   "thumbnails, copyright, orientation, gainmap");
+    assert_refused("--strip=gps,exfi",
+                   "--strip=exfi is none of gps, exif, xmp, iptc, icc, texts, comments, density, "
+                   "thumbnails, copyright, orientation, gainmap; did you mean 'exif'?");
     assert_refused("--quality=0", "--quality=0 is outside 1..100");
     assert_refused("--quality -5", "--quality=-5 is outside 1..100");
     assert_refused("--quality=ninety", "--quality=ninety is not a number");

@@ -61,8 +61,11 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
     const char *const text = given ? given : "";
     const char *const inks = options->cmyk_profile ? options->cmyk_profile : "";
     uint64_t hash = gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
+    const uint64_t items[] = {options->stripped, options->kept};
     if (gf_options_fit(options))
         hash = gf_hash(hash, fit, sizeof fit);
+    if (items[0] || items[1])
+        hash = gf_hash(hash, items, sizeof items);
     if (*inks)
         hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
     return hash_files(hash, chain);

@@ -222,6 +222,8 @@ static void set_implied(const struct gf_option *option, void *member)
         *(bool *)member = option->implied;
     else if (option->type == GF_OPTION_CHOICE)
         *(int *)member = option->implied;
+    else if (option->type == GF_OPTION_SET)
+        *(uint64_t *)member = (uint64_t)option->implied;
 }
 
 enum gf_status gf_option_set(const struct gf_option *option, const char *value,

@@ -25,6 +25,11 @@ static const struct gf_choice input_formats[] = {
 #include "codec/formats.def"
     {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {"heif", GF_FILE_HEIC}, {0},
 };
+static const struct gf_choice items[] = {
+#define GF_METADATA_ITEM(id, word, ...) {word, GF_METADATA_##id},
+#include "codec/common/items.def"
+    {0},
+};
 static const struct gf_choice subsamplings[] = {
     {"auto", GF_SUBSAMPLING_AUTO}, {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
 };
@@ -132,8 +137,15 @@ static const struct gf_option options[] = {
      .offset = AT(options.cmyk_profile),
      .help = "the ICC profile of CMYK pictures that carry none; without it they become RGB by "
              "(1 - ink)(1 - black), with a warning"},
-    {.name = "strip", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.strip),
-     .help = "leave out the metadata: ICC, EXIF, XMP, IPTC, texts and density"},
+    {.name = "strip", .of_output = true, .argument = "LIST", .type = GF_OPTION_SET, .optional = true, .choices = items,
+     .implied = (1 << GF_METADATA_ITEMS) - 1, .offset = AT(options.stripped),
+     .help = "metadata to leave out: "
+#define GF_METADATA_ITEM(id, word, ...) word ", "
+#include "codec/common/items.def"
+             "or all"},
+    {.name = "keep", .of_output = true, .argument = "LIST", .type = GF_OPTION_SET, .choices = items,
+     .offset = AT(options.kept),
+     .help = "leave out all other metadata"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
      .help = "keep the orientation that EXIF, TIFF, AVIF or JPEG XL states, instead of applying it; "

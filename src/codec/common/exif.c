@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/common/metadata.h"
+
 enum {
     TIFF_HEADER = 8,
     TIFF_ENTRY = 12,
@@ -224,11 +226,17 @@ static bool get_number(const struct gf_blob *exif, const struct directory *direc
     return true;
 }
 
-/* Overwrites the thumbnail's bytes with zeros, but never the header and the first directory, even
- * if the file claims that the thumbnail is there. */
+/* Returns the end of a directory and of the link behind it. */
+static size_t end_of(const struct directory *directory)
+{
+    return directory->first + directory->count * TIFF_ENTRY + (directory->next ? 4 : 0);
+}
+
+/* Overwrites bytes that are removed with zeros, but never the header and the first directory, even
+ * if the file claims that the bytes are there. */
 static void wipe(struct gf_blob *exif, const struct directory *first, size_t at, size_t size)
 {
-    const size_t end = first->next + 4;
+    const size_t end = end_of(first);
     if (at < TIFF_HEADER || at >= exif->size ||
         (at < end && (at + 2 >= first->first || size > first->first - 2 - at)))
         return;
@@ -265,6 +273,111 @@ void gf_exif_remove_thumbnails(struct gf_blob *exif)
         wipe_all(exif, &first, &directory, TAG_STRIP_OFFSETS, TAG_STRIP_BYTES);
     }
     tiff_put(exif, first.next, 4, 0);
+}
+
+/* Returns the size of an entry's value; 0 for an unknown type. */
+static size_t value_bytes(const struct gf_blob *exif, size_t entry)
+{
+    static const unsigned char bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
+    const uint32_t type = tiff_get(exif, entry + 2, 2);
+    const size_t each = type < sizeof bytes ? bytes[type] : type == TIFF_UTF8;
+    return each * tiff_get(exif, entry + 4, 4);
+}
+
+/* Overwrites the values of the directory's entries from number `begin` to `end`, unless they are in
+ * the entries. The block may become shorter. Returns false if there are more or larger values than
+ * such directories have. */
+static bool wipe_values(struct gf_blob *exif, const struct directory *first,
+                        const struct directory *directory, size_t begin, size_t end)
+{
+    enum { ENTRIES_MAX = 256, VALUE_MAX = 1 << 16 };
+    if (end - begin > ENTRIES_MAX)
+        return false;
+    for (size_t i = begin; i < end; i++) {
+        const size_t entry = directory->first + i * TIFF_ENTRY;
+        if (entry + TIFF_ENTRY > exif->size)
+            break;
+        const size_t size = value_bytes(exif, entry);
+        if (size > VALUE_MAX)
+            return false;
+        if (size > 4)
+            wipe(exif, first, tiff_get(exif, entry + 8, 4), size);
+    }
+    return true;
+}
+
+/* Removes the entry at the offset from the first directory. The directory becomes shorter, and
+ * nothing behind the directory moves. */
+static bool remove_entry(struct gf_blob *exif, struct directory *first, size_t entry)
+{
+    struct directory linked;
+    if (tiff_get(exif, entry, 2) == TAG_GPS_DIRECTORY &&
+        read_directory(exif, tiff_get(exif, entry + 8, 4), &linked)) {
+        if (!wipe_values(exif, first, &linked, 0, linked.count))
+            return false;
+        wipe(exif, first, linked.first - 2, end_of(&linked) - linked.first + 2);
+    }
+    const size_t number = (entry - first->first) / TIFF_ENTRY, end = end_of(first);
+    if (!wipe_values(exif, first, first, number, number + 1))
+        return false;
+    memmove(exif->data + entry, exif->data + entry + TIFF_ENTRY, end - entry - TIFF_ENTRY);
+    memset(exif->data + end - TIFF_ENTRY, 0, TIFF_ENTRY);
+    tiff_put(exif, first->first - 2, 2, (uint32_t)--first->count);
+    first->next -= first->next ? TIFF_ENTRY : 0;
+    return true;
+}
+
+void gf_exif_remove(struct gf_blob *exif, const uint16_t *tags)
+{
+    enum { REPEATS_MAX = 8 };
+    struct directory first;
+    size_t entry;
+    bool sound = true;
+    if (!first_directory(exif, &first))
+        return;
+    const size_t had = first.count;
+    for (; *tags; tags++) {
+        int repeats = 0;
+        while (sound && (entry = find_entry(exif, &first, *tags)))
+            sound = repeats++ < REPEATS_MAX && remove_entry(exif, &first, entry);
+    }
+    const bool more = first.next && tiff_get(exif, first.next, 4);
+    if (!sound || (first.count < had && !first.count && !more))
+        exif->size = 0;
+}
+
+static bool read_memory(void *context, uint64_t offset, void *data, size_t size)
+{
+    const struct gf_blob *const blob = context;
+    if (offset > blob->size || size > blob->size - offset)
+        return false;
+    memcpy(data, blob->data + offset, size);
+    return true;
+}
+
+struct gf_ifd_reader gf_exif_reader(const struct gf_blob *exif, uint64_t *first)
+{
+    const bool is_exif = gf_exif_begins(exif->data, exif->size);
+    *first = is_exif ? tiff_get(exif, 4, 4) : 0;
+    /* The cast is safe, because the blob is only read. */
+    return (struct gf_ifd_reader){.read = read_memory,
+                                  .context = (struct gf_blob *)exif,
+                                  .big_endian = is_exif && exif->data[0] == 'M'};
+}
+
+bool gf_exif_keep_only(struct gf_blob *exif, const uint16_t *tags)
+{
+    static const unsigned char header[TIFF_HEADER] = {'M', 'M', 0, 42, 0, 0, 0, TIFF_HEADER};
+    struct gf_ifd_writer writer = {.big_endian = true};
+    uint64_t first;
+    const struct gf_ifd_reader reader = gf_exif_reader(exif, &first);
+    bool done = gf_blob_set(&writer.bytes, header, sizeof header);
+    const bool has = done && *tags && gf_ifd_copy(&reader, first, tags, &writer) &&
+                     writer.bytes.size <= GF_METADATA_MAX;
+    done = done && !writer.out_of_memory &&
+           gf_blob_set(exif, writer.bytes.data, has ? writer.bytes.size : 0);
+    free(writer.bytes.data);
+    return done;
 }
 
 /* ---- what EXIF says ---- */

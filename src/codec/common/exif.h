@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codec/common/texts.h"
+#include "codec/common/ifd.h"
 
 /* Whether a TIFF structure begins with these bytes. */
 bool gf_exif_begins(const unsigned char *data, size_t size);
@@ -22,6 +22,18 @@ void gf_exif_set_size(struct gf_blob *exif, int width, int height);
 bool gf_exif_has_density(const struct gf_blob *exif);
 /* Removes the thumbnails: nothing refers to them any more, and their bytes are zero or cut off. */
 void gf_exif_remove_thumbnails(struct gf_blob *exif);
+/* Removes the entries of these tags, with 0 at the end, from the first directory. Their values, and
+ * the directory to which an entry of GPS links, become zeros or are cut off; all other bytes stay
+ * where they are. The block becomes empty if the directory has no other entry, or if the values are
+ * too many or too large. */
+void gf_exif_remove(struct gf_blob *exif, const uint16_t *tags);
+/* Replaces the block by a small one that has only the entries of these tags, with 0 at the end; the
+ * block becomes empty if it has none of them. Returns false when out of memory. */
+bool gf_exif_keep_only(struct gf_blob *exif, const uint16_t *tags);
+
+/* Returns a reader of the bytes of EXIF. *first becomes the offset of the first directory; 0 if the
+ * bytes are no EXIF. The blob must outlive the reader. */
+struct gf_ifd_reader gf_exif_reader(const struct gf_blob *exif, uint64_t *first);
 
 /* What EXIF says about a picture. A text is empty, and a number 0, if EXIF says nothing. */
 struct gf_exif_facts {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/common/exif.h"
+#include "codec/common/keep.h"
 #include "codec/common/xmp.h"
 #include "icc/icc_build.h"
 
@@ -43,14 +44,6 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata)
     return kinds & GF_KIND_GAIN_MAP ? kinds & ~(unsigned)GF_KIND_PICTURES : kinds;
 }
 
-static uint32_t get_be(const unsigned char *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
@@ -70,7 +63,7 @@ bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char 
 {
     if (size < 4)
         return true;
-    const size_t offset = get_be(box, 4);
+    const size_t offset = gf_get_be(box, 4);
     return offset > size - 4 || gf_metadata_add_exif(metadata, box + 4 + offset, size - 4 - offset);
 }
 
@@ -123,7 +116,7 @@ static unsigned auxiliary_kind(const char *type, size_t length)
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file)
 {
     enum { BOXES_MOST = 64 << 10, TYPE_HEAD = 8 };
-    const size_t brands = file->size < 4 ? 0 : get_be(file->data, 4);
+    const size_t brands = file->size < 4 ? 0 : gf_get_be(file->data, 4);
     const size_t boxes = file->size < BOXES_MOST ? file->size : BOXES_MOST;
     const unsigned char *at = file->data, *const end = boxes ? at + boxes : at;
     if (brands < boxes && memmem(file->data, brands, "tmap", 4))
@@ -132,87 +125,6 @@ void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *f
         const char *const type = (const char *)(at += TYPE_HEAD);
         metadata->unread |= auxiliary_kind(type, strnlen(type, (size_t)(end - at)));
     }
-}
-
-/* ---- IPTC, as Photoshop stores it ---- */
-
-enum { RESOURCE_HEAD = 12, IPTC_RESOURCE = 0x0404, IPTC_TAG = 0x1c };
-
-static size_t even(size_t size)
-{
-    return size + size % 2;
-}
-
-/* Makes a Photoshop resource without a name that holds these IPTC records. */
-static bool set_iptc(struct gf_blob *iptc, const unsigned char *records, size_t size)
-{
-    unsigned char *const resource = calloc(1, RESOURCE_HEAD + even(size));
-    if (!resource)
-        return false;
-    memcpy(resource, "8BIM\4\4\0\0", 8);
-    for (int i = 0; i < 4; i++)
-        resource[8 + i] = (unsigned char)(size >> (24 - 8 * i));
-    memcpy(resource + RESOURCE_HEAD, records, size);
-    free(iptc->data);
-    *iptc = (struct gf_blob){resource, RESOURCE_HEAD + even(size)};
-    return true;
-}
-
-bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size)
-{
-    if (metadata->iptc.size || !size || size > GF_METADATA_MAX)
-        return true;
-    const unsigned char *at = data, *const end = at + size;
-    if (at[0] == IPTC_TAG)
-        return set_iptc(&metadata->iptc, at, size);
-    while (end - at >= RESOURCE_HEAD && !memcmp(at, "8BIM", 4)) {
-        const size_t name = even((size_t)at[6] + 1); /* the name with its length byte */
-        if ((size_t)(end - at) < 6 + name + 4)
-            break;
-        const size_t length = get_be(at + 6 + name, 4);
-        const unsigned char *const records = at + 6 + name + 4;
-        if (length > (size_t)(end - records))
-            break;
-        if (get_be(at + 4, 2) == IPTC_RESOURCE)
-            return !length || set_iptc(&metadata->iptc, records, length);
-        if (even(length) > (size_t)(end - records))
-            break;
-        at = records + even(length);
-    }
-    return true;
-}
-
-/* Removes the preview picture from IPTC (IIM 4.2, 2:200 to 2:202). Damaged records are removed
- * together with all later records, since a preview might be there. */
-static void remove_preview(struct gf_blob *iptc)
-{
-    enum { HEAD = 5, RECORD = 2, FIRST = 200, LAST = 202 };
-    const size_t end = iptc->size < RESOURCE_HEAD ? 0 : RESOURCE_HEAD + get_be(iptc->data + 8, 4);
-    size_t at = RESOURCE_HEAD, to = at;
-    while (at + HEAD <= end && end <= iptc->size && iptc->data[at] == IPTC_TAG) {
-        const unsigned char *const head = iptc->data + at;
-        size_t size = HEAD + get_be(head + 3, 2);
-        if (head[3] & 0x80) { /* the record's length is a number of several bytes */
-            const size_t digits = get_be(head + 3, 2) & 0x7fff;
-            if (digits > 4 || at + HEAD + digits > end)
-                break;
-            size = HEAD + digits + get_be(head + HEAD, (int)digits);
-        }
-        if (size > end - at)
-            break;
-        if (head[1] != RECORD || head[2] < FIRST || head[2] > LAST) {
-            memmove(iptc->data + to, head, size);
-            to += size;
-        }
-        at += size;
-    }
-    if (to == end || !iptc->size)
-        return;
-    for (int i = 0; i < 4; i++)
-        iptc->data[8 + i] = (unsigned char)((to - RESOURCE_HEAD) >> (24 - 8 * i));
-    if (to % 2)
-        iptc->data[to++] = 0;
-    iptc->size = to == RESOURCE_HEAD ? 0 : to;
 }
 
 enum { ICC_PART_HEADER = sizeof GF_APP2_ICC + 2, ICC_COLOUR_SPACE = 16 };
@@ -286,6 +198,13 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
     return made;
 }
 
+bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format)
+{
+    struct gf_metadata stated = *metadata; /* its blobs belong to `metadata` */
+    const struct gf_icc icc = gf_metadata_icc(&stated, format);
+    return !icc.unsaid && gf_icc_is_srgb(icc, gf_colour_channels(format));
+}
+
 /* Sets the ICC profile of the output from the input's profile or its colour tags. */
 static bool keep_colours(const struct gf_metadata *metadata, struct gf_format format,
                          enum gf_tags_room room, struct gf_metadata *kept)
@@ -310,29 +229,34 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error)
 {
+    enum { PREVIEW = 200, PREVIEW_END = 202 }; /* datasets of IPTC */
     *kept = (struct gf_metadata){.orientation = 1};
     if (!metadata || options->strip)
         return GF_OK;
+    const bool turned = !options->autorotate && gf_keeps(options, GF_METADATA_ORIENTATION),
+               colours =
+                   gf_keeps(options, GF_METADATA_ICC) || !gf_metadata_is_srgb(metadata, format);
     kept->density_x = metadata->density_x;
     kept->density_y = metadata->density_y;
-    kept->orientation = options->autorotate ? 1 : metadata->orientation;
+    kept->orientation = turned ? metadata->orientation : 1;
     if (!gf_blob_set(&kept->exif, metadata->exif.data, metadata->exif.size) ||
-        !gf_exif_set_orientation(&kept->exif, kept->orientation) ||
         !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||
         !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
-        !gf_texts_copy(&kept->texts, &metadata->texts) ||
-        !keep_colours(metadata, format, room, kept)) {
+        !gf_texts_copy(&kept->texts, &metadata->texts) || !gf_metadata_strip(kept, options) ||
+        !gf_exif_set_orientation(&kept->exif, kept->orientation) ||
+        (colours && !keep_colours(metadata, format, room, kept))) {
         gf_metadata_free(kept);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     gf_exif_set_size(&kept->exif, format.width, format.height);
     gf_xmp_set_orientation(&kept->xmp, kept->orientation);
-    if (metadata->filtered) {
+    const bool no_thumbnails = metadata->filtered || gf_strips(options, GF_METADATA_THUMBNAILS);
+    if (no_thumbnails) {
         gf_exif_remove_thumbnails(&kept->exif);
-        remove_preview(&kept->iptc);
+        gf_iptc_remove(&kept->iptc, PREVIEW, PREVIEW_END);
     }
     if (!gf_xmp_remove(&kept->xmp, gf_xmp_of_lost_things) ||
-        (metadata->filtered && !gf_xmp_remove(&kept->xmp, gf_xmp_thumbnails)))
+        (no_thumbnails && !gf_xmp_remove(&kept->xmp, gf_xmp_thumbnails)))
         kept->xmp.size = 0;
     return GF_OK;
 }

@@ -74,8 +74,21 @@ void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_
 /* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
 
+/* Reads a number of several bytes, the highest first. */
+static inline uint32_t gf_get_be(const unsigned char *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
 /* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
 bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size);
+
+/* Removes the datasets first..last of record 2 from IPTC (IIM 4.2). Damaged records are removed
+ * together with all later records, since such a dataset might be there. */
+void gf_iptc_remove(struct gf_blob *iptc, int first, int last);
 
 #define GF_APP1_EXIF "Exif\0"                      /* with the terminating zero */
 #define GF_APP1_XMP "http://ns.adobe.com/xap/1.0/" /* with the terminating zero */
@@ -101,11 +114,15 @@ void gf_icc_parts_free(struct gf_icc_parts *parts);
  * no usable profile, which means sRGB, or if no profile can describe the colours. */
 struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
 
-/* Copies the metadata that an output keeps; none with options->strip. `format` is the output's
+/* Whether the picture's colours hardly differ from sRGB, or are not said. */
+bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format);
+
+/* Copies the metadata that an output keeps by the options (keep.h). `format` is the output's
  * pixel format and `room` the colour tags of its file format. If options->autorotate has applied
  * the orientation it becomes 1, also in EXIF and XMP. Some metadata is removed: XMP about things
  * that no output has, thumbnails of a filtered picture, damaged XMP, and an ICC profile for another
- * colour model (RGB for a gray picture). Colour tags that the file format cannot hold become an ICC
+ * colour model (RGB for a gray picture). What describes colours that are not sRGB stays unless
+ * options->strip is set. Colour tags that the file format cannot hold become an ICC
  * profile, unless there is one. The caller frees the copy by gf_metadata_free(). */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,

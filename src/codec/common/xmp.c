@@ -18,6 +18,13 @@ const struct gf_xmp_name gf_xmp_thumbnails[] = {
     {"http://ns.adobe.com/xap/1.0/", "Thumbnails"},
     {"http://ns.google.com/photos/1.0/image/", "*"}, /* before the background was blurred */
     {NULL, NULL}};
+const struct gf_xmp_name gf_xmp_places[] = {
+    {"http://ns.adobe.com/exif/1.0/", "GPS*"},
+    {"http://www.dji.com/drone-dji/1.0/", "Gps*"}, /* of a drone */
+    {NULL, NULL}};
+const struct gf_xmp_name gf_xmp_rights[] = {{"http://purl.org/dc/elements/1.1/", "rights"},
+                                            {"http://ns.adobe.com/xap/1.0/rights/", "*"},
+                                            {NULL, NULL}};
 
 struct text {
     const unsigned char *at, *end;

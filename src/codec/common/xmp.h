@@ -22,6 +22,8 @@ bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names);
 extern const struct gf_xmp_name gf_xmp_of_lost_things[];
 /* The properties that hold small copies of the picture. */
 extern const struct gf_xmp_name gf_xmp_thumbnails[];
+/* The properties that say where the picture was taken, and who has rights in it. */
+extern const struct gf_xmp_name gf_xmp_places[], gf_xmp_rights[];
 
 /* Whether the packet states that the file has a gain map. */
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp);

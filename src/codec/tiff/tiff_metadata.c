@@ -70,15 +70,6 @@ struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle)
                                   .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
 }
 
-static bool read_memory(void *context, uint64_t offset, void *data, size_t size)
-{
-    const struct gf_blob *const blob = context;
-    if (offset > blob->size || size > blob->size - offset)
-        return false;
-    memcpy(data, blob->data + offset, size);
-    return true;
-}
-
 /* The tags of the first directory that belong to EXIF, too: texts, orientation, and links to other
  * directories. */
 static const uint16_t exif_tags[] = {
@@ -144,15 +135,10 @@ static bool read_exif(const struct gf_tiff_handle *handle, struct gf_metadata *m
 static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
 {
     static const uint16_t links[] = {GF_IFD_EXIF, GF_IFD_GPS};
-    struct gf_blob exif = metadata->exif;
-    if (exif.size < TIFF_HEADER)
+    uint64_t first;
+    const struct gf_ifd_reader reader = gf_exif_reader(&metadata->exif, &first);
+    if (!first)
         return true;
-    const bool big_endian = exif.data[0] == 'M';
-    const struct gf_ifd_reader reader = {
-        .read = read_memory, .context = &exif, .big_endian = big_endian};
-    const unsigned char *const at = exif.data + 4;
-    const uint64_t first = big_endian ? (uint64_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3]
-                                      : (uint64_t)at[3] << 24 | at[2] << 16 | at[1] << 8 | at[0];
     struct gf_ifd_writer writer = {.base = (uint64_t)gf_output_size(handle->output),
                                    .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
                                    .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};

@@ -5,48 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codec/common/ifd.h"
 #include "codec/common/metadata.h"
 #include "codec/common/texts.h"
 #include "codec/tiff/tiff_handle.h"
-
-/* Copies directories of tags, which TIFF and EXIF have in common, from one file to another. Byte
- * order, the size of offsets and the positions of the values change. */
-
-enum {
-    GF_IFD_ORIENTATION = 0x0112,
-    GF_IFD_EXIF = 0x8769,
-    GF_IFD_GPS = 0x8825,
-    GF_IFD_INTEROPERABILITY = 0xa005
-};
-
-/* The file from which directories are read. */
-struct gf_ifd_reader {
-    bool (*read)(void *context, uint64_t offset, void *data, size_t size);
-    void *context;
-    bool big_endian, big_tiff;
-};
-/* The bytes to which directories are appended. */
-struct gf_ifd_writer {
-    struct gf_blob bytes;
-    uint64_t base; /* the offset of bytes.data[0] in the file */
-    bool big_endian, big_tiff;
-    bool out_of_memory;
-};
-
-/* Copies the directory at that offset, and the directories to which it refers (EXIF, GPS,
- * interoperability). wanted: the tags to copy from the first directory, with 0 at the end; NULL:
- * all tags. Returns the offset of the copy; 0 if there is nothing to copy. */
-uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *wanted,
-                     struct gf_ifd_writer *writer);
-/* Returns the offset of another directory that a tag such as GF_IFD_EXIF states; 0 if the directory
- * has no such tag. */
-uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
-/* Copies the value of a tag of any type unchanged from the file to `bytes`; the caller frees
- * bytes->data. It is empty if there is no such tag. Returns false when out of memory. */
-bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
-                  struct gf_blob *bytes);
-/* Returns the text of a tag of type ASCII, which the caller frees; NULL if there is none. */
-char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
 
 /* Returns a reader of the input's directories. */
 struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle);

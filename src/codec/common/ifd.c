@@ -1,7 +1,9 @@
-#include "codec/tiff/tiff_metadata.h"
+#include "codec/common/ifd.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "codec/common/metadata.h"
 
 enum {
     ENTRIES_MAX = 1024,
@@ -203,8 +205,13 @@ static void copy_entry(const struct gf_ifd_reader *reader, const struct entry *e
         put(to + 4 + value_bytes, value_bytes, writer->big_endian, link);
 }
 
-static bool is_wanted(const struct entry *entry, const uint16_t *wanted)
+/* Whether the entry is to be copied. Of several links to directories with the same tag only the
+ * first is, so that a directory is not copied thousands of times. */
+static bool is_wanted(const struct directory *directory, const struct entry *entry,
+                      const uint16_t *wanted)
 {
+    if (is_link(entry->tag) && find(directory, entry->tag) != entry)
+        return false;
     for (int i = 0; wanted && wanted[i]; i++) {
         if (wanted[i] == entry->tag)
             return true;
@@ -220,7 +227,7 @@ static uint64_t copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
     size_t kept = 0, first = 0;
     if (depth < DEPTH_MAX && read_directory(reader, offset, &directory)) {
         for (size_t i = 0; i < directory.count; i++) {
-            if (is_wanted(&directory.entry[i], wanted))
+            if (is_wanted(&directory, &directory.entry[i], wanted))
                 directory.entry[kept++] = directory.entry[i];
         }
     }
@@ -228,7 +235,8 @@ static uint64_t copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
         first = append(writer, word + kept * entry_bytes + (writer->big_tiff ? 8 : 4));
     if (kept && !writer->out_of_memory) {
         put(writer->bytes.data + first, word, writer->big_endian, kept);
-        for (size_t i = 0; i < kept && !writer->out_of_memory; i++)
+        for (size_t i = 0;
+             i < kept && !writer->out_of_memory && writer->bytes.size <= GF_METADATA_MAX; i++)
             copy_entry(reader, &directory.entry[i], writer, first + word + i * entry_bytes, depth);
     }
     free(directory.entry);
