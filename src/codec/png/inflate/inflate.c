@@ -10,7 +10,7 @@
 
 enum {
     LARGEST_WINDOW = 7, /* 32 KB, as encoded in the head of a zlib stream */
-    LONGEST_MATCH = 258 /* bytes that one code of a deflate stream copies at most (RFC 1951) */
+    LONGEST_COPY = 769  /* the most bytes of a copy that a symbol of ISA-L's tables can state */
 };
 
 const char gf_inflate_name[] = "ISA-L";
@@ -23,13 +23,13 @@ struct gf_inflate {
 
 struct gf_inflate *gf_inflate_open(void)
 {
-    struct gf_inflate *const inflater = malloc(sizeof *inflater);
+    /* Zeros, since a damaged stream can make ISA-L use parts of its tables that it never wrote. */
+    struct gf_inflate *const inflater = calloc(1, sizeof *inflater);
     if (!inflater)
         return NULL;
     isal_inflate_init(&inflater->state);
     inflater->state.crc_flag = ISAL_ZLIB;
     inflater->result = ISAL_DECOMP_OK;
-    inflater->begun = inflater->bad_window = false;
     return inflater;
 }
 
@@ -58,9 +58,10 @@ enum gf_inflate_result gf_inflate_run(struct gf_inflate *inflater, uint8_t *out,
         return GF_INFLATE_ERROR;
     inflater->result = isal_inflate(state);
     *got = room - state->avail_out;
-    /* A copy from before the stream's start is counted, but its bytes were never written. */
-    if (inflater->result == ISAL_INVALID_LOOKBACK)
-        *got -= *got < LONGEST_MATCH ? *got : LONGEST_MATCH;
+    /* ISA-L counts the bytes of a copy before it finds that the copy's distance is invalid, and
+     * never writes them. */
+    if (inflater->result == ISAL_INVALID_LOOKBACK || inflater->result == ISAL_INVALID_SYMBOL)
+        *got -= *got < LONGEST_COPY ? *got : LONGEST_COPY;
     if (inflater->result < 0 || inflater->result == ISAL_NEED_DICT)
         return GF_INFLATE_ERROR;
     if (state->block_state == ISAL_BLOCK_FINISH)
