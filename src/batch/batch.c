@@ -67,8 +67,9 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
         return GF_OK;
     if (gf_batch_has_archives(batch->request))
         return gf_archive_run(batch, error);
-    if (batch->request->on_failure)
-        return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
+    if (batch->request->on_failure || batch->request->transfer)
+        return gf_fail(error, GF_ERROR_USAGE, "%s",
+                       batch->request->transfer ? GF_TRANSFERS_UNFIT : GF_ON_FAILURE_UNFIT);
     enum gf_status status = gf_batch_name_outputs(batch->request, batch->output, error);
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)

@@ -12,6 +12,7 @@
 #include "batch/batch.h"
 #include "batch/devices/devices.h"
 #include "batch/devices/figures_cache.h"
+#include "cli/command/shell_words.h"
 #include "cli/messages.h"
 #include "cli/metrics.h"
 #include "cli/progress.h"
@@ -39,6 +40,7 @@ struct session {
     struct gf_batch_output more[GF_PIPELINE_OUTPUTS_MAX - 1];
     struct gf_batch_log *log;
     struct gf_resume *resume;
+    char **fetch, **store, **probe; /* the words of these commands, or NULL */
     struct gf_output *trace, *page; /* the files of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
     double metrics_s;                /* the time of the run at which the file of --metrics is due */
@@ -292,6 +294,24 @@ static enum gf_status open_logs(struct session *session, struct gf_error *error)
     return status;
 }
 
+static enum gf_status split_command(const char *text, const char *option, char ***words,
+                                    struct gf_error *error)
+{
+    struct gf_error why;
+    int count;
+    const enum gf_status status = text ? gf_shell_words_split(text, words, &count, &why) : GF_OK;
+    return status ? gf_fail(error, status, "--%s: %s", option, why.text) : GF_OK;
+}
+
+static enum gf_status open_commands(struct session *session, struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    enum gf_status status = split_command(command->fetch, "fetch", &session->fetch, error);
+    if (!status)
+        status = split_command(command->store, "store", &session->store, error);
+    return status ? status : split_command(command->probe, "probe", &session->probe, error);
+}
+
 static enum gf_status open_session(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
@@ -304,6 +324,8 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
         status = gf_output_open(command->trace, &session->trace, error);
     if (!status && command->profile == GF_PROFILE_HTML)
         status = gf_output_open(command->page, &session->page, error);
+    if (!status)
+        status = open_commands(session, error);
     if (!status)
         status = open_logs(session, error);
     session->progress =
@@ -321,6 +343,9 @@ static void close_session(struct session *session)
     gf_resume_free(session->resume);
     gf_batch_profile_free(&session->profile);
     gf_batch_report_free(&session->pictures);
+    free(session->fetch);
+    free(session->store);
+    free(session->probe);
     if (session->trace)
         gf_output_close(session->trace);
     if (session->page)
@@ -366,6 +391,11 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         gf_archive_named(command->output);
     const bool profiled = is_profiled(command) || session->trace;
     struct gf_batch_state state;
+    const struct gf_transfer_options transfer = {.fetch = session->fetch,
+                                                 .store = session->store,
+                                                 .probe = session->probe,
+                                                 .tries = command->transfer_tries,
+                                                 .space = command->transfer_space};
     /* For several pictures the peaks are not measured: measuring them takes longer than filtering
      * many a picture. */
     command->options.profile = profiled && !several;
@@ -391,6 +421,7 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .dry_run = command->dry_run,
         .process_ends = true,
         .verbose = command->verbose,
+        .transfer = transfer.fetch || transfer.store ? &transfer : NULL,
         .log = session->log,
         .resume = session->resume,
         .message = message,

@@ -11,6 +11,7 @@
 
 #include "base/exit_status.h"
 #include "base/start_times.h"
+#include "batch/transfer/transfer.h"
 #include "cli/command/command.h"
 #include "cli/help/help.h"
 #include "cli/leave.h"
@@ -39,6 +40,7 @@ static void occupy_streams(void)
 
 static void on_signal(int number)
 {
+    gf_transfers_abandon();
     gf_abandon_outputs();
     gf_summary_interrupted();
     _exit(128 + number);

@@ -45,7 +45,9 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     }
     if (streams || !any_files)
         snprintf(text, size, ".");
-    else if (command->resume || command->skip_existing || command->update)
+    else if (command->store && !command->probe)
+        snprintf(text, size, "; with --probe the same command does the rest");
+    else if (command->resume || command->skip_existing || command->update || command->probe)
         snprintf(text, size, "; the same command does the rest");
     else if (command->log && strcmp(command->log, "-"))
         snprintf(text, size, "; with --resume=%.400s the same command does the rest", command->log);

@@ -25,6 +25,8 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
         any_archives |= gf_archive_named(name);
         any_streams |= gf_archive_named(name) && is_stream(name);
     }
+    if (request->transfer && !(from_archive && !any_files && !any_streams))
+        return gf_fail(error, GF_ERROR_USAGE, GF_TRANSFERS_UNFIT);
     if (request->on_failure && !(from_archive && any_archives))
         return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
     const bool recorded = from_archive && !any_streams;
@@ -139,6 +141,17 @@ static enum gf_status check_in_place(const struct gf_batch_request *request, con
                    request->resume ? "--resume" : "--skip-existing");
 }
 
+/* A stored archive that is its own output would be filtered twice if an earlier run was killed
+ * before it stored the record. */
+static enum gf_status check_stored(const struct gf_batch_request *request, const char *input,
+                                   const char *output, struct gf_error *error)
+{
+    const struct gf_transfer_options *const transfer = request->transfer;
+    return transfer && transfer->fetch && transfer->store && !strcmp(input, output)
+               ? gf_fail(error, GF_ERROR_USAGE, "%s: would be stored over itself", input)
+               : GF_OK;
+}
+
 /* Refuses an archive that would replace a picture which goes into it. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const char *archive,
                                    struct gf_error *error)
@@ -169,6 +182,8 @@ static enum gf_status check_files(const struct gf_batch *batch, bool from_archiv
             const char *const archive =
                 name && gf_archive_named(text) ? gf_archive_path(name) : NULL;
             status = gf_batch_check_log(request->log, input, archive, error);
+            if (!status && archive)
+                status = check_stored(request, input, archive, error);
             if (!status && archive)
                 status = from_archive ? check_in_place(request, input, archive, error)
                                       : check_inputs(request->inputs, archive, error);

@@ -1,4 +1,5 @@
 /* Begins and ends the output archives of an input archive. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 #include "batch/names/archive_name.h"
+#include "batch/transfer/folder.h"
 
 /* Whether the output would replace the input archive. */
 static bool is_in_place(const struct gf_archive *archive, int number)
@@ -17,15 +19,30 @@ static bool is_in_place(const struct gf_archive *archive, int number)
            gf_archive_writer_goes_to(archive->output[number].writer, &archive->file);
 }
 
-static enum gf_status open_output(struct gf_archive *archive, int number,
-                                  const struct gf_options *options, struct gf_error *error)
+/* Names the temporary file of an output that is to be stored. */
+static enum gf_status name_file(struct gf_archive *archive, int number, struct gf_error *error)
 {
     struct gf_archive_output *const output = &archive->output[number];
+    char kind[16];
+    snprintf(kind, sizeof kind, "out%d", number);
+    output->file = gf_transfer_folder_file(archive->fetched.position, kind, ".tar");
+    output->record.file = output->file;
+    return output->file ? GF_OK : gf_fail_memory(error);
+}
+
+static enum gf_status open_output(const struct gf_archive_ring *ring, struct gf_archive *archive,
+                                  int number, struct gf_error *error)
+{
+    struct gf_archive_output *const output = &archive->output[number];
+    const struct gf_batch_request *const request = ring->batch->request;
     const char *const path = gf_archive_path(output->argument);
-    const bool stream = !strcmp(path, "-");
-    enum gf_status status = stream ? GF_OK : gf_make_folders_of(path, error);
+    const bool stream = !strcmp(path, "-"), stored = request->transfer && request->transfer->store;
+    enum gf_status status = stored   ? name_file(archive, number, error)
+                            : stream ? GF_OK
+                                     : gf_make_folders_of(path, error);
     if (!status)
-        status = gf_archive_writer_open(output->argument, options, &output->writer, error);
+        status = gf_archive_writer_open(output->argument, output->file, &request->options,
+                                        &output->writer, error);
     if (!status && stream && is_in_place(archive, number))
         status = gf_fail(error, GF_ERROR_USAGE,
                          "%s: standard output is the same file, which is still being read",
@@ -43,7 +60,7 @@ enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_
         return GF_OK;
     for (int k = 0; !status && k < ring->outputs; k++) {
         if (archive->output[k].argument)
-            status = open_output(archive, k, &ring->batch->request->options, error);
+            status = open_output(ring, archive, k, error);
     }
     return status;
 }
@@ -95,9 +112,28 @@ static void describe_devices(const struct gf_batch_devices *devices, char *text,
                                    devices->device[i].index);
 }
 
+/* Hands a complete archive and its record over to be stored. An archive that can have no record yet
+ * is not stored. */
+static enum gf_status store_archive(const struct gf_archive_ring *ring, struct gf_archive *archive,
+                                    struct gf_archive_output *output, bool again,
+                                    const char *device, struct gf_error *error)
+{
+    enum gf_status status = gf_archive_commit(output->writer, error);
+    if (status || again || output->record.again)
+        return status;
+    status = gf_archive_record_write(&output->record, device, false, error);
+    if (status)
+        return status;
+    const uint64_t counted = archive->fetched.output_bytes / (uint64_t)ring->outputs;
+    char *const file = output->file;
+    archive->fetched.output_bytes -= counted;
+    output->file = NULL;
+    return gf_transfers_store(ring->transfers, file, output->record.output, counted, error);
+}
+
 /* Makes the archive visible under its name, and writes its record if the archive has all that it
  * can ever have. */
-static enum gf_status commit_archive(const struct gf_archive_ring *ring,
+static enum gf_status commit_archive(const struct gf_archive_ring *ring, struct gf_archive *archive,
                                      struct gf_archive_output *output, bool again,
                                      struct gf_error *error)
 {
@@ -106,13 +142,15 @@ static enum gf_status commit_archive(const struct gf_archive_ring *ring,
     const bool recorded = ring->from_archives && strcmp(record->output, "-");
     char device[160];
     enum gf_status status = GF_OK;
+    describe_devices(&ring->batch->devices, device, sizeof device);
+    if (output->file)
+        return store_archive(ring, archive, output, again, device, error);
     if (recorded && (!request->options.no_clobber || access(record->output, F_OK)))
         status = gf_archive_record_remove(record->output, error);
     if (!status)
         status = gf_archive_commit(output->writer, error);
     if (status || !recorded || again || record->again)
         return status;
-    describe_devices(&ring->batch->devices, device, sizeof device);
     return gf_archive_record_write(record, device, request->options.sync, error);
 }
 
@@ -131,7 +169,7 @@ static enum gf_status end_output(struct gf_archive_ring *ring, struct gf_archive
                       "%s: is its own output, and stays as it was", archive->from);
         return GF_OK;
     }
-    output->status = commit_archive(ring, output, again, &why);
+    output->status = commit_archive(ring, archive, output, again, &why);
     if (output->status && several)
         gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", why.text);
     else if (output->status)
@@ -169,6 +207,7 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
     const struct gf_batch_request *const request = ring->batch->request;
     struct gf_error why = {0};
     bool in_place = false;
+    gf_archive_end_stores(ring, false);
     if (archive->skipped) {
         count_earlier(ring, archive);
         return;
@@ -192,6 +231,15 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
                       ring->alone ? "" : archive->from, ring->alone ? "" : ": ");
     if (status)
         gf_archive_fail(ring, status, &why);
+}
+
+void gf_archive_end_stores(struct gf_archive_ring *ring, bool all)
+{
+    struct gf_error why;
+    if (all && ring->transfers)
+        gf_transfers_finish(ring->transfers);
+    while (ring->transfers && gf_transfers_next_failure(ring->transfers, &why))
+        gf_archive_fail(ring, why.status, &why);
 }
 
 enum gf_status gf_archive_failure(const struct gf_archive_ring *ring, struct gf_error *error)

@@ -48,6 +48,10 @@ struct gf_archive_reader; /* opaque */
 /* Opens an archive for reading. Returns GF_ERROR_UNAVAILABLE if libarchive is missing. */
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
                                       struct gf_error *error) GF_CHECKED;
+/* Opens an archive whose file is open. The reader owns the descriptor, even after a failure. */
+enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *name,
+                                                 struct gf_archive_reader **reader,
+                                                 struct gf_error *error) GF_CHECKED;
 void gf_archive_reader_close(struct gf_archive_reader *reader);
 /* Makes the reader's thread stop waiting for a stream's producer; the call in that thread then
  * fails. */
@@ -88,9 +92,11 @@ enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, voi
 
 struct gf_archive_writer; /* opaque */
 /* Opens an archive for writing. A file becomes visible at gf_archive_commit(); standard output gets
- * each member at once. Writing returns GF_ERROR_UNFIT if the archive, before it is packed, exceeds
- * options->max_output_bytes. */
-enum gf_status gf_archive_writer_open(const char *argument, const struct gf_options *options,
+ * each member at once. If `file` is not NULL, the archive is written to that new file, and its own
+ * name is only for messages. Writing returns GF_ERROR_UNFIT if the archive, before it is packed,
+ * exceeds options->max_output_bytes. */
+enum gf_status gf_archive_writer_open(const char *argument, const char *file,
+                                      const struct gf_options *options,
                                       struct gf_archive_writer **writer,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_archive_put(struct gf_archive_writer *writer,

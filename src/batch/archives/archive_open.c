@@ -2,6 +2,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 
@@ -32,34 +33,111 @@ static void name_archives(const struct gf_archive_ring *ring, struct gf_archive 
         output->record = (struct gf_archive_record){.input = archive->from,
                                                     .identity = archive->identity.text,
                                                     .output = gf_archive_path(output->argument),
+                                                    .file = gf_archive_path(output->argument),
                                                     .chain = given.chain,
                                                     .job = batch->fingerprint[k],
                                                     .begun = gf_batch_log_now()};
     }
 }
 
+/* Whether the record that the command --probe prints says that the output is made. */
+static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive_record *record)
+{
+    char *name, *text = NULL;
+    size_t size = 0;
+    if (asprintf(&name, "%s.json", record->output) >= 0) {
+        text = gf_transfers_probe(ring->transfers, name, &size);
+        free(name);
+    }
+    const bool fits = text && gf_archive_record_fits_text(record, text, size);
+    free(text);
+    return fits;
+}
+
 /* Whether an earlier run has made all outputs. */
 static bool is_done(const struct gf_archive_ring *ring, struct gf_archive *archive)
 {
     const struct gf_batch_request *const request = ring->batch->request;
-    bool done = ring->from_archives && (request->resume || request->skip_existing);
-    for (int k = 0; done && k < ring->outputs; k++)
-        done = archive->output[k].argument && gf_archive_record_fits(&archive->output[k].record);
+    const bool probes = request->transfer && request->transfer->probe;
+    bool done = ring->from_archives && (request->resume || request->skip_existing || probes);
+    for (int k = 0; done && k < ring->outputs; k++) {
+        struct gf_archive_record *const record = &archive->output[k].record;
+        done = archive->output[k].argument &&
+               (probes ? fits_probed(ring, record) : gf_archive_record_fits(record));
+    }
     return done;
+}
+
+/* Makes the structure of input `index`, which has no identity yet. */
+static struct gf_archive *make(const struct gf_archive_ring *ring, size_t index)
+{
+    struct gf_archive *const archive = calloc(1, sizeof *archive);
+    if (!archive)
+        return NULL;
+    archive->argument = ring->batch->request->inputs->item[index].path;
+    archive->from = name_for_messages(archive->argument, "stdin");
+    archive->fetched.fd = -1;
+    name_archives(ring, archive, index);
+    return archive;
+}
+
+bool gf_archive_look(void *context, struct gf_fetched *fetched)
+{
+    const struct gf_archive_ring *const ring = context;
+    struct gf_archive *const archive = make(ring, fetched->position);
+    fetched->item = archive;
+    if (!archive)
+        return false;
+    archive->identity = fetched->identity;
+    archive->skipped = is_done(ring, archive);
+    return archive->skipped;
+}
+
+/* Notes whether the reader waits for the next archive. The archive may need the space of those
+ * before it, so that the choice of devices must not wait for more of their pictures. */
+static void note_wait(struct gf_archive_ring *ring, bool waits)
+{
+    struct gf_batch *const batch = ring->batch;
+    pthread_mutex_lock(&batch->lock);
+    ring->full = waits && ring->first_size;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* Takes the next archive from the transfers. The structure is made here if the fetch failed before
+ * the archive was identified. *stopped tells that there is none since the run has stopped. */
+static struct gf_archive *take_fetched(struct gf_archive_ring *ring, bool *stopped)
+{
+    struct gf_fetched fetched;
+    note_wait(ring, true);
+    *stopped = !gf_transfers_take(ring->transfers, &fetched);
+    note_wait(ring, false);
+    if (*stopped)
+        return NULL;
+    struct gf_archive *const archive = fetched.item ? fetched.item : make(ring, fetched.position);
+    if (archive)
+        archive->fetched = fetched;
+    return archive;
+}
+
+static struct gf_archive *make_identified(const struct gf_archive_ring *ring, size_t index)
+{
+    struct gf_archive *const archive = make(ring, index);
+    if (!archive)
+        return NULL;
+    archive->identity = gf_identify_file(gf_archive_path(archive->argument));
+    archive->skipped = is_done(ring, archive);
+    return archive;
 }
 
 struct gf_archive *gf_archive_begin(struct gf_archive_ring *ring, size_t index)
 {
     struct gf_batch *const batch = ring->batch;
-    struct gf_archive *const archive = calloc(1, sizeof *archive);
-    if (archive) {
-        const char *const argument = batch->request->inputs->item[index].path;
-        archive->argument = argument;
-        archive->from = name_for_messages(argument, "stdin");
-        archive->identity = gf_identify_file(gf_archive_path(argument));
-        name_archives(ring, archive, index);
-        archive->skipped = is_done(ring, archive);
-    }
+    bool stopped = false;
+    struct gf_archive *const archive =
+        ring->transfers ? take_fetched(ring, &stopped) : make_identified(ring, index);
+    if (stopped)
+        return NULL;
     pthread_mutex_lock(&batch->lock);
     if (!archive) {
         ring->failure = gf_fail_memory(&ring->error);
@@ -79,7 +157,14 @@ enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *
 {
     struct gf_batch *const batch = ring->batch;
     struct gf_archive_reader *reader;
-    const enum gf_status status = gf_archive_reader_open(archive->argument, &reader, error);
+    const int fd = archive->fetched.fd;
+    archive->fetched.fd = -1;
+    if (archive->fetched.status)
+        *error = archive->fetched.error;
+    const enum gf_status status =
+        archive->fetched.status ? archive->fetched.status
+        : fd >= 0 ? gf_archive_reader_open_descriptor(fd, archive->from, &reader, error)
+                  : gf_archive_reader_open(archive->argument, &reader, error);
     if (status)
         return status;
     archive->is_file = gf_archive_reader_file(reader, &archive->file);
@@ -105,6 +190,22 @@ void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive)
     archive->links = (struct gf_archive_links){0};
     archive->reader = NULL;
     gf_claims_free(&archive->claims);
+    if (ring->transfers)
+        gf_transfers_release(ring->transfers, archive->fetched.bytes);
+    archive->fetched.bytes = 0;
+}
+
+/* Drops the temporary files of an archive that were not stored. */
+static void drop_transfers(struct gf_archive_ring *ring, struct gf_archive *archive)
+{
+    for (int k = 0; k < ring->outputs; k++) {
+        if (archive->output[k].file)
+            unlink(archive->output[k].file);
+        free(archive->output[k].file);
+    }
+    if (archive->fetched.fd >= 0)
+        close(archive->fetched.fd);
+    gf_transfers_release(ring->transfers, archive->fetched.output_bytes);
 }
 
 void gf_archive_free_first(struct gf_archive_ring *ring)
@@ -121,6 +222,8 @@ void gf_archive_free_first(struct gf_archive_ring *ring)
         gf_archive_record_free(&output->record);
         tdestroy(output->lost, free);
     }
+    if (ring->transfers)
+        drop_transfers(ring, archive);
     free(archive);
 }
 

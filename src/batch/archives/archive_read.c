@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "batch/archives/archive_file.h"
@@ -178,6 +179,21 @@ enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_re
     *reader = NULL;
     if (!status)
         status = gf_input_open(gf_archive_path(argument), false, &input, error);
+    return status ? status : open_reader(input, 0, reader, error);
+}
+
+enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *name,
+                                                 struct gf_archive_reader **reader,
+                                                 struct gf_error *error)
+{
+    struct gf_input *input;
+    enum gf_status status = gf_archive_load(name, error);
+    *reader = NULL;
+    if (status) {
+        close(descriptor);
+        return status;
+    }
+    status = gf_input_open_descriptor(descriptor, 0, -1, name, &input, error);
     return status ? status : open_reader(input, 0, reader, error);
 }
 

@@ -16,7 +16,8 @@
 
 static const struct gf_key_help keys[] = {
     {"input", "the name of the input archive"},
-    {"identity", "its size and time, by which a later run sees that it has changed"},
+    {"identity", "its size and time, by which a later run sees that it has changed; of one that "
+                 "is fetched its size, and the word in the list or a hash"},
     {"output", "the name of the output archive"},
     {"bytes_out", "its size"},
     {"chain", "the filters"},
@@ -122,12 +123,12 @@ enum gf_status gf_archive_record_write(const struct gf_archive_record *record, c
                                        bool sync, struct gf_error *error)
 {
     struct stat file;
-    char *text = NULL, *const name = name_of(record->output);
+    char *text = NULL, *const name = name_of(record->file);
     size_t size = 0;
     FILE *const memory = open_memstream(&text, &size);
     enum gf_status status = GF_OK;
-    if (stat(record->output, &file))
-        status = gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", record->output, strerror(errno));
+    if (stat(record->file, &file))
+        status = gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", record->file, strerror(errno));
     else if (memory)
         put_record(memory, record, device, (long long)file.st_size);
     const bool composed = memory && !fclose(memory) && text && name;
@@ -164,9 +165,10 @@ static char *read_file(const char *name, size_t *size)
     return text;
 }
 
-/* Whether the record describes the wanted archive, of which `file` is the present state. */
+/* Whether the record describes the wanted archive, which has `bytes` bytes; -1: they are not known.
+ */
 static bool describes(const struct gf_json_value *record, const struct gf_archive_record *wanted,
-                      const struct stat *file)
+                      long long bytes)
 {
     char *end;
     const char *const job = gf_json_text_of(record, "job");
@@ -174,26 +176,37 @@ static bool describes(const struct gf_json_value *record, const struct gf_archiv
     return *job && !*end && number == wanted->job && *wanted->identity &&
            !strcmp(gf_json_text_of(record, "input"), wanted->input) &&
            !strcmp(gf_json_text_of(record, "identity"), wanted->identity) &&
-           gf_json_number_of(record, "bytes_out") == (double)file->st_size;
+           (bytes < 0 || gf_json_number_of(record, "bytes_out") == (double)bytes);
+}
+
+static bool fits(struct gf_archive_record *wanted, const char *name, const char *text, size_t size,
+                 long long bytes)
+{
+    struct gf_json_tree tree;
+    if (gf_json_read(name, 1, text, size, &tree, &(struct gf_error){0}))
+        return false;
+    const struct gf_json_value *const record = tree.value;
+    const bool fits = describes(record, wanted, bytes);
+    wanted->pictures = (size_t)gf_json_int_of(record, "pictures", 0, INT32_MAX, 0);
+    wanted->done = (size_t)gf_json_int_of(record, "done", 0, INT32_MAX, 0);
+    gf_json_tree_free(&tree);
+    return fits;
+}
+
+bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size)
+{
+    return fits(wanted, wanted->output, text, size, -1);
 }
 
 bool gf_archive_record_fits(struct gf_archive_record *wanted)
 {
     struct stat file;
-    struct gf_json_tree tree;
     size_t size = 0;
     char *const name = name_of(wanted->output);
     char *const text = name ? read_file(name, &size) : NULL;
-    bool fits = text && !stat(wanted->output, &file) && S_ISREG(file.st_mode) &&
-                !gf_json_read(name, 1, text, size, &tree, &(struct gf_error){0});
-    if (fits) {
-        const struct gf_json_value *const record = tree.value;
-        fits = describes(record, wanted, &file);
-        wanted->pictures = (size_t)gf_json_int_of(record, "pictures", 0, INT32_MAX, 0);
-        wanted->done = (size_t)gf_json_int_of(record, "done", 0, INT32_MAX, 0);
-        gf_json_tree_free(&tree);
-    }
+    const bool is_done = text && !stat(wanted->output, &file) && S_ISREG(file.st_mode) &&
+                         fits(wanted, name, text, size, (long long)file.st_size);
     free(text);
     free(name);
-    return fits;
+    return is_done;
 }

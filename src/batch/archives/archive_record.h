@@ -18,7 +18,8 @@ struct gf_archive_failed {
 
 struct gf_archive_record {
     const char *input, *identity; /* the input archive's name and identity */
-    const char *output;           /* the output archive's path */
+    const char *output;           /* the output archive's name */
+    const char *file;             /* the path at which the archive is written */
     const char *chain;
     uint64_t job; /* a hash of the chain and of the options that the result depends on */
     size_t done;
@@ -36,7 +37,7 @@ bool gf_archive_record_add(struct gf_archive_record *record, const char *input,
                            enum gf_status status, const char *why);
 void gf_archive_record_free(struct gf_archive_record *record);
 
-/* Writes the record of an archive that is complete. */
+/* Writes the record of an archive that is complete, beside its file. */
 enum gf_status gf_archive_record_write(const struct gf_archive_record *record, const char *device,
                                        bool sync, struct gf_error *error) GF_CHECKED;
 /* Removes the record of an archive that is about to be replaced. */
@@ -44,6 +45,8 @@ enum gf_status gf_archive_record_remove(const char *output, struct gf_error *err
 /* Whether an earlier run has made the archive that `wanted` describes. Sets the numbers of pictures
  * in `wanted` to those of the earlier run; pictures that failed are not named. */
 bool gf_archive_record_fits(struct gf_archive_record *wanted);
+/* Like gf_archive_record_fits() for a record in memory. The archive itself is not looked at. */
+bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size);
 
 /* Returns a key of the record, for the manual; NULL past the last key. */
 const struct gf_key_help *gf_archive_record_key_at(int index);

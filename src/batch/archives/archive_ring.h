@@ -9,6 +9,7 @@
 #include "batch/archives/archive_file.h"
 #include "batch/archives/archive_links.h"
 #include "batch/archives/archive_record.h"
+#include "batch/transfer/transfer.h"
 #include "batch/workers/workers.h"
 
 enum { GF_ARCHIVE_SLOTS = 1024 };
@@ -17,8 +18,9 @@ enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE 
 
 /* One output of an input archive. */
 struct gf_archive_output {
-    const char *argument;             /* the archive's name as in -o; NULL: the output is files */
-    const char *to;                   /* the name in messages */
+    const char *argument; /* the archive's name as in -o; NULL: the output is files */
+    const char *to;       /* the name in messages */
+    char *file; /* the temporary file that is stored when it is complete, from malloc(); or NULL */
     struct gf_archive_writer *writer; /* NULL: not open */
     enum gf_status status;            /* the status of writing the archive */
     void *lost; /* the names of members that the archive lacks, in a tree of tsearch() */
@@ -33,6 +35,7 @@ struct gf_archive {
     const char *argument;    /* the archive's name as in -i */
     const char *from;        /* the archive's name in messages */
     struct gf_input_identity identity;
+    struct gf_fetched fetched;        /* the transfer of the archive, if there are transfers */
     struct gf_archive_reader *reader; /* NULL: not open */
     bool is_opened;                   /* the reader has been open */
     bool is_file;                     /* the reader reads the file that `file` describes */
@@ -108,12 +111,13 @@ struct gf_archive_ring {
     size_t pictures;
     uint64_t bytes, limit; /* the bytes in the ring, and the most that it may hold */
     bool read_all;
-    bool full;     /* the reader waits for room */
+    bool full;     /* the reader waits for room, or for a transfer */
     size_t wanted; /* the number of bytes for which the reader waits */
     struct gf_archive_sample sample;
     bool reading;
     pthread_t reader_thread;
-    struct gf_claims claims; /* the names of outputs that are files */
+    struct gf_transfers *transfers; /* NULL: inputs and outputs lie in their places */
+    struct gf_claims claims;        /* the names of outputs that are files */
     /* The archives that could not be read to the end, or written. */
     size_t failed;
     enum gf_status failure; /* the gravest of their statuses */
@@ -140,11 +144,14 @@ enum gf_status gf_archive_check(const struct gf_archive_ring *ring,
 
 /* The steps of an archive, for the thread that reads (archive_open.c). gf_archive_begin() makes the
  * structure of input `index`, and finds out whether an earlier run has made its outputs; NULL: the
- * run has stopped, since memory ran out. */
+ * run has stopped. */
 struct gf_archive *gf_archive_begin(struct gf_archive_ring *ring, size_t index);
 enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *archive,
                                struct gf_error *error) GF_CHECKED;
 void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive);
+/* Identifies an archive that is transferred. Returns whether an earlier run has made its outputs.
+ * This is the function look() of the transfers, whose context is the ring. */
+bool gf_archive_look(void *ring, struct gf_fetched *fetched);
 /* Frees the first archive of the ring's list. */
 void gf_archive_free_first(struct gf_archive_ring *ring);
 
@@ -191,6 +198,8 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
  * run's; any other is told. */
 void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
                      const struct gf_error *why);
+/* Notes the archives that could not be stored; `all` waits for those that are being stored. */
+void gf_archive_end_stores(struct gf_archive_ring *ring, bool all);
 /* Returns the failure of the run after all archives have ended. */
 enum gf_status gf_archive_failure(const struct gf_archive_ring *ring,
                                   struct gf_error *error) GF_CHECKED;

@@ -28,6 +28,8 @@ static void join_reader(struct gf_archive_ring *ring, bool stops)
     stops = batch->stopped;
     if (stops && ring->open)
         gf_archive_reader_cancel(ring->open->reader);
+    if (stops && ring->transfers)
+        gf_transfers_stop(ring->transfers);
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
     pthread_join(ring->reader_thread, NULL);
@@ -108,7 +110,9 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
     struct gf_batch *const batch = ring->batch;
     const uint64_t memory = batch->request->options.memory_bytes;
     ring->limit = memory ? memory / 2 : gf_memory_pictures_bytes() / 2;
-    enum gf_status status = ring->alone ? begin_alone(ring, error) : GF_OK;
+    enum gf_status status = ring->alone       ? begin_alone(ring, error)
+                            : ring->transfers ? gf_transfers_begin(ring->transfers, error)
+                                              : GF_OK;
     if (!status)
         status = start_reader(ring, error);
     if (status)
@@ -122,6 +126,7 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
         gf_memory_budget_close(&batch->memory_budget);
     }
     join_reader(ring, status != GF_OK);
+    gf_archive_end_stores(ring, true);
     return status ? status : gf_archive_failure(ring, error);
 }
 
@@ -132,7 +137,8 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     const struct gf_batch_request *const request = batch->request;
     ring->outputs = gf_batch_outputs(request);
     ring->from_archives = gf_archive_named(request->inputs->item[0].path);
-    ring->alone = !ring->from_archives || gf_inputs_total(request->inputs) == 1;
+    ring->alone =
+        !ring->from_archives || (gf_inputs_total(request->inputs) == 1 && !request->transfer);
     for (int k = 0; k < ring->outputs; k++)
         ring->files |=
             ring->from_archives && !gf_archive_named(gf_batch_output_at(request, k).name->text);
@@ -142,7 +148,12 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
         batch->state.files = 0;
         batch->claims = &ring->claims;
     }
-    return status ? status : gf_archive_load(request->output->text, error);
+    if (status || !request->transfer)
+        return status ? status : gf_archive_load(request->output->text, error);
+    struct gf_transfer_options options = *request->transfer;
+    options.outputs = options.store ? ring->outputs : 0;
+    return gf_transfers_open(&options, request->inputs, gf_archive_look, ring, &ring->transfers,
+                             error);
 }
 
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
@@ -163,6 +174,7 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
         gf_archive_slot_free(ring, &ring->slot[i]);
     while (ring->first)
         gf_archive_free_first(ring);
+    gf_transfers_close(ring->transfers);
     gf_claims_free(&ring->claims);
     pthread_cond_destroy(&ring->to_do);
     free(ring);

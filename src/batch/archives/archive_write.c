@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,7 +77,17 @@ static enum gf_status begin_archive(struct gf_archive_writer *writer, const char
     return GF_OK;
 }
 
-enum gf_status gf_archive_writer_open(const char *argument, const struct gf_options *options,
+/* Opens a new file for an output whose name is `path`. */
+static enum gf_status open_file(const char *file, const char *path, struct gf_output **output,
+                                struct gf_error *error)
+{
+    const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? gf_fail(error, GF_ERROR_OUTPUT, "%s: %s: %s", path, file, strerror(errno))
+                  : gf_output_open_descriptor(fd, path, output, error);
+}
+
+enum gf_status gf_archive_writer_open(const char *argument, const char *file,
+                                      const struct gf_options *options,
                                       struct gf_archive_writer **writer, struct gf_error *error)
 {
     const char *const path = gf_archive_path(argument);
@@ -87,7 +98,9 @@ enum gf_status gf_archive_writer_open(const char *argument, const struct gf_opti
     struct gf_archive_writer *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
-    if (strcmp(path, "-"))
+    if (file)
+        status = open_file(file, path, &opened->output, error);
+    else if (strcmp(path, "-"))
         status = gf_output_open(path, &opened->output, error);
     if (opened->output)
         gf_output_set_options(opened->output,

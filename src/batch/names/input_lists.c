@@ -36,12 +36,13 @@ static enum gf_status skip_mark(const struct gf_search *search, const char *name
     return GF_OK;
 }
 
-/* Reads the bytes after the name in a line "NAME<TAB>BYTES" or "NAME<TAB>BYTES<TAB>...", and ends
- * the name before them. Returns -1 if the line has none. */
-static int64_t split_bytes(char *line)
+/* Reads the bytes after the name in a line "NAME<TAB>BYTES" or "NAME<TAB>BYTES<TAB>ETAG", and ends
+ * the name before them. Returns -1 if the line has none. *etag is "" or what follows the bytes. */
+static int64_t split_bytes(char *line, const char **etag)
 {
     char *const tab = strchr(line, '\t');
     char *end;
+    *etag = "";
     if (!tab || !isdigit((unsigned char)tab[1]))
         return -1;
     errno = 0;
@@ -49,14 +50,35 @@ static int64_t split_bytes(char *line)
     if (errno || (*end && *end != '\t'))
         return -1;
     *tab = '\0';
+    *etag = *end ? end + 1 : "";
     return bytes;
+}
+
+/* Adds an input of this part. The word after the bytes is kept behind the name. */
+static enum gf_status add_line(struct gf_search *search, const char *line, int64_t bytes,
+                               const char *etag)
+{
+    const size_t length = strlen(line);
+    char *const path = malloc(length + strlen(etag) + 2);
+    if (!path)
+        return gf_fail_memory(search->error);
+    strcpy(path, line);
+    strcpy(path + length + 1, etag);
+    const enum gf_status status = gf_search_add(search, path, 0);
+    if (status)
+        return status;
+    struct gf_input_name *const name = &search->inputs->item[search->inputs->count - 1];
+    name->bytes = bytes > 0 ? (uint64_t)bytes : 0;
+    name->etag = *etag ? path + length + 1 : NULL;
+    return GF_OK;
 }
 
 /* Takes a line of a list. A line is one input, whose file is not looked at if it is another part's;
  * only a folder whose name ends in a slash is divided among the parts. */
 static enum gf_status take_line(struct gf_search *search, const char *name, char *line)
 {
-    const int64_t bytes = search->request->nul_separated ? -1 : split_bytes(line);
+    const char *etag = "";
+    const int64_t bytes = search->request->nul_separated ? -1 : split_bytes(line, &etag);
     const size_t length = strlen(line), position = search->parts.position;
     bool own;
     if (!length)
@@ -75,7 +97,7 @@ static enum gf_status take_line(struct gf_search *search, const char *name, char
             search->error, GF_ERROR_INPUT,
             "%s: '%.200s' is a folder: in a list for parts its line ends in /, without bytes", name,
             line);
-    const enum gf_status status = gf_search_add(search, strdup(line), 0);
+    const enum gf_status status = add_line(search, line, bytes, etag);
     if (!status)
         search->inputs->item[search->selected++].index = position;
     return status;

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "gpufilter/status.h"
 
@@ -17,6 +18,11 @@ struct gf_input_name {
     const char *archive; /* the name of the archive that the input is a member of, or NULL */
     const void *data;    /* the bytes of a member of an archive; NULL: the input is a file */
     size_t size;
+    /* What the line of a list states after the name: the file's bytes, 0 if they are not stated,
+     * and another word, which changes if the file does; NULL: there is none. The word lies in the
+     * memory of the path. */
+    uint64_t bytes;
+    const char *etag;
 };
 
 struct gf_inputs {

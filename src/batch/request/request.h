@@ -9,6 +9,7 @@
 #include "batch/log/batch_profile.h"
 #include "batch/names/inputs.h"
 #include "batch/names/output_template.h"
+#include "batch/transfer/transfer.h"
 
 struct gf_figures;
 
@@ -48,6 +49,7 @@ enum gf_on_failure {
     GF_ON_FAILURE_KEEP         /* the output archive gets it as it is */
 };
 
+#define GF_TRANSFERS_UNFIT "--fetch and --store are for archives that are made of archives"
 #define GF_ON_FAILURE_UNFIT "--on-failure is for archives that are made of archives"
 
 /* The counts that a signal handler can read at any time. */
@@ -87,7 +89,8 @@ struct gf_batch_request {
     bool process_ends;  /* the process ends after the run, so that devices are not closed */
     bool verbose;       /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
     bool dry_run;       /* only sends GF_MESSAGE_DRY_RUN */
-    struct gf_batch_log *log; /* this member and all members below may be NULL */
+    const struct gf_transfer_options *transfer; /* NULL: inputs and outputs lie in their places */
+    struct gf_batch_log *log;                   /* this member and all members below may be NULL */
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);

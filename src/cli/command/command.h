@@ -79,6 +79,9 @@ struct gf_command {
     const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */
     int inputs;
     const char *trace, *log, *resume, *metrics; /* NULL: not given */
+    const char *fetch, *store, *probe;          /* commands; NULL: not given */
+    int transfer_tries;
+    uint64_t transfer_space; /* 0: not given */
     /* The members of the only output, or of the first of several outputs. */
     const char *output, *chain, *chain_file, *to_icc;
     /* `all` has the options and the chain before the first of several -o, which are for all

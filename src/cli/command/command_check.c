@@ -111,6 +111,22 @@ static enum gf_status check_files(const struct gf_command *command, struct gf_er
     return GF_OK;
 }
 
+/* Refuses options for transfers that do not fit together. */
+static enum gf_status check_transfers(const struct gf_command *command, struct gf_error *error)
+{
+    const bool skips = command->skip_existing || command->resume;
+    if (command->probe && !command->store)
+        return gf_fail(error, GF_ERROR_USAGE, "--probe prints the record of what --store stores");
+    if (command->store && command->options.no_clobber)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--no-clobber cannot know what is there where --store puts an archive");
+    if (command->store && skips && !command->probe)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s with --store takes --probe, which prints a record",
+                       command->resume ? "--resume" : "--skip-existing");
+    return GF_OK;
+}
+
 /* Checks the files of --report: the report must not replace one of the files that it reads. */
 static enum gf_status check_report(const struct gf_command *command, struct gf_error *error)
 {
@@ -208,5 +224,6 @@ enum gf_status gf_command_check(const struct gf_command *command, struct gf_erro
         status = check_page(command, error);
     if (status || !command->output)
         return status ? status : check_without_output(command, error);
-    return check_files(command, error);
+    status = check_transfers(command, error);
+    return status ? status : check_files(command, error);
 }

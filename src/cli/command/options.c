@@ -114,7 +114,7 @@ static const struct gf_option options[] = {
      .offset = AT(options.target_ssim),
      .help = "the least quality with this SSIM to the result (--compare), found by trials"},
     {.name = "lossless", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.lossless),
-     .help = "write a file that gives the same pixels again, or refuse"},
+     .help = "write the same pixels again, or refuse"},
     {.name = "subsampling", .of_output = true, .type = GF_OPTION_CHOICE, .choices = subsamplings,
      .offset = AT(options.subsampling),
      .help = "colours of JPEG and AVIF; auto is 444 above quality 90, else 420"},
@@ -195,6 +195,18 @@ static const struct gf_option options[] = {
      .help = "print what would be done"},
     {.name = "shard", .argument = "K/N", .type = GF_OPTION_SHARD,
      .help = "only the K-th of N parts of the inputs"},
+    {.name = "fetch", .argument = "COMMAND", .type = GF_OPTION_FILE, .offset = AT(fetch),
+     .help = "get archives: rclone copyto {in} {file}"},
+    {.name = "store", .argument = "COMMAND", .type = GF_OPTION_FILE, .offset = AT(store),
+     .help = "put them in place: rclone copyto {file} {out}"},
+    {.name = "probe", .argument = "COMMAND", .type = GF_OPTION_FILE, .offset = AT(probe),
+     .help = "look what is done: rclone cat {record}"},
+    {.name = "transfer-tries", .argument = "N", .type = GF_OPTION_INT, .least = 1, .greatest = 100,
+     .offset = AT(transfer_tries),
+     .help = "tries of each"},
+    {.name = "transfer-space", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = 1,
+     .greatest = MEMORY_GREATEST, .offset = AT(transfer_space),
+     .help = "bytes in $TMPDIR; by default a quarter of what is free"},
     {.name = "progress", .type = GF_OPTION_CHOICE, .choices = progresses, .offset = AT(progress),
      .help = "form of the progress; auto is a bar on a terminal, else lines"},
 
@@ -245,7 +257,7 @@ static const struct gf_option options[] = {
     {.name = "metrics", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(metrics),
      .help = "write counts for Prometheus as they change"},
     {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
-     .help = "write a timeline for Perfetto or chrome://tracing"},
+     .help = "write a timeline for Perfetto"},
     {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT, .offset = AT(page),
      .help = "json:FILE adds up logs and records"
              GF_STUDY("; else a page of saved JSON, logs and the counts of ncu --csv")},
@@ -273,7 +285,7 @@ static const struct gf_option options[] = {
      .implied = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(form),
      .help = "list the GPUs of this machine, or say why there is none; measure: also bandwidths"},
     {.name = "calibrate", .type = GF_OPTION_SWITCH, .action = GF_ACTION_CALIBRATE,
-     .help = "measure the figures by which --device=auto decides, in 10 s"},
+     .help = "measure the figures of --device=auto, in 10 s"},
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .implied = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(form),
      .help = "compare every filter and variant on every device with the CPU, or only the filters named, separated by commas"},
@@ -301,6 +313,7 @@ struct gf_command gf_command_default(void)
     struct gf_command command = {.options = gf_options_default()};
     command.options.sandbox = GF_SANDBOX_AUTO;
     command.options.sandbox_program = GF_OWN_PROGRAM;
+    command.transfer_tries = GF_TRANSFER_TRIES;
     return command;
 }
 

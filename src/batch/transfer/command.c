@@ -1,0 +1,242 @@
+#include "batch/transfer/command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/spawn.h"
+#include "codec/io/spool.h"
+
+/* The processes of the commands that run, each the leader of a process group of its own. */
+static _Atomic pid_t running[GF_COMMANDS_MAX];
+static atomic_int starting; /* the number of commands that are being started */
+static atomic_bool ended;
+
+/* ---- the words of a command ---- */
+
+bool gf_command_has(char *const *words, const char *field)
+{
+    bool has = false;
+    for (; !has && *words; words++)
+        has = strstr(*words, field) != NULL;
+    return has;
+}
+
+/* Returns the value of the field with which the text begins, and sets *length to the length of the
+ * field's name; NULL: there is none. */
+static const char *value_at(const char *text, const struct gf_command_values *values,
+                            size_t *length)
+{
+    const struct {
+        const char *name, *value;
+    } fields[] = {{"{in}", values->in},
+                  {"{out}", values->out},
+                  {"{file}", values->file},
+                  {"{record}", values->record}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        *length = strlen(fields[i].name);
+        if (fields[i].value && !strncmp(text, fields[i].name, *length))
+            return fields[i].value;
+    }
+    return NULL;
+}
+
+/* Returns the word with the values of its fields, from malloc(); NULL when out of memory. */
+static char *expand_word(const char *word, const struct gf_command_values *values)
+{
+    char *text = NULL;
+    size_t size, length;
+    FILE *const memory = open_memstream(&text, &size);
+    if (!memory)
+        return NULL;
+    while (*word) {
+        const char *const value = value_at(word, values, &length);
+        fprintf(memory, "%.*s", value ? (int)strlen(value) : 1, value ? value : word);
+        word += value ? length : 1;
+    }
+    if (!fclose(memory))
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void free_words(char **words)
+{
+    for (char **word = words; words && *word; word++)
+        free(*word);
+    free(words);
+}
+
+static char **expand(char *const *words, const struct gf_command_values *values)
+{
+    size_t count = 0;
+    while (words[count])
+        count++;
+    char **const expanded = calloc(count + 1, sizeof *expanded);
+    for (size_t i = 0; expanded && i < count; i++) {
+        expanded[i] = expand_word(words[i], values);
+        if (!expanded[i]) {
+            free_words(expanded);
+            return NULL;
+        }
+    }
+    return expanded;
+}
+
+enum gf_status gf_command_find(char *const *words, const char *option, struct gf_error *error)
+{
+    const char *const program = words[0], *const path = getenv("PATH");
+    bool found = strchr(program, '/') && !access(program, X_OK);
+    for (const char *folder = path ? path : "/usr/bin:/bin"; !found && !strchr(program, '/');) {
+        const size_t length = strcspn(folder, ":");
+        char *name;
+        if (asprintf(&name, "%.*s/%s", (int)length, length ? folder : ".", program) < 0)
+            return gf_fail_memory(error);
+        found = !access(name, X_OK);
+        free(name);
+        if (!folder[length])
+            break;
+        folder += length + 1;
+    }
+    return found ? GF_OK
+                 : gf_fail(error, GF_ERROR_UNAVAILABLE, "--%s: '%s' is not on this machine", option,
+                           program);
+}
+
+/* ---- processes ---- */
+
+static pid_t start(int number, char **words, int printed, int said)
+{
+    pid_t process = -1;
+    atomic_fetch_add(&starting, 1);
+    errno = ECANCELED;
+    if (!ended)
+        process = gf_spawn(&(struct gf_spawn){.program = words[0],
+                                              .arguments = words,
+                                              .environment = environ,
+                                              .handed = {printed, said},
+                                              .count = 2,
+                                              .is_tool = true,
+                                              .apart = POSIX_SPAWN_SETPGROUP});
+    if (process > 0)
+        running[number] = process;
+    atomic_fetch_sub(&starting, 1);
+    return process;
+}
+
+/* Waits until the process has ended, ends what it has left running, and returns its status. The
+ * process keeps its number until it is no longer in the table. Orphans of its group become children
+ * of this process if this is process 1. */
+static int wait_for_end(int number, pid_t process)
+{
+    siginfo_t end;
+    int status = 0;
+    while (waitid(P_PID, (id_t)process, &end, WEXITED | WNOWAIT) && errno == EINTR)
+        continue;
+    kill(-process, SIGKILL);
+    running[number] = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+        continue;
+    while (waitpid(-process, NULL, 0) > 0)
+        continue;
+    return status;
+}
+
+/* Copies the last line that the command wrote to standard error. */
+static void read_last_line(int said, char *line, size_t size)
+{
+    const off_t end = lseek(said, 0, SEEK_END),
+                from = end > (off_t)size ? end - (off_t)size + 1 : 0;
+    const ssize_t got = pread(said, line, size - 1, from);
+    size_t length = got > 0 ? (size_t)got : 0;
+    while (length && isspace((unsigned char)line[length - 1]))
+        length--;
+    line[length] = '\0';
+    const char *const before = strrchr(line, '\n');
+    if (before)
+        memmove(line, before + 1, strlen(before));
+}
+
+static bool explain_end(int status, int said, struct gf_error *error)
+{
+    char how[40], line[300];
+    if (WIFEXITED(status) && !WEXITSTATUS(status))
+        return true;
+    if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "ended by signal %d", WTERMSIG(status));
+    else
+        snprintf(how, sizeof how, "exit status %d", WEXITSTATUS(status));
+    read_last_line(said, line, sizeof line);
+    (void)gf_fail(error, GF_OK, "%s%s%s", how, *line ? ": " : "", line);
+    return false;
+}
+
+bool gf_command_run(int number, char *const *words, const struct gf_command_values *values,
+                    int printed, struct gf_error *error)
+{
+    char **const expanded = expand(words, values);
+    const int said = gf_spool_open();
+    bool done = false;
+    if (!expanded || said < 0) {
+        (void)gf_fail(error, GF_OK, "%s", strerror(expanded ? errno : ENOMEM));
+    } else {
+        const pid_t process = start(number, expanded, printed, said);
+        if (process < 0)
+            (void)gf_fail(error, GF_OK, "%s: %s", expanded[0], strerror(errno));
+        else
+            done = explain_end(wait_for_end(number, process), said, error);
+    }
+    if (said >= 0)
+        close(said);
+    free_words(expanded);
+    return done;
+}
+
+/* ---- the end of all ---- */
+
+static void sleep_ms(long time)
+{
+    nanosleep(&(struct timespec){.tv_nsec = time * 1000000}, NULL);
+}
+
+/* Sends the signal to all commands, and waits until they have ended, for `tries` times 10 ms at
+ * most. The threads that run them take them off the table. */
+static bool end_by(int signal, int tries)
+{
+    bool any = true;
+    for (int try = 0; any && try < tries; try++) {
+        any = false;
+        for (int i = 0; i < GF_COMMANDS_MAX; i++) {
+            const pid_t process = running[i];
+            any |= process > 0;
+            if (process > 0 && !try)
+                kill(-process, signal);
+        }
+        if (any)
+            sleep_ms(10);
+    }
+    return !any;
+}
+
+void gf_commands_end(void)
+{
+    ended = true;
+    while (starting)
+        sleep_ms(1);
+    if (!end_by(SIGTERM, 200))
+        (void)end_by(SIGKILL, 200);
+}
+
+void gf_commands_begin(void)
+{
+    ended = false;
+}

@@ -1,0 +1,130 @@
+/* Stores outputs that are complete, each with its record behind it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "batch/transfer/transfer_state.h"
+
+static void append(struct gf_transfer_queue *queue, struct gf_transfer_job *job)
+{
+    job->next = NULL;
+    *queue->end = job;
+    queue->end = &job->next;
+}
+
+static struct gf_transfer_job *remove_first(struct gf_transfer_queue *queue)
+{
+    struct gf_transfer_job *const job = queue->first;
+    if (job)
+        queue->first = job->next;
+    if (!queue->first)
+        queue->end = &queue->first;
+    return job;
+}
+
+static void free_job(struct gf_transfer_job *job)
+{
+    free(job->file);
+    free(job->out);
+    free(job);
+}
+
+/* Stores a file under its name, and then its record, which is FILE.json, under NAME.json. */
+static enum gf_status store_files(struct gf_transfers *transfers, const struct gf_transfer_job *job,
+                                  const char *record, const char *out, struct gf_error *error)
+{
+    char *const *const words = transfers->options.store;
+    struct gf_command_values values = {.file = job->file, .out = job->out};
+    const enum gf_status status =
+        gf_transfer_run(transfers, words, "store", &values, 0, job->out, GF_ERROR_OUTPUT, error);
+    if (status)
+        return status;
+    values = (struct gf_command_values){.file = record, .out = out};
+    return gf_transfer_run(transfers, words, "store", &values, 0, out, GF_ERROR_OUTPUT, error);
+}
+
+static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_job *job)
+{
+    char *record = NULL, *out = NULL;
+    if (asprintf(&record, "%s.json", job->file) < 0)
+        record = NULL;
+    if (asprintf(&out, "%s.json", job->out) < 0)
+        out = NULL;
+    const enum gf_status status = record && out
+                                      ? store_files(transfers, job, record, out, &job->why)
+                                      : gf_fail_memory(&job->why);
+    unlink(job->file);
+    if (record)
+        unlink(record);
+    free(record);
+    free(out);
+    return status;
+}
+
+void gf_transfer_store_next(struct gf_transfers *transfers)
+{
+    struct gf_transfer_job *const job = remove_first(&transfers->to_store);
+    transfers->storing++;
+    pthread_mutex_unlock(&transfers->lock);
+    const enum gf_status status = store(transfers, job);
+    pthread_mutex_lock(&transfers->lock);
+    transfers->storing--;
+    transfers->held -= job->counted;
+    if (status)
+        append(&transfers->failed, job);
+    else
+        free_job(job);
+    pthread_cond_broadcast(&transfers->changed);
+}
+
+enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
+                                  uint64_t counted, struct gf_error *error)
+{
+    struct stat there;
+    const uint64_t bytes = stat(file, &there) ? 0 : (uint64_t)there.st_size;
+    struct gf_transfer_job *const job = calloc(1, sizeof *job);
+    if (job)
+        *job = (struct gf_transfer_job){.file = file, .out = strdup(out), .counted = bytes};
+    if (!job || !job->out) {
+        free(job);
+        free(file);
+        gf_transfers_release(transfers, counted);
+        return gf_fail_memory(error);
+    }
+    pthread_mutex_lock(&transfers->lock);
+    transfers->held += bytes - counted;
+    append(&transfers->to_store, job);
+    pthread_cond_broadcast(&transfers->changed);
+    pthread_mutex_unlock(&transfers->lock);
+    return GF_OK;
+}
+
+void gf_transfers_finish(struct gf_transfers *transfers)
+{
+    pthread_mutex_lock(&transfers->lock);
+    while (transfers->to_store.first || transfers->storing)
+        pthread_cond_wait(&transfers->changed, &transfers->lock);
+    pthread_mutex_unlock(&transfers->lock);
+}
+
+bool gf_transfers_next_failure(struct gf_transfers *transfers, struct gf_error *error)
+{
+    pthread_mutex_lock(&transfers->lock);
+    struct gf_transfer_job *const job = remove_first(&transfers->failed);
+    pthread_mutex_unlock(&transfers->lock);
+    if (!job)
+        return false;
+    *error = job->why;
+    free_job(job);
+    return true;
+}
+
+void gf_transfer_free_jobs(struct gf_transfers *transfers)
+{
+    struct gf_transfer_job *job;
+    while ((job = remove_first(&transfers->to_store)) || (job = remove_first(&transfers->failed)))
+        free_job(job);
+}

@@ -1,0 +1,74 @@
+/* Transfers of inputs and outputs by commands of the user, such as rclone: a few threads fetch the
+ * inputs ahead of the work, in their order, and store the outputs that are complete. The files lie
+ * in a folder under $TMPDIR, whose bytes are bounded. A command that fails is tried again after a
+ * pause. For the rest of the program a fetched input is an open file without a name. */
+#ifndef GF_BATCH_TRANSFER_TRANSFER_H
+#define GF_BATCH_TRANSFER_TRANSFER_H
+
+#include "batch/log/input_identity.h"
+#include "batch/names/inputs.h"
+
+enum { GF_TRANSFER_TRIES = 4 };
+
+struct gf_transfer_options {
+    char *const *fetch, *const *store, *const *probe; /* the words of the commands; NULL: none */
+    int tries;      /* the most times that a command is run for a file */
+    uint64_t space; /* the most bytes of the folder; 0: a quarter of what is free there */
+    int outputs;    /* the number of outputs of an input that are stored */
+};
+
+/* An input that was looked at and, unless its outputs are done, fetched. */
+struct gf_fetched {
+    size_t position;                   /* its position among the inputs */
+    struct gf_input_identity identity; /* the input's, not the fetched file's */
+    int fd;                            /* the fetched file; -1: the input lies in its place */
+    uint64_t bytes, output_bytes;      /* what the space counts for the file, and for all outputs */
+    bool done;                         /* an earlier run has made the outputs */
+    enum gf_status status;             /* the status of the fetch, and why it failed */
+    struct gf_error error;
+    void *item; /* from malloc(): what look() keeps about the input */
+};
+
+struct gf_transfers; /* opaque */
+
+/* Opens transfers. look() is called in one of their threads once an input's identity is known:
+ * before the fetch, or after it if only the content identifies the input. The function returns
+ * whether an earlier run has made all outputs of the input. */
+enum gf_status gf_transfers_open(const struct gf_transfer_options *options,
+                                 const struct gf_inputs *inputs,
+                                 bool (*look)(void *context, struct gf_fetched *fetched),
+                                 void *context, struct gf_transfers **transfers,
+                                 struct gf_error *error) GF_CHECKED;
+/* Begins with the inputs. */
+enum gf_status gf_transfers_begin(struct gf_transfers *transfers,
+                                  struct gf_error *error) GF_CHECKED;
+/* Ends what runs, and removes the folder. */
+void gf_transfers_close(struct gf_transfers *transfers);
+
+/* Waits for the next input. The caller then owns its file and item. Returns false if
+ * gf_transfers_stop() was called. */
+bool gf_transfers_take(struct gf_transfers *transfers, struct gf_fetched *fetched);
+/* Begins no fetch any more. */
+void gf_transfers_stop(struct gf_transfers *transfers);
+/* Tells that files of that many bytes are no longer in the folder. */
+void gf_transfers_release(struct gf_transfers *transfers, uint64_t bytes);
+
+/* Returns what the command --probe prints for a record, from malloc(); NULL: there is none. Only
+ * look() calls this function. */
+char *gf_transfers_probe(const struct gf_transfers *transfers, const char *record, size_t *size);
+
+/* Stores a file and then its record, which is the file FILE.json. The file's path is from malloc(),
+ * and belongs to the transfers from now on. `counted` are the bytes that the space counts for the
+ * output so far. */
+enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
+                                  uint64_t counted, struct gf_error *error) GF_CHECKED;
+/* Waits until all files are stored, or have failed. */
+void gf_transfers_finish(struct gf_transfers *transfers);
+/* Returns the next file that could not be stored, and why. Returns false if there is none. */
+bool gf_transfers_next_failure(struct gf_transfers *transfers, struct gf_error *error);
+
+/* Ends the commands of all transfers and removes their folder. A signal handler calls this function
+ * before it ends the process. */
+void gf_transfers_abandon(void);
+
+#endif

@@ -1,0 +1,320 @@
+# shellcheck shell=sh
+# --fetch, --store and --probe, by commands that copy between two folders, and that fail in many ways.
+if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
+    skip "there is no tar, or no libarchive in this build"
+    return 0
+fi
+
+mkdir set far far/in tmp
+export TMPDIR="$PWD/tmp"
+run 0 gpufilter -q -i in.png -o set/a.png 'resize=60:40'
+run 0 gpufilter -q -i set/a.png -o set/b.jpg blur
+for each in 1 2 3 4 5 6 7 8; do
+    echo "{\"label\": $each}" >set/a.json
+    run 0 gpufilter -q -i set/a.png -o set/a.png "brightness=0.0$each"
+    tar cf far/in/$each.tar set
+done
+(cd far && for each in in/*.tar; do printf 'far:%s\t%s\t%s\n' $each "$(stat -c %s $each)" "etag-$(cksum <$each | tr ' ' -)"; done) >shards.txt
+cut -f 1 shards.txt >names.txt
+
+# copy FROM TO: far:NAME is the file far/NAME. A line in `calls` says what was copied. The file `fault` names what
+# goes wrong, and `faulty` the name that it happens to.
+cat >copy <<'END_OF_COPY'
+#!/bin/sh
+from=$(echo "$1" | sed 's,^far:,far/,') to=$(echo "$2" | sed 's,^far:,far/,')
+echo "$1 $2" >>calls
+if [ -s fault ] && echo "$1 $2" | grep -q "$(cat faulty)"; then
+    read -r fault <fault
+    case $fault in
+    once) rm fault; echo "busy" >&2; exit 7 ;;
+    always) echo "noise" >&2; echo "no such bucket" >&2; exit 7 ;;
+    killed) kill -9 $$ ;;
+    cut) head -c 1000 "$from" >"$to"; exit 0 ;;
+    cut-once) rm fault; head -c 1000 "$from" >"$to"; exit 1 ;;
+    nothing) exit 0 ;;
+    hang) echo $$ >hangs; : >"$to".part; trap '' HUP; sleep 100 & echo $! >hangs.too; wait ;;
+    stubborn) trap '' TERM; echo $$ >hangs; while :; do sleep 1; done ;;
+    esac
+fi
+mkdir -p "$(dirname "$to")"
+cp "$from" "$to".part && mv "$to".part "$to"
+END_OF_COPY
+cat >show <<'END_OF_SHOW'
+#!/bin/sh
+exec cat "$(echo "$1" | sed 's,^far:,far/,')"
+END_OF_SHOW
+chmod +x copy show
+fetch="--fetch=./copy {in} {file}" store="--store=./copy {file} {out}" probe="--probe=./show {record}"
+
+# far OPTION...: a run over the list, with outputs in far:out.
+far()
+{
+    gpufilter -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$@" invert
+}
+
+# clean: nothing is left of the transfers.
+clean()
+{
+    [ -z "$(ls -A tmp)" ] || problem "left in \$TMPDIR: $(ls -AR tmp)"
+}
+
+# done_are NUMBER...: these archives are stored, each as a run of its own makes it, with its record.
+done_are()
+{
+    for each in "$@"; do echo $each.tar $each.tar.json; done | tr ' ' '\n' >wanted
+    ls far/out 2>/dev/null | cmp -s - wanted || problem "stored: $(ls far/out)"
+    for each in "$@"; do
+        "$GPUFILTER" -q -i far/in/$each.tar -o alone.tar invert
+        same far/out/$each.tar alone.tar
+        grep -qF "\"input\": \"far:in/$each.tar\"" far/out/$each.tar.json || problem "$(cat far/out/$each.tar.json)"
+        grep -qF "\"output\": \"far:out/$each.tar\"" far/out/$each.tar.json || problem "$(cat far/out/$each.tar.json)"
+    done
+}
+
+# fault WHAT NAME: what goes wrong next. The files of an earlier test are gone.
+fault()
+{
+    rm -rf calls far/out fault hangs
+    echo "$1" >fault
+    echo "$2" >faulty
+}
+
+begin "every archive is fetched once, and stored once with its record behind it"
+fault none none
+run 0 far
+done_are 1 2 3 4 5 6 7 8
+clean
+[ "$(wc -l <calls)" -eq 24 ] || problem "$(head -n 3 calls)"
+for each in 1 2 3 4 5 6 7 8; do
+    grep -n "far:out/$each.tar" calls | cut -d : -f 1 | sort -c -n || problem "$(head -n 3 calls)"
+    [ "$(grep -o "far:out/$each.tar.*" calls | tr '\n' ' ')" = "far:out/$each.tar far:out/$each.tar.json " ] ||
+        problem "$(head -n 3 calls)"
+done
+grep -qF "\"identity\": \"$(sed -n 's/.*in\/1.tar\t//p' shards.txt | tr '\t' ' ')\"" far/out/1.tar.json || problem "$(cat far/out/1.tar.json)"
+! grep -rq "$TMPDIR" far/out || problem "a record names a temporary file"
+
+begin "--probe leaves out what is done without a fetch, and another ETAG, chain or list makes it anew"
+rm calls
+run 0 far "$probe"
+[ ! -e calls ] || problem "$(head -n 3 calls)"
+sed '3s/etag/other/' shards.txt >changed.txt
+run 0 gpufilter -q -i @changed.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$probe" invert
+[ "$(cut -d ' ' -f 1 calls | grep far:)" = far:in/3.tar ] || problem "$(head -n 3 calls)"
+rm far/out/5.tar.json calls
+printf '{"torn": ' >far/out/6.tar.json
+run 0 gpufilter -q -i @changed.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$probe" invert
+[ "$(cut -d ' ' -f 1 calls | grep far: | sort | tr '\n' ' ')" = "far:in/5.tar far:in/6.tar " ] || problem "$(head -n 3 calls)"
+done_are 1 2 3 4 5 6 7 8
+rm calls
+run 0 gpufilter -q -i @changed.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$probe" blur
+[ "$(wc -l <calls)" -eq 24 ] || problem "$(head -n 3 calls)"
+clean
+
+begin "without an ETAG the content identifies an archive: what is done is fetched, but not stored again"
+fault none none
+run 0 gpufilter -q -i @names.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$probe" invert
+done_are 1 2 3 4 5 6 7 8
+rm calls
+touch far/in/*
+run 0 gpufilter -q -i @names.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$probe" invert
+[ "$(wc -l <calls)" -eq 8 ] || problem "$(wc -l <calls) calls; $(head -n 3 calls)"
+cp far/in/1.tar far/in/9.tar
+cp far/in/2.tar far/in/1.tar
+rm calls
+run 0 gpufilter -q -i @names.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$probe" invert
+[ "$(wc -l <calls)" -eq 10 ] || problem "$(cat calls)"
+done_are 1 2 3 4 5 6 7 8
+mv far/in/9.tar far/in/1.tar
+clean
+
+begin "a transfer that fails once is tried again"
+for what in once cut-once; do
+    for which in 'far:in/4.tar ' 'far:out/4.tar$' 'far:out/4.tar.json'; do
+        fault $what "$which"
+        run 0 far
+        done_are 1 2 3 4 5 6 7 8
+        clean
+        [ "$(wc -l <calls)" -eq 25 ] || problem "$what $which: $(head -n 3 calls)"
+    done
+done
+
+begin "a fetch that always fails is that archive's 75, and the others go on"
+for what in "always:exit status 7: no such bucket" "killed:ended by signal 9" "nothing:it has made no file" \
+    "cut:the file has 1000 bytes, and the list states $(stat -c %s far/in/4.tar)"; do
+    fault "${what%%:*}" 'far:in/4.tar '
+    run 75 far --transfer-tries=2
+    [ "$(cat stderr)" = "gpufilter: far:in/4.tar: --fetch failed, 2 times: ${what#*:}
+gpufilter: 1 of 8 archives failed" ] || problem "$(cat stderr)"
+    done_are 1 2 3 5 6 7 8
+    clean
+done
+
+begin "a store that fails is that archive's 75; no record is there without its archive"
+fault always 'far:out/4.tar$'
+run 75 far --transfer-tries=2
+[ "$(cat stderr)" = "gpufilter: far:out/4.tar: --store failed, 2 times: exit status 7: no such bucket
+gpufilter: 1 of 8 archives failed" ] || problem "$(cat stderr)"
+done_are 1 2 3 5 6 7 8
+clean
+rm fault
+run 0 far "$probe"
+done_are 1 2 3 4 5 6 7 8
+fault always 'far:out/4.tar.json'
+run 75 far --transfer-tries=1
+[ -e far/out/4.tar ] && [ ! -e far/out/4.tar.json ] || problem "$(ls far/out)"
+rm fault calls
+run 0 far "$probe"
+[ "$(grep -c 'far:in' calls)" -eq 1 ] || problem "$(head -n 3 calls)"
+done_are 1 2 3 4 5 6 7 8
+clean
+
+begin "an archive that is damaged or cut is not stored; one with a bad picture is, and its record says so"
+fault none none
+mkdir -p far/odd
+cp far/in/1.tar far/odd/1.tar
+head -c 3000 far/in/2.tar >far/odd/2.tar
+head -c "$(($(stat -c %s far/in/3.tar) / 10240 * 10240 - 10240))" far/in/3.tar >far/odd/3.tar
+echo nothing >set/bad.png
+tar cf far/odd/4.tar set
+rm set/bad.png
+printf 'far:odd/%s.tar\n' 1 2 3 4 none >odd.txt
+run 75 gpufilter -q -i @odd.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 invert
+ls far/out | tr '\n' ' ' | grep -qx '1.tar 1.tar.json 4.tar 4.tar.json ' || problem "$(ls far/out)"
+grep -q 'far:odd/4.tar/set/bad.png: not a picture' far/out/4.tar.json || problem "$(cat far/out/4.tar.json)"
+grep -q '^gpufilter: far:odd/none.tar: --fetch failed' stderr || problem "$(cat stderr)"
+grep -q '^gpufilter: far:odd/2.tar: ' stderr || problem "$(cat stderr)"
+! grep -q "$TMPDIR" stderr || problem "a message names a temporary file: $(cat stderr)"
+clean
+
+begin "the archives on their way are no more bytes than --transfer-space"
+fault none none
+one=$(stat -c %s far/in/1.tar)
+cat >watch <<'END_OF_WATCH'
+#!/bin/sh
+du -sb --apparent-size tmp | cut -f 1 >>used
+exec ./copy "$@"
+END_OF_WATCH
+chmod +x watch
+run 0 gpufilter -q -i @shards.txt -o 'far:out/{stem}.tar' "--fetch=./watch {in} {file}" "--store=./watch {file} {out}" \
+    --transfer-space=$((one * 4)) invert
+done_are 1 2 3 4 5 6 7 8
+most=$(sort -n used | tail -n 1)
+[ "$most" -le $((one * 4 + 16384)) ] || problem "$most bytes, an archive has $one"
+fault none none
+run 0 far --transfer-space=1
+done_are 1 2 3 4 5 6 7 8
+clean
+
+begin "local archives are stored, and far ones are fetched into local ones with local records"
+fault none none
+run 0 gpufilter -q -i far/in -o 'far:out/{stem}.tar' "$store" invert
+[ "$(wc -l <calls)" -eq 16 ] || problem "$(head -n 3 calls)"
+rm calls
+run 0 gpufilter -q -i far/in -o 'far:out/{stem}.tar' "$store" "$probe" invert
+[ ! -e calls ] || problem "$(head -n 3 calls)"
+run 0 gpufilter -q -i @shards.txt -o 'near/{stem}.tar' "$fetch" invert
+for each in 1 2 3 4 5 6 7 8; do same near/$each.tar far/out/$each.tar; done
+rm calls
+run 0 gpufilter -q -i @shards.txt -o 'near/{stem}.tar' "$fetch" --skip-existing invert
+[ ! -e calls ] || problem "$(head -n 3 calls)"
+clean
+
+begin "a command's quotes and the names' own spaces and braces"
+fault none none
+cp far/in/1.tar "far/in/it's {out} 1.tar"
+run 0 gpufilter -q -i "far:in/it's {out} 1.tar" -o 'far:out/x.tar' "--fetch=./copy \"{in}\" '{file}'" \
+    "--store=sh -c './copy \"\$1\" \"\$2\"' sh {file} {out}" invert
+rm "far/in/it's {out} 1.tar"
+"$GPUFILTER" -q -i far/in/1.tar -o alone.tar invert
+same far/out/x.tar alone.tar
+clean
+
+begin "commands that cannot be are refused before anything runs"
+run 3 far '--probe=./no-such-program {record}'
+stderr_is "gpufilter: --probe: './no-such-program' is not on this machine"
+run 2 gpufilter -i @shards.txt -o 'x/{stem}.tar' '--fetch=./copy {in}' invert
+stderr_is "gpufilter: --fetch='./copy ...' has no {file}"
+run 2 gpufilter -i @shards.txt -o 'x/{stem}.tar' "$probe" invert
+run 2 far --skip-existing
+run 2 far --no-clobber
+run 2 gpufilter -i @shards.txt -o 'far:in/{stem}.tar' "$fetch" "$store" invert
+stderr_is "gpufilter: far:in/1.tar: would be stored over itself"
+run 2 gpufilter -i in.png -o far:x.png "$store" invert
+clean
+
+# runs PROCESS: whether the process is there, and no zombie.
+runs()
+{
+    grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
+}
+
+# ends SIGNAL STATUS FAULT NAME: the signal ends a run while a command hangs, and nothing is left.
+ends()
+{
+    fault "$3" "$4"
+    env --default-signal="$1" "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" invert 2>stderr &
+    job=$!
+    tries=100
+    until [ -s hangs ] || [ $tries -eq 0 ]; do sleep 0.1 && tries=$((tries - 1)); done
+    kill -"$1" $job
+    wait $job
+    got=$?
+    [ "$got" -eq "$2" ] || problem "exit status $got, not $2"
+    for each in hangs hangs.too; do
+        [ ! -s $each ] || ! runs "$(cat $each)" || problem "$each: a command still runs"
+    done
+    rm -f hangs.too
+    clean
+    for each in far/out/*.json; do
+        [ ! -e "$each" ] || [ -e "${each%.json}" ] || problem "$each stands alone"
+    done
+}
+
+begin "SIGTERM and SIGINT end the commands too, and leave nothing in TMPDIR"
+if ! env --default-signal true 2>/dev/null; then
+    skip "no env --default-signal here"
+else
+    ends TERM 143 hang 'far:in/4.tar '
+    ends INT 130 hang 'far:out/2.tar$'
+    ends TERM 143 stubborn 'far:in/1.tar '
+    rm -f fault far/out/*.part
+    run 0 far "$probe"
+    done_are 1 2 3 4 5 6 7 8
+fi
+
+begin "as process 1 it takes SIGTERM, and leaves no zombie of what a command has left running"
+if ! unshare --user --map-root-user --pid --fork --mount-proc true 2>/dev/null; then
+    skip "no namespaces for processes here"
+else
+    fault none none
+    cat >leaving <<'END_OF_LEAVING'
+#!/bin/sh
+sleep 50 &
+grep -l '^State:[[:space:]]*Z' /proc/[0-9]*/status 2>/dev/null | wc -l >>zombies
+exec ./copy "$@"
+END_OF_LEAVING
+    chmod +x leaving
+    apart="unshare --user --map-root-user --pid --fork --mount-proc"
+    run 0 $apart "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "--fetch=./leaving {in} {file}" "$store" invert
+    done_are 1 2 3 4 5 6 7 8
+    [ "$(sort -n zombies | tail -n 1)" -le 4 ] || problem "zombies: $(tr '\n' ' ' <zombies)"
+    clean
+    fault hang 'far:in/4.tar '
+    $apart "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" invert 2>stderr &
+    job=$!
+    tries=100
+    until [ -s hangs ] || [ $tries -eq 0 ]; do sleep 0.1 && tries=$((tries - 1)); done
+    kill -TERM "$(cat /proc/$job/task/$job/children)"
+    wait $job
+    got=$?
+    [ "$got" -eq 143 ] || problem "exit status $got, not 143"
+    clean
+fi
+
+begin "a folder that a killed run has left is removed by a later run"
+mkdir tmp/gpufilter-transfers-XYZabc
+echo old >tmp/gpufilter-transfers-XYZabc/1-in.tar
+touch -d '2 minutes ago' tmp/gpufilter-transfers-XYZabc
+fault none none
+run 0 far
+clean
