@@ -17,8 +17,8 @@ enum gf_device_kind {
     GF_DEVICE_CPU,
     GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE if there is none */
 };
-/* The file formats. HEIC and GIF can only be read. The formats from WebP on need a library that may
- * be missing. */
+/* The file formats. HEIC and GIF can only be read. WebP, TIFF, AVIF, JPEG XL, HEIC and GIF need
+ * a library that may be missing. */
 enum gf_file_format {
     GF_FILE_AUTO,
     GF_FILE_PNG,
@@ -30,7 +30,9 @@ enum gf_file_format {
     GF_FILE_AVIF,
     GF_FILE_JXL,
     GF_FILE_HEIC,
-    GF_FILE_GIF
+    GF_FILE_GIF,
+    GF_FILE_BMP,
+    GF_FILE_QOI
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };

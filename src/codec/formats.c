@@ -14,6 +14,15 @@ static bool is_pnm(const unsigned char *bytes, size_t size)
            memchr(" \t\r\n\v\f#", bytes[2], 7);
 }
 
+/* The bytes "BM" alone say little; the size of the header that follows is one of a few. */
+static bool is_bmp(const unsigned char *bytes, size_t size)
+{
+    if (size < 18)
+        return size > 2 && !memcmp(bytes, "BM", 2);
+    return !memcmp(bytes, "BM", 2) && !bytes[15] && !bytes[16] && !bytes[17] &&
+           memchr("\14\20\50\64\70\100\154\174", bytes[14], 8);
+}
+
 static enum gf_status open_jpeg(struct gf_input *input, const struct gf_options *options,
                                 struct gf_source **source, struct gf_error *error)
 {
@@ -158,7 +167,6 @@ static const struct {
     FOREIGN("Photoshop", "8BPS"),
     FOREIGN("PDF", "%PDF-"),
     FOREIGN("PostScript", "%!PS"),
-    FOREIGN("QOI", "qoif"),
     FOREIGN("DDS", "DDS "),
     FOREIGN("FITS", "SIMPLE  ="),
     FOREIGN("Windows icon", "\0\0\1\0"),
@@ -183,9 +191,6 @@ const char *gf_foreign_format(const unsigned char *bytes, size_t size)
         if (size >= foreign[i].length && !memcmp(bytes, foreign[i].bytes, foreign[i].length))
             return foreign[i].name;
     }
-    /* A BMP begins with "BM", the size of the file, and four reserved bytes that are 0. */
-    if (size >= 14 && !memcmp(bytes, "BM", 2) && !memcmp(bytes + 6, "\0\0\0\0", 4))
-        return "BMP";
     if (size && *bytes == '<' && memmem(bytes, size, "<svg", 4))
         return "SVG";
     return NULL;

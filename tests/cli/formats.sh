@@ -67,8 +67,23 @@ else
 fi
 
 begin "a format that is not written"
-run 2 gpufilter -i in.ppm -o a.bmp
-stderr_like 'a.bmp: the extension says no format.*'
+run 2 gpufilter -i in.ppm -o a.xpm
+stderr_like 'a.xpm: the extension says no format.*'
+
+begin "BMP and QOI there and back, by name and in a stream"
+run 0 gpufilter -i in.ppm -o plain.ppm
+for extension in bmp qoi; do
+    run 0 gpufilter -i in.ppm -o there.$extension
+    silent
+    run 0 gpufilter -i there.$extension -o back.ppm
+    same plain.ppm back.ppm
+    run 0 gpufilter --info=json there.$extension
+    stdout_has '"width":77,"height":55,"channels":3,"bits":8'
+done
+cat there.qoi there.qoi >two.qoi
+run 0 gpufilter -i - -o 'two-{n}.ppm' <two.qoi
+same plain.ppm two-1.ppm
+same plain.ppm two-2.ppm
 
 begin "memory of formats that are coded as a whole"
 if has WebP; then

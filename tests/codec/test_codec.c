@@ -38,6 +38,10 @@ static void test_round_trips(void **state)
             for (int bits = 8; bits <= 16; bits += 8) {
                 check_round_trip("a.png", sizes[i].width, sizes[i].height, channels, bits);
                 check_round_trip("a.pam", sizes[i].width, sizes[i].height, channels, bits);
+                if (bits == 8 && channels != 2)
+                    check_round_trip("a.bmp", sizes[i].width, sizes[i].height, channels, bits);
+                if (bits == 8 && channels > 2)
+                    check_round_trip("a.qoi", sizes[i].width, sizes[i].height, channels, bits);
                 if (channels % 2)
                     check_round_trip(channels == 1 ? "a.pgm" : "a.ppm", sizes[i].width,
                                      sizes[i].height, channels, bits);
@@ -929,8 +933,8 @@ static void test_recognition_is_by_content(void **state)
     assert_same_pixels(&picture, &back);
     free_picture(&picture);
     free_picture(&back);
-    save(in_folder("b.png"), "qoif and so on", 14);
-    assert_refused(in_folder("b.png"), &options, "is QOI, which is not read");
+    save(in_folder("b.png"), "DDS and so on", 13);
+    assert_refused(in_folder("b.png"), &options, "is DDS, which is not read");
     save(in_folder("b.png"), "P7 332\n1 1\n", 11);
     assert_refused(in_folder("b.png"), &options, "not a picture of a known format");
 }

@@ -78,6 +78,10 @@ static void test_truncated_files(void **state)
     check_cuts("a.ppm", file, file.size, false);
     file = encoded("a.pam", 30, 20, 4, false);
     check_cuts("a.pam", file, file.size, false);
+    file = encoded("a.bmp", 30, 20, 4, false);
+    check_cuts("a.bmp", file, file.size, false);
+    file = encoded("a.qoi", 30, 20, 4, false);
+    check_cuts("a.qoi", file, file.size, false);
     file = (struct bytes){0};
     append(&file, "P3 4 4 255", 10);
     for (int i = 0; i < 48; i++)
@@ -442,8 +446,8 @@ static void test_max_pixels(void **state)
 {
     struct gf_options options = plain_options();
     struct picture picture = random_picture(10, 10, 1, 8), back;
-    static const char *const names[] = {"a.png", "a.jpg", "a.pgm", "a.pam"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const names[] = {"a.png", "a.jpg", "a.pgm", "a.pam", "a.bmp", "a.qoi"};
+    for (int i = 0; i < 6; i++) {
         options.max_pixels = 100;
         assert_int_equal(encode(in_folder(names[i]), &picture, &options), GF_OK);
         assert_int_equal(decode(in_folder(names[i]), &options, &back), GF_OK);

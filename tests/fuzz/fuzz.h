@@ -212,6 +212,27 @@ FUZZ_UNUSED static void fuzz_check_same(const struct gf_image *a, const struct g
         FUZZ_CHECK(a->data[i] == b->data[i], "byte %zu: %d, %d", i, a->data[i], b->data[i]);
 }
 
+/* A target that reads files of that format, which is lossless. What was read is written, and is the
+ * same when it is read again. */
+#define FUZZ_READING_AND_WRITING(format) \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
+    { \
+        const struct gf_options options = fuzz_options(); \
+        struct gf_error error = {0}; \
+        struct gf_image image, again; \
+        size_t written; \
+        if (gf_file_format_of(data, size) != (format) || \
+            fuzz_decode(data, size, &options, &image, &error)) \
+            return 0; \
+        uint8_t *const file = fuzz_encode(&image, (format), NULL, &options, &written); \
+        FUZZ_CHECK(!fuzz_decode(file, written, &options, &again, &error), "%s", error.text); \
+        fuzz_check_same(&image, &again); \
+        free(again.data); \
+        free(image.data); \
+        free(file); \
+        return 0; \
+    }
+
 /* A target that reads files of that format; one size in 64 as one that may be truncated, which can
  * take long: the codecs go on to the end. */
 #define FUZZ_READING(format) \

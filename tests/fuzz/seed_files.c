@@ -244,3 +244,37 @@ void put_pnm_seeds(void)
     put_pnm("P7\nWIDTH 3\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n", 24);
     put_pnm("P7\nWIDTH 3\nHEIGHT 2\nDEPTH 2\nMAXVAL 65535\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n", 24);
 }
+
+/* ---- BMP and QOI ---- */
+
+/* Puts a BMP of 3x2 with 40 bytes of header, and pixels at that offset. */
+static void put_bmp(uint8_t depth, uint8_t compression, uint8_t offset, const char *rest,
+                    size_t size)
+{
+    uint8_t file[200] = {'B', 'M', [10] = offset, [14] = 40, [18] = 3, [22] = 2, [26] = 1};
+    file[28] = depth;
+    file[30] = compression;
+    memcpy(file + 54, rest, size);
+    put_seed("bmp", file, 54 + size);
+    put_for_pipeline(file, 54 + size);
+}
+
+#define PALETTE "\0\0\0\0\1\2\3\0\4\5\6\0\377\377\377\0"
+#define PUT_BMP(depth, compression, offset, rest) \
+    put_bmp(depth, compression, offset, rest, sizeof(rest) - 1)
+
+void put_bitmap_seeds(void)
+{
+    static const char qoi[] = "qoif\0\0\0\3\0\0\0\2\4\0\376abc\177\252\226\377wxyz\301"
+                              "\0\0\0\0\0\0\0\1";
+    PUT_BMP(1, 0, 62, "\0\0\0\0\377\377\377\0\240\0\0\0\100\0\0\0");
+    PUT_BMP(4, 0, 70, PALETTE "\1\20\0\0\43\20\0\0");
+    PUT_BMP(8, 1, 70, PALETTE "\3\1\0\0\0\3\1\2\3\0\0\1");
+    PUT_BMP(8, 1, 70, PALETTE "\1\1\0\2\1\1\1\2\0\1");
+    PUT_BMP(4, 2, 70, PALETTE "\3\22\0\0\0\3\22\60\0\1");
+    PUT_BMP(16, 3, 66, "\0\370\0\0\340\7\0\0\37\0\0\0abcdef\0\0ghijkl\0");
+    PUT_BMP(24, 0, 54, "abcdefghi\0\0\0jklmnopqr\0\0\0");
+    PUT_BMP(32, 6, 70, "\377\0\0\0\0\377\0\0\0\0\377\0\0\0\0\377abcdefghijklmnopqrstuvwx");
+    put_seed("qoi", qoi, sizeof qoi - 1);
+    put_for_pipeline((const uint8_t *)qoi, sizeof qoi - 1);
+}

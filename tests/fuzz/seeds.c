@@ -293,6 +293,7 @@ int main(int argc, char **argv)
     put_png_seeds();
     put_jpeg_seeds();
     put_pnm_seeds();
+    put_bitmap_seeds();
     put_format_seeds();
     put_profile_seeds();
     return 0;

@@ -11,6 +11,7 @@ void put_seed(const char *target, const void *data, size_t size);
 void put_png_seeds(void);
 void put_jpeg_seeds(void);
 void put_pnm_seeds(void);
+void put_bitmap_seeds(void);
 void put_format_seeds(void); /* those that need a library */
 void put_profile_seeds(void);
 

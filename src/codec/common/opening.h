@@ -71,4 +71,13 @@ gf_source_opener gf_heif_source_open;
 extern struct gf_library gf_gif_library;
 gf_source_opener gf_gif_source_open;
 
+/* BMP: gray, RGB and alpha of 8 bits; a picture is in memory as a whole. */
+gf_source_opener gf_bmp_source_open;
+gf_sink_opener gf_bmp_sink_open;
+gf_sink_memory_call gf_bmp_sink_memory;
+
+/* QOI: RGB and RGBA of 8 bits. */
+gf_source_opener gf_qoi_source_open;
+gf_sink_opener gf_qoi_sink_open;
+
 #endif
