@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* The named colours of CSS Color Module Level 4, 6.1. The basic names stand first: if a colour has
  * two names, the program writes the first. */
@@ -170,7 +171,7 @@ bool gf_colour_parse(const char *text, struct gf_colour *colour)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
     for (int i = 0; i < NAMES; i++) {
-        if (!strcmp(text, names[i].name)) {
+        if (!strcasecmp(text, names[i].name)) {
             *colour = gf_colour_of_number(names[i].number);
             return true;
         }

@@ -1,6 +1,7 @@
 /* Reads the value of a parameter from text and checks it against the parameter's declaration. */
 #include "chain/param_value.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,16 +25,63 @@ static enum gf_status unknown_choice(const struct gf_filter *filter, const struc
                    text, choices, more);
 }
 
+/* Whether two words differ in case, dashes and underscores alone, as southeast and South-East. */
+static bool is_same_word(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "-_");
+        b += strspn(b, "-_");
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+/* Returns the word by which the program names what other programs call `text`; or `text`. */
+static const char *usual_word(const char *text)
+{
+    static const char *const words[][2] = {
+        {"center", "centre"},
+        {"middle", "centre"},
+        {"grey", "gray"},
+        {"top", "north"},
+        {"bottom", "south"},
+        {"left", "west"},
+        {"right", "east"},
+        {"topleft", "northwest"},
+        {"topright", "northeast"},
+        {"bottomleft", "southwest"},
+        {"bottomright", "southeast"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (is_same_word(text, words[i][0]))
+            return words[i][1];
+    }
+    return text;
+}
+
+/* Returns the index of the text among the choices; -1 if it is none of them. */
+static int find_choice(const char *const *choices, const char *text)
+{
+    const char *const usual = usual_word(text);
+    for (int pass = 0; choices && pass < 2; pass++) {
+        for (int i = 0; choices[i]; i++) {
+            if (is_same_word(pass ? usual : text, choices[i]))
+                return i;
+        }
+    }
+    return -1;
+}
+
 static enum gf_status set_choice(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, int *value, struct gf_error *error)
 {
-    for (int i = 0; param->choices[i]; i++) {
-        if (!strcmp(text, param->choices[i])) {
-            *value = i;
-            return GF_OK;
-        }
-    }
-    return unknown_choice(filter, param, text, "", error);
+    const int found = find_choice(param->choices, text);
+    if (found < 0)
+        return unknown_choice(filter, param, text, "", error);
+    *value = found;
+    return GF_OK;
 }
 
 static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
@@ -140,21 +188,39 @@ static enum gf_status set_matrix(const struct gf_filter *filter, const struct gf
 static enum gf_status set_colour(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, struct gf_colour *colour, struct gf_error *error)
 {
-    for (int i = 0; param->choices && param->choices[i]; i++) {
-        if (!strcmp(text, param->choices[i])) {
-            *colour = (struct gf_colour){.word = i + 1};
-            return GF_OK;
-        }
+    const int found = find_choice(param->choices, text);
+    if (found >= 0) {
+        *colour = (struct gf_colour){.word = found + 1};
+        return GF_OK;
     }
     return gf_colour_parse(text, colour)
                ? GF_OK
                : not_a(filter, param, text, "a colour such as white or #ff8800", error);
 }
 
+/* Reads a number, also as a fraction (16/9), and in per cent (50%) if the parameter is a part of
+ * one. */
+static bool read_number(const struct gf_param *param, const char *text, double *value)
+{
+    const bool is_part = param->type != GF_TYPE_INT && param->least >= -1 && param->greatest <= 1;
+    double below;
+    const char *end;
+    if (!gf_value_number(text, value, &end))
+        return false;
+    if (is_part && !strcmp(end, "%"))
+        *value /= 100;
+    else if (param->type != GF_TYPE_INT && *end == '/' && gf_value_whole_number(end + 1, &below) &&
+             below > 0)
+        *value /= below;
+    else
+        return !*end;
+    return true;
+}
+
 static enum gf_status set_number(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, double *value, struct gf_error *error)
 {
-    if (!gf_value_whole_number(text, value))
+    if (!read_number(param, text, value))
         return not_a(filter, param, text, "a number", error);
     if (*value < param->least || *value > param->greatest)
         return outside(filter, param, text, error);

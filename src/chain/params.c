@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/suggest.h"
 #include "chain/param_value.h"
@@ -17,6 +18,7 @@ struct parser {
     const struct gf_variant **variant;
     int position; /* the index of the parameter that the next value without a name sets */
     bool has_names;
+    const struct gf_param *named; /* the last parameter that was named; or NULL */
     unsigned given;
 };
 
@@ -75,13 +77,38 @@ static size_t key_length(const char *text)
     return length && text[length] == '=' ? length : 0;
 }
 
+/* Returns the parameter's name for which other programs have this word. */
+static const char *name_of_synonym(const struct gf_filter *filter, const char *word)
+{
+    static const struct {
+        const char *word, *name;
+        enum gf_param_type type;
+    } synonyms[] = {
+        {"width", "w", GF_TYPE_LENGTH},      {"height", "h", GF_TYPE_LENGTH},
+        {"left", "x", GF_TYPE_LENGTH},       {"top", "y", GF_TYPE_LENGTH},
+        {"color", "colour", GF_TYPE_COLOUR}, {"position", "gravity", GF_TYPE_CHOICE},
+    };
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        const struct gf_param *param = gf_filter_params(filter);
+        while (param->name &&
+               (param->type != synonyms[i].type || strcmp(param->name, synonyms[i].name) != 0))
+            param++;
+        if (param->name && !strcasecmp(synonyms[i].word, word))
+            return param->name;
+    }
+    return NULL;
+}
+
 static enum gf_status find_by_name(const struct parser *parser, const char *name, int *index,
                                    struct gf_error *error)
 {
     const struct gf_param *const list = gf_filter_params(parser->filter);
-    for (*index = 0; list[*index].name; ++*index) {
-        if (!strcmp(list[*index].name, name))
-            return GF_OK;
+    const char *const meant = name_of_synonym(parser->filter, name);
+    for (int pass = 0; pass < 1 + (meant != NULL); pass++) {
+        for (*index = 0; list[*index].name; ++*index) {
+            if (!strcmp(list[*index].name, pass ? meant : name))
+                return GF_OK;
+        }
     }
     return unknown_param(parser->filter, name, error);
 }
@@ -90,6 +117,9 @@ static enum gf_status find_by_position(struct parser *parser, const char *text, 
                                        struct gf_error *error)
 {
     const char *const name = parser->filter->name;
+    if (parser->named && !strcmp(parser->named->name, "aspect"))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: '%.60s' has no name; a ratio is aspect=16/9",
+                       name, text);
     if (parser->has_names)
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: '%.60s' comes after a named parameter, so it needs its name", name,
@@ -118,6 +148,7 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
     if (status)
         return status;
     const struct gf_param *const param = &gf_filter_params(filter)[index];
+    parser->named = *name ? param : NULL;
     if (parser->given & 1u << index)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, param->name);
     parser->given |= 1u << index;

@@ -55,10 +55,10 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_frame_filter = {
     .name = "frame",
-    .synonyms = "border edge",
+    .synonyms = "edge",
     .summary = "a border drawn over the edges",
     .definition = "The colour where a pixel is less than width from an edge, else v. Gray pictures "
-                  "take the colour's luma. The picture keeps its size; pad makes a larger one.",
+                  "take the colour's luma. The picture keeps its size; border makes a larger one.",
     .example = "frame=6:#222222",
     GF_PARAMS(struct frame, params),
     .kind = GF_POINT,

@@ -93,6 +93,20 @@ static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char
     return GF_OK;
 }
 
+/* Tells of filters that change nothing although the user surely expects that. */
+static void warn_of_idle(const struct gf_pipeline *pipeline, const char *name,
+                         const struct gf_plan *plan)
+{
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_stage *const stage = &plan->stage[i];
+        const struct gf_filter *const written = stage->written;
+        const char *const hint = written && written->idle ? written->idle(stage) : NULL;
+        if (hint)
+            gf_warn(&pipeline->options, "%s: %s changes nothing of %dx%d: %s", name, written->name,
+                    stage->in.width, stage->in.height, hint);
+    }
+}
+
 static bool loses_alpha(enum gf_file_format file_format, struct gf_format format)
 {
     return gf_has_alpha(format) && !gf_has_alpha(gf_format_in_file(file_format, format));
@@ -109,9 +123,11 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     struct gf_plan_request request = *asked;
     request.to_srgb &= task->destination || task->output; /* this is the last part */
     enum gf_status status = gf_plan_make_for(chain, in, &request, plan, error);
+    const char *const name = task->input ? gf_input_name(task->input) : "picture";
     if (!status)
-        status = check_sizes(pipeline, task->input ? gf_input_name(task->input) : "picture", plan,
-                             error);
+        status = check_sizes(pipeline, name, plan, error);
+    if (!status)
+        warn_of_idle(pipeline, name, plan);
     if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan->out, error);
     if (status || !task->output || pipeline->options.lossless ||

@@ -116,6 +116,10 @@ struct gf_filter {
     enum gf_status (*point)(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error);
 
+    /* Returns a hint if the stage changes nothing although the user surely expects that; else NULL.
+     * May be NULL. */
+    const char *(*idle)(const struct gf_stage *stage);
+
     /* Fills stage->constants; may be NULL. It is called once, after the histogram is counted. It
      * gets constants_size bytes, all zero; if constants_size is 0, it allocates them itself. */
     size_t constants_size;

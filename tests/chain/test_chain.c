@@ -77,6 +77,7 @@ static void test_colours(void **state)
 {
     assert_colour("flatten", 1, 1, 1);
     assert_colour("flatten=black", 0, 0, 0);
+    assert_colour("flatten=color=BLACK", 0, 0, 0);
     assert_colour("flatten=colour=orange", 1, 165 / 255.0, 0);
     assert_colour("flatten=#f80", 1, 0x88 / 255.0, 0);
     assert_colour("flatten=#FF8800", 1, 0x88 / 255.0, 0);
@@ -85,7 +86,7 @@ static void test_colours(void **state)
     assert_int_equal(((const struct gf_colour *)chain.item[0].params)->word, 1);
     gf_chain_free(&chain);
     static const char *const wrong[] = {"#",       "#ff",    "#ffff", "#ff880", "#ff88000",
-                                        "#gggggg", "ffffff", "White", "#-12345"};
+                                        "#gggggg", "ffffff", "Wite",  "#-12345"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[60], message[120];
         snprintf(text, sizeof text, "flatten=%s", wrong[i]);
@@ -125,6 +126,31 @@ static void test_positions(void **state)
     assert_number("boxblur=+7", 0, "radius", 7);
     assert_number("brightness=-.5", 0, "x", -0.5);
     assert_number("gamma=1e1", 0, "value", 10);
+}
+
+/* The words of other programs, in any case, and numbers as they are said. */
+static void test_other_words(void **state)
+{
+    assert_number("blur=border=Reflect", 0, "border", GF_BORDER_REFLECT);
+    assert_number("overlay=gravity=South-East", 0, "gravity", GF_GRAVITY_SOUTHEAST);
+    assert_number("overlay=gravity=top_left", 0, "gravity", GF_GRAVITY_NORTHWEST);
+    assert_number("overlay=position=right", 0, "gravity", GF_GRAVITY_EAST);
+    assert_number("text=a:align=center", 0, "align", 1);
+    assert_number("text=a:align=right", 0, "align", 2); /* not east: it has the word itself */
+    assert_number("overlay=opacity=50%", 0, "opacity", 0.5);
+    assert_number("brightness=-20%", 0, "x", -0.2);
+    assert_number("crop=aspect=16/9", 0, "aspect", 16.0 / 9);
+    assert_number("crop=aspect=1.5", 0, "aspect", 1.5);
+    assert_number("blur=1/2", 0, "sigma", 0.5);
+    assert_error("overlay=opacity=150%", "overlay: opacity=150% is outside 0..1");
+    assert_error("blur=50%", "blur: sigma=50% is not a number");
+    assert_error("blur=1/0", "blur: sigma=1/0 is not a number");
+    assert_error("boxblur=4/2", "boxblur: radius=4/2 is not a number");
+    assert_error("crop=aspect=16:9", "crop: '9' has no name; a ratio is aspect=16/9");
+    assert_error("crop=1:2:aspect=2", "crop: w, h and aspect are one too many: leave out one");
+    assert_error("crop=width=1:w=2", "crop: w is given twice");
+    assert_error("nlmeans=height=2",
+                 "nlmeans: unknown parameter 'height'; it has h, search, patch, border, variant");
 }
 
 static void assert_text(const char *text, const char *expected)
@@ -225,6 +251,8 @@ static void assert_length(const char *text, const char *name, double value, enum
 
 static void test_lengths(void **state)
 {
+    assert_length("crop=width=20:top=30%:h=1", "w", 20, GF_PIXELS);
+    assert_length("crop=width=20:top=30%:h=1", "y", 30, GF_PERCENT);
     assert_length("crop=20:30%", "w", 20, GF_PIXELS);
     assert_length("crop=20:30%", "h", 30, GF_PERCENT);
     assert_length("crop=20:30%", "x", 0, GF_UNSET);
@@ -470,14 +498,15 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_positions), cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_defaults),  cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_words),     cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_matrices),  cmocka_unit_test(test_largest_matrix),
-        cmocka_unit_test(test_errors),    cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_suggestions),
-        cmocka_unit_test(test_fuzz),      cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_positions),      cmocka_unit_test(test_other_words),
+        cmocka_unit_test(test_quotes),         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_registry),       cmocka_unit_test(test_words),
+        cmocka_unit_test(test_lengths),        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_largest_matrix), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_variants),       cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_suggestions),    cmocka_unit_test(test_fuzz),
+        cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,5 +194,5 @@ done
 
 begin "crop without a size is an error"
 run 2 gpufilter -i in.ppm -o out.png crop
-stderr_like 'crop: neither w nor h is given: crop=WIDTH:HEIGHT'
+stderr_like 'crop: neither w nor h nor aspect is given: crop=WIDTH:HEIGHT'
 run 0 gpufilter -i in.ppm -o out.png crop=h=5

@@ -25,6 +25,44 @@ for chain in resize=50% resize=h=50% thumbnail=50%; do
     stdout_has '6x50'
 done
 
+begin "crop takes the largest rectangle of an aspect, and counts from the side that gravity names"
+printf 'P5\n5 4\n255\nabcdefghijklmnopqrst' >letters.pgm
+# cuts CHAIN SIZE LETTERS
+cuts()
+{
+    run 0 gpufilter -i letters.pgm -o cut.pgm "$1"
+    size_is cut.pgm "$2"
+    [ "$(tail -n +4 cut.pgm)" = "$3" ] || problem "$1: $(tail -n +4 cut.pgm)"
+}
+cuts crop=aspect=5/2 "5 2" fghijklmno
+cuts crop=aspect=5/2:gravity=North "5 2" abcdefghij
+cuts crop=aspect=1:gravity=east "4 4" bcdeghijlmnoqrst
+cuts crop=aspect=1/4:x=1 "1 4" bglq
+cuts crop=w=2:aspect=2:gravity=southeast "2 1" st
+cuts crop=h=2:aspect=1:gravity=southeast:x=1:y=1 "2 2" himn
+cuts crop=2:1:1:1 "2 1" gh
+cuts crop=2:1:1:1:gravity=bottom-right "2 1" mn
+cuts crop=aspect=1000 "5 1" fghij
+run 4 gpufilter -i letters.pgm -o cut.pgm crop=w=5:aspect=1
+stderr_is "gpufilter: letters.pgm: crop: h=5 at y=0 is outside the picture's 4 rows"
+run 4 gpufilter -i letters.pgm -o cut.pgm crop=3:1:3:0:gravity=east
+stderr_is "gpufilter: letters.pgm: crop: w=3 at x=-1 is outside the picture's 5 columns"
+
+begin "border adds on each side, and pad says so when it adds nothing"
+run 0 gpufilter -i letters.pgm -o wide.pgm border=1:black
+size_is wide.pgm "7 6"
+run 0 gpufilter -i letters.pgm -o padded.pgm pad=7:6:color=Black
+same padded.pgm wide.pgm
+run 0 gpufilter -i letters.pgm -o wide.pgm border=50%:edge
+size_is wide.pgm "9 8"
+run 0 gpufilter -i letters.pgm -o wide.pgm border=0
+same letters.pgm wide.pgm
+run 0 gpufilter -i letters.pgm -o wide.pgm pad=3:4
+stderr_is "gpufilter: warning: letters.pgm: pad changes nothing of 5x4: w and h are the size of the result; border=10 adds 10 pixels on each side"
+same letters.pgm wide.pgm
+run 0 gpufilter -i letters.pgm -o wide.pgm pad=5:4
+silent
+
 begin "only=shrink enlarges nothing, whatever the fit"
 run 0 gpufilter -i in.ppm -o same.ppm
 for fit in fill inside cover; do
@@ -67,8 +105,8 @@ absent out
 begin "pad and resize name what is wrong"
 run 2 gpufilter -i in.ppm -o out.png pad
 stderr_like 'pad: neither w nor h is given: pad=WIDTH:HEIGHT$'
-run 2 gpufilter -i in.ppm -o out.png pad=50:40:middle
-stderr_like 'pad: gravity=middle is none of centre, north, northeast, east, southeast, south, southwest, west, northwest, center$'
+run 2 gpufilter -i in.ppm -o out.png pad=50:40:midle
+stderr_like 'pad: gravity=midle is none of centre, north, northeast, east, southeast, south, southwest, west, northwest, center$'
 run 2 gpufilter -i in.ppm -o out.png pad=50:40:colour=golden
 stderr_like 'pad: colour=golden is not a colour such as white or #ff8800$'
 run 2 gpufilter -i in.ppm -o out.png resize=50:40:only=smaller

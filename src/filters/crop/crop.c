@@ -5,14 +5,21 @@
 
 #include "stage/stage.h"
 
+static const char *const any[] = {"any", NULL};
+
 static const struct gf_param crop_params[] = {
     GF_PARAM_LENGTH(struct gf_crop_params, w, 0, 1e9, "columns to keep; by default all"),
     GF_PARAM_LENGTH(struct gf_crop_params, h, 0, 1e9, "rows to keep; by default all"),
     GF_PARAM_LENGTH(struct gf_crop_params, x, 0, 1e9,
-                    "first column; by default gravity places the rectangle"),
+                    "columns left out at the side that gravity names, else on the left; by default "
+                    "gravity places the rectangle"),
     GF_PARAM_LENGTH(struct gf_crop_params, y, 0, 1e9,
-                    "first row; by default gravity places the rectangle"),
-    GF_PARAM_GRAVITY(struct gf_crop_params, "where the rectangle lies if x or y is not given"),
+                    "rows left out below if gravity says so, else above"),
+    GF_PARAM_GRAVITY(struct gf_crop_params, "where the rectangle lies"),
+    GF_PARAM_WORD(
+        struct gf_crop_params, aspect, NAN, 0.0001, 10000, any,
+        "width divided by height, as 16/9: the largest such rectangle, or with w or h the "
+        "other side"),
     {0},
 };
 
@@ -20,6 +27,11 @@ static const struct gf_param crop_params[] = {
 struct side {
     double first, count;
 };
+
+static bool is_given(struct gf_length length)
+{
+    return length.unit != GF_UNSET;
+}
 
 static double pixels(struct gf_length length, int whole)
 {
@@ -32,19 +44,35 @@ static struct side side_of(struct gf_length size, struct gf_length at, int whole
                            int (*placed)(int gravity, double room), int gravity)
 {
     const double count = size.unit == GF_UNSET ? whole : floor(pixels(size, whole) + 0.5);
-    const double first = count < whole ? placed(gravity, whole - count) : 0;
-    return (struct side){.first = at.unit == GF_UNSET ? first : floor(pixels(at, whole)),
-                         .count = count};
+    const bool from_end = placed(gravity, 2) == 2;
+    double first = count < whole ? placed(gravity, whole - count) : 0;
+    if (is_given(at))
+        first = from_end ? whole - count - floor(pixels(at, whole)) : floor(pixels(at, whole));
+    return (struct side){.first = first, .count = count};
 }
 
-static struct side columns_of(const struct gf_crop_params *crop, int width)
+/* Returns the length of a side that follows from the other side by the aspect; if no side is given,
+ * at most the picture's. */
+static struct gf_length follow(struct gf_length own, struct gf_length other, int whole,
+                               int other_whole, double aspect)
 {
-    return side_of(crop->w, crop->x, width, gf_gravity_x, crop->gravity);
+    const double length =
+        (is_given(other) ? floor(pixels(other, other_whole) + 0.5) : other_whole) * aspect;
+    if (!(aspect > 0) || is_given(own))
+        return own;
+    return gf_in_pixels(is_given(other) || length < whole ? fmax(floor(length + 0.5), 1) : whole);
 }
 
-static struct side rows_of(const struct gf_crop_params *crop, int height)
+static struct side columns_of(const struct gf_crop_params *crop, struct gf_format in)
 {
-    return side_of(crop->h, crop->y, height, gf_gravity_y, crop->gravity);
+    const struct gf_length w = follow(crop->w, crop->h, in.width, in.height, crop->aspect);
+    return side_of(w, crop->x, in.width, gf_gravity_x, crop->gravity);
+}
+
+static struct side rows_of(const struct gf_crop_params *crop, struct gf_format in)
+{
+    const struct gf_length h = follow(crop->h, crop->w, in.height, in.width, 1 / crop->aspect);
+    return side_of(h, crop->y, in.height, gf_gravity_y, crop->gravity);
 }
 
 static enum gf_status check_side(struct side side, int whole, const char *size, const char *at,
@@ -53,7 +81,7 @@ static enum gf_status check_side(struct side side, int whole, const char *size, 
     if (side.count < 1)
         return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f leaves nothing of the picture's %d %s", size,
                        side.count, whole, what);
-    if (side.first + side.count > whole)
+    if (side.first < 0 || side.first + side.count > whole)
         return gf_fail(error, GF_ERROR_USAGE, "%s=%.0f at %s=%.0f is outside the picture's %d %s",
                        size, side.count, at, side.first, whole, what);
     return GF_OK;
@@ -63,8 +91,8 @@ static enum gf_status crop_shape(const void *params, struct gf_format in, struct
                                  struct gf_error *error)
 {
     const struct gf_crop_params *const crop = params;
-    const struct side columns = columns_of(crop, in.width);
-    const struct side rows = rows_of(crop, in.height);
+    const struct side columns = columns_of(crop, in);
+    const struct side rows = rows_of(crop, in);
     enum gf_status status = check_side(columns, in.width, "w", "x", "columns", error);
     if (!status)
         status = check_side(rows, in.height, "h", "y", "rows", error);
@@ -78,16 +106,20 @@ static enum gf_status crop_shape(const void *params, struct gf_format in, struct
 static enum gf_status crop_check(const void *params, struct gf_error *error)
 {
     const struct gf_crop_params *const crop = params;
-    if (crop->w.unit == GF_UNSET && crop->h.unit == GF_UNSET)
-        return gf_fail(error, GF_ERROR_USAGE, "neither w nor h is given: crop=WIDTH:HEIGHT");
+    if (!is_given(crop->w) && !is_given(crop->h) && !(crop->aspect > 0))
+        return gf_fail(
+            error, GF_ERROR_USAGE,
+            "neither w nor h nor aspect is given: crop=WIDTH:HEIGHT or crop=aspect=16/9");
+    if (is_given(crop->w) && is_given(crop->h) && crop->aspect > 0)
+        return gf_fail(error, GF_ERROR_USAGE, "w, h and aspect are one too many: leave out one");
     return GF_OK;
 }
 
 static struct gf_crop_origin origin(const struct gf_stage *stage)
 {
     const struct gf_crop_params *const crop = stage->params;
-    return (struct gf_crop_origin){.x = (int)columns_of(crop, stage->in.width).first,
-                                   .y = (int)rows_of(crop, stage->in.height).first};
+    return (struct gf_crop_origin){.x = (int)columns_of(crop, stage->in).first,
+                                   .y = (int)rows_of(crop, stage->in).first};
 }
 
 static void crop_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
@@ -124,8 +156,8 @@ const struct gf_filter gf_crop_filter = {
     .summary = "a rectangle of the picture",
     .definition =
         "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
-        "offset that is not given follows\nfrom gravity. The rectangle must lie within the "
-        "picture.",
+        "offset that is not given follows\nfrom gravity; x and y count from the sides that gravity "
+        "names, else from the left and from above. The rectangle must lie within the picture.",
     .example = "crop=w=50%:h=50%",
     GF_PARAMS(struct gf_crop_params, crop_params),
     .kind = GF_GEOMETRY,

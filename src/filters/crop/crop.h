@@ -7,6 +7,7 @@
 struct gf_crop_params {
     struct gf_length w, h, x, y;
     int gravity;
+    double aspect; /* width / height; 0 or NaN: not given */
 };
 
 /* The position of the rectangle in the picture. */

@@ -50,6 +50,22 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
+/* Whether the picture is larger than what is asked for. */
+static bool is_less(struct gf_length length, int whole)
+{
+    return length.unit != GF_UNSET &&
+           (length.unit == GF_PERCENT ? length.value * whole / 100 : length.value) < whole;
+}
+
+static const char *idle(const struct gf_stage *stage)
+{
+    const struct gf_pad_params *const pad = stage->params;
+    const bool same = stage->in.width == stage->out.width && stage->in.height == stage->out.height;
+    return same && (is_less(pad->w, stage->in.width) || is_less(pad->h, stage->in.height))
+               ? "w and h are the size of the result; border=10 adds 10 pixels on each side"
+               : NULL;
+}
+
 static int clamp(int value, int least, int most)
 {
     return value < least ? least : value > most ? most : value;
@@ -179,7 +195,7 @@ extern gf_launcher gf_pad_cuda;
 
 const struct gf_filter gf_pad_filter = {
     .name = "pad",
-    .synonyms = "extend canvas border letterbox extent embed",
+    .synonyms = "extend canvas letterbox extent embed",
     .summary = "a larger picture with this one in it",
     .definition = "A side that is already larger stays as it is: nothing is cut. Where the padding "
                   "is odd, the part on the right or below is larger by one.",
@@ -189,6 +205,7 @@ const struct gf_filter gf_pad_filter = {
     .check = check,
     .shape = shape,
     .input_rows = input_rows,
+    .idle = idle,
     .needs_whole = needs_whole,
     .constants_size = sizeof(struct gf_pad),
     .prepare = prepare,
