@@ -67,10 +67,12 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
         return GF_OK;
     if (gf_batch_has_archives(batch->request))
         return gf_archive_run(batch, error);
-    if (batch->request->on_failure || batch->request->transfer)
-        return gf_fail(error, GF_ERROR_USAGE, "%s",
-                       batch->request->transfer ? GF_TRANSFERS_UNFIT : GF_ON_FAILURE_UNFIT);
-    enum gf_status status = gf_batch_name_outputs(batch->request, batch->output, error);
+    if (batch->request->on_failure)
+        return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
+    enum gf_status status =
+        batch->request->transfer ? gf_batch_check_transfers(batch->request, error) : GF_OK;
+    if (!status)
+        status = gf_batch_name_outputs(batch->request, batch->output, error);
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
@@ -88,7 +90,8 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
         report_choice(batch, workers);
     if (batch->request->verbose)
         report_estimate(batch);
-    status = gf_batch_work_on_inputs(batch, workers, error);
+    status = batch->request->transfer ? gf_batch_work_on_transfers(batch, workers, error)
+                                      : gf_batch_work_on_inputs(batch, workers, error);
     gf_memory_budget_close(&batch->memory_budget);
     return status ? status : gf_batch_conclude(batch, error);
 }

@@ -386,7 +386,8 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
     struct gf_command *const command = session->command;
     const bool reports = command->verbose || is_profiled(command) || session->trace;
     const bool several =
-        gf_inputs_total(&session->inputs) > 1 || command->more_outputs ||
+        gf_inputs_total(&session->inputs) > 1 || command->more_outputs || command->fetch ||
+        command->store ||
         (session->inputs.count && gf_archive_named(session->inputs.item[0].path)) ||
         gf_archive_named(command->output);
     const bool profiled = is_profiled(command) || session->trace;

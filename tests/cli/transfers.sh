@@ -239,7 +239,78 @@ run 2 far --skip-existing
 run 2 far --no-clobber
 run 2 gpufilter -i @shards.txt -o 'far:in/{stem}.tar' "$fetch" "$store" invert
 stderr_is "gpufilter: far:in/1.tar: would be stored over itself"
-run 2 gpufilter -i in.png -o far:x.png "$store" invert
+run 2 gpufilter -i in.png -o x.tar "$store" invert
+run 2 gpufilter -i in.png -o far:x.png "$store" "$probe" invert
+run 2 gpufilter -i in.png -o far:x.png "$store" --skip-existing invert
+run 2 gpufilter -i in.png -o - "$store" invert
+clean
+
+# pictures OPTION...: a run over single pictures, far:pictures/N.png, with outputs in far:out.
+pictures()
+{
+    gpufilter -q -i @pictures.txt -o 'far:out/{stem}.jpg' "$fetch" "$store" "$@" invert
+}
+
+# stored_are NUMBER...: these pictures are stored as runs of their own make them.
+stored_are()
+{
+    for each in "$@"; do echo $each.jpg; done >wanted
+    ls far/out 2>/dev/null | cmp -s - wanted || problem "stored: $(ls far/out)"
+    for each in "$@"; do
+        "$GPUFILTER" -q -i far/pictures/$each.png -o alone.jpg invert
+        same far/out/$each.jpg alone.jpg
+    done
+}
+
+begin "single pictures are fetched and stored, and --resume knows those that are stored"
+fault none none
+mkdir far/pictures
+for each in 1 2 3 4 5 6 7 8; do run 0 gpufilter -q -i in.png -o far/pictures/$each.png "brightness=0.0$each"; done
+(cd far && for each in pictures/*.png; do printf 'far:%s\t%s\t%s\n' $each "$(stat -c %s $each)" "etag-$(cksum <$each | tr ' ' -)"; done) >pictures.txt
+run 0 pictures --log=log
+stored_are 1 2 3 4 5 6 7 8
+[ "$(wc -l <calls)" -eq 16 ] || problem "$(cat calls)"
+[ "$(grep -c '"input":"far:pictures/[1-8].png","output":"far:out/[1-8].jpg","status":"ok"' log)" -eq 8 ] || problem "$(cat log)"
+! grep -q "$TMPDIR" log || problem "the log names a temporary file"
+clean
+rm calls
+run 0 pictures --resume=log
+[ ! -e calls ] || problem "$(cat calls)"
+sed -i '3s/etag/other/' pictures.txt
+run 0 pictures --resume=log
+[ "$(wc -l <calls)" -eq 2 ] || problem "$(cat calls)"
+run 0 gpufilter -q -i @pictures.txt -o near/ --format=jpeg "$fetch" invert
+for each in 1 2 3 4 5 6 7 8; do same near/$each.jpg far/out/$each.jpg; done
+rm calls
+run 0 gpufilter -q -i @pictures.txt -o near/ --format=jpeg "$fetch" --skip-existing invert
+[ ! -e calls ] || problem "$(cat calls)"
+run 0 gpufilter -q -i far:pictures/1.png -o x.jpg "$fetch" invert
+same x.jpg far/out/1.jpg
+run 0 gpufilter -q -i far/pictures -o 'far:out/{stem}.jpg' "$store" invert
+stored_are 1 2 3 4 5 6 7 8
+clean
+
+begin "a picture whose transfer fails is that picture's 75, and its line in the log says so"
+for which in 'far:pictures/4.png ' 'far:out/4.jpg$'; do
+    fault always "$which"
+    rm -f log
+    run 75 pictures --log=log --transfer-tries=2
+    grep -qx "gpufilter: far:.*/4....: --[a-z]* failed, 2 times: exit status 7: no such bucket" stderr || problem "$(cat stderr)"
+    stored_are 1 2 3 5 6 7 8
+    grep -q '"input":"far:pictures/4.png","output":"far:out/4.jpg","status":"failed"' log || problem "$(cat log)"
+    [ "$(grep -c '"status":"ok"' log)" -eq 7 ] || problem "$(cat log)"
+    rm fault calls
+    run 0 pictures --resume=log
+    [ "$(wc -l <calls)" -eq 2 ] || problem "$(cat calls)"
+    stored_are 1 2 3 4 5 6 7 8
+    clean
+done
+fault none none
+echo nothing >far/pictures/9.png
+printf 'far:pictures/9.png\nfar:pictures/none.png\n' >odd.txt
+run 75 gpufilter -q -i @odd.txt -o 'far:out/{stem}.jpg' "$fetch" "$store" --transfer-tries=1 invert
+grep -qx 'gpufilter: far:pictures/9.png: not a picture of a known format' stderr || problem "$(cat stderr)"
+[ ! -e far/out ] || problem "$(ls far/out)"
 clean
 
 # runs PROCESS: whether the process is there, and no zombie.

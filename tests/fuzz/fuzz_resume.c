@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gf_error error = {0};
     if (!fuzz_ok(gf_resume_read(fuzz_path(data, size), &resume, &error), &error))
         return 0;
-    (void)gf_resume_done(resume, "a.png", &identity, "b.png", 1);
+    (void)gf_resume_done(resume, "a.png", &identity, "b.png", false, 1);
     gf_resume_free(resume);
     return 0;
 }

@@ -27,6 +27,11 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     }
     if (request->transfer && !(from_archive && !any_files && !any_streams))
         return gf_fail(error, GF_ERROR_USAGE, GF_TRANSFERS_UNFIT);
+    if (request->transfer && request->transfer->store && !request->transfer->probe &&
+        (request->resume || request->skip_existing))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s with --store takes --probe, which prints a record",
+                       request->resume ? "--resume" : "--skip-existing");
     if (request->on_failure && !(from_archive && any_archives))
         return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
     const bool recorded = from_archive && !any_streams;

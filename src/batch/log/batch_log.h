@@ -77,11 +77,12 @@ enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
                               struct gf_error *error) GF_CHECKED;
 void gf_resume_free(struct gf_resume *resume);
 /* Whether the output need not be made again: the log says that a run with this fingerprint wrote
- * it, the file still has the size that was written, and the input has not changed since. An input
- * that does not exist any more counts as unchanged. A line without an identity, from an older
- * version, counts if the output is no older than the input. */
+ * it, the file still has the size that was written, unless it was stored elsewhere (is_far), and
+ * the input has not changed since. An input that does not exist any more counts as unchanged. A
+ * line without an identity, from an older version, counts if the output is no older than the input.
+ */
 bool gf_resume_done(const struct gf_resume *resume, const char *input,
-                    const struct gf_input_identity *identity, const char *output,
+                    const struct gf_input_identity *identity, const char *output, bool is_far,
                     uint64_t fingerprint);
 
 /* Returns a hash of everything that the result depends on except the input: the chain's text, the

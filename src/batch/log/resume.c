@@ -248,12 +248,14 @@ static bool is_same_input(const struct record *record, const struct gf_input_ide
 }
 
 bool gf_resume_done(const struct gf_resume *resume, const char *input,
-                    const struct gf_input_identity *identity, const char *output,
+                    const struct gf_input_identity *identity, const char *output, bool is_far,
                     uint64_t fingerprint)
 {
     const struct record *const record = find_record(resume, hash_text(output));
-    struct stat file;
+    struct stat file = {.st_size = 0};
     return record->key && record->done && record->input == hash_text(input) &&
-           record->fingerprint == fingerprint && !stat(output, &file) && S_ISREG(file.st_mode) &&
-           file.st_size == record->bytes_out && is_same_input(record, identity, &file);
+           record->fingerprint == fingerprint &&
+           (is_far ||
+            (!stat(output, &file) && S_ISREG(file.st_mode) && file.st_size == record->bytes_out)) &&
+           is_same_input(record, identity, &file);
 }

@@ -49,7 +49,8 @@ enum gf_on_failure {
     GF_ON_FAILURE_KEEP         /* the output archive gets it as it is */
 };
 
-#define GF_TRANSFERS_UNFIT "--fetch and --store are for archives that are made of archives"
+#define GF_TRANSFERS_UNFIT \
+    "--fetch and --store are for archives that are made of archives, and for single pictures"
 #define GF_ON_FAILURE_UNFIT "--on-failure is for archives that are made of archives"
 
 /* The counts that a signal handler can read at any time. */

@@ -159,13 +159,23 @@ void gf_transfer_fetch_next(struct gf_transfers *transfers)
     pthread_cond_broadcast(&transfers->changed);
 }
 
+/* Returns the input that is taken next; NULL: there is none. */
+static struct gf_transfer_input *next_input(struct gf_transfers *transfers)
+{
+    return transfers->taken < transfers->inputs->count
+               ? &transfers->input[transfers->taken % GF_TRANSFER_AHEAD]
+               : NULL;
+}
+
 bool gf_transfers_take(struct gf_transfers *transfers, struct gf_fetched *fetched)
 {
-    struct gf_transfer_input *const next = &transfers->input[transfers->taken % GF_TRANSFER_AHEAD];
     pthread_mutex_lock(&transfers->lock);
-    while (!next->ready && !transfers->stopped)
+    struct gf_transfer_input *next = next_input(transfers);
+    while (!transfers->stopped && next && !next->ready) {
         pthread_cond_wait(&transfers->changed, &transfers->lock);
-    const bool taken = !transfers->stopped;
+        next = next_input(transfers);
+    }
+    const bool taken = next && !transfers->stopped;
     if (taken) {
         *fetched = next->fetched;
         next->ready = false;

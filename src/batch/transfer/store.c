@@ -32,20 +32,16 @@ static void free_job(struct gf_transfer_job *job)
     free(job);
 }
 
-/* Stores a file under its name, and then its record, which is FILE.json, under NAME.json. */
-static enum gf_status store_files(struct gf_transfers *transfers, const struct gf_transfer_job *job,
-                                  const char *record, const char *out, struct gf_error *error)
+/* Stores a file under its name. */
+static enum gf_status store_file(struct gf_transfers *transfers, const char *file, const char *out,
+                                 struct gf_error *error)
 {
-    char *const *const words = transfers->options.store;
-    struct gf_command_values values = {.file = job->file, .out = job->out};
-    const enum gf_status status =
-        gf_transfer_run(transfers, words, "store", &values, 0, job->out, GF_ERROR_OUTPUT, error);
-    if (status)
-        return status;
-    values = (struct gf_command_values){.file = record, .out = out};
-    return gf_transfer_run(transfers, words, "store", &values, 0, out, GF_ERROR_OUTPUT, error);
+    const struct gf_command_values values = {.file = file, .out = out};
+    return gf_transfer_run(transfers, transfers->options.store, "store", &values, 0, out,
+                           GF_ERROR_OUTPUT, error);
 }
 
+/* Stores a file and then its record, which is FILE.json, under NAME.json. */
 static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_job *job)
 {
     char *record = NULL, *out = NULL;
@@ -53,9 +49,10 @@ static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_j
         record = NULL;
     if (asprintf(&out, "%s.json", job->out) < 0)
         out = NULL;
-    const enum gf_status status = record && out
-                                      ? store_files(transfers, job, record, out, &job->why)
-                                      : gf_fail_memory(&job->why);
+    enum gf_status status = record && out ? store_file(transfers, job->file, job->out, &job->why)
+                                          : gf_fail_memory(&job->why);
+    if (!status)
+        status = store_file(transfers, record, out, &job->why);
     unlink(job->file);
     if (record)
         unlink(record);
@@ -69,13 +66,15 @@ void gf_transfer_store_next(struct gf_transfers *transfers)
     struct gf_transfer_job *const job = remove_first(&transfers->to_store);
     transfers->storing++;
     pthread_mutex_unlock(&transfers->lock);
-    const enum gf_status status = store(transfers, job);
+    job->status = job->is_awaited ? store_file(transfers, job->file, job->out, &job->why)
+                                  : store(transfers, job);
     pthread_mutex_lock(&transfers->lock);
     transfers->storing--;
     transfers->held -= job->counted;
-    if (status)
+    job->ended = true;
+    if (!job->is_awaited && job->status)
         append(&transfers->failed, job);
-    else
+    else if (!job->is_awaited)
         free_job(job);
     pthread_cond_broadcast(&transfers->changed);
 }
@@ -100,6 +99,20 @@ enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, co
     pthread_cond_broadcast(&transfers->changed);
     pthread_mutex_unlock(&transfers->lock);
     return GF_OK;
+}
+
+enum gf_status gf_transfers_store_now(struct gf_transfers *transfers, const char *file,
+                                      const char *out, struct gf_error *error)
+{
+    struct gf_transfer_job job = {.file = (char *)file, .out = (char *)out, .is_awaited = true};
+    pthread_mutex_lock(&transfers->lock);
+    append(&transfers->to_store, &job);
+    pthread_cond_broadcast(&transfers->changed);
+    while (!job.ended)
+        pthread_cond_wait(&transfers->changed, &transfers->lock);
+    pthread_mutex_unlock(&transfers->lock);
+    *error = job.why;
+    return job.status;
 }
 
 void gf_transfers_finish(struct gf_transfers *transfers)

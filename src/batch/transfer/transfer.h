@@ -45,8 +45,8 @@ enum gf_status gf_transfers_begin(struct gf_transfers *transfers,
 /* Ends what runs, and removes the folder. */
 void gf_transfers_close(struct gf_transfers *transfers);
 
-/* Waits for the next input. The caller then owns its file and item. Returns false if
- * gf_transfers_stop() was called. */
+/* Waits for the next input. The caller then owns its file and item. Returns false if there is none,
+ * or gf_transfers_stop() was called. */
 bool gf_transfers_take(struct gf_transfers *transfers, struct gf_fetched *fetched);
 /* Begins no fetch any more. */
 void gf_transfers_stop(struct gf_transfers *transfers);
@@ -62,6 +62,9 @@ char *gf_transfers_probe(const struct gf_transfers *transfers, const char *recor
  * output so far. */
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
                                   uint64_t counted, struct gf_error *error) GF_CHECKED;
+/* Stores a file, without a record, and waits until that is done. The caller removes the file. */
+enum gf_status gf_transfers_store_now(struct gf_transfers *transfers, const char *file,
+                                      const char *out, struct gf_error *error) GF_CHECKED;
 /* Waits until all files are stored, or have failed. */
 void gf_transfers_finish(struct gf_transfers *transfers);
 /* Returns the next file that could not be stored, and why. Returns false if there is none. */

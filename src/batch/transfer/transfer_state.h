@@ -20,6 +20,9 @@ struct gf_transfer_job {
     struct gf_transfer_job *next;
     char *file, *out;
     uint64_t counted;
+    bool is_awaited; /* the job belongs to a thread that waits until it has ended; no record */
+    bool ended;
+    enum gf_status status;
     struct gf_error why;
 };
 

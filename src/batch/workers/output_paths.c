@@ -22,7 +22,8 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
     if (!output)
         return GF_OUTCOME_WAITING;
     if (request->resume &&
-        gf_resume_done(request->resume, input, identity, output, batch->fingerprint[number])) {
+        gf_resume_done(request->resume, input, identity, output,
+                       request->transfer && request->transfer->store, batch->fingerprint[number])) {
         snprintf(why, size, "done before, says the log");
         return GF_OUTCOME_SKIPPED;
     }

@@ -7,7 +7,7 @@
 #include "batch/workers/workers.h"
 
 /* Writes the picture's line to the log and calls request->entry, if these are not NULL. */
-static void record_picture(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
+void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
 {
     const struct gf_batch_request *const request = worker->batch->request;
     if (request->log && !worker->log_status)
@@ -39,10 +39,18 @@ static const char *codec(bool on_device)
     return on_device ? "gpu" : "cpu";
 }
 
+/* Keeps the line of a result that is still to be stored. */
+static void keep_entry(struct gf_batch_result *result, const struct gf_batch_log_entry *entry)
+{
+    snprintf(result->device, sizeof result->device, "%s", entry->device);
+    result->entry = *entry;
+    result->entry.device = result->device;
+}
+
 void gf_batch_picture_done(void *context, int number, const char *path,
                            const struct gf_profile *profile)
 {
-    const struct gf_batch_result *const result = context;
+    struct gf_batch_result *const result = context;
     struct gf_batch_worker *const worker = result->worker;
     struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
@@ -60,7 +68,10 @@ void gf_batch_picture_done(void *context, int number, const char *path,
                                              .decoder = codec(profile->device_decoded),
                                              .encoder = codec(profile->device_encoded),
                                              .fingerprint = batch->fingerprint[result->number]};
-    record_picture(worker, &entry);
+    if (batch->transfers && result->bytes)
+        keep_entry(result, &entry);
+    else
+        gf_batch_record(worker, &entry);
     if (request->verbose && !gf_batch_is_single(request)) {
         /* gf_fail() makes a single line of the text, even if names in it contain line breaks. */
         struct gf_error line;
@@ -112,7 +123,7 @@ static void record_without_picture(struct gf_batch_worker *worker,
                                              .bytes_in = -1,
                                              .bytes_out = -1,
                                              .fingerprint = batch->fingerprint[result->number]};
-    record_picture(worker, &entry);
+    gf_batch_record(worker, &entry);
 }
 
 static bool is_in(const char *why, const char *name)

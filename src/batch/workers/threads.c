@@ -120,8 +120,7 @@ static bool take_input(struct gf_batch_worker *worker)
     return taken;
 }
 
-/* Reports the notes of all inputs up to the first that is not finished. */
-static void report_in_order(struct gf_batch_worker *worker)
+void gf_batch_report_in_order(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;
     pthread_mutex_lock(&batch->lock);
@@ -138,6 +137,6 @@ static void report_in_order(struct gf_batch_worker *worker)
 
 enum gf_status gf_batch_work_on_inputs(struct gf_batch *batch, int workers, struct gf_error *error)
 {
-    const struct gf_batch_supply supply = {.take = take_input, .done = report_in_order};
+    const struct gf_batch_supply supply = {.take = take_input, .done = gf_batch_report_in_order};
     return gf_batch_work(batch, &supply, workers, error);
 }

@@ -9,7 +9,7 @@
 static bool begin_results(struct gf_batch_worker *worker)
 {
     bool any = false;
-    if (!worker->member.data)
+    if (!worker->member.data && !worker->is_fetched)
         worker->identity = gf_identify_file(worker->input->path);
     for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
         struct gf_batch_result *const result = &worker->result[k];
@@ -21,6 +21,12 @@ static bool begin_results(struct gf_batch_worker *worker)
             result->path = strdup(bytes->name);
         if (result->bytes && worker->item->is_link) {
             result->outcome = GF_OUTCOME_DONE;
+            continue;
+        }
+        if (worker->is_fetched && worker->fetched.status) {
+            result->outcome = GF_OUTCOME_FAILED;
+            result->status = worker->fetched.status;
+            result->why = worker->fetched.error;
             continue;
         }
         result->outcome =
@@ -53,6 +59,8 @@ static void do_input(struct gf_batch_worker *worker)
     worker->counted = false;
     if (begin_results(worker))
         gf_worker_do_file(worker);
+    if (worker->is_fetched)
+        gf_batch_store_results(worker);
     /* A failure that ends the whole run, such as a failure of a closed standard output, becomes the
      * run's error. */
     bool ends = gf_batch_is_single(request);

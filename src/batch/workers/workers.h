@@ -50,8 +50,9 @@ struct gf_batch {
     struct gf_options options; /* the options of a worker's pipeline */
     struct gf_memory_budget memory_budget;
     struct gf_batch_devices devices;
-    struct gf_claims *claims; /* NULL, or the names that are taken, if not all names are known
-                               * before the run */
+    struct gf_claims *claims;       /* NULL, or the names that are taken, if not all names are known
+                                     * before the run */
+    struct gf_transfers *transfers; /* NULL: pictures lie in their places, or are in archives */
     double begin_s;
     struct gf_schedule_progress progress; /* the progress of a single input */
     pthread_mutex_t lock;                 /* guards the members below, and the devices */
@@ -85,6 +86,9 @@ struct gf_batch_result {
     enum gf_outcome outcome; /* GF_OUTCOME_WAITING: the output is still to be made */
     enum gf_status status;
     struct gf_error why; /* why the output failed or was skipped */
+    /* The line of the log of a result that is to be stored first, and the device in it. */
+    struct gf_batch_log_entry entry;
+    char device[96];
 };
 
 struct gf_batch_worker {
@@ -99,6 +103,8 @@ struct gf_batch_worker {
     /* The file that the worker processes. */
     const struct gf_input_name *input;
     struct gf_input_identity identity; /* the input's identity before it is read */
+    bool is_fetched;                   /* the input comes through transfers */
+    struct gf_fetched fetched;         /* its transfer; the status is that of the whole fetch */
     size_t index;                      /* the input's index in the whole list */
     int number;                        /* the worker's number, from 0 */
     struct gf_batch_item *item;
@@ -136,6 +142,21 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
 /* Runs `workers` workers until the inputs are done. */
 enum gf_status gf_batch_work_on_inputs(struct gf_batch *batch, int workers,
                                        struct gf_error *error) GF_CHECKED;
+/* Sends the messages of all inputs up to the first that is not finished. */
+void gf_batch_report_in_order(struct gf_batch_worker *worker);
+
+/* ---- pictures that are fetched or stored by commands (transferred.c) ---- */
+
+/* Refuses options that do not suit transfers of pictures. */
+enum gf_status gf_batch_check_transfers(const struct gf_batch_request *request,
+                                        struct gf_error *error) GF_CHECKED;
+/* Like gf_batch_work_on_inputs() with transfers. */
+enum gf_status gf_batch_work_on_transfers(struct gf_batch *batch, int workers,
+                                          struct gf_error *error) GF_CHECKED;
+/* Stores the results of the worker's picture, if results are to be stored, and then writes their
+ * lines to the log. Waits until they are stored. */
+void gf_batch_store_results(struct gf_batch_worker *worker);
+
 /* The steps of a worker (worker.c): batch->worker[number] is opened; it runs, in a thread or in the
  * caller's, until the supply is empty; it is closed. */
 enum gf_status gf_batch_open_worker(struct gf_batch *batch, const struct gf_batch_supply *supply,
@@ -184,6 +205,8 @@ enum gf_status gf_batch_choose_path(void *result, int number, enum gf_file_forma
                                     struct gf_format format, const char **path,
                                     struct gf_error *error) GF_CHECKED;
 
+/* Writes a line of the worker's input to the log. */
+void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry);
 /* The function done() of struct gf_destination; the context is a struct gf_batch_result. */
 void gf_batch_picture_done(void *result, int number, const char *path,
                            const struct gf_profile *profile);

@@ -114,16 +114,11 @@ static enum gf_status check_files(const struct gf_command *command, struct gf_er
 /* Refuses options for transfers that do not fit together. */
 static enum gf_status check_transfers(const struct gf_command *command, struct gf_error *error)
 {
-    const bool skips = command->skip_existing || command->resume;
     if (command->probe && !command->store)
         return gf_fail(error, GF_ERROR_USAGE, "--probe prints the record of what --store stores");
     if (command->store && command->options.no_clobber)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "--no-clobber cannot know what is there where --store puts an archive");
-    if (command->store && skips && !command->probe)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s with --store takes --probe, which prints a record",
-                       command->resume ? "--resume" : "--skip-existing");
+                       "--no-clobber cannot know what is there where --store puts it");
     return GF_OK;
 }
 

@@ -200,27 +200,29 @@ static void put_transfers(FILE *file)
     fputs(".SH TRANSFERS\n", file);
     gf_man_prose(
         file,
-        "*--fetch*, *--store* and *--probe* are commands that move archives from and to another "
-        "place, such as an object store. A command is split into words as a shell does, with "
-        "quotes, but no shell runs it. In its words *{in}* is the name of an input, *{file}* a "
-        "file in a folder under *$TMPDIR*, *{out}* the name of an output, *{record}* that of its "
-        "record. Messages, logs and records have these names, never that of *{file}*.\n"
+        "*--fetch*, *--store* and *--probe* are commands that move pictures or archives from and "
+        "to another place, such as an object store. A command is split into words as a shell "
+        "does, with quotes, but no shell runs it. In its words *{in}* is the name of an input, "
+        "*{file}* a file in a folder under *$TMPDIR*, *{out}* the name of an output, *{record}* "
+        "that of an archive's record. Messages, logs and records have these names, never that of "
+        "*{file}*.\n"
         "Up to four commands run at once. Inputs are fetched ahead of the work, as far as "
         "*--transfer-space* allows for them and for outputs that are not stored yet; a size is "
-        "the one that a list states, or that of the largest input so far. An archive that is "
-        "larger than the space is there alone. An archive is stored when it is complete, and its "
-        "record after it. An archive that gets no record, as one whose input is cut, is not "
-        "stored.\n"
+        "the one that a list states, or that of the largest input so far. An input that is "
+        "larger than the space is there alone. An output is stored when it is complete, and the "
+        "record of an archive after it. An archive that gets no record, as one whose input is "
+        "cut, is not stored. The line of the log is written after a picture is stored.\n"
         "A fetch has failed if the file has not the size that the list states. A command that "
         "fails is tried again after 0.5 to 0.75 s, then after twice that, and so on. After "
-        "*--transfer-tries* its archive has failed, which makes the status 75, and the others go "
+        "*--transfer-tries* its input has failed, which makes the status 75, and the others go "
         "on. The message has the last line of the command's standard error. A command that hangs "
         "is not ended: *timeout*(1) does that. A signal that ends the run ends the commands by "
         "SIGTERM, and after two seconds by SIGKILL; the folder is removed.\n"
-        "The identity of a fetched archive is its size and what a list states after the size, "
-        "NAME, tab, BYTES, tab, ETAG, or a hash of the archive. With *--probe* an archive "
-        "whose record names the same job and identity is left out. It is not even fetched "
-        "if the list has the ETAG.");
+        "The identity of a fetched input is its size and what a list states after the size, "
+        "NAME, tab, BYTES, tab, ETAG, or a hash of its bytes. What an earlier run has done is left "
+        "out, by *--probe* for archives and by *--resume* for pictures; it is not even fetched if "
+        "the list has the ETAG. *--device=auto* cannot look at pictures that are still to be "
+        "fetched.");
 }
 
 static void put_account(FILE *file)
@@ -296,7 +298,7 @@ static void put_environment(FILE *file)
          "/tmp/gpufilter-_UID_. The program uses the folder only if it belongs to the user alone"},
         {"TMPDIR",
          "the folder for the file that holds standard output until a picture is complete, and for "
-         "archives that are transferred"},
+         "what is transferred"},
     };
     fputs(".SH ENVIRONMENT\n", file);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
