@@ -39,11 +39,22 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
     return GF_FILE_AUTO;
 }
 
-static enum gf_status fail_unknown(const char *name, const char *foreign, struct gf_error *error)
+static const char *extension_of(const char *path)
 {
-    return gf_fail(error, GF_ERROR_INPUT,
-                   foreign ? "%s: is %s, which is not read" : "%s: not a picture of a known format",
-                   name, foreign);
+    const char *const slash = strrchr(path, '/');
+    const char *const dot = strrchr(slash ? slash + 1 : path, '.');
+    return dot ? dot + 1 : "";
+}
+
+static enum gf_status fail_unknown(const struct gf_input *input, const unsigned char *head,
+                                   size_t size, struct gf_error *error)
+{
+    const char *const name = gf_input_name(input);
+    const struct gf_foreign *foreign = gf_foreign_format(head, size);
+    if (!foreign)
+        foreign = gf_foreign_named(extension_of(name));
+    return foreign ? gf_fail_unread(error, name, foreign->name, foreign->command)
+                   : gf_fail(error, GF_ERROR_INPUT, "%s: not a picture of a known format", name);
 }
 
 /* Loads the format's library, or fails with `failure` and a message. */
@@ -95,7 +106,7 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", name);
     const struct gf_file_type *const type = gf_file_type(gf_file_format_of(head, got));
     if (!type)
-        return fail_unknown(name, gf_foreign_format(head, got), error);
+        return fail_unknown(input, head, got, error);
     if (options->formats && !(options->formats >> type->format & 1))
         return gf_fail(error, GF_ERROR_INPUT, "%s: is %s, which is not in options.formats", name,
                        type->name);
@@ -105,13 +116,6 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
                        "animated and many-paged files", type->name);
     return open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source,
                        error);
-}
-
-static const char *extension_of(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    const char *const dot = strrchr(slash ? slash + 1 : path, '.');
-    return dot ? dot + 1 : "";
 }
 
 enum gf_file_format gf_file_format_named(const char *path)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "codec/common/checks.h"
 #include "codec/jpeg/jpeg.h"
 
 /* ---- recognising formats, where the format's own code has no function for that ---- */
@@ -150,22 +151,40 @@ bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_optio
 
 /* ---- formats that the program knows but does not read ---- */
 
-static const struct {
-    const char *name;
-    const char *bytes;
-    size_t length;
-} foreign[] = {
+/* The reader of TIFF knows most raw photographs by their contents. The entry with their extensions
+ * is for files that no reader knows. */
+static const struct gf_foreign foreign[] = {
 #define FOREIGN(name_, bytes_) \
     { \
-        name_, bytes_, sizeof(bytes_) - 1 \
+        .name = (name_), .bytes = (bytes_), .length = sizeof(bytes_) - 1 \
     }
+#define PIPED(name_, bytes_, extensions_, command_) \
+    { \
+        .name = (name_), .bytes = (bytes_), .length = sizeof(bytes_) - 1, \
+        .extensions = (extensions_), .command = (command_) \
+    }
+#define RAW(kind, bytes, extension) \
+    PIPED("a raw photograph (" kind ")", bytes, extension, GF_COMMAND_FOR_RAW)
+    PIPED("PDF", "%PDF-", "pdf", "pdftoppm -png -r 150"),
+    PIPED("SVG", "<svg", "svg svgz", "rsvg-convert"),
+    RAW("RAF", "FUJIFILMCCD-RAW", "raf"),
+    RAW("ORF", "IIRO", "orf"),
+    RAW("ORF", "IIRS", "orf"),
+    RAW("ORF", "MMOR", "orf"),
+    RAW("RW2", "IIU\0", "rw2"),
+    RAW("CRW", "II\32\0\0\0HEAPCCDR", "crw"),
+    RAW("X3F", "FOVb", "x3f"),
+    RAW("MRW", "\0MRM", "mrw"),
+    {.name = "a raw photograph",
+     .extensions = "nef nrw cr2 arw srf dng pef srw 3fr iiq",
+     .command = GF_COMMAND_FOR_RAW},
+    FOREIGN("a raw photograph (CR3)", "\0\0\0\30ftypcrx "),
     FOREIGN("JPEG 2000", "\0\0\0\x0cjP  "),
     FOREIGN("JPEG 2000", "\xff\x4f\xff\x51"),
     FOREIGN("JPEG XR", "II\xbc\x01"),
     FOREIGN("OpenEXR", "\x76\x2f\x31\x01"),
     FOREIGN("Radiance HDR", "#?RADIANCE"),
     FOREIGN("Photoshop", "8BPS"),
-    FOREIGN("PDF", "%PDF-"),
     FOREIGN("PostScript", "%!PS"),
     FOREIGN("DDS", "DDS "),
     FOREIGN("FITS", "SIMPLE  ="),
@@ -173,25 +192,39 @@ static const struct {
     FOREIGN("MNG", "\x8aMNG"),
     FOREIGN("PFM", "PF\n"),
     FOREIGN("PFM", "Pf\n"),
-    FOREIGN("a raw photograph (RAF)", "FUJIFILMCCD-RAW"),
-    FOREIGN("a raw photograph (ORF)", "IIRO"),
-    FOREIGN("a raw photograph (ORF)", "IIRS"),
-    FOREIGN("a raw photograph (ORF)", "MMOR"),
-    FOREIGN("a raw photograph (RW2)", "IIU\0"),
-    FOREIGN("a raw photograph (CR3)", "\0\0\0\30ftypcrx "),
-    FOREIGN("a raw photograph (CRW)", "II\32\0\0\0HEAPCCDR"),
-    FOREIGN("a raw photograph (X3F)", "FOVb"),
-    FOREIGN("a raw photograph (MRW)", "\0MRM"),
 #undef FOREIGN
+#undef PIPED
+#undef RAW
 };
+enum { FOREIGN_COUNT = sizeof foreign / sizeof *foreign };
 
-const char *gf_foreign_format(const unsigned char *bytes, size_t size)
+/* Whether the text, which may begin with a byte order mark and white space, is XML that comes to an
+ * svg element. */
+static bool is_svg(const unsigned char *bytes, size_t size)
 {
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-        if (size >= foreign[i].length && !memcmp(bytes, foreign[i].bytes, foreign[i].length))
-            return foreign[i].name;
+    size_t at = size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (at < size && memchr(" \t\r\n", bytes[at], 4))
+        at++;
+    return at < size && bytes[at] == '<' && memmem(bytes + at, size - at, "<svg", 4);
+}
+
+const struct gf_foreign *gf_foreign_format(const unsigned char *bytes, size_t size)
+{
+    const bool svg = is_svg(bytes, size);
+    for (int i = 0; i < FOREIGN_COUNT; i++) {
+        if (svg ? !strcmp(foreign[i].name, "SVG")
+                : foreign[i].length && size >= foreign[i].length &&
+                      !memcmp(bytes, foreign[i].bytes, foreign[i].length))
+            return &foreign[i];
     }
-    if (size && *bytes == '<' && memmem(bytes, size, "<svg", 4))
-        return "SVG";
+    return NULL;
+}
+
+const struct gf_foreign *gf_foreign_named(const char *extension)
+{
+    for (int i = 0; i < FOREIGN_COUNT; i++) {
+        if (foreign[i].extensions && gf_word_in_list(foreign[i].extensions, extension))
+            return &foreign[i];
+    }
     return NULL;
 }

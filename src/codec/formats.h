@@ -64,9 +64,19 @@ const struct gf_file_type *gf_file_type(enum gf_file_format format);
  * although it affects other formats. */
 bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_options *options,
                           const char *option);
-/* Returns the name of a format that the program knows but does not read, such as "PDF". `bytes` are
- * a file's first bytes, of which 256 are enough. Returns NULL if they belong to no such format. */
-const char *gf_foreign_format(const unsigned char *bytes, size_t size);
+/* A format that the program knows but does not read. */
+struct gf_foreign {
+    const char *name;  /* such as "PDF" */
+    const char *bytes; /* the first bytes of its files, `length` of them; 0: they do not tell it */
+    size_t length;
+    const char *extensions; /* separated by blanks; NULL: files are not told by their names */
+    const char *command;    /* prints a file of the format as a picture; NULL: none is known */
+};
+/* Returns the format to which a file's first bytes belong, of which 256 are enough; NULL if they
+ * belong to no such format. */
+const struct gf_foreign *gf_foreign_format(const unsigned char *bytes, size_t size);
+/* Returns the format of files with this extension; NULL if there is none. */
+const struct gf_foreign *gf_foreign_named(const char *extension);
 /* Whether the list, such as "jpg jpeg jpe", contains the word; upper and lower case count as the
  * same. */
 bool gf_word_in_list(const char *list, const char *word);

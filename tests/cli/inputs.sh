@@ -112,3 +112,21 @@ foreign a.jp2 'JPEG 2000' '\000\000\000\014jP  \015\012\207\012'
 foreign a.pdf PDF '%%PDF-1.7'
 foreign a.svg SVG '<?xml version="1.0"?><svg></svg>'
 foreign misnamed.png DDS 'DDS '
+
+begin "PDF, SVG and raw photographs are answered by the command to pipe from"
+# piped FILE FORMAT COMMAND BYTES
+piped()
+{
+    printf "$4" >"$1"
+    refused 4 "$1: is $2, which is not read; pipe it: $3 $1 | gpufilter -i - \.\.\.\$" -i "$1"
+}
+piped b.pdf PDF 'pdftoppm -png -r 150' '%%PDF-1.7'
+piped late.pdf PDF 'pdftoppm -png -r 150' 'bytes before %%PDF-1.7'
+piped b.svg SVG rsvg-convert '\357\273\277\n <!-- a drawing --><svg></svg>'
+piped c.svgz SVG rsvg-convert '\037\213 and so on'
+piped a.raf 'a raw photograph (RAF)' 'dcraw -c -w' 'FUJIFILMCCD-RAW'
+piped a.NEF 'a raw photograph' 'dcraw -c -w' 'an unknown kind'
+printf '%%PDF-1.7' >'two words.pdf'
+refused 4 'two words.pdf: is PDF, which is not read; pipe it: pdftoppm -png -r 150 FILE | gpufilter' -i 'two words.pdf'
+printf '%%PDF-1.7' | run 4 gpufilter -i - -o x.png
+stderr_like 'stdin: is PDF, which is not read; pipe it: pdftoppm -png -r 150 FILE | gpufilter'

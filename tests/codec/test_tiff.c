@@ -331,8 +331,8 @@ static void test_raw_photographs(void **state)
         add_page(&tiff);
         write_file(&tiff);
         assert_refused(in_folder("a.tif"), &options,
-                       kind ? "a.tif: a raw photograph (TIFF/EP), which is not read"
-                            : "a.tif: a raw photograph (DNG), which is not read");
+                       kind ? "a.tif: is a raw photograph (TIFF/EP), which is not read; pipe it: "
+                            : "a.tif: is a raw photograph (DNG), which is not read; pipe it: ");
         check_first("a.tif[0]", 'a', "");
     }
 }

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "base/image.h"
@@ -102,4 +103,18 @@ enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64
         return gf_fail(error, GF_ERROR_INPUT, "%s: truncated in the header", name);
     return gf_fail(error, GF_ERROR_INPUT, "%s: truncated after row %lld of %lld", name,
                    (long long)row, (long long)rows);
+}
+
+enum gf_status gf_fail_unread(struct gf_error *error, const char *name, const char *what,
+                              const char *command)
+{
+    /* Other names would need the quotes of a shell, and a stream has none. */
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+    const bool as_is = *name != '-' && !name[strspn(name, plain)] && strcmp(name, "stdin") != 0;
+    if (!command)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: is %s, which is not read", name, what);
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s: is %s, which is not read; pipe it: %s %s | gpufilter -i - ...", name, what,
+                   command, as_is ? name : "FILE");
 }

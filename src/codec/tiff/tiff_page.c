@@ -1,5 +1,6 @@
 #include "codec/tiff/tiff_page.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -119,9 +120,11 @@ enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
 {
     int page = 0;
     *directory = 0;
-    if (wanted < 0 && is_raw(handle))
-        return gf_fail(error, GF_ERROR_INPUT, "%s: a raw photograph (%s), which is not read",
-                       handle->name, raw_name(handle));
+    if (wanted < 0 && is_raw(handle)) {
+        char what[60];
+        snprintf(what, sizeof what, "a raw photograph (%s)", raw_name(handle));
+        return gf_fail_unread(error, handle->name, what, GF_COMMAND_FOR_RAW);
+    }
     const bool full = wanted >= 0 || is_full(handle);
     const int count = handle->pages = count_pages(handle, options);
     const uint64_t first = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
