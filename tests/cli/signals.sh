@@ -97,3 +97,30 @@ exec 9>&-
 wait "$job" || problem "it failed"
 gpufilter -i in.ppm -o expected.ppm vflip
 same out/y.ppm expected.ppm
+
+begin "process 1 of a container ends at SIGTERM, and leaves no zombies while it runs"
+if ! unshare --pid --fork --kill-child --mount-proc true 2>/dev/null; then
+    skip "this user may make no process namespace"
+else
+    [ -p feed ] || mkfifo feed
+    unshare --pid --fork --kill-child --mount-proc "$GPUFILTER" --device=cpu --threads=1 --sandbox=all -i in.ppm -i gray16.pgm \
+        -i feed -o first/ --format=ppm 2>stderr &
+    job=$!
+    exec 9<>feed
+    head -c 3000 in.ppm >&9
+    sleep 1
+    one=$(awk -v parent="$job" '/^Pid:/ { pid = $2 } /^PPid:/ && $2 == parent { print pid }' /proc/[0-9]*/status 2>/dev/null)
+    grep -lsx "PPid:.$one" /proc/[0-9]*/status | while read -r each; do
+        ! grep '^State:.Z' "$each" || cat "$each"
+    done >zombies
+    [ ! -s zombies ] || problem "a zombie: $(cat zombies)"
+    only first gray16.pnm in.pnm
+    kill -TERM "$one" || problem "it does not run: $(cat stderr)"
+    wait $job
+    got=$?
+    exec 9>&-
+    [ "$got" -eq 143 ] || problem "exit status $got, not 143"
+    stderr_like 'interrupted: 2 of 3 files done; .*'
+    only first gray16.pnm in.pnm
+    run 0 unshare --pid --fork --kill-child --mount-proc "$GPUFILTER" --device=cpu --sandbox=all -i in.png -o first/out.png
+fi
