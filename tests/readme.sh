@@ -80,7 +80,7 @@ for page in README.md samples/README.md; do
 done
 
 cd "$root" || exit 1
-for page in README.md samples/README.md samples/cluster/README.md samples/gallery/README.md tests/bench/results/README.md .github/*.md; do
+for page in README.md samples/README.md samples/cluster/README.md samples/cluster/arithmetic.md samples/gallery/README.md tests/bench/results/README.md .github/*.md; do
     result "the links of $page" "$({
         grep -o '](\([^)]*\))' "$page" | sed 's/](\(.*\))/\1/'
         grep -o '\(src\|href\)="[^"]*"' "$page" | sed 's/.*="\(.*\)"/\1/'

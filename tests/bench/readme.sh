@@ -1,12 +1,17 @@
 #!/bin/sh
 # Writes what is generated for readers into FOLDER, laid out as the repository: README.md with the parts between its
-# marks, the gallery, and the page of results. Usage: readme.sh PROGRAM FOLDER
+# marks, the gallery, the page of results, and the arithmetic of clusters. Usage: readme.sh PROGRAM FOLDER
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../.. program=$1 folder=$2
 mkdir -p "$folder/samples"
 "$root/samples/gallery.sh" "$program" "$folder/samples"
 "$here/results.sh" "$here/results" "$folder/tests/bench/results"
+if command -v python3 >/dev/null; then
+    mkdir -p "$folder/samples/cluster"
+    python3 "$root/samples/cluster/arithmetic.py" "$here/results" >"$folder/arithmetic.md"
+    mv "$folder/arithmetic.md" "$folder/samples/cluster"
+fi
 
 # five pictures a row, each a link to its line of the gallery
 gallery()
