@@ -49,7 +49,8 @@ enum gf_tiff_compression { GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_J
  * system calls, and whose death fails its picture alone. */
 enum gf_sandbox {
     GF_SANDBOX_OFF,
-    GF_SANDBOX_AUTO, /* WebP, TIFF, AVIF, JPEG XL, HEIC and GIF, where the machine has cells */
+    GF_SANDBOX_AUTO, /* WebP, TIFF, AVIF, JPEG XL, HEIC, GIF and pictures' ICC profiles, where the
+                      * machine has cells */
     GF_SANDBOX_ALL   /* PNG and JPEG, too; GF_ERROR_UNAVAILABLE where the machine has none. Decoders
                       * of a GPU stay where they are */
 };

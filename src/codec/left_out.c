@@ -43,7 +43,8 @@ static void warn_of_colours(const char *name, const struct gf_file_type *type,
     char colours[GF_COLOURS_TEXT_SIZE];
     const bool writes = !options->strip && type->keeps & GF_KIND_ICC;
     const bool unsaid = gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours);
-    if ((writes && gf_keeps(options, GF_METADATA_ICC)) || gf_metadata_is_srgb(metadata, format))
+    if ((writes && gf_keeps(options, GF_METADATA_ICC)) ||
+        gf_metadata_is_srgb(metadata, format, options))
         return;
     if (writes)
         gf_warn(options, "%s: its colours are not sRGB's and %s%s: what describes them is kept",

@@ -48,6 +48,15 @@ bool gf_icc_same(struct gf_icc a, struct gf_icc b)
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
+bool gf_icc_is_made(struct gf_icc icc)
+{
+    for (int i = 0; i < NAMES; i++) {
+        if (gf_icc_same(icc, made_profile(i, false)) || gf_icc_same(icc, made_profile(i, true)))
+            return true;
+    }
+    return false;
+}
+
 bool gf_icc_fits(struct gf_icc icc, int channels)
 {
     const char *const space = channels == 1 ? "GRAY" : channels == 3 ? "RGB " : "CMYK";

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/c_linkage.h"
+#include "gpufilter/options.h"
 #include "gpufilter/status.h"
 
 GF_C_BEGIN
@@ -16,6 +17,9 @@ struct gf_icc {
     const unsigned char *data;
     size_t size;
     bool unsaid; /* no profile can describe the colours: they are not converted */
+    /* The profile came with a picture: Little CMS reads it in a cell, as these options say. */
+    enum gf_sandbox sandbox;
+    const char *sandbox_program;
 };
 
 /* The names of the profiles that need no file; the list ends with NULL. */
@@ -48,6 +52,8 @@ enum { GF_ICC_TEXT_SIZE = 128 };
 /* Copies the profile's own description in UTF-8; "" if it has none (icc_text.c). */
 void gf_icc_text(struct gf_icc icc, char text[GF_ICC_TEXT_SIZE]);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
+/* Whether the profile is one of gf_icc_names. */
+bool gf_icc_is_made(struct gf_icc icc);
 
 GF_C_END
 #endif

@@ -178,6 +178,33 @@ static enum gf_status judge(struct gf_icc icc, bool *sound)
 
 #endif
 
+/* ---- profiles that came with pictures ---- */
+
+static _Atomic(gf_icc_worker *) cell_worker;
+
+void gf_icc_set_cell_worker(gf_icc_worker *worker)
+{
+    cell_worker = worker;
+}
+
+/* Does the work in a cell or, where GF_SANDBOX_AUTO finds no cells, in this process. Profiles of
+ * this project's own making need no cell. */
+static enum gf_status work(const struct gf_icc_wish *wish, bool *sound,
+                           struct gf_icc_transform **transform, struct gf_error *error)
+{
+    const enum gf_sandbox sandbox = wish->from.sandbox;
+    gf_icc_worker *const worker = cell_worker;
+    if (gf_icc_available() && sandbox != GF_SANDBOX_OFF && !gf_icc_is_made(wish->from)) {
+        struct gf_error why = {0};
+        const enum gf_status status =
+            worker ? worker(wish, sound, transform, &why)
+                   : gf_fail(&why, GF_ERROR_UNAVAILABLE, "there are no cells for ICC profiles");
+        if (status != GF_ERROR_UNAVAILABLE || sandbox == GF_SANDBOX_ALL)
+            return status ? gf_fail(error, status, "%s", why.text) : GF_OK;
+    }
+    return sound ? judge(wish->from, sound) : build_new(wish, transform, error);
+}
+
 /* ---- the last verdicts, which are kept ---- */
 
 /* The last verdicts on profiles. A verdict takes milliseconds, and the pictures of a batch have few
@@ -202,20 +229,23 @@ static void keep_verdict(struct gf_icc icc, bool sound)
     *verdict = (struct verdict){{.data = copy, .size = icc.size}, sound};
 }
 
-/* If memory runs out, the profile counts as sound; its conversion will then fail. Threads that have
+/* Without a verdict, as when memory runs out, the profile counts as sound; its conversion will then
+ * fail. Threads that have
  * the same new profile wait for one verdict. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
     bool sound = true;
+    const struct gf_icc_wish wish = {.from = icc};
+    struct gf_icc_transform *none = NULL;
     if (icc.size > VERDICT_BYTES_MOST) /* nothing is kept that others could wait for */
-        return judge(icc, &sound) || sound;
+        return work(&wish, &sound, &none, NULL) || sound;
     pthread_mutex_lock(&judging);
     int i = 0;
     while (i < VERDICTS && !(verdicts[i].icc.data && gf_icc_same(verdicts[i].icc, icc)))
         i++;
     if (i < VERDICTS)
         sound = verdicts[i].sound;
-    else if (judge(icc, &sound))
+    else if (work(&wish, &sound, &none, NULL))
         sound = true;
     else
         keep_verdict(icc, sound);
@@ -263,7 +293,7 @@ enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transf
         i++;
     if (i == KEPT) {
         struct gf_icc_transform *made = NULL;
-        status = build_new(wish, &made, error);
+        status = work(wish, NULL, &made, error);
         i = kept_next;
         if (!status) {
             free(kept[i].transform);

@@ -125,6 +125,7 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     gf_cells_join();
+    gf_cells_read_profiles();
     opened->remote = remote;
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_pipeline_configure(opened, chain, options, error);

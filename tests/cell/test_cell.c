@@ -22,6 +22,7 @@
 #include "codec/cell/lock.h"
 #include "codec/cell/messages.h"
 #include "codec/codec.h"
+#include "icc/icc_build.h"
 
 /* ---- in the cell ---- */
 
@@ -172,6 +173,51 @@ static enum gf_status hostile_open(struct gf_input *input, const struct gf_optio
                                  .close = hostile_close};
     *source = &hostile;
     return GF_OK;
+}
+
+/* Answers with tables that are none: too few bytes, or a grid whose nodes are not there. */
+static void lie_about_tables(const struct gf_cell_profile *request, unsigned char *shared)
+{
+    union gf_cell_message message;
+    struct gf_icc_transform *const transform =
+        (struct gf_icc_transform *)(void *)(shared + GF_CELL_HALF);
+    *transform = (struct gf_icc_transform){.kind = GF_ICC_GRID,
+                                           .inputs = request->inputs,
+                                           .outputs = request->outputs,
+                                           .bits = request->bits,
+                                           .grid = 49,
+                                           .bytes = sizeof *transform,
+                                           .node_at = sizeof *transform,
+                                           .place_at = sizeof *transform};
+    gf_cell_prepare(&message, GF_CELL_TABLES);
+    message.tables.bytes = is("few") ? 10 : is("many") ? GF_CELL_HALF + 1 : sizeof *transform;
+    message.tables.is_sound = is("many") ? 7 : 1;
+    send_raw(&message, message.head.size);
+}
+
+static const char profile_magic[] = "profile:";
+
+/* A cell for profiles. The profile's beginning says what to try; other profiles are read. */
+static int serve_profiles(void)
+{
+    union gf_cell_message message, answer;
+    int descriptor;
+    unsigned char *const shared =
+        mmap(NULL, 2 * GF_CELL_HALF, PROT_READ | PROT_WRITE, MAP_SHARED, GF_CELL_MEMORY, 0);
+    gf_cell_prepare(&message, GF_CELL_READY);
+    message.ready.locked = true;
+    send_raw(&message, message.head.size);
+    while (gf_socket_receive(GF_CELL_SOCKET, &message, sizeof message, &descriptor, 1, 0)) {
+        if (memcmp(shared, profile_magic, strlen(profile_magic)) != 0) {
+            gf_cell_answer_profile(&message.profile, shared, &answer);
+            send_raw(&answer, answer.head.size);
+            continue;
+        }
+        snprintf(word, sizeof word, "%s", (char *)shared + strlen(profile_magic));
+        act_hostile();
+        lie_about_tables(&message.profile, shared);
+    }
+    return 0;
 }
 
 /* One pixel of white. */
@@ -382,6 +428,86 @@ static void test_a_program_that_is_no_cell(void **state)
     assert_int_equal(decode_bytes(good_gif, sizeof good_gif, &options, &sum), GF_ERROR_MEMORY);
 }
 
+static struct gf_icc profile_in_cell(const void *data, size_t size)
+{
+    return (struct gf_icc){
+        .data = data, .size = size, .sandbox = GF_SANDBOX_ALL, .sandbox_program = "/proc/self/exe"};
+}
+
+static struct gf_icc_wish wish_to_srgb(struct gf_icc from)
+{
+    return (struct gf_icc_wish){
+        .from = from, .to = gf_icc_named("srgb", false), .inputs = 3, .outputs = 3, .bits = 8};
+}
+
+/* A profile is Display P3, but for its name, which decides alone whether its tables are kept. */
+static struct gf_icc named_p3(unsigned char *profile, char letter)
+{
+    const struct gf_icc p3 = gf_icc_named("display-p3", false);
+    memcpy(profile, p3.data, p3.size);
+    unsigned char *const name = memmem(profile, p3.size, "\0D\0i", 4);
+    assert_non_null(name);
+    name[1] = (unsigned char)letter;
+    return profile_in_cell(profile, p3.size);
+}
+
+/* The next profile is not harmed, and a cell's tables are those of this process. */
+static void assert_good_profile(char letter)
+{
+    unsigned char profile[4096];
+    struct gf_icc_transform *theirs = NULL, *own = NULL;
+    struct gf_icc icc = named_p3(profile, letter);
+    struct gf_icc_wish wish = wish_to_srgb(icc);
+    assert_true(gf_icc_is_sound(icc));
+    assert_int_equal(gf_icc_build(&wish, &theirs, &failure), GF_OK);
+    icc = named_p3(profile, (char)(letter + 32));
+    icc.sandbox = GF_SANDBOX_OFF;
+    wish = wish_to_srgb(icc);
+    assert_int_equal(gf_icc_build(&wish, &own, &failure), GF_OK);
+    assert_int_equal(theirs->bytes, own->bytes);
+    assert_memory_equal(theirs, own, own->bytes);
+    free(theirs);
+    free(own);
+}
+
+static struct gf_icc hostile_profile(const char *what)
+{
+    static char profile[64];
+    snprintf(profile, sizeof profile, "%s%s", profile_magic, what);
+    return profile_in_cell(profile, strlen(profile) + 1);
+}
+
+static void assert_no_tables(const char *what, const char *text)
+{
+    const struct gf_icc_wish wish = wish_to_srgb(hostile_profile(what));
+    struct gf_icc_transform *transform = NULL;
+    assert_int_equal(gf_icc_build(&wish, &transform, &failure), GF_ERROR_INPUT);
+    assert_string_equal(failure.text, text);
+    assert_null(transform);
+}
+
+/* A profile that takes Little CMS over harms no other, and counts as unsound. */
+static void test_profiles(void **state)
+{
+    if (!gf_icc_available())
+        skip();
+    assert_good_profile('A');
+    assert_false(gf_icc_is_sound(hostile_profile("crash")));
+    assert_false(gf_icc_is_sound(hostile_profile("many")));
+    assert_no_tables("few", "the decoder gave an answer without sense");
+    assert_no_tables("many", "the decoder gave an answer without sense");
+    assert_no_tables("outside", "the decoder gave an answer without sense");
+    if (gf_cell_lock_is_real)
+        assert_no_tables("crash", "the decoder died (signal 11)");
+    assert_good_profile('B');
+    /* A picture's time says nothing about the profile. */
+    gf_time_limit_set(gf_now() + 0.2);
+    assert_true(gf_icc_is_sound(hostile_profile("hang")));
+    assert_no_tables("hang", "the time for its decoder is up");
+    gf_time_limit_set(0);
+    assert_good_profile('C');
+}
+
 /* A cell whose program has gone ends, even in the middle of its work. */
 static void test_orphans_end(void **state)
 {
@@ -413,9 +539,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_text_of_a_failure_is_printable),
         cmocka_unit_test(test_cells_are_used_again),
+        cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_orphans_end),
     };
     struct gf_options options = in_cells();
+    if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT) && !strcmp(argv[2], "icc"))
+        return serve_profiles();
     if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT))
         return gf_cell_serve(load_library, hostile_open);
     alarm(120);
@@ -425,6 +554,7 @@ int main(int argc, char **argv)
         printf("skipped: no cells here: %s\n", failure.text);
         return 0;
     }
+    gf_cells_read_profiles();
     gf_cells_join();
     gf_cells_leave(); /* the cell of the question ends */
     return cmocka_run_group_tests(tests, NULL, NULL);

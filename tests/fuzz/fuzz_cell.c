@@ -11,11 +11,14 @@
 #include "base/socket.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/process.h"
+#include "icc/icc_build.h"
 
 struct hostile {
     struct fuzz_bytes bytes;
     int socket;
     unsigned char *shared;
+    unsigned bits; /* of the wish for a profile; 0: a picture is read */
+    size_t tables; /* bytes of good tables, which lie where the cell's should */
 };
 
 static void fill(struct fuzz_bytes *bytes, void *data, size_t size)
@@ -41,17 +44,43 @@ static void prepare_header(struct gf_cell_header *header)
     header->text[0][0] = header->text[1][1] = 20;
 }
 
+static struct gf_icc_wish wish_of(unsigned bits, struct gf_icc from)
+{
+    return (struct gf_icc_wish){.from = from,
+                                .to = gf_icc_named("srgb", false),
+                                .inputs = 3,
+                                .outputs = 3,
+                                .bits = (int)bits};
+}
+
+static size_t write_tables(const struct hostile *hostile)
+{
+    const struct gf_icc_wish wish = wish_of(hostile->bits, gf_icc_named("display-p3", false));
+    struct gf_icc_transform *transform;
+    struct gf_error error;
+    if (gf_icc_build(&wish, &transform, &error))
+        return 0; /* without Little CMS */
+    const size_t size = transform->bytes;
+    memcpy(hostile->shared + GF_CELL_HALF, transform, size);
+    free(transform);
+    return size;
+}
+
 /* Sends what the next bytes say. False for a warning, behind which an answer is still awaited. */
 static bool send_next(struct hostile *hostile)
 {
     union gf_cell_message message;
     const unsigned kind = fuzz_byte(&hostile->bytes);
-    gf_cell_prepare(&message, (enum gf_cell_type)(GF_CELL_READY + kind % 6));
+    gf_cell_prepare(&message, hostile->bits && kind & 16
+                                  ? GF_CELL_TABLES
+                                  : (enum gf_cell_type)(GF_CELL_READY + kind % 8));
     if (message.head.type == GF_CELL_HEADER)
         prepare_header(&message.header);
+    if (message.head.type == GF_CELL_TABLES && hostile->bits)
+        message.tables.bytes = hostile->tables;
     const size_t size = message.head.size, from = kind & 128 ? 0 : sizeof message.head;
     fill(&hostile->bytes, (char *)&message + from, size - from);
-    fill(&hostile->bytes, hostile->shared, 4096);
+    fill(&hostile->bytes, hostile->shared + (hostile->bits ? GF_CELL_HALF : 0), 4096);
     (void)gf_socket_send(hostile->socket, &message, kind & 64 ? size / 2 : size,
                          kind & 32 ? &hostile->socket : NULL, kind & 32 ? 1 : 0, 0);
     return message.head.type != GF_CELL_WARNING;
@@ -102,6 +131,27 @@ static void read_picture(struct gf_source *source, unsigned steps)
     free(row);
 }
 
+/* The hostile cell makes the tables of a profile that is new each time. */
+static void read_profile(unsigned bits)
+{
+    static uint64_t profile;
+    const struct gf_icc_wish wish = wish_of(bits, (struct gf_icc){.data = (unsigned char *)&profile,
+                                                                  .size = sizeof profile,
+                                                                  .sandbox = GF_SANDBOX_ALL,
+                                                                  .sandbox_program = "fuzz"});
+    struct gf_icc_transform *transform = NULL;
+    uint16_t in[3 * 64], out[3 * 64];
+    struct gf_error error = {0};
+    profile++;
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        in[i] = (uint16_t)(i * 40503);
+    const enum gf_status status = gf_icc_build(&wish, &transform, &error);
+    FUZZ_CHECK(status ? !transform && *error.text : transform != NULL, "%d", status);
+    if (transform)
+        gf_icc_convert(transform, in, wish.inputs, out, wish.outputs, 64);
+    free(transform);
+}
+
 static unsigned char *map(int memory)
 {
     void *const mapped =
@@ -110,34 +160,17 @@ static unsigned char *map(int memory)
     return mapped;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_file(unsigned steps)
 {
-    struct hostile hostile = {.bytes = {data, size}};
-    struct gf_cell *const cell = calloc(1, sizeof *cell);
-    const unsigned steps = fuzz_byte(&hostile.bytes);
     struct gf_options options = gf_options_default();
     struct gf_input *input;
     struct gf_source *source = NULL;
     struct gf_error error = {0};
-    pthread_t thread;
-    int pair[2];
     bool absent;
-    FUZZ_CHECK(cell && !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), "a socket");
-    hostile.socket = pair[1];
-    const int memory = memfd_create("fuzz", MFD_CLOEXEC);
-    FUZZ_CHECK(memory >= 0 && !ftruncate(memory, 2 * GF_CELL_HALF), "memory");
-    hostile.shared = map(memory);
-    *cell = (struct gf_cell){.socket = pair[0], .shared = map(memory)};
-    close(memory);
-    strcpy(cell->format, "gif");
-    strcpy(cell->program, "fuzz");
     options.sandbox_program = "fuzz";
     options.max_pixels = 10000;
     options.threads = 1;
-    gf_cells_join();
-    gf_cell_give_back(cell);
     FUZZ_CHECK(!gf_input_open_memory("GIF89a", 6, "x.gif", &input, &error), "%s", error.text);
-    pthread_create(&thread, NULL, answer, &hostile);
     const enum gf_status status =
         gf_cell_source_open(input, "gif", &options, &source, &absent, &error);
     FUZZ_CHECK(!absent && (!status || *error.text), "%d", status);
@@ -146,6 +179,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         source->close(source);
     }
     gf_input_close(input);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct hostile hostile = {.bytes = {data, size}};
+    struct gf_cell *const cell = calloc(1, sizeof *cell);
+    const unsigned steps = fuzz_byte(&hostile.bytes);
+    pthread_t thread;
+    int pair[2];
+    FUZZ_CHECK(cell && !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), "a socket");
+    hostile.socket = pair[1];
+    const int memory = memfd_create("fuzz", MFD_CLOEXEC);
+    FUZZ_CHECK(memory >= 0 && !ftruncate(memory, 2 * GF_CELL_HALF), "memory");
+    hostile.shared = map(memory);
+    *cell = (struct gf_cell){.socket = pair[0], .shared = map(memory)};
+    close(memory);
+    hostile.bits = steps & 2 ? (steps & 4 ? 16 : 8) : 0;
+    hostile.tables = hostile.bits ? write_tables(&hostile) : 0;
+    strcpy(cell->format, hostile.bits ? "icc" : "gif");
+    strcpy(cell->program, "fuzz");
+    gf_cells_join();
+    gf_cells_read_profiles();
+    gf_cell_give_back(cell);
+    pthread_create(&thread, NULL, answer, &hostile);
+    if (hostile.bits)
+        read_profile(hostile.bits);
+    else
+        read_file(steps);
     gf_cells_leave(); /* ends the cell if it waits, and so the thread */
     pthread_join(thread, NULL);
     munmap(hostile.shared, 2 * GF_CELL_HALF);

@@ -492,6 +492,78 @@ static void test_claimed_tables(void **state)
     free((void *)icc.data);
 }
 
+/* Changes a number of the transform: of its header or, one time in four, of its tables. */
+static void change(struct gf_icc_transform *transform)
+{
+    static const uint32_t numbers[] = {0, 1, 16, 49, 50, 0x7fc00000, 0x7fffffff, 0xffffffff};
+    const size_t size = draw() % 4 ? sizeof *transform : transform->bytes;
+    const size_t at = (draw() << 8 | draw() >> 8) % (size / 4) * 4;
+    const uint32_t number = draw() % 2 ? numbers[draw() % 8] : draw() << 16 | draw();
+    memcpy((char *)transform + at, &number, sizeof number);
+}
+
+/* Whatever a cell has written over a transform: either it is refused, or its conversion reads
+ * nothing but its tables (which a sanitizer sees). */
+static void assert_checked(struct gf_icc_wish wish)
+{
+    enum { CHANGES = 4000, PIXELS = 256 };
+    struct gf_icc_transform *transform;
+    uint16_t in[PIXELS * 4], out[PIXELS * 3];
+    int refused = 0;
+    for (int i = 0; i < PIXELS * 4; i++)
+        in[i] = (uint16_t)draw();
+    assert_int_equal(gf_icc_build(&wish, &transform, &failure), GF_OK);
+    const size_t size = transform->bytes;
+    assert_true(gf_icc_transform_fits(transform, size, &wish));
+    assert_false(gf_icc_transform_fits(transform, size - 1, &wish));
+    struct gf_icc_transform *const changed = malloc(size);
+    assert_non_null(changed);
+    memcpy(changed, transform, size);
+    for (int i = 0; i < CHANGES; i++) {
+        change(changed);
+        if (gf_icc_transform_fits(changed, size, &wish)) {
+            gf_icc_convert(changed, in, wish.inputs, out, wish.outputs, PIXELS);
+            continue;
+        }
+        refused++;
+        memcpy(changed, transform, size);
+    }
+    assert_true(refused > CHANGES / 10 && refused < CHANGES);
+    free(changed);
+    free(transform);
+}
+
+static void test_tables_of_cells_are_checked(void **state)
+{
+    const struct gf_icc srgb = gf_icc_named("srgb", false), gray = gf_icc_named("srgb", true),
+                        p3 = gf_icc_named("display-p3", false), scanner = table_profile(3),
+                        press = table_profile(4), apart = matrix_profile(2.2, true, true);
+    for (int bits = 8; bits <= 16; bits += 8) {
+        assert_checked((struct gf_icc_wish){gray, srgb, 1, 3, bits, 1, true});
+        assert_checked((struct gf_icc_wish){p3, srgb, 3, 3, bits, 1, true});
+        assert_checked((struct gf_icc_wish){apart, srgb, 3, 3, bits, 1, true});
+        assert_checked((struct gf_icc_wish){scanner, srgb, 3, 3, bits, 0, true});
+        assert_checked((struct gf_icc_wish){srgb, scanner, 3, 3, bits, 0, true});
+        assert_checked((struct gf_icc_wish){press, srgb, 4, 3, bits, 1, true});
+    }
+    struct gf_icc_transform *transform;
+    struct gf_icc_wish wish = {scanner, srgb, 3, 3, 8, 0, true};
+    assert_int_equal(gf_icc_build(&wish, &transform, &failure), GF_OK);
+    struct gf_icc_place *const place = (void *)((char *)transform + transform->place_at);
+    const struct gf_icc_place good = *place;
+    place->node = UINT32_MAX;
+    assert_false(gf_icc_transform_fits(transform, transform->bytes, &wish));
+    *place = good;
+    place->part = GF_ICC_PART + 1;
+    assert_false(gf_icc_transform_fits(transform, transform->bytes, &wish));
+    *place = good;
+    assert_true(gf_icc_transform_fits(transform, transform->bytes, &wish));
+    free(transform);
+    free((void *)scanner.data);
+    free((void *)press.data);
+    free((void *)apart.data);
+}
+
 #endif
 
 static void test_files(void **state)
@@ -526,10 +598,15 @@ int main(void)
         cmocka_unit_test(test_files),
 #ifdef GF_WITH_LCMS
         cmocka_unit_test(test_claimed_tables), /* while the peak of memory is low */
-        cmocka_unit_test(test_made_profiles),  cmocka_unit_test(test_alpha_is_copied),
-        cmocka_unit_test(test_matrices),       cmocka_unit_test(test_gray),
-        cmocka_unit_test(test_tables),         cmocka_unit_test(test_cmyk_jpegs),
-        cmocka_unit_test(test_kept_verdicts),  cmocka_unit_test(test_large_profiles),
+        cmocka_unit_test(test_made_profiles),
+        cmocka_unit_test(test_alpha_is_copied),
+        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_gray),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_cmyk_jpegs),
+        cmocka_unit_test(test_kept_verdicts),
+        cmocka_unit_test(test_large_profiles),
+        cmocka_unit_test(test_tables_of_cells_are_checked),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

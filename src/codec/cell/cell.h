@@ -21,6 +21,9 @@ enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
 enum gf_status gf_cell_try(const struct gf_options *options, char *holds,
                            struct gf_error *error) GF_CHECKED;
 
+/* From now on cells read the ICC profiles that say so (struct gf_icc). */
+void gf_cells_read_profiles(void);
+
 /* Cells wait for further pictures until the last user has left. */
 void gf_cells_join(void);
 void gf_cells_leave(void);

@@ -15,6 +15,8 @@ static const size_t sizes[] = {
     [GF_CELL_ASK] = sizeof(struct gf_cell_ask),
     [GF_CELL_DONE] = sizeof(struct gf_cell_done),
     [GF_CELL_WARNING] = sizeof(struct gf_cell_warning),
+    [GF_CELL_PROFILE] = sizeof(struct gf_cell_profile),
+    [GF_CELL_TABLES] = sizeof(struct gf_cell_tables),
 };
 
 void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type)
@@ -89,10 +91,23 @@ static bool done_is_good(const struct gf_cell_done *done)
     return is_status(done->status) && done->position >= 0 && ends(done->error, sizeof done->error);
 }
 
+static bool profile_is_good(const struct gf_cell_profile *profile)
+{
+    return profile->from_bytes <= GF_CELL_HALF &&
+           profile->to_bytes <= GF_CELL_HALF - profile->from_bytes &&
+           (profile->is_question | profile->black_point) <= 1;
+}
+
+static bool tables_are_good(const struct gf_cell_tables *tables)
+{
+    return is_status(tables->status) && tables->is_sound <= 1 && tables->bytes <= GF_CELL_HALF &&
+           ends(tables->error, sizeof tables->error);
+}
+
 enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t size)
 {
     if (size < sizeof message->head || message->head.version != GF_CELL_VERSION ||
-        message->head.type < GF_CELL_READY || message->head.type > GF_CELL_WARNING ||
+        message->head.type < GF_CELL_READY || message->head.type > GF_CELL_TABLES ||
         message->head.size != size || size != sizes[message->head.type])
         return 0;
     const enum gf_cell_type type = (enum gf_cell_type)message->head.type;
@@ -108,6 +123,10 @@ enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t siz
                message->ask.number >= 0 && message->ask.end >= 0;
     else if (type == GF_CELL_DONE)
         good = done_is_good(&message->done);
+    else if (type == GF_CELL_PROFILE)
+        good = profile_is_good(&message->profile);
+    else if (type == GF_CELL_TABLES)
+        good = tables_are_good(&message->tables);
     else
         good = ends(message->warning.text, sizeof message->warning.text);
     return good ? type : 0;

@@ -11,6 +11,10 @@
  *                              <-  DONE; rows lie in the shared memory
  *   CLOSE                      ->
  *                              <-  DONE; then the next OPEN
+ *
+ *   PROFILE; two ICC profiles  ->
+ *   lie in the shared memory
+ *                              <-  TABLES; they lie in the other half
  */
 #ifndef GF_CODEC_CELL_MESSAGES_H
 #define GF_CODEC_CELL_MESSAGES_H
@@ -40,7 +44,9 @@ enum gf_cell_type {
     GF_CELL_HEADER,
     GF_CELL_ASK,
     GF_CELL_DONE,
-    GF_CELL_WARNING
+    GF_CELL_WARNING,
+    GF_CELL_PROFILE,
+    GF_CELL_TABLES
 };
 struct gf_cell_head {
     uint32_t version, type, size; /* size: of the whole message */
@@ -107,6 +113,23 @@ struct gf_cell_warning {
     char text[500];
 };
 
+/* Asks whether a profile is sound, or for the conversion from it to another one, which lies behind
+ * it (struct gf_icc_wish). */
+struct gf_cell_profile {
+    struct gf_cell_head head;
+    uint32_t is_question;
+    uint64_t from_bytes, to_bytes;
+    int32_t inputs, outputs, bits, intent;
+    uint32_t black_point;
+};
+
+struct gf_cell_tables {
+    struct gf_cell_head head;
+    uint32_t status, is_sound;
+    uint64_t bytes; /* of the struct gf_icc_transform in the shared memory's second half */
+    char error[sizeof((struct gf_error *)0)->text];
+};
+
 union gf_cell_message {
     struct gf_cell_head head;
     struct gf_cell_ready ready;
@@ -115,6 +138,8 @@ union gf_cell_message {
     struct gf_cell_ask ask;
     struct gf_cell_done done;
     struct gf_cell_warning warning;
+    struct gf_cell_profile profile;
+    struct gf_cell_tables tables;
 };
 
 /* An empty message of that type. */
@@ -122,6 +147,10 @@ void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type);
 /* The message's type if `size` received bytes are one of this version, whose members are all in
  * their ranges; else 0. */
 enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t size);
+
+/* The cell's side of a profile: `message` becomes the answer. */
+void gf_cell_answer_profile(const struct gf_cell_profile *request, unsigned char *shared,
+                            union gf_cell_message *message);
 
 /* Writes what the source's header says into the message and the shared memory. */
 void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header *header,

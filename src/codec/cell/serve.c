@@ -156,6 +156,13 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
     answer(serving, status, &error);
 }
 
+static void serve_profile(const struct gf_cell_profile *request, unsigned char *shared)
+{
+    union gf_cell_message message;
+    gf_cell_answer_profile(request, shared, &message);
+    say(&message);
+}
+
 /* A signal comes with each message, and when the other side hangs up: then the work in hand is for
  * nobody. */
 static void on_message(int number)
@@ -214,6 +221,8 @@ int gf_cell_serve(void (*warm)(void), gf_source_opener *open)
             open_picture(&serving, &message.open, descriptor);
         else if (type == GF_CELL_ASK)
             act(&serving, &message.ask);
+        else if (type == GF_CELL_PROFILE && !serving.source)
+            serve_profile(&message.profile, serving.shared);
         else
             return size ? WRONG : 0;
         gf_close_descriptors(&descriptor, 1);

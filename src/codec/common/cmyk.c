@@ -56,9 +56,11 @@ enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *
     *cmyk = (struct gf_cmyk){.bits = bits};
     if (!metadata->icc.size)
         return open_other(name, "its CMYK colours have no ICC profile", "", options, cmyk, error);
-    enum gf_status status =
-        build((struct gf_icc){.data = metadata->icc.data, .size = metadata->icc.size}, bits, cmyk,
-              &detail);
+    enum gf_status status = build((struct gf_icc){.data = metadata->icc.data,
+                                                  .size = metadata->icc.size,
+                                                  .sandbox = options->sandbox,
+                                                  .sandbox_program = options->sandbox_program},
+                                  bits, cmyk, &detail);
     if (status == GF_ERROR_MEMORY)
         return gf_fail(error, status, "%s", detail.text);
     free(metadata->icc.data);

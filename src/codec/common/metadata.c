@@ -184,9 +184,13 @@ static bool icc_fits(struct gf_icc icc, struct gf_format format)
     return memcmp(space, other, 4) != 0 && memcmp(space, "CMYK", 4) != 0;
 }
 
-struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format)
+struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format,
+                              const struct gf_options *options)
 {
-    const struct gf_icc own = {.data = metadata->icc.data, .size = metadata->icc.size};
+    const struct gf_icc own = {.data = metadata->icc.data,
+                               .size = metadata->icc.size,
+                               .sandbox = options->sandbox,
+                               .sandbox_program = options->sandbox_program};
     const int channels = gf_colour_channels(format);
     struct gf_icc made = {.data = metadata->made};
     char text[GF_COLOURS_TEXT_SIZE];
@@ -198,10 +202,11 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
     return made;
 }
 
-bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format)
+bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format,
+                         const struct gf_options *options)
 {
     struct gf_metadata stated = *metadata; /* its blobs belong to `metadata` */
-    const struct gf_icc icc = gf_metadata_icc(&stated, format);
+    const struct gf_icc icc = gf_metadata_icc(&stated, format, options);
     return !icc.unsaid && gf_icc_is_srgb(icc, gf_colour_channels(format));
 }
 
@@ -234,8 +239,8 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     if (!metadata || options->strip)
         return GF_OK;
     const bool turned = !options->autorotate && gf_keeps(options, GF_METADATA_ORIENTATION),
-               colours =
-                   gf_keeps(options, GF_METADATA_ICC) || !gf_metadata_is_srgb(metadata, format);
+               colours = gf_keeps(options, GF_METADATA_ICC) ||
+                         !gf_metadata_is_srgb(metadata, format, options);
     kept->density_x = metadata->density_x;
     kept->density_y = metadata->density_y;
     kept->orientation = turned ? metadata->orientation : 1;

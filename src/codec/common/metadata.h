@@ -112,10 +112,12 @@ void gf_icc_parts_free(struct gf_icc_parts *parts);
 /* Returns the profile of the picture's colours, for conversions: the file's own profile, or a
  * profile in metadata->made that is made from its colour tags. The profile is empty if the file has
  * no usable profile, which means sRGB, or if no profile can describe the colours. */
-struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format);
+struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format,
+                              const struct gf_options *options);
 
 /* Whether the picture's colours hardly differ from sRGB, or are not said. */
-bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format);
+bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format,
+                         const struct gf_options *options);
 
 /* Copies the metadata that an output keeps by the options (keep.h). `format` is the output's
  * pixel format and `room` the colour tags of its file format. If options->autorotate has applied
