@@ -382,10 +382,10 @@ END_OF_LEAVING
     clean
 fi
 
-begin "a folder that a killed run has left is removed by a later run"
-mkdir tmp/gpufilter-transfers-XYZabc
+begin "a folder that a killed run has left is removed by a later run, a young one is not"
+mkdir tmp/gpufilter-transfers-XYZabc tmp/gpufilter-transfers-young
 echo old >tmp/gpufilter-transfers-XYZabc/1-in.tar
-touch -d '2 minutes ago' tmp/gpufilter-transfers-XYZabc
+touch -d '2 hours ago' tmp/gpufilter-transfers-XYZabc
 fault none none
 run 0 far
-clean
+[ "$(ls tmp)" = gpufilter-transfers-young ] || problem "$(ls tmp)"

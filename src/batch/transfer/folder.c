@@ -18,7 +18,7 @@
 #define PREFIX "gpufilter-transfers-"
 
 static char folder[4096];
-static int folder_fd = -1; /* is locked as long as the process runs */
+static int folder_fd = -1; /* is locked as long as the process runs, where that is possible */
 
 /* Removes what is in a folder. The function allocates nothing, since a signal handler calls it. */
 static void empty(int fd)
@@ -52,10 +52,10 @@ static void remove_folder(const char *path, int fd)
 }
 
 /* Removes the folder of a process that has ended, and so does not hold its lock. A folder may be so
- * young that it is not locked yet. */
+ * young that it is not locked yet, and that of another machine may have a lock that is not seen. */
 static void remove_stale(const char *path)
 {
-    enum { YOUNG_S = 60 };
+    enum { YOUNG_S = 3600 };
     struct stat file;
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
@@ -91,11 +91,12 @@ enum gf_status gf_transfer_folder_make(struct gf_error *error)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", gf_spool_folder(), strerror(errno));
     strcpy(folder, path);
     folder_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder_fd < 0 || flock(folder_fd, LOCK_EX | LOCK_NB)) {
+    if (folder_fd < 0) {
         const int why = errno;
         gf_transfer_folder_remove();
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", path, strerror(why));
     }
+    (void)flock(folder_fd, LOCK_EX | LOCK_NB); /* some file systems have no locks */
     return GF_OK;
 }
 
