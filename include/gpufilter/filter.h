@@ -23,6 +23,8 @@ enum gf_param_type {
                      * given */
     GF_TYPE_COLOUR, /* struct gf_colour: "white", "#ff8800", or a word of choices */
     GF_TYPE_TEXT,   /* char[GF_FILE_NAME_SIZE], any text; "" if none is given */
+    GF_TYPE_RELATIVE, /* struct gf_length: a number, least..greatest (GF_PIXELS), or per cent of the
+                       * input ("20%") */
 };
 
 enum { GF_FILE_NAME_SIZE = 4096 };

@@ -240,6 +240,22 @@ static enum gf_status set_words(const struct gf_filter *filter, const struct gf_
     return GF_OK;
 }
 
+/* Reads a number, or per cent of the picture. */
+static enum gf_status set_relative(const struct gf_filter *filter, const struct gf_param *param,
+                                   const char *text, struct gf_length *length,
+                                   struct gf_error *error)
+{
+    const char *end;
+    length->unit = GF_PIXELS;
+    if (!gf_value_number(text, &length->value, &end) || strcmp(end, "%") != 0)
+        return set_number(filter, param, text, &length->value, error);
+    length->unit = GF_PERCENT;
+    if (!(length->value > 0 && length->value <= 1000))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is outside 0%%..1000%%", filter->name,
+                       param->name, text);
+    return GF_OK;
+}
+
 enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
                                   const char *text, void *params, struct gf_error *error)
 {
@@ -251,6 +267,8 @@ enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct g
         return set_choice(filter, param, text, member, error);
     case GF_TYPE_LENGTH:
         return set_length(filter, param, text, member, error);
+    case GF_TYPE_RELATIVE:
+        return set_relative(filter, param, text, member, error);
     case GF_TYPE_MATRIX:
         return set_matrix(filter, param, text, member, error);
     case GF_TYPE_COLOUR:
@@ -278,6 +296,22 @@ enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct g
     return GF_OK;
 }
 
+/* Sets a colour member by member, since equal parameters must have equal bytes, also between the
+ * members. */
+static void set_default_colour(const struct gf_param *param, struct gf_colour *colour)
+{
+    const struct gf_colour usual = gf_colour_of_number((unsigned)fmax(param->value, 0));
+    colour->word = param->value < 0 ? -(int)param->value : 0;
+    for (int c = 0; c < 3; c++)
+        colour->part[c] = colour->word ? 0 : usual.part[c];
+}
+
+static void set_default_length(const struct gf_param *param, struct gf_length *length)
+{
+    length->value = param->value;
+    length->unit = GF_PIXELS;
+}
+
 void gf_params_set_defaults(const struct gf_filter *filter, void *params)
 {
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
@@ -286,9 +320,9 @@ void gf_params_set_defaults(const struct gf_filter *filter, void *params)
             *(double *)member = param->value;
         else if (param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE)
             *(int *)member = (int)param->value;
+        else if (param->type == GF_TYPE_RELATIVE)
+            set_default_length(param, member);
         else if (param->type == GF_TYPE_COLOUR)
-            *(struct gf_colour *)member = param->value < 0
-                                              ? (struct gf_colour){.word = -(int)param->value}
-                                              : gf_colour_of_number((unsigned)param->value);
+            set_default_colour(param, member);
     }
 }

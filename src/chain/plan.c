@@ -176,6 +176,24 @@ static struct gf_extent extent_of(const struct builder *b)
 static enum gf_status add_expanded(struct builder *b, struct item item,
                                    const struct gf_extent *extent, struct gf_error *error);
 
+/* Copies a part's parameters and loads what they name. */
+static enum gf_status own_part(struct builder *b, const struct gf_part *part, void **params,
+                               struct gf_error *error)
+{
+    struct gf_error why = {0};
+    *params = gf_plan_own(b->plan, part->size);
+    if (!*params)
+        return gf_fail_memory(error);
+    memcpy(*params, part->params, part->size);
+    if (!part->filter->load)
+        return GF_OK;
+    const enum gf_status status = part->filter->load(*params, &why);
+    if (status)
+        return gf_fail(error, status, "%s: %s", part->filter->name, why.text);
+    b->plan->owned[b->plan->owned_count - 1].loaded = part->filter;
+    return GF_OK;
+}
+
 /* Adds the filters that are the parts of the item's filter. */
 static enum gf_status add_parts(struct builder *b, struct item item, const struct gf_extent *extent,
                                 struct gf_error *error)
@@ -189,10 +207,10 @@ static enum gf_status add_parts(struct builder *b, struct item item, const struc
         const struct gf_part *const part = &parts.part[i];
         const struct gf_extent now = extent_of(b);
         const bool itself = part->filter == item.filter;
-        void *const params = gf_plan_own(b->plan, part->size);
-        if (!params)
-            return gf_fail_memory(error);
-        memcpy(params, part->params, part->size);
+        void *params;
+        status = own_part(b, part, &params, error);
+        if (status)
+            break;
         const struct item next = {.filter = part->filter,
                                   .params = params,
                                   .variant = part_variant(part->filter, item.variant)};

@@ -20,17 +20,24 @@ struct gf_segment {
     struct gf_format in, out;
 };
 
+/* Parameters of a stage; `loaded` is the filter whose unload() frees what they refer to, or
+ * NULL. */
+struct gf_owned {
+    void *params;
+    const struct gf_filter *loaded;
+};
+
 struct gf_plan {
     struct gf_format in, out;
     struct gf_stage *stage;
     int stage_count;
     struct gf_segment *segment;
     int segment_count;
-    struct gf_icc icc; /* the profile of the result */
-    bool recoloured;   /* whether a filter has set the profile */
-    bool fuses;        /* stencils apply adjacent tables, now or after the plan has been cut */
-    void **owned;      /* parameters that the planner allocated, for runs of point filters and
-                        * conversions of alpha */
+    struct gf_icc icc;      /* the profile of the result */
+    bool recoloured;        /* whether a filter has set the profile */
+    bool fuses;             /* stencils apply adjacent tables, now or after the plan has been cut */
+    struct gf_owned *owned; /* parameters that the planner allocated, for runs of point filters,
+                             * parts of filters and conversions of alpha */
     int owned_count;
 };
 

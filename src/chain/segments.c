@@ -7,19 +7,24 @@
 
 void *gf_plan_own(struct gf_plan *plan, size_t size)
 {
-    void **const grown = realloc(plan->owned, (size_t)(plan->owned_count + 1) * sizeof *grown);
+    struct gf_owned *const grown =
+        realloc(plan->owned, (size_t)(plan->owned_count + 1) * sizeof *grown);
     if (!grown)
         return NULL;
     plan->owned = grown;
-    return grown[plan->owned_count++] = calloc(1, size ? size : 1);
+    grown[plan->owned_count] = (struct gf_owned){.params = calloc(1, size ? size : 1)};
+    return grown[plan->owned_count++].params;
 }
 
 void gf_plan_free(struct gf_plan *plan)
 {
     for (int i = 0; i < plan->stage_count; i++)
         gf_stage_release(&plan->stage[i]);
-    for (int i = 0; i < plan->owned_count; i++)
-        free(plan->owned[i]);
+    for (int i = 0; i < plan->owned_count; i++) {
+        if (plan->owned[i].loaded)
+            plan->owned[i].loaded->unload(plan->owned[i].params);
+        free(plan->owned[i].params);
+    }
     free(plan->owned);
     free(plan->stage);
     free(plan->segment);

@@ -14,12 +14,25 @@
 
 struct text {
     char text[GF_FILE_NAME_SIZE], font[GF_FILE_NAME_SIZE], file[GF_FILE_NAME_SIZE];
-    double size, spacing, outline, opacity;
+    double spacing, outline, opacity;
+    struct gf_length size;
     struct gf_colour colour, edge, background;
     int gravity, align, padding, face;
     struct gf_length x, y;
     const struct gf_picture *picture;
 };
+
+/* text on a picture of a known size. */
+struct part {
+    int gravity;
+    struct gf_length x, y;
+    double opacity, size;
+    const struct text *drawn; /* a text whose size depends on the picture's, and whose picture the
+                               * part owns; NULL: the chain owns the picture */
+    const struct gf_picture *picture;
+};
+
+enum { SIZE_LEAST = 1, SIZE_MOST = 2000, SIZE_USUAL = 20 };
 
 static const char *const none[] = {"none", NULL};
 static const char *const aligns[] = {"left", "centre", "right", NULL};
@@ -30,7 +43,9 @@ static const struct gf_param params[] = {
                   "'a, b\\nc'; by default \"text\""),
     GF_PARAM_FILE(struct text, font, NULL,
                   "a font file: TrueType, OpenType, Type 1; by default a plain font of ASCII"),
-    GF_PARAM(struct text, size, 20, 1, 2000, "size of the letters (of an em), in pixels"),
+    GF_PARAM_RELATIVE(struct text, size, SIZE_USUAL, SIZE_LEAST, SIZE_MOST,
+                      "size of the letters (of an em), in pixels; per cent are of the picture's "
+                      "height"),
     GF_PARAM_COLOUR(struct text, colour, 0xffffff, NULL, "colour of the letters"),
     GF_PARAM_GRAVITY(struct text, "where the text lies"),
     GF_PARAM_LENGTH(
@@ -124,11 +139,12 @@ static enum gf_status explain_colon(const struct text *p, enum gf_status status,
                    reason.text, p->text, p->font);
 }
 
-static enum gf_status load(void *params_, struct gf_error *error)
+/* Draws the text with letters of that size. */
+static enum gf_status draw(const struct text *p, double size, const struct gf_picture **picture,
+                           struct gf_error *error)
 {
-    struct text *const p = params_;
     const struct gf_text_style style = {
-        .size = p->size,
+        .size = size,
         .spacing = p->spacing,
         .outline = p->outline,
         .face = p->face,
@@ -149,10 +165,17 @@ static enum gf_status load(void *params_, struct gf_error *error)
         strcpy(text, *p->text ? p->text : "text");
         unescape(text);
     }
-    if (!status && (status = gf_text_load(p->font, text, &style, &p->picture, error)))
+    if (!status && (status = gf_text_load(p->font, text, &style, picture, error)))
         status = explain_colon(p, status, error);
     free(text);
     return status;
+}
+
+static enum gf_status load(void *params_, struct gf_error *error)
+{
+    struct text *const text = params_;
+    const struct gf_length size = text->size;
+    return draw(text, size.unit == GF_PERCENT ? SIZE_USUAL : size.value, &text->picture, error);
 }
 
 static void unload(void *params_)
@@ -160,29 +183,78 @@ static void unload(void *params_)
     gf_text_release(((const struct text *)params_)->picture);
 }
 
-static int pictures(const void *params_, const struct gf_picture **list)
+static int drawn_pictures(const void *params_, const struct gf_picture **list)
 {
     list[0] = ((const struct text *)params_)->picture;
+    return list[0] ? 1 : 0;
+}
+
+static enum gf_status load_part(void *params_, struct gf_error *error)
+{
+    struct part *const part = params_;
+    return part->drawn ? draw(part->drawn, part->size, &part->picture, error) : GF_OK;
+}
+
+static void unload_part(void *params_)
+{
+    const struct part *const part = params_;
+    if (part->drawn)
+        gf_text_release(part->picture);
+}
+
+static int pictures(const void *params_, const struct gf_picture **list)
+{
+    list[0] = ((const struct part *)params_)->picture;
     return list[0] ? 1 : 0;
 }
 
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    const struct text *const text = params_;
-    if (!text->picture)
+    const struct part *const part = params_;
+    if (!part->picture)
         return gf_text_available(error);
-    gf_point_layer_shape(text->picture, out);
+    gf_point_layer_shape(part->picture, out);
     return GF_OK;
 }
 
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    const struct text *const text = stage->params;
-    const struct gf_point_place place = {text->gravity, text->x, text->y};
-    gf_point_overlay(builder, text->picture, NULL, place, GF_BLEND_NORMAL, text->opacity);
+    const struct part *const part = stage->params;
+    const struct gf_point_place place = {part->gravity, part->x, part->y};
+    gf_point_overlay(builder, part->picture, NULL, place, GF_BLEND_NORMAL, part->opacity);
     return GF_OK;
+}
+
+static const struct gf_filter text_part = {
+    .name = "text",
+    .params_size = sizeof(struct part),
+    .kind = GF_POINT,
+    .cost = {.pixel = 2.5},
+    .load = load_part,
+    .unload = unload_part,
+    .pictures = pictures,
+    .shape = shape,
+    .point = point,
+};
+
+static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
+{
+    const struct text *const text = params_;
+    struct part part;
+    memset(&part, 0, sizeof part); /* equal parts have equal bytes */
+    part.gravity = text->gravity;
+    part.x = text->x;
+    part.y = text->y;
+    part.opacity = text->opacity;
+    part.picture = text->picture;
+    if (text->size.unit == GF_PERCENT) {
+        const double size = text->size.value / 100 * extent->height;
+        part.drawn = text;
+        part.size = fmin(fmax(size, SIZE_LEAST), SIZE_MOST);
+    }
+    gf_parts_add(parts, &text_part, &part, sizeof part);
 }
 
 const struct gf_filter gf_text_filter = {
@@ -203,7 +275,6 @@ const struct gf_filter gf_text_filter = {
     .check = check,
     .load = load,
     .unload = unload,
-    .pictures = pictures,
-    .shape = shape,
-    .point = point,
+    .pictures = drawn_pictures,
+    .expand = expand,
 };

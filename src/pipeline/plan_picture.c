@@ -112,6 +112,19 @@ static bool loses_alpha(enum gf_file_format file_format, struct gf_format format
     return gf_has_alpha(format) && !gf_has_alpha(gf_format_in_file(file_format, format));
 }
 
+/* Makes a plan. Pictures that its stages read have the limits of the pipeline's pictures, unless
+ * the thread has limits. */
+static enum gf_status make_plan(const struct gf_pipeline *pipeline, const struct gf_chain *chain,
+                                struct gf_format in, const struct gf_plan_request *request,
+                                struct gf_plan *plan, struct gf_error *error)
+{
+    const struct gf_options *const outer = gf_second_pictures_limits();
+    gf_second_pictures_set_limits(outer ? outer : &pipeline->options);
+    const enum gf_status status = gf_plan_make_for(chain, in, request, plan, error);
+    gf_second_pictures_set_limits(outer);
+    return status;
+}
+
 /* Only the output's name tells whether its format stores alpha, and the name may depend on the
  * plan. A picture that would lose its alpha is therefore planned again. If the output must be
  * lossless, the picture keeps its alpha, and the output's format refuses it. */
@@ -122,7 +135,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
 {
     struct gf_plan_request request = *asked;
     request.to_srgb &= task->destination || task->output; /* this is the last part */
-    enum gf_status status = gf_plan_make_for(chain, in, &request, plan, error);
+    enum gf_status status = make_plan(pipeline, chain, in, &request, plan, error);
     const char *const name = task->input ? gf_input_name(task->input) : "picture";
     if (!status)
         status = check_sizes(pipeline, name, plan, error);
@@ -138,5 +151,5 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     gf_warn(&pipeline->options,
             "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",
             gf_output_name(task->output));
-    return gf_plan_make_for(chain, in, &request, plan, error);
+    return make_plan(pipeline, chain, in, &request, plan, error);
 }

@@ -95,6 +95,9 @@ void gf_param_range(const struct gf_param *param, char *text, size_t size)
     case GF_TYPE_WORD:
         snprintf(text, size, "%.9g..%.9g", param->least, param->greatest);
         break;
+    case GF_TYPE_RELATIVE:
+        snprintf(text, size, "%.9g..%.9g or %%", param->least, param->greatest);
+        break;
     case GF_TYPE_CHOICE:
         break;
     case GF_TYPE_LENGTH:

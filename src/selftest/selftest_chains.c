@@ -29,6 +29,7 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
     case GF_TYPE_FLOAT:
     case GF_TYPE_INT:
     case GF_TYPE_WORD:
+    case GF_TYPE_RELATIVE:
         if (set == GF_SELFTEST_CHOICES && param->type == GF_TYPE_WORD)
             return append(text, length, "%s", param->choices[0]);
         return append(text, length, "%.9g",

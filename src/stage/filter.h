@@ -82,8 +82,8 @@ struct gf_filter {
      * decoded for this filter, if the filter is the first of a chain; NULL: 1. */
     int (*reduction)(const void *params, int width, int height);
     /* Reads the files that the parameters name and keeps their contents in `params`; unload() frees
-     * them. Each is called once for a chain, load() after check(). NULL: the filter reads no files.
-     * The filter's name precedes the message. */
+     * them. Each is called once for a chain, load() after check(); for a part of another filter
+     * once for a plan. NULL: the filter reads no files. The filter's name precedes the message. */
     enum gf_status (*load)(void *params, struct gf_error *error);
     void (*unload)(void *params);
     /* Writes the pictures that load() has read, 2 at most, to `list`, and returns their number.
@@ -181,6 +181,12 @@ struct gf_filter {
     { \
         .name = #member, .type = GF_TYPE_LENGTH, .offset = offsetof(type_, member), \
         .least = least_, .greatest = greatest_, .help = help_ \
+    }
+/* Declares a number that may also be given in per cent of a side of the picture. */
+#define GF_PARAM_RELATIVE(type_, member, value_, least_, greatest_, help_) \
+    { \
+        .name = #member, .type = GF_TYPE_RELATIVE, .offset = offsetof(type_, member), \
+        .value = value_, .least = least_, .greatest = greatest_, .help = help_ \
     }
 #define GF_PARAM_MATRIX(type_, member, help_) \
     { \

@@ -220,7 +220,7 @@ static void test_registry(void **state)
             assert_ptr_equal(gf_filter_find(gf_filter_alias(filter)), filter);
         assert_true(*gf_filter_summary(filter) && *gf_filter_definition(filter));
         assert_string_equal(gf_filter_suggest(gf_filter_name(filter)), gf_filter_name(filter));
-        assert_true(filter->kind == GF_POINT ? filter->point && !filter->cpu
+        assert_true(filter->kind == GF_POINT ? (filter->point || filter->expand) && !filter->cpu
                                              : (filter->cpu || filter->expand) && !filter->point);
     }
     assert_null(gf_filter_at(-1));
@@ -251,6 +251,12 @@ static void assert_length(const char *text, const char *name, double value, enum
 
 static void test_lengths(void **state)
 {
+    assert_length("overlay=scale=20%", "scale", 20, GF_PERCENT);
+    assert_length("overlay=scale=0.5", "scale", 0.5, GF_PIXELS);
+    assert_length("overlay", "scale", 1, GF_PIXELS);
+    assert_length("text=a:size=5%", "size", 5, GF_PERCENT);
+    assert_error("overlay=scale=0%", "overlay: scale=0% is outside 0%..1000%");
+    assert_error("overlay=scale=17", "overlay: scale=17 is outside 0.01..16");
     assert_length("crop=width=20:top=30%:h=1", "w", 20, GF_PIXELS);
     assert_length("crop=width=20:top=30%:h=1", "y", 30, GF_PERCENT);
     assert_length("crop=20:30%", "w", 20, GF_PIXELS);

@@ -63,6 +63,27 @@ same letters.pgm wide.pgm
 run 0 gpufilter -i letters.pgm -o wide.pgm pad=5:4
 silent
 
+begin "an overlay and a text in per cent of each picture, also of several sizes at once"
+printf 'P6\n8 4\n255\n%96s' "" >mark.ppm
+run 0 gpufilter -i in.ppm -o twice.ppm resize=200%
+for gravity in southeast north; do
+    run 0 gpufilter -i in.ppm -i twice.ppm -o 'laid-{stem}.ppm' overlay=mark.ppm:$gravity:scale=25%:x=2%
+    run 0 gpufilter -i in.ppm -o wanted.ppm overlay=mark.ppm:$gravity:scale=2.40625:x=2%
+    same wanted.ppm laid-in.ppm
+    run 0 gpufilter -i twice.ppm -o wanted.ppm overlay=mark.ppm:$gravity:scale=4.8125:x=2%
+    same wanted.ppm laid-twice.ppm
+    run 0 gpufilter -i in.ppm -o laid.ppm overlay=mark.ppm:$gravity:scale=25%:x=2% -o wanted.ppm resize=200%,overlay=mark.ppm:$gravity:scale=25%:x=2%
+    same laid.ppm laid-in.ppm
+    same wanted.ppm laid-twice.ppm
+done
+run 4 gpufilter -i in.ppm -o laid.ppm --max-pixels=10000 overlay=mark.ppm:scale=1000%
+stderr_like "in.ppm: overlay: mark.ppm: "
+if gpufilter -i in.ppm -o text.ppm text=a 2>/dev/null; then
+    run 0 gpufilter -i in.ppm -o laid.ppm text=gp:size=20%
+    run 0 gpufilter -i in.ppm -o wanted.ppm text=gp:size=11
+    same wanted.ppm laid.ppm
+fi
+
 begin "only=shrink enlarges nothing, whatever the fit"
 run 0 gpufilter -i in.ppm -o same.ppm
 for fit in fill inside cover; do

@@ -66,6 +66,7 @@ static void add_value(const struct gf_param *param, char *text, size_t size)
         }
         /* fallthrough */
     case GF_TYPE_FLOAT:
+    case GF_TYPE_RELATIVE:
         snprintf(text, size, "%.7g", random_number(param->least, param->greatest));
         break;
     case GF_TYPE_LENGTH:
