@@ -86,3 +86,13 @@ tar tf out.tar | sort >names
 printf '%s\n' set/a.png set/deep/ set/deep/b.png | cmp -s - names || problem "$(cat names)"
 run 4 gpufilter -q -i in.tar -o folder/ --untrusted invert
 [ "$(find folder -type f -o -type l | sort | tr '\n' ' ')" = "folder/set/a.png folder/set/deep/b.png " ] || problem "$(find folder)"
+
+begin "the members of an archive may have 1 GiB, or 16 KiB for each byte of it; --max-output allows more or less"
+truncate -s 1025M set/hole.bin
+tar cSf hole.tar set/a.png set/hole.bin
+rm set/hole.bin
+run 4 gpufilter -q -i hole.tar -o dropped.tar invert --max-output=10M
+absent dropped.tar
+run 4 sh -c '"$GPUFILTER" -q -i hole.tar -o tar:- invert >/dev/null'
+stderr_like 'hole.tar/set/hole.bin: the members up to this one have over 1024 MiB, which is more than [0-9]* bytes of an archive may become (to allow more: --max-output)'
+run 0 sh -c '"$GPUFILTER" -q -i hole.tar -o tar:- invert --max-output=2G >/dev/null'

@@ -64,9 +64,12 @@ bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat 
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error) GF_CHECKED;
 /* Reads the next `size` bytes of the member that was found last; the member must have that many
- * left. */
+ * left. Returns GF_ERROR_INPUT if the members that were read have more than
+ * gf_bytes_in_proportion() of the archive's bytes that were read. */
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
+/* Reads the members whatever they have, since the output has a limit of its own. */
+void gf_archive_reader_allow_any_proportion(struct gf_archive_reader *reader);
 /* Returns the position in the unpacked archive where the member that was found last begins, or
  * where the archive ends. */
 int64_t gf_archive_position(const struct gf_archive_reader *reader);

@@ -167,6 +167,8 @@ enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *
                   : gf_archive_reader_open(archive->argument, &reader, error);
     if (status)
         return status;
+    if (batch->request->options.max_output_bytes)
+        gf_archive_reader_allow_any_proportion(reader);
     archive->is_file = gf_archive_reader_file(reader, &archive->file);
     pthread_mutex_lock(&batch->lock);
     archive->reader = reader;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include "base/fail.h"
 #include "batch/archives/archive_file.h"
 #include "batch/names/archive_name.h"
+#include "codec/common/checks.h"
 #include "codec/io/input.h"
 
 #ifdef GF_LIBRARY_archive
@@ -27,6 +29,9 @@ struct gf_archive_reader {
     struct archive *unpacked; /* the first step, which unpacks the archive */
     struct archive *archive;  /* the second step, which finds the members */
     struct passage into, out; /* the bytes into and out of the first step */
+    uint64_t given;           /* bytes of members that were read, holes included */
+    bool any_proportion;      /* `given` has no limit */
+    char member[256];         /* the name of the member that was found last, for messages */
     struct gf_input *input;
     int64_t start;         /* the position in the archive's bytes at which this reader began */
     struct gf_error error; /* the failure of the input */
@@ -273,6 +278,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
         member->fault = strdup(why ? why : "its header is damaged");
     }
     make_folder(member);
+    snprintf(reader->member, sizeof reader->member, "%s", member->name);
     member->is_file = gf_archive_calls.archive_entry_filetype(member->header) == AE_IFREG &&
                       !gf_archive_calls.archive_entry_hardlink(member->header);
     const int64_t size = gf_archive_calls.archive_entry_size(member->header);
@@ -282,10 +288,33 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
     return GF_OK;
 }
 
+void gf_archive_reader_allow_any_proportion(struct gf_archive_reader *reader)
+{
+    reader->any_proportion = true;
+}
+
+/* A few bytes that are packed, or a hole, can stand for any number of bytes. */
+static enum gf_status check_proportion(const struct gf_archive_reader *reader,
+                                       struct gf_error *error)
+{
+    const uint64_t most = gf_bytes_in_proportion((uint64_t)reader->into.bytes);
+    if (reader->any_proportion || reader->given <= most)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s/%s: the members up to this one have over %llu MiB, which is more than %lld "
+                   "bytes of an archive may become (to allow more: options.max_output_bytes)",
+                   gf_input_name(reader->input), reader->member, (unsigned long long)(most >> 20),
+                   (long long)reader->into.bytes);
+}
+
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
                                struct gf_error *error)
 {
     size_t got = 0;
+    reader->given += size;
+    const enum gf_status status = check_proportion(reader, error);
+    if (status)
+        return status;
     for (la_ssize_t count = 1; count && got < size; got += (size_t)count) {
         count = gf_archive_calls.archive_read_data(reader->archive, (char *)data + got, size - got);
         if (count < 0)

@@ -161,7 +161,7 @@ static const struct gf_option options[] = {
      .help = "fail pictures that take longer"},
     {.name = "max-output", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = 1, .greatest = MEMORY_GREATEST,
      .offset = AT(options.max_output_bytes),
-     .help = "drop larger outputs, archives in all"},
+     .help = "drop larger outputs, archives in all; by default an archive's members may have 1 GiB or 16 KiB for each of its bytes"},
     {.name = "formats", .argument = "LIST", .type = GF_OPTION_SET, .choices = input_formats, .offset = AT(options.formats),
      .help = "read inputs of these formats only: png,jpeg"},
     {.name = "sandbox", .type = GF_OPTION_CHOICE, .choices = sandboxes, .offset = AT(options.sandbox),

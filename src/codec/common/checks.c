@@ -70,17 +70,22 @@ enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes
                             : "of options.memory_bytes");
 }
 
+/* Any file may become FREE_BYTES. Photographs become less than a hundredth of BYTES_A_BYTE for each
+ * byte of their files, drawings and scans of empty pages less than a tenth. */
+uint64_t gf_bytes_in_proportion(uint64_t file_bytes)
+{
+    const uint64_t FREE_BYTES = (uint64_t)1 << 30, BYTES_A_BYTE = 1 << 14;
+    return file_bytes > FREE_BYTES / BYTES_A_BYTE ? file_bytes * BYTES_A_BYTE : FREE_BYTES;
+}
+
 enum gf_status gf_memory_check_proportion(const struct gf_source *source,
                                           const struct gf_input *input,
                                           const struct gf_options *options, struct gf_error *error)
 {
-    /* Any file may use FREE_BYTES. Photographs use less than a hundredth of BYTES_A_BYTE for each
-     * byte of their files, drawings and scans of empty pages less than a tenth. */
-    const uint64_t FREE_BYTES = (uint64_t)1 << 30, BYTES_A_BYTE = 1 << 14;
     const uint64_t mib = (uint64_t)1 << 20, bytes = source->memory.bytes;
     const int64_t known = gf_input_size(input);
     const uint64_t file = source->file_bytes ? source->file_bytes : known > 0 ? (uint64_t)known : 0;
-    const uint64_t most = file > FREE_BYTES / BYTES_A_BYTE ? file * BYTES_A_BYTE : FREE_BYTES;
+    const uint64_t most = gf_bytes_in_proportion(file);
     if (options->memory_bytes || !file || bytes <= most)
         return GF_OK;
     return gf_fail(

@@ -33,8 +33,12 @@ enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes
                                const struct gf_options *options, bool shared,
                                struct gf_error *error) GF_CHECKED;
 
-/* Returns GF_ERROR_INPUT if options->memory_bytes sets no limit, and reading the picture takes over
- * 1 GiB and over 16 KiB for each byte of its file. A file of 90 bytes can declare a canvas of 900
+/* Returns the bytes that a file of that size may become: 1 GiB, or 16 KiB for each byte of the file
+ * if that is more. */
+uint64_t gf_bytes_in_proportion(uint64_t file_bytes);
+
+/* Returns GF_ERROR_INPUT if options->memory_bytes sets no limit, and reading the picture takes more
+ * than gf_bytes_in_proportion() of its file. A file of 90 bytes can declare a canvas of 900
  * megapixels. */
 enum gf_status gf_memory_check_proportion(const struct gf_source *source,
                                           const struct gf_input *input,
