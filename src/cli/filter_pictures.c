@@ -91,7 +91,7 @@ static void describe_run(const char *input, const char *output, const struct gf_
 {
     const double pixels = (double)profile->in.width * (double)profile->in.height;
     char text[300];
-    char size[24] = "";
+    char size[24] = "", quality[24] = "";
     if (profile->reduction > 1)
         snprintf(size, sizeof size, "at 1/%d ", profile->reduction);
     snprintf(text, sizeof text, ", decoded %sby the %s", size,
@@ -103,8 +103,10 @@ static void describe_run(const char *input, const char *output, const struct gf_
              gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
              gf_text_plural(profile->lanes));
     gf_message_print("", text);
-    snprintf(text, sizeof text, ", encoded by the %s, in %.3f s (%.1f Mpixel/s)",
-             profile->device_encoded ? "GPU" : "CPU", profile->wall_s,
+    if (profile->quality)
+        snprintf(quality, sizeof quality, " with quality %d", profile->quality);
+    snprintf(text, sizeof text, ", encoded by the %s%s, in %.3f s (%.1f Mpixel/s)",
+             profile->device_encoded ? "GPU" : "CPU", quality, profile->wall_s,
              profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
     describe_file(output, profile->out_file, &profile->out, text);
 }

@@ -138,6 +138,7 @@ static enum gf_status try_quality(struct fitted_sink *sink, bool *good, struct g
     }
     free(sink->best);
     sink->best = bytes;
+    sink->base.quality = sink->options.quality;
     sink->best_size = size;
     return GF_OK;
 }

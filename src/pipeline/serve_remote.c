@@ -32,7 +32,8 @@ static void fill_result(struct gf_pipeline *pipeline, const struct gf_picture_ta
                                         .lanes = profile->lanes,
                                         .band_rows = profile->band_rows,
                                         .device_decoded = profile->device_decoded,
-                                        .device_encoded = profile->device_encoded};
+                                        .device_encoded = profile->device_encoded,
+                                        .quality = profile->quality};
     memcpy(result->device, profile->device, sizeof result->device);
     sum_spans(&pipeline->spans, result->spans);
     result->run_s = gf_now() - pipeline->spans.origin_s;

@@ -180,6 +180,7 @@ void gf_server_write_result(enum gf_status status, const struct gf_error *error,
     }
     message->device_decoded = result->device_decoded;
     message->device_encoded = result->device_encoded;
+    message->quality = result->quality;
     message->lanes = result->lanes;
     message->band_rows = result->band_rows;
     message->in_end = result->in_end;
@@ -197,7 +198,8 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
                                         .lanes = message->lanes,
                                         .band_rows = message->band_rows,
                                         .device_decoded = message->device_decoded,
-                                        .device_encoded = message->device_encoded};
+                                        .device_encoded = message->device_encoded,
+                                        .quality = message->quality};
     memcpy(result->device, message->device, sizeof result->device);
     result->run_s = message->run_s;
     memcpy(result->spans, message->spans, sizeof result->spans);

@@ -31,6 +31,13 @@ for extension in $formats; do
             problem "$extension: quality $((quality + 1)) fits, too"
     done
 done
+for options in '' '-o v.png invert'; do
+    # shellcheck disable=SC2086 # the options are several words
+    run 0 gpufilter -v -i small.png --device=cpu -o v.jpg --max-bytes=4k $options
+    quality=$(sed -n 's/.* encoded by the CPU with quality \([0-9]*\), in .*/\1/p' stderr)
+    run 0 gpufilter -i small.png -o told.jpg --device=cpu --quality="${quality:-none}"
+    same v.jpg told.jpg
+done
 run 0 gpufilter -i small.png -o out.jpg --device=cpu --max-bytes=1M
 run 0 gpufilter -i small.png -o best.jpg --device=cpu --quality=100
 same out.jpg best.jpg

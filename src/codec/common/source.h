@@ -72,6 +72,7 @@ struct gf_sink {
      * finishes the file. NULL if the sink accepts only rows. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
+    int quality; /* after finish(): the quality that trials have found; 0: there were none */
 };
 
 /* Allocates the picture and reads all rows of the source. */

@@ -322,7 +322,8 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
     gf_jpeg_share_writing(1);
-    opened->base = (struct gf_sink){jpeg_write, jpeg_finish, jpeg_close, jpeg_splice};
+    opened->base = (struct gf_sink){
+        .write = jpeg_write, .finish = jpeg_finish, .close = jpeg_close, .splice = jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;

@@ -77,7 +77,8 @@ enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format forma
     struct png_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    opened->base = (struct gf_sink){png_write, png_finish, png_close, png_splice};
+    opened->base = (struct gf_sink){
+        .write = png_write, .finish = png_finish, .close = png_close, .splice = png_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;
