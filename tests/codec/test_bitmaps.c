@@ -104,6 +104,10 @@ static void test_bmp_colours(void **state)
     const uint32_t masks[] = {0xff0000, 0xff00, 0xff, 0xff000000};
     memcpy(file.data + 14 + 40, masks, sizeof masks);
     check_read(file, 1, 1, 4, "\3\2\1\4");
+    /* The header of 52 bytes ends behind three masks, whatever the compression says. */
+    file = bmp_of(52, 1, 1, 32, 6, TEXT("\1\2\3\4"), 0);
+    memcpy(file.data + 14 + 40, masks, 12);
+    check_read(file, 1, 1, 3, "\3\2\1");
     /* 10 bits become 8 */
     file = bmp_of(56, 1, 1, 32, 3, TEXT("\xff\x03\0\x20"), 0);
     const uint32_t wide[] = {0x3ff, 0xffc00, 0x3ff00000, 0};

@@ -89,7 +89,9 @@ static enum gf_status read_masks(struct bmp *bmp, uint32_t header, size_t *end,
 {
     static const uint32_t usual16[4] = {0x7c00, 0x3e0, 0x1f}, usual32[4] = {0xff0000, 0xff00, 0xff};
     const bool given = bmp->compression >= GF_BMP_MASKS;
-    const bool has_alpha = bmp->compression == GF_BMP_MASKS_WITH_ALPHA || header > GF_BMP_MASKED;
+    /* A header of 52 bytes has no place for a mask of alpha. */
+    const bool has_alpha = header < GF_BMP_MASKED ? bmp->compression == GF_BMP_MASKS_WITH_ALPHA
+                                                  : header > GF_BMP_MASKED;
     const int count = has_alpha ? 4 : 3;
     const unsigned char *const at = header_of(bmp) + GF_BMP_AT_MASKS;
     if (given && header < GF_BMP_MASKED)
