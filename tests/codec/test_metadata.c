@@ -287,6 +287,9 @@ static void test_properties_are_taken_out_of_xmp(void **state)
          "<xmp:Thumbnails>another namespace</xmp:Thumbnails>"},
         {"<y:Thumbnails xmlns:y=\"http://ns.adobe.com/xap/1.0/\"/>", ""},
         {"<a xmlns:g=\"http://ns.adobe.com/hdr-gain-map/1.0/\"\n g:Any='1'>b</a>", "<a>b</a>"},
+        {"<a xmlns='http://www.w3.org/1999/xhtml'/>", "<a xmlns='http://www.w3.org/1999/xhtml'/>"},
+        {"<Thumbnails xmlns='http://ns.adobe.com/xap/1.0/'/>", NULL},
+        {"<y:Thumbnails xmlns:y='http://ns.adobe.com/xap/1.0&#x2f;'/>", NULL},
         {HEAD "><xmp:Thumbnails><a></xmp:Thumbnails>", NULL},
         {HEAD "><xmp:Thumbnails>", NULL},
         {"<a b='", NULL},
@@ -305,6 +308,29 @@ static void test_properties_are_taken_out_of_xmp(void **state)
         assert_true(gf_blob_set(&cut, text, size));
         (void)gf_xmp_remove(&cut, gf_xmp_thumbnails);
         free(cut.data);
+    }
+}
+
+/* Each of these properties says where the picture was taken. */
+static void test_places_are_taken_out_of_xmp(void **state)
+{
+    static const char *const cases[][2] = {
+        {"http://ns.adobe.com/exif/1.0/", "GPSLatitude"},
+        {"http://www.dji.com/drone-dji/1.0/", "GpsLongtitude"},
+        {"http://www.dji.com/drone-dji/1.0/", "Latitude"},
+        {"http://www.dji.com/drone-dji/1.0/", "Longitude"},
+        {"http://ns.google.com/photos/dd/1.0/earthpose/", "Latitude"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        struct gf_blob xmp = {0};
+        snprintf(text, sizeof text, "<a xmlns:p='%s' p:%s='48.5'><p:%s>9.5</p:%s></a>", cases[i][0],
+                 cases[i][1], cases[i][1], cases[i][1]);
+        assert_true(gf_blob_set(&xmp, text, strlen(text)));
+        assert_true(gf_xmp_remove(&xmp, gf_xmp_places));
+        assert_null(memmem(xmp.data, xmp.size, "48.5", 4));
+        assert_null(memmem(xmp.data, xmp.size, "9.5", 3));
+        free(xmp.data);
     }
 }
 
@@ -627,6 +653,22 @@ static void test_items_are_stripped_and_kept(void **state)
     }
 }
 
+/* A thumbnail with EXIF of its own, which may have a place, goes with the place. */
+static void test_thumbnails_with_exif_are_stripped(void **state)
+{
+    for (int own = 0; own <= 1; own++)
+        for (int i = 0; i <= 1; i++) {
+            struct gf_options options = plain_options();
+            struct picture picture = smooth_picture(16, 16, 3, 8);
+            options.stripped = i ? ITEM(GPS) : ITEM(ICC);
+            picture.metadata.exif = exif_with_thumbnail(true, false, 0);
+            memcpy(picture.metadata.exif.data + 70, own ? "Exif\0\0cret" : "the secret", 10);
+            assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);
+            assert_true(file_has("a.jpg", "cret") == !(own && i));
+            free_picture(&picture);
+        }
+}
+
 /* The density and the orientation are numbers of their own as well as in EXIF. */
 static void test_numbers_are_stripped(void **state)
 {
@@ -691,6 +733,7 @@ int main(void)
         cmocka_unit_test(test_gain_maps_and_extended_xmp_are_named),
         cmocka_unit_test(test_auxiliary_pictures_are_named),
         cmocka_unit_test(test_properties_are_taken_out_of_xmp),
+        cmocka_unit_test(test_places_are_taken_out_of_xmp),
         cmocka_unit_test(test_damaged_xmp_is_left_out),
         cmocka_unit_test(test_thumbnails_are_wiped),
         cmocka_unit_test(test_thumbnails_of_filtered_pictures_go),
@@ -698,6 +741,7 @@ int main(void)
         cmocka_unit_test(test_exif_is_read),
         cmocka_unit_test(test_damaged_exif_is_read_as_far_as_it_goes),
         cmocka_unit_test(test_items_are_stripped_and_kept),
+        cmocka_unit_test(test_thumbnails_with_exif_are_stripped),
         cmocka_unit_test(test_numbers_are_stripped),
         cmocka_unit_test(test_exif_is_edited_in_place),
     };

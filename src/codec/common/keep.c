@@ -39,6 +39,20 @@ bool gf_keeps(const struct gf_options *options, enum gf_metadata_item item)
            (!options->kept || has(options->kept, (int)item) || with_exif);
 }
 
+static bool has_app1(const struct gf_blob *blob)
+{
+    return blob->size && (memmem(blob->data, blob->size, GF_APP1_EXIF, sizeof GF_APP1_EXIF) ||
+                          memmem(blob->data, blob->size, GF_APP1_XMP, sizeof GF_APP1_XMP));
+}
+
+bool gf_strips_thumbnails(const struct gf_metadata *metadata, const struct gf_options *options)
+{
+    const bool strips_within =
+        gf_strips(options, GF_METADATA_GPS) || gf_strips(options, GF_METADATA_COPYRIGHT);
+    return gf_strips(options, GF_METADATA_THUMBNAILS) ||
+           (strips_within && (has_app1(&metadata->exif) || has_app1(&metadata->iptc)));
+}
+
 bool gf_converts_for_output(const struct gf_options *options)
 {
     return !options->strip && !gf_keeps(options, GF_METADATA_ICC) && !options->lossless &&

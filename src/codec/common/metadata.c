@@ -255,7 +255,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     }
     gf_exif_set_size(&kept->exif, format.width, format.height);
     gf_xmp_set_orientation(&kept->xmp, kept->orientation);
-    const bool no_thumbnails = metadata->filtered || gf_strips(options, GF_METADATA_THUMBNAILS);
+    const bool no_thumbnails = metadata->filtered || gf_strips_thumbnails(kept, options);
     if (no_thumbnails) {
         gf_exif_remove_thumbnails(&kept->exif);
         gf_iptc_remove(&kept->iptc, PREVIEW, PREVIEW_END);

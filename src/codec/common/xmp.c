@@ -21,6 +21,9 @@ const struct gf_xmp_name gf_xmp_thumbnails[] = {
 const struct gf_xmp_name gf_xmp_places[] = {
     {"http://ns.adobe.com/exif/1.0/", "GPS*"},
     {"http://www.dji.com/drone-dji/1.0/", "Gps*"}, /* of a drone */
+    {"http://www.dji.com/drone-dji/1.0/", "Latitude"},
+    {"http://www.dji.com/drone-dji/1.0/", "Longitude"},
+    {"http://ns.google.com/photos/dd/1.0/earthpose/", "*"}, /* where a phone was */
     {NULL, NULL}};
 const struct gf_xmp_name gf_xmp_rights[] = {{"http://purl.org/dc/elements/1.1/", "rights"},
                                             {"http://ns.adobe.com/xap/1.0/rights/", "*"},
@@ -171,16 +174,31 @@ static bool is_named(const struct prefixes *prefixes, struct text name)
     return false;
 }
 
+/* Returns the first name of the namespace; NULL if no name is of that namespace. */
+static const struct gf_xmp_name *name_of_space(const struct prefixes *prefixes, struct text space)
+{
+    const struct gf_xmp_name *name = prefixes->names;
+    while (name->space && !is(space, name->space))
+        name++;
+    return name->space ? name : NULL;
+}
+
 /* Returns the name whose namespace the attribute declares; NULL if the attribute declares none. */
 static const struct gf_xmp_name *declared(const struct prefixes *prefixes,
                                           const struct attribute *attribute)
 {
-    const struct gf_xmp_name *name = prefixes->names;
-    if (!begins(attribute->name, "xmlns:"))
-        return NULL;
-    while (name->space && !is(attribute->value, name->space))
-        name++;
-    return name->space ? name : NULL;
+    return begins(attribute->name, "xmlns:") ? name_of_space(prefixes, attribute->value) : NULL;
+}
+
+/* Whether the attribute may declare a namespace of the names in a way that is not read: without a
+ * prefix, or with an entity. */
+static bool declares_unread(const struct prefixes *prefixes, const struct attribute *attribute)
+{
+    const bool without_prefix = is(attribute->name, "xmlns");
+    if (without_prefix && name_of_space(prefixes, attribute->value))
+        return true;
+    return (without_prefix || begins(attribute->name, "xmlns:")) &&
+           memchr(attribute->value.at, '&', length_of(attribute->value));
 }
 
 static struct text attributes_of(struct text tag)
@@ -190,8 +208,8 @@ static struct text attributes_of(struct text tag)
     return tag;
 }
 
-/* Notes the prefixes that the tag declares. Returns false if there are too many prefixes, or one is
- * too long. */
+/* Notes the prefixes that the tag declares. Returns false if there are too many prefixes, one is
+ * too long, or a declaration is not read. */
 static bool note_prefixes(struct prefixes *prefixes, struct text tag)
 {
     const int most = sizeof prefixes->item / sizeof *prefixes->item;
@@ -199,6 +217,8 @@ static bool note_prefixes(struct prefixes *prefixes, struct text tag)
     struct attribute attribute;
     while (take_attribute(&rest, &attribute)) {
         const struct gf_xmp_name *const name = declared(prefixes, &attribute);
+        if (declares_unread(prefixes, &attribute))
+            return false;
         if (!name)
             continue;
         const unsigned char *const prefix = attribute.name.at + strlen("xmlns:");

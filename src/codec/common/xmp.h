@@ -14,7 +14,7 @@ struct gf_xmp_name {
 };
 
 /* Removes the properties, which are attributes or elements of the packet. The last of `names` is
- * NULL. Returns false if damage in the packet prevents removing a property. */
+ * NULL. Returns false if damage in the packet, or a form that is not read, prevents that. */
 bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names);
 
 /* The properties that describe parts of the file that no output has: a gain map, pictures and films
