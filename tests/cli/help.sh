@@ -4,7 +4,7 @@ run 0 gpufilter --help
 silent
 stdout_has '^Usage: gpufilter -i FILE -o FILE'
 stdout_has '--quality=N  *quality of lossy formats (1..100; default 90)'
-[ "$(wc -l <stdout)" -le 210 ] || problem "--help has $(wc -l <stdout) lines"
+[ "$(wc -l <stdout)" -le 220 ] || problem "--help has $(wc -l <stdout) lines"
 [ "$(awk 'length > 80' stdout | wc -l)" -eq 0 ] || problem "a line of --help is too long"
 
 for word in --completion --man GPUFILTER_OPTS; do stdout_has "$word"; done
