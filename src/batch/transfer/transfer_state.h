@@ -49,13 +49,15 @@ struct gf_transfers {
     bool closing;     /* the threads end */
 };
 
-/* Runs a command until it succeeds, as often as the options allow (transfer.c). A fetched file must
+/* The number of the calling thread among those of the transfers. */
+extern _Thread_local int gf_transfer_thread;
+/* Runs a command until it succeeds, as often as the options allow (attempts.c). A fetched file must
  * be there and have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
 enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *words,
                                const char *option, const struct gf_command_values *values,
                                uint64_t bytes, const char *name, enum gf_status failure,
                                struct gf_error *error) GF_CHECKED;
-/* Runs the command --probe once (transfer.c). */
+/* Runs the command --probe once (attempts.c). */
 bool gf_transfer_run_probe(const struct gf_transfers *transfers, const char *record, int printed);
 
 /* Whether the next input may be fetched. The caller holds the lock. */

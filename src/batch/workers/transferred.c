@@ -13,11 +13,6 @@
 #include "codec/codec.h"
 #include "codec/io/spool.h"
 
-static bool stores(const struct gf_batch *batch)
-{
-    return batch->transfers && batch->request->transfer->store;
-}
-
 /* Whether no output of the picture is to be made. */
 static bool look(void *context, struct gf_fetched *fetched)
 {
@@ -98,7 +93,7 @@ static bool take(struct gf_batch_worker *worker)
             read_fetched(fetched, worker->input->path, &worker->member, &fetched->error);
         close(fetched->fd);
     }
-    if (stores(batch))
+    if (batch->request->transfer->store)
         name_results(worker);
     return true;
 }
@@ -147,9 +142,11 @@ static enum gf_status store(struct gf_batch_worker *worker, int number, struct g
     return status;
 }
 
-void gf_batch_store_results(struct gf_batch_worker *worker)
+/* Stores the results of the worker's picture, writes their lines to the log, and waits until they
+ * are stored. */
+static void store_results(struct gf_batch_worker *worker)
 {
-    for (int k = 0; stores(worker->batch) && k < gf_batch_outputs(worker->batch->request); k++) {
+    for (int k = 0; k < gf_batch_outputs(worker->batch->request); k++) {
         struct gf_batch_result *const result = &worker->result[k];
         if (result->outcome != GF_OUTCOME_DONE || !worker->bytes[k].data)
             continue;
@@ -186,7 +183,10 @@ enum gf_status gf_batch_check_transfers(const struct gf_batch_request *request,
 enum gf_status gf_batch_work_on_transfers(struct gf_batch *batch, int workers,
                                           struct gf_error *error)
 {
-    const struct gf_batch_supply supply = {.take = take, .done = done};
+    const struct gf_batch_supply supply = {.take = take,
+                                           .store = batch->request->transfer->store ? store_results
+                                                                                    : NULL,
+                                           .done = done};
     struct gf_transfer_options options = *batch->request->transfer;
     options.outputs = options.store ? gf_batch_outputs(batch->request) : 0;
     enum gf_status status =

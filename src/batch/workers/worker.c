@@ -59,8 +59,8 @@ static void do_input(struct gf_batch_worker *worker)
     worker->counted = false;
     if (begin_results(worker))
         gf_worker_do_file(worker);
-    if (worker->is_fetched)
-        gf_batch_store_results(worker);
+    if (worker->supply->store)
+        worker->supply->store(worker);
     /* A failure that ends the whole run, such as a failure of a closed standard output, becomes the
      * run's error. */
     bool ends = gf_batch_is_single(request);

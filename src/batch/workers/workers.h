@@ -129,6 +129,9 @@ struct gf_batch_supply {
     /* Sets the worker's input, index, item, and whatever else it needs. Returns false if no input
      * is left. */
     bool (*take)(struct gf_batch_worker *worker);
+    /* Stores the results of the input; their statuses become those of the input. NULL: they are in
+     * their places. */
+    void (*store)(struct gf_batch_worker *worker);
     /* Is called when the worker has finished the input. */
     void (*done)(struct gf_batch_worker *worker);
     /* Runs on the calling thread until all inputs are done. If it is NULL, the calling thread
@@ -153,9 +156,6 @@ enum gf_status gf_batch_check_transfers(const struct gf_batch_request *request,
 /* Like gf_batch_work_on_inputs() with transfers. */
 enum gf_status gf_batch_work_on_transfers(struct gf_batch *batch, int workers,
                                           struct gf_error *error) GF_CHECKED;
-/* Stores the results of the worker's picture, if results are to be stored, and then writes their
- * lines to the log. Waits until they are stored. */
-void gf_batch_store_results(struct gf_batch_worker *worker);
 
 /* The steps of a worker (worker.c): batch->worker[number] is opened; it runs, in a thread or in the
  * caller's, until the supply is empty; it is closed. */
