@@ -205,6 +205,16 @@ run 0 far --transfer-space=1
 done_are 1 2 3 4 5 6 7 8
 clean
 
+begin "archives that cannot be opened give back the space of their outputs"
+fault none none
+for each in x y z; do
+    head -c "$one" /dev/zero | tr '\0' x >far/odd/$each.tar
+    echo far:odd/$each.tar
+done | cat - shards.txt >odd.txt
+run 4 timeout 60 "$GPUFILTER" -q -i @odd.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-space=1 invert
+done_are 1 2 3 4 5 6 7 8
+clean
+
 begin "local archives are stored, and far ones are fetched into local ones with local records"
 fault none none
 run 0 gpufilter -q -i far/in -o 'far:out/{stem}.tar' "$store" invert

@@ -192,9 +192,13 @@ void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive)
     archive->links = (struct gf_archive_links){0};
     archive->reader = NULL;
     gf_claims_free(&archive->claims);
-    if (ring->transfers)
-        gf_transfers_release(ring->transfers, archive->fetched.bytes);
+    if (!ring->transfers)
+        return;
+    /* The next archive may wait for the space of one that has no outputs. */
+    const uint64_t outputs = archive->is_opened ? 0 : archive->fetched.output_bytes;
+    gf_transfers_release(ring->transfers, archive->fetched.bytes + outputs);
     archive->fetched.bytes = 0;
+    archive->fetched.output_bytes -= outputs;
 }
 
 /* Drops the temporary files of an archive that were not stored. */
