@@ -74,6 +74,8 @@ static void catch_signals(void)
     sigpipe_was_ignored = !sigaction(SIGPIPE, NULL, &pipe) && pipe.sa_handler == SIG_IGN;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    /* If the parent ignores this signal, the kernel drops the exit statuses of child processes. */
+    signal(SIGCHLD, SIG_DFL);
 }
 
 static void print_line(void *context, const char *text)

@@ -239,6 +239,18 @@ rm "far/in/it's {out} 1.tar"
 same far/out/x.tar alone.tar
 clean
 
+begin "a failed command is seen if the parent ignores SIGCHLD"
+if ! command -v python3 >/dev/null; then
+    skip "there is no Python"
+else
+    fault always 'far:out/4.tar$'
+    run 75 python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" \
+        --transfer-tries=1 invert
+    done_are 1 2 3 5 6 7 8
+fi
+
 begin "commands that cannot be are refused before anything runs"
 run 3 far '--probe=./no-such-program {record}'
 stderr_is "gpufilter: --probe: './no-such-program' is not on this machine"

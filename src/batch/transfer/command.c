@@ -139,7 +139,7 @@ static pid_t start(int number, char **words, int printed, int said)
 static int wait_for_end(int number, pid_t process)
 {
     siginfo_t end;
-    int status = 0;
+    int status = W_EXITCODE(1, 0); /* if the kernel tells none */
     while (waitid(P_PID, (id_t)process, &end, WEXITED | WNOWAIT) && errno == EINTR)
         continue;
     kill(-process, SIGKILL);
