@@ -251,6 +251,16 @@ os.execv(sys.argv[1], sys.argv[1:])' "$GPUFILTER" -q -i @shards.txt -o 'far:out/
     done_are 1 2 3 5 6 7 8
 fi
 
+begin "a stored file has the permissions of other outputs"
+fault none none
+umask 027
+run 0 gpufilter -q -i far/in/1.tar -o 'far:out/x.tar' "--store=./copy {file} {out}" invert
+run 0 gpufilter -q -i in.png -o far:out/x.png "--store=./copy {file} {out}" invert
+umask 022
+for each in x.tar x.tar.json x.png; do
+    [ "$(stat -c %a far/out/$each)" = 640 ] || problem "$each: $(stat -c %a far/out/$each)"
+done
+
 begin "commands that cannot be are refused before anything runs"
 run 3 far '--probe=./no-such-program {record}'
 stderr_is "gpufilter: --probe: './no-such-program' is not on this machine"

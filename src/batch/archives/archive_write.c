@@ -81,7 +81,7 @@ static enum gf_status begin_archive(struct gf_archive_writer *writer, const char
 static enum gf_status open_file(const char *file, const char *path, struct gf_output **output,
                                 struct gf_error *error)
 {
-    const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return fd < 0 ? gf_fail(error, GF_ERROR_OUTPUT, "%s: %s: %s", path, file, strerror(errno))
                   : gf_output_open_descriptor(fd, path, output, error);
 }

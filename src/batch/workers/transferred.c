@@ -127,7 +127,7 @@ static enum gf_status store(struct gf_batch_worker *worker, int number, struct g
                                                dot && !strchr(dot, '/') ? dot : "");
     if (!file)
         return gf_fail_memory(error);
-    const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool written = fd >= 0 && gf_write_fully(fd, bytes->data, bytes->size);
     const int why = errno;
     const bool closed = fd >= 0 && !close(fd);
