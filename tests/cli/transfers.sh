@@ -261,6 +261,11 @@ for each in x.tar x.tar.json x.png; do
     [ "$(stat -c %a far/out/$each)" = 640 ] || problem "$each: $(stat -c %a far/out/$each)"
 done
 
+begin "the parameters of a URL are no part of {file}"
+echo "http://far/1.png?name=$(printf 'a%.0s' $(seq 300))&c=ab" >url.txt
+run 0 gpufilter -q -i @url.txt -o x.png "--fetch=sh -c 'cp in.png \"\$1\"; echo \"\$1\" >got' sh {file} {in}" invert
+grep -qx "$TMPDIR/gpufilter-transfers-....../0-in" got || problem "$(cat got)"
+
 begin "commands that cannot be are refused before anything runs"
 run 3 far '--probe=./no-such-program {record}'
 stderr_is "gpufilter: --probe: './no-such-program' is not on this machine"

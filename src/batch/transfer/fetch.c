@@ -1,4 +1,5 @@
 /* Fetches inputs ahead of the work, in their order. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,11 +20,17 @@ static const struct gf_input_name *name_at(const struct gf_transfers *transfers,
     return &transfers->inputs->item[position];
 }
 
-/* Returns the extension of an archive's name, such as ".tar.gz", or of another name. */
+/* Returns the extension of an archive's name, such as ".tar.gz", or of another name. What is long
+ * or has other characters, such as the parameters of a URL, is no extension. */
 static const char *extension_of(const char *path)
 {
-    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
-    return name + gf_archive_stem(name);
+    enum { LONGEST = 16 };
+    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path,
+                      *const extension = name + gf_archive_stem(name);
+    size_t length = 0;
+    while (isalnum((unsigned char)extension[length]) || extension[length] == '.')
+        length++;
+    return extension[length] || length > LONGEST ? "" : extension;
 }
 
 /* Identifies an input by what the list states. An identity that would be too long is hashed. */
