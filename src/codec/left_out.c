@@ -38,7 +38,7 @@ static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_meta
  * shown as sRGB), or if the profile is written although it was to be stripped. */
 static void warn_of_colours(const char *name, const struct gf_file_type *type,
                             struct gf_format format, const struct gf_metadata *metadata,
-                            const struct gf_options *options)
+                            const struct gf_metadata *kept, const struct gf_options *options)
 {
     char colours[GF_COLOURS_TEXT_SIZE];
     const bool writes = !options->strip && type->keeps & GF_KIND_ICC;
@@ -46,7 +46,7 @@ static void warn_of_colours(const char *name, const struct gf_file_type *type,
     if ((writes && gf_keeps(options, GF_METADATA_ICC)) ||
         gf_metadata_is_srgb(metadata, format, options))
         return;
-    if (writes)
+    if (writes && (!unsaid || kept->colour.has_cicp))
         gf_warn(options, "%s: its colours are not sRGB's and %s%s: what describes them is kept",
                 name,
                 unsaid              ? "nothing converts "
@@ -87,5 +87,5 @@ void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct 
     if (*list)
         gf_warn(options, "%s: it does not keep the input's %s", name, list);
     if (options->warn)
-        warn_of_colours(name, type, format, metadata, options);
+        warn_of_colours(name, type, format, metadata, kept, options);
 }

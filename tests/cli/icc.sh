@@ -212,6 +212,8 @@ silent
 run 0 gpufilter -i pq.png -o tagged.png --strip
 stderr_is "gpufilter: warning: tagged.png: its colours are not sRGB's and nothing converts the transfer PQ: what describes them is kept"
 tagged '\11\20'
+run 0 gpufilter -i pq.png -o untagged.jpg --strip
+stderr_is 'gpufilter: warning: untagged.jpg: its samples keep the transfer PQ, which the file does not say: it will look wrong'
 for format in avif jxl; do
     gpufilter -i in.ppm -o probe.$format 2>/dev/null || continue
     for options in '' --lossless; do
