@@ -216,6 +216,19 @@ static void test_qoi_operations(void **state)
                2, 2, 3, "\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe");
 }
 
+/* Linear samples are said to be linear: those of sRGB look different. */
+static void test_qoi_colours(void **state)
+{
+    for (char space = 0; space <= 1; space++) {
+        struct bytes file = qoi_of(TEXT(QOI("\1", "\1", "\3") "\xc0" END));
+        file.data[13] = (unsigned char)space;
+        struct picture picture = read_file(file);
+        assert_int_equal(picture.metadata.colour.has_cicp, space);
+        assert_true(!space || !memcmp(picture.metadata.colour.cicp, "\1\10\0\1", 4));
+        free_picture(&picture);
+    }
+}
+
 static void test_qoi_refusals(void **state)
 {
     check_refused(qoi_of(TEXT(QOI("\1", "\1", "\5") "\xc0" END)), "damaged: 5 channels");
@@ -253,7 +266,8 @@ int main(void)
         cmocka_unit_test(test_bmp_palettes), cmocka_unit_test(test_bmp_colours),
         cmocka_unit_test(test_bmp_runs),     cmocka_unit_test(test_bmp_refusals),
         cmocka_unit_test(test_bmp_metadata), cmocka_unit_test(test_qoi_operations),
-        cmocka_unit_test(test_qoi_refusals), cmocka_unit_test(test_qoi_is_small),
+        cmocka_unit_test(test_qoi_colours),  cmocka_unit_test(test_qoi_refusals),
+        cmocka_unit_test(test_qoi_is_small),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

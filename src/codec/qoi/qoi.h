@@ -10,6 +10,7 @@ enum {
     GF_QOI_HEADER = 14,
     GF_QOI_END = 8, /* bytes of the end marker: zeros, and a 1 */
     GF_QOI_SEEN = 64,
+    GF_QOI_LINEAR = 1, /* the colour space whose samples grow with the light; 0 is sRGB */
     GF_QOI_RUN_MOST = 62,
     /* The first byte of each operation; the two highest bits decide unless it is RGB or RGBA. */
     GF_QOI_INDEX = 0x00,

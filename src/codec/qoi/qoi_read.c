@@ -6,7 +6,7 @@
 #include "codec/common/opening.h"
 #include "codec/qoi/qoi.h"
 
-enum { BUFFER_BYTES = 64 << 10, NO_BYTE = -1 };
+enum { BUFFER_BYTES = 64 << 10, NO_BYTE = -1, BT709 = 1, LINEAR = 8 /* of ITU-T H.273 */ };
 
 struct qoi_source {
     struct gf_source base;
@@ -140,13 +140,15 @@ static enum gf_status read_header(struct qoi_source *qoi, const struct gf_option
     if (!take(qoi, header, GF_QOI_HEADER))
         return fail_short(qoi);
     const uint32_t width = big_endian(header + 4), height = big_endian(header + 8);
-    if (header[12] < 3 || header[12] > 4 || header[13] > 1)
+    if (header[12] < 3 || header[12] > 4 || header[13] > GF_QOI_LINEAR)
         return gf_fail(qoi->error, GF_ERROR_INPUT, "%s: damaged: %d channels, colour space %d",
                        name, header[12], header[13]);
     const enum gf_status status = gf_size_check(name, width, height, options, qoi->error);
     if (status)
         return status;
     qoi->base.format = (struct gf_format){(int)width, (int)height, header[12], 8};
+    if (header[13] == GF_QOI_LINEAR)
+        gf_colour_tags_set_cicp(&qoi->base.metadata.colour, BT709, LINEAR);
     return GF_OK;
 }
 
