@@ -95,6 +95,8 @@ static void test_values(void **state)
     assert_true(command.verbose);
     assert_true(command.quiet);
     assert_int_equal(parsed("-i a -o b --quality=1 --quality=2").options.quality, 2);
+    assert_int_equal(parsed("-i a -o b --strip=all").options.stripped,
+                     (1 << GF_METADATA_ITEMS) - 1);
     assert_int_equal(parsed("-i a -o b --strip=exif,gps").options.stripped,
                      1 << GF_METADATA_EXIF | 1 << GF_METADATA_GPS);
     assert_int_equal(parsed("-i a -o b --keep icc").options.kept, 1 << GF_METADATA_ICC);

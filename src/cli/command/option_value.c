@@ -106,11 +106,14 @@ static enum gf_status set_choice(const struct gf_option *option, const char *tex
     return fail_choice(option, text, error);
 }
 
-/* Reads several choices, as in "png,jpeg". */
+/* Reads several choices, as in "png,jpeg". An option that means a set by itself takes "all" for
+ * that set. */
 static enum gf_status set_set(const struct gf_option *option, const char *text, uint64_t *set,
                               struct gf_error *error)
 {
-    *set = 0;
+    *set = option->optional && !strcmp(text, "all") ? (uint64_t)option->implied : 0;
+    if (*set)
+        return GF_OK;
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         const struct gf_choice *choice = option->choices;
