@@ -683,6 +683,10 @@ static void test_numbers_are_stripped(void **state)
                      GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_ICC | GF_KIND_TEXTS);
     assert_int_equal(back.metadata.orientation, 1);
     free_picture(&back);
+    options.stripped = ITEM(ORIENTATION);
+    options.kept = ITEM(EXIF) | ITEM(ICC);
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    assert_int_equal(warnings, 0);
     options.stripped = 0;
     options.kept = ITEM(ORIENTATION);
     assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);

@@ -62,6 +62,7 @@ bool gf_converts_for_output(const struct gf_options *options)
 unsigned gf_kinds_unwanted(const struct gf_options *options)
 {
     const bool most = options->strip || options->kept || options->stripped == ALL;
+    const bool named = options->stripped != ALL && has(options->stripped, GF_METADATA_ORIENTATION);
     unsigned wanted = 0, unwanted = 0;
     for (int i = 0; i < GF_METADATA_ITEMS; i++) {
         if (gf_keeps(options, (enum gf_metadata_item)i))
@@ -69,7 +70,7 @@ unsigned gf_kinds_unwanted(const struct gf_options *options)
         else
             unwanted |= rules[i].kinds;
     }
-    return most ? ~wanted & ~(unsigned)GF_KIND_ORIENTATION : unwanted;
+    return most ? ~wanted & ~(named ? 0u : GF_KIND_ORIENTATION) : unwanted;
 }
 
 /* Whether an item that is kept, or one that is stripped, covers the text by its keyword. */
