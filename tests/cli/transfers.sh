@@ -342,6 +342,19 @@ for which in 'far:pictures/4.png ' 'far:out/4.jpg$'; do
     stored_are 1 2 3 4 5 6 7 8
     clean
 done
+
+begin "a fetched picture takes no memory before it is read"
+if ! truncate -s 1T tmp/sparse; then
+    skip "no sparse files here"
+else
+    printf 'far:huge.png\t%s\tetag\n' "$(stat -c %s tmp/sparse)" >huge.txt
+    run 4 gpufilter -q -i @huge.txt -o x.png "--fetch=sh -c 'truncate -s 1T \"\$1\"' sh {file} {in}" invert
+    stderr_is "gpufilter: far:huge.png: not a picture of a known format
+gpufilter: 1 of 1 files failed, 0 done"
+fi
+rm -f tmp/sparse
+
+begin "damaged and missing pictures among those that are fetched"
 fault none none
 echo nothing >far/pictures/9.png
 printf 'far:pictures/9.png\nfar:pictures/none.png\n' >odd.txt

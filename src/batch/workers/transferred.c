@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,25 +29,19 @@ static bool look(void *context, struct gf_fetched *fetched)
     return !waiting;
 }
 
-/* Reads a fetched picture into memory. */
-static enum gf_status read_fetched(const struct gf_fetched *fetched, const char *name,
-                                   struct gf_file_bytes *picture, struct gf_error *error)
+/* Maps a fetched picture into memory. A file without bytes needs no mapping. */
+static enum gf_status map_fetched(const struct gf_fetched *fetched, const char *name,
+                                  struct gf_file_bytes *picture, struct gf_error *error)
 {
     struct stat file;
+    void *data = "";
     if (fstat(fetched->fd, &file))
         return gf_fail(error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
-    const size_t size = (size_t)file.st_size;
-    unsigned char *const data = malloc(size ? size : 1);
-    if (!data)
-        return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory", name);
-    ssize_t got = 1;
-    for (size_t done = 0; got > 0 && done<size; done += got> 0 ? (size_t)got : 0)
-        got = pread(fetched->fd, data + done, size - done, (off_t)done);
-    if (got <= 0) {
-        free(data);
-        return gf_fail(error, GF_ERROR_READ, "%s: %s", name, got ? strerror(errno) : "was cut");
-    }
-    *picture = (struct gf_file_bytes){.data = data, .size = size};
+    if (file.st_size)
+        data = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fetched->fd, 0);
+    if (data == MAP_FAILED)
+        return gf_fail(error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
+    *picture = (struct gf_file_bytes){.data = data, .size = (size_t)file.st_size};
     return GF_OK;
 }
 
@@ -90,7 +85,7 @@ static bool take(struct gf_batch_worker *worker)
     worker->member = (struct gf_file_bytes){0};
     if (fetched->fd >= 0) {
         fetched->status =
-            read_fetched(fetched, worker->input->path, &worker->member, &fetched->error);
+            map_fetched(fetched, worker->input->path, &worker->member, &fetched->error);
         close(fetched->fd);
     }
     if (batch->request->transfer->store)
@@ -105,7 +100,8 @@ static void done(struct gf_batch_worker *worker)
         free(worker->bytes[k].data);
     free(worker->bytes);
     worker->bytes = NULL;
-    free((void *)worker->member.data);
+    if (worker->member.size)
+        munmap((void *)worker->member.data, worker->member.size);
     worker->member = (struct gf_file_bytes){0};
     gf_transfers_release(batch->transfers, worker->fetched.bytes + worker->fetched.output_bytes);
     gf_batch_report_in_order(worker);
