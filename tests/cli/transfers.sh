@@ -403,6 +403,20 @@ else
     done_are 1 2 3 4 5 6 7 8
 fi
 
+begin "SIGTERM ends a run whose command never starts"
+echo '#include <unistd.h>
+int posix_spawnp(void) { for (;;) pause(); }' >stuck.c
+if ldd "$GPUFILTER" | grep -q 'lib[a-z]*san' || ! ${CC:-cc} -shared -fPIC -o stuck.so stuck.c 2>/dev/null; then
+    skip "no compiler, or a build with sanitizers"
+else
+    fault none none
+    LD_PRELOAD="$PWD/stuck.so" timeout --preserve-status -k 20 1 "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' \
+        "$fetch" "$store" invert 2>stderr
+    got=$?
+    [ $got -eq 143 ] || problem "exit status $got, not 143"
+    clean
+fi
+
 begin "as process 1 it takes SIGTERM, and leaves no zombie of what a command has left running"
 if ! unshare --user --map-root-user --pid --fork --mount-proc true 2>/dev/null; then
     skip "no namespaces for processes here"

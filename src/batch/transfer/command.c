@@ -230,8 +230,8 @@ static bool end_by(int signal, int tries)
 void gf_commands_end(void)
 {
     ended = true;
-    while (starting)
-        sleep_ms(1);
+    for (int try = 0; starting && try < 2000; try++)
+        sleep_ms(1); /* not for ever: a thread may need a lock that the caller's thread holds */
     if (!end_by(SIGTERM, 200))
         (void)end_by(SIGKILL, 200);
 }
