@@ -15,7 +15,8 @@ BYTES = {"1080p": 350e3, "12 megapixels": 2.5e6}  # of a JPEG of quality 90
 SIXTEEN = {"1080p": (15371, 0.384), "12 megapixels": (4744, 0.97), "a tar of 1080p": (3408, 1.85)}
 OUT = 12e3  # of a thumbnail
 START = 0.4  # seconds until a process with one GPU has begun; 0.2 to 0.4 were measured
-CLIENT = 0.09  # seconds of a processor for the start of rclone, which a fetch and a store each need
+CLIENT = 0.09  # seconds of a processor for the start of rclone
+STARTS = 4  # of rclone for an archive: --probe, --fetch, and --store of the archive and of its record
 NETWORKS = {"10 Gbit/s": 1.25e9, "100 Gbit/s": 12.5e9}  # bytes a second
 KILLS = {"10 minutes": 600, "hour": 3600, "day": 86400}  # a node's time from one kill to the next
 
@@ -26,7 +27,7 @@ figures = {each["job"]: each for each in saved["figures"] if each["tool"] == "1 
 
 
 def job(name, rate, processor_ms, processors):
-    return f"{name}, {processors} processors", rate, processor_ms, BYTES[name.removeprefix("a tar of ")]
+    return f"{name}, {processors} processors", rate, processor_ms / 1e3 / processors, BYTES[name.removeprefix("a tar of ")]
 
 
 jobs = [job(name, *given, PROCESSORS) for name, given in SIXTEEN.items()]
@@ -70,10 +71,10 @@ that of rclone {CLIENT} s of a processor. `arithmetic.py` writes this page.
 A node does {PICTURES // NODES:,} pictures. The slower of work and network decides; reading and writing go on beside the work.
 """)
 rows = []
-for name, rate, processor, each in jobs:
+for name, rate, busy, each in jobs:
     work = PICTURES / NODES / rate
     carried = [PICTURES / NODES * (each + OUT) / bytes_s for bytes_s in NETWORKS.values()]
-    rows.append([name, f"{rate:,.0f}/s", duration(work), duration(PICTURES / NODES * processor / 1e3 / PROCESSORS),
+    rows.append([name, f"{rate:,.0f}/s", duration(work), duration(PICTURES / NODES * busy),
                  *map(duration, carried), " and ".join(duration(max(work, c)) for c in carried)])
 table(["pictures", "one GPU", "work", "with the processors alone busy", *NETWORKS, "the whole by either"], rows)
 
@@ -86,8 +87,8 @@ way to the storage, a faster GPU gains nothing.
 ## Starts
 
 A process for each archive starts {share:,} times on a node: {duration(share * START)} beside {duration(busy)} of work at {rate:,.0f}
-pictures a second. A process for each part starts once: {duration(START)}. The starts of rclone, two an archive, take
-{duration(2 * share * CLIENT)} of a processor, {percent(2 * share * CLIENT / PROCESSORS / busy)} of the time of {PROCESSORS}.
+pictures a second. A process for each part starts once: {duration(START)}. The starts of rclone, four an archive (`--probe`,
+`--fetch`, and `--store` of the archive and of its record), take {duration(STARTS * share * CLIENT)} of a processor, {percent(STARTS * share * CLIENT / PROCESSORS / busy)} of the time of {PROCESSORS}.
 
 ## The size of an archive
 
@@ -99,7 +100,7 @@ task that is killed loses half an archive, the one that it was reading ahead, an
 rows = []
 for count in (10, 100, 1000, 5000, 20000, 100000):
     busy = count / rate
-    rows.append([f"{count:,}", size(count * each), duration(busy), percent(START / busy), percent(2 * CLIENT / PROCESSORS / busy),
+    rows.append([f"{count:,}", size(count * each), duration(busy), percent(START / busy), percent(STARTS * CLIENT / PROCESSORS / busy),
                  *(percent((1.5 * busy + START) / kills) for kills in KILLS.values()), percent(busy * NODES * rate / PICTURES)])
 table(["pictures", "bytes", "work", "a process each", "transfers", *(f"lost, a kill every {k}" for k in KILLS), "last"], rows)
 
@@ -109,7 +110,7 @@ as fast as files.
 """)
 rows = []
 for name, rate, _, each in jobs:
-    sizes = 2 * CLIENT / (0.02 * PROCESSORS), (0.01 * 600 - START) / 1.5, START / 0.1
+    sizes = STARTS * CLIENT / (0.02 * PROCESSORS), (0.01 * 600 - START) / 1.5, START / 0.1
     rows.append([name, *(f"{seconds * rate:,.0f}: {size(seconds * rate * each)}" for seconds in sizes)])
 table(["pictures", "least, with transfers", "largest", "least, with a process each"], rows)
 print("""**What follows.** Archives of 0.2 to 2 GB on a shared file system, and of 1 to 2 GB where they are transferred: smaller ones pay for
