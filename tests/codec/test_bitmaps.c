@@ -136,7 +136,13 @@ static void test_bmp_runs(void **state)
                            "\1\1\0\2\0\1\1\1\0\1"),
                       8),
                2, 3, 3, GREEN GREEN GREEN RED RED GREEN);
-    check_refused(bmp_of(40, 2, 1, 8, 1, TEXT(PALETTE4 "\3\1\0\1"), 16),
+    /* What fills the row's last word is not shown, in a run and in pixels that are no run. */
+    check_read(bmp_of(40, 2, 2, 8, 1, TEXT(PALETTE4 "\4\1\0\0\4\2\0\1"), 16), 2, 2, 3,
+               GREEN GREEN RED RED);
+    check_read(bmp_of(40, 2, 1, 8, 1, TEXT(PALETTE4 "\1\1\0\3\2\3\3\0\0\1"), 16), 2, 1, 3,
+               RED GREEN);
+    check_read(bmp_of(40, 3, 1, 4, 2, TEXT(PALETTE4 "\10\x12\0\1"), 16), 3, 1, 3, RED GREEN RED);
+    check_refused(bmp_of(40, 2, 1, 8, 1, TEXT(PALETTE4 "\5\1\0\1"), 16),
                   "a.bmp: damaged: a run goes beyond its row");
     check_refused(bmp_of(40, 2, 1, 8, 1, TEXT(PALETTE4 "\0\2\3\0\0\1"), 16),
                   "a step goes beyond its row");

@@ -272,17 +272,20 @@ static unsigned char *pixel_at(const struct bmp *bmp, unsigned char *pixels, int
 }
 
 /* Puts `count` pixels of a run, whose indices are in the bytes at `from`; a run of one value has
- * one byte. */
+ * one byte. ImageMagick's runs also have the pixels that fill a row's last word. */
 static enum gf_status put_run(struct bmp *bmp, struct runs *runs, unsigned count,
                               const unsigned char *from, bool one_value, unsigned char *pixels,
                               struct gf_error *error)
 {
     const struct gf_format format = bmp->whole.base.format;
-    if (runs->x > format.width || count > (unsigned)(format.width - runs->x))
+    const uint64_t end = (uint64_t)runs->x + count;
+    const unsigned room = runs->x < format.width ? (unsigned)(format.width - runs->x) : 0,
+                   shown = count < room ? count : room;
+    if (end > gf_bmp_stride(format.width, bmp->depth) * 8 / (uint64_t)bmp->depth)
         return fail(bmp, "a run goes beyond its row", error);
-    unsigned char *to = pixel_at(bmp, pixels, runs->x, runs->y);
-    runs->x += (int)count;
-    for (unsigned i = 0; i < count; i++, to += format.channels) {
+    unsigned char *to = shown ? pixel_at(bmp, pixels, runs->x, runs->y) : NULL;
+    runs->x = (int)end;
+    for (unsigned i = 0; i < shown; i++, to += format.channels) {
         const unsigned byte = from[one_value ? 0 : bmp->depth == 8 ? i : i / 2];
         put_index(bmp, bmp->depth == 8 ? byte : i % 2 ? byte & 15 : byte >> 4, to);
     }
@@ -311,12 +314,13 @@ static enum gf_status escape(struct bmp *bmp, struct runs *runs, unsigned what,
     } else if (what == 2) {
         runs->x += from[0];
         runs->y += from[1];
+        if (runs->x > bmp->whole.base.format.width)
+            return fail(bmp, "a step goes beyond its row", error);
     } else {
         runs->at += bytes % 2 && runs->at < runs->end;
         return put_run(bmp, runs, what, from, false, pixels, error);
     }
-    return runs->x > bmp->whole.base.format.width ? fail(bmp, "a step goes beyond its row", error)
-                                                  : GF_OK;
+    return GF_OK;
 }
 
 /* Pixels that no run sets have the palette's first colour. */
@@ -332,7 +336,7 @@ static enum gf_status decode_runs(struct bmp *bmp, unsigned char *pixels, struct
         put_index(bmp, 0, pixels + i * (size_t)format.channels);
     while (!status && runs.y < format.height) {
         if (runs.end - runs.at < 2)
-            return runs.y == format.height - 1 && runs.x == format.width
+            return runs.y == format.height - 1 && runs.x >= format.width
                        ? GF_OK
                        : gf_fail_truncated(error, bmp->whole.name, runs.y, format.height);
         const unsigned length = *runs.at++, what = *runs.at++;
