@@ -403,6 +403,20 @@ else
     done_are 1 2 3 4 5 6 7 8
 fi
 
+begin "what a signal ends is not reported as failed"
+fault stubborn 'far:pictures/'
+rm -f log
+"$GPUFILTER" -q -i @pictures.txt -o 'far:out/{stem}.jpg' "$fetch" "$store" --transfer-tries=1 --log=log invert 2>stderr &
+job=$!
+tries=100
+until [ -s hangs ] || [ $tries -eq 0 ]; do sleep 0.1 && tries=$((tries - 1)); done
+kill -TERM $job
+wait $job
+got=$?
+[ $got -eq 143 ] || problem "exit status $got, not 143"
+! grep -q failed stderr log || problem "$(cat stderr log)"
+clean
+
 begin "SIGTERM ends a run whose command never starts"
 echo '#include <unistd.h>
 int posix_spawnp(void) { for (;;) pause(); }' >stuck.c

@@ -19,7 +19,7 @@
 /* The processes of the commands that run, each the leader of a process group of its own. */
 static _Atomic pid_t running[GF_COMMANDS_MAX];
 static atomic_int starting; /* the number of commands that are being started */
-static atomic_bool ended;
+static atomic_bool ended, abandoned;
 
 /* ---- the words of a command ---- */
 
@@ -114,6 +114,11 @@ enum gf_status gf_command_find(char *const *words, const char *option, struct gf
 
 /* ---- processes ---- */
 
+static void sleep_ms(long time)
+{
+    nanosleep(&(struct timespec){.tv_nsec = time * 1000000}, NULL);
+}
+
 static pid_t start(int number, char **words, int printed, int said)
 {
     pid_t process = -1;
@@ -198,15 +203,12 @@ bool gf_command_run(int number, char *const *words, const struct gf_command_valu
     if (said >= 0)
         close(said);
     free_words(expanded);
+    while (abandoned)
+        sleep_ms(100); /* the process ends, and what a signal has ended is no failure */
     return done;
 }
 
 /* ---- the end of all ---- */
-
-static void sleep_ms(long time)
-{
-    nanosleep(&(struct timespec){.tv_nsec = time * 1000000}, NULL);
-}
 
 /* Sends the signal to all commands, and waits until they have ended, for `tries` times 10 ms at
  * most. The threads that run them take them off the table. */
@@ -234,6 +236,12 @@ void gf_commands_end(void)
         sleep_ms(1); /* not for ever: a thread may need a lock that the caller's thread holds */
     if (!end_by(SIGTERM, 200))
         (void)end_by(SIGKILL, 200);
+}
+
+void gf_commands_abandon(void)
+{
+    abandoned = true;
+    gf_commands_end();
 }
 
 void gf_commands_begin(void)

@@ -28,9 +28,12 @@ enum gf_status gf_command_find(char *const *words, const char *option,
 bool gf_command_run(int number, char *const *words, const struct gf_command_values *values,
                     int printed, struct gf_error *error);
 
-/* Ends all commands, by SIGTERM and after two seconds by SIGKILL; later ones fail. A signal handler
- * may call this function, since the threads that run commands have blocked all signals. */
+/* Ends all commands, by SIGTERM and after two seconds by SIGKILL; later ones fail. */
 void gf_commands_end(void);
+/* Like gf_commands_end(), for a signal handler that ends the process: gf_command_run() does not
+ * return any more, so that nothing counts as failed. The threads that run commands have blocked all
+ * signals. */
+void gf_commands_abandon(void);
 /* Lets commands run again. */
 void gf_commands_begin(void);
 

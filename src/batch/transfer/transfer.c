@@ -122,6 +122,6 @@ void gf_transfers_close(struct gf_transfers *transfers)
 
 void gf_transfers_abandon(void)
 {
-    gf_commands_end();
+    gf_commands_abandon();
     gf_transfer_folder_remove();
 }
