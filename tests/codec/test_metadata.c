@@ -653,6 +653,30 @@ static void test_items_are_stripped_and_kept(void **state)
     }
 }
 
+/* ImageMagick copies EXIF and XMP to texts. */
+static void test_texts_are_stripped_by_keyword(void **state)
+{
+    static const struct {
+        const char *keyword;
+        uint64_t item;
+    } cases[] = {{"exif:GPSLatitude", ITEM(GPS)},
+                 {"xmp:GPSLatitude", ITEM(GPS)},
+                 {"exif:Copyright", ITEM(COPYRIGHT)},
+                 {"Copyright", ITEM(COPYRIGHT)},
+                 {"exif:Make", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int copyright = 0; copyright <= 1; copyright++) {
+            struct gf_metadata metadata = {.orientation = 1};
+            struct gf_options options = plain_options();
+            bool left_out = false;
+            options.stripped = copyright ? ITEM(COPYRIGHT) : ITEM(GPS);
+            assert_true(gf_texts_add_latin1(&metadata.texts, cases[i].keyword, "a", 1, &left_out));
+            assert_true(gf_metadata_strip(&metadata, &options));
+            assert_int_equal(metadata.texts.count, cases[i].item != options.stripped);
+            gf_metadata_free(&metadata);
+        }
+}
+
 /* A thumbnail with EXIF of its own, which may have a place, goes with the place. */
 static void test_thumbnails_with_exif_are_stripped(void **state)
 {
@@ -745,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_exif_is_read),
         cmocka_unit_test(test_damaged_exif_is_read_as_far_as_it_goes),
         cmocka_unit_test(test_items_are_stripped_and_kept),
+        cmocka_unit_test(test_texts_are_stripped_by_keyword),
         cmocka_unit_test(test_thumbnails_with_exif_are_stripped),
         cmocka_unit_test(test_numbers_are_stripped),
         cmocka_unit_test(test_exif_is_edited_in_place),

@@ -1,6 +1,7 @@
 #include "codec/common/keep.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "codec/common/xmp.h"
 #include "icc/icc_build.h"
@@ -13,7 +14,8 @@ static const struct rule {
                                     * gf_metadata_kind) */
     uint16_t tags[TAGS_MOST + 1];  /* tags of EXIF's first directory; 0 at the end */
     const struct gf_xmp_name *xmp; /* properties of XMP; or NULL */
-    const char *keyword;           /* the beginning of a text's keyword; or NULL */
+    const char *keyword;           /* the beginning of a text's keyword behind a prefix such as
+                                    * "exif:", by which ImageMagick copies EXIF and XMP; or NULL */
     int dataset;                   /* of IPTC's record 2; or 0 */
 } rules[] = {
 #define GF_METADATA_ITEM(id, word, ...) [GF_METADATA_##id] = {__VA_ARGS__},
@@ -76,12 +78,14 @@ unsigned gf_kinds_unwanted(const struct gf_options *options)
 /* Whether an item that is kept, or one that is stripped, covers the text by its keyword. */
 static bool is_covered(const struct gf_text *text, const struct gf_options *options, bool strip)
 {
-    const char *const keyword = text->head.size ? (const char *)text->head.data : "";
+    const char *const whole = text->head.size ? (const char *)text->head.data : "",
+                      *const prefix = strrchr(whole, ':'),
+                      *const keyword = prefix ? prefix + 1 : whole;
     for (int i = 0; i < GF_METADATA_ITEMS; i++) {
         const char *const begin = rules[i].keyword;
         const bool counts =
             strip ? gf_strips(options, (enum gf_metadata_item)i) : has(options->kept, i);
-        if (counts && begin && !strncmp(keyword, begin, strlen(begin)))
+        if (counts && begin && !strncasecmp(keyword, begin, strlen(begin)))
             return true;
     }
     return false;
