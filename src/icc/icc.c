@@ -103,7 +103,8 @@ static enum gf_status load(int fd, const char *name, const struct gf_file_identi
         free(*found);
         return gf_fail(error, status, "%s: %s", name, detail.text);
     }
-    **found = (struct loaded){.next = loaded, .identity = *identity, .icc = {data, size}};
+    **found =
+        (struct loaded){.next = loaded, .identity = *identity, .icc = {.data = data, .size = size}};
     loaded = *found;
     return GF_OK;
 }
