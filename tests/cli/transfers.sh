@@ -343,6 +343,13 @@ for which in 'far:pictures/4.png ' 'far:out/4.jpg$'; do
     clean
 done
 
+begin "a fetch that makes a pipe has made no file"
+run 75 timeout 20 "$GPUFILTER" -q -i far:pictures/1.png -o x.png "--fetch=sh -c 'mkfifo \"\$1\"' sh {file} {in}" \
+    --transfer-tries=1 invert
+stderr_is "gpufilter: far:pictures/1.png: --fetch failed, 1 time: it has made no file
+gpufilter: 1 of 1 files failed, 0 done"
+clean
+
 begin "a fetched picture takes no memory before it is read"
 if ! truncate -s 1T tmp/sparse; then
     skip "no sparse files here"

@@ -39,7 +39,7 @@ static bool check_file(const struct gf_command_values *values, uint64_t bytes,
     struct stat file;
     if (values->out)
         return true;
-    if (stat(values->file, &file))
+    if (stat(values->file, &file) || !S_ISREG(file.st_mode))
         (void)gf_fail(error, GF_OK, "it has made no file");
     else if (bytes && (uint64_t)file.st_size != bytes)
         (void)gf_fail(error, GF_OK, "the file has %llu bytes, and the list states %llu",
