@@ -51,6 +51,10 @@
     CALL(archive_entry_mtime) \
     CALL(archive_entry_mtime_nsec) \
     CALL(archive_entry_set_size) \
+    CALL(archive_entry_uid) \
+    CALL(archive_entry_gid) \
+    CALL(archive_entry_set_uid) \
+    CALL(archive_entry_set_gid) \
     CALL(archive_entry_copy_stat) \
     CALL(archive_entry_sparse_clear)
 

@@ -251,6 +251,17 @@ static void make_folder(const struct gf_archive_member *member)
     gf_archive_calls.archive_entry_set_size(member->header, 0);
 }
 
+/* Gives a member whose owner or group has a negative number to nobody. libarchive would write such
+ * a number in a form that no program reads. */
+static void bound_owner(struct archive_entry *header)
+{
+    enum { NOBODY = 65534 };
+    if (gf_archive_calls.archive_entry_uid(header) < 0)
+        gf_archive_calls.archive_entry_set_uid(header, NOBODY);
+    if (gf_archive_calls.archive_entry_gid(header) < 0)
+        gf_archive_calls.archive_entry_set_gid(header, NOBODY);
+}
+
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error)
 {
@@ -278,6 +289,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
         member->fault = strdup(why ? why : "its header is damaged");
     }
     make_folder(member);
+    bound_owner(member->header);
     snprintf(reader->member, sizeof reader->member, "%s", member->name);
     member->is_file = gf_archive_calls.archive_entry_filetype(member->header) == AE_IFREG &&
                       !gf_archive_calls.archive_entry_hardlink(member->header);
