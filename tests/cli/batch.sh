@@ -155,7 +155,7 @@ holds out7 '2.ppm 4.png '
 begin "a folder tells what it leaves out, and a link to a picture that is away fails"
 mkdir -p others/sub
 printf 'P5\n1 1\n255\n\100' >others/a.pgm
-printf BM >others/b.bmp
+printf BM >others/b.psd
 printf '%%PDF' >others/c.pdf
 cp others/a.pgm others/noextension
 cp others/a.pgm others/sub/d.pgm
@@ -166,7 +166,7 @@ run 0 gpufilter -i others -o out7o invert
 stderr_like '1 file done in .*; 5 files were not taken for pictures (-v names them)$'
 run 0 gpufilter -v -r -i others -o out7o invert
 [ "$(sed -n 's/^gpufilter: \(.*\): not taken for a picture$/\1/p' stderr | tr '\n' ' ')" = \
-    'others/away others/b.bmp others/c.pdf others/noextension others/pipe.pgm others/sublink ' ] || problem "$(cat stderr)"
+    'others/away others/b.psd others/c.pdf others/noextension others/pipe.pgm others/sublink ' ] || problem "$(cat stderr)"
 holds out7o 'a.pgm sub/d.pgm '
 run 0 gpufilter -q -i others -o out7o invert
 silent
