@@ -128,7 +128,8 @@ static enum gf_status store_archive(const struct gf_archive_ring *ring, struct g
     char *const file = output->file;
     archive->fetched.output_bytes -= counted;
     output->file = NULL;
-    return gf_transfers_store(ring->transfers, file, output->record.output, counted, error);
+    return gf_transfers_store(ring->transfers, file, output->record.output, output->is_outdated,
+                              counted, error);
 }
 
 /* Makes the archive visible under its name, and writes its record if the archive has all that it

@@ -41,15 +41,16 @@ static void name_archives(const struct gf_archive_ring *ring, struct gf_archive 
 }
 
 /* Whether the record that the command --probe prints says that the output is made. */
-static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive_record *record)
+static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive_output *output)
 {
     char *name, *text = NULL;
     size_t size = 0;
-    if (asprintf(&name, "%s.json", record->output) >= 0) {
+    if (asprintf(&name, "%s.json", output->record.output) >= 0) {
         text = gf_transfers_probe(ring->transfers, name, &size);
         free(name);
     }
-    const bool fits = text && gf_archive_record_fits_text(record, text, size);
+    const bool fits = text && gf_archive_record_fits_text(&output->record, text, size);
+    output->is_outdated = text && !fits;
     free(text);
     return fits;
 }
@@ -60,10 +61,11 @@ static bool is_done(const struct gf_archive_ring *ring, struct gf_archive *archi
     const struct gf_batch_request *const request = ring->batch->request;
     const bool probes = request->transfer && request->transfer->probe;
     bool done = ring->from_archives && (request->resume || request->skip_existing || probes);
-    for (int k = 0; done && k < ring->outputs; k++) {
-        struct gf_archive_record *const record = &archive->output[k].record;
-        done = archive->output[k].argument &&
-               (probes ? fits_probed(ring, record) : gf_archive_record_fits(record));
+    for (int k = 0; (done || probes) && k < ring->outputs; k++) {
+        struct gf_archive_output *const output = &archive->output[k];
+        const bool fits = output->argument && (probes ? fits_probed(ring, output)
+                                                      : gf_archive_record_fits(&output->record));
+        done = done && fits;
     }
     return done;
 }

@@ -23,7 +23,8 @@ struct gf_archive_output {
     char *file; /* the temporary file that is stored when it is complete, from malloc(); or NULL */
     struct gf_archive_writer *writer; /* NULL: not open */
     enum gf_status status;            /* the status of writing the archive */
-    void *lost; /* the names of members that the archive lacks, in a tree of tsearch() */
+    void *lost;       /* the names of members that the archive lacks, in a tree of tsearch() */
+    bool is_outdated; /* --probe printed a record that does not fit the output */
     struct gf_archive_record record;
 };
 

@@ -1,4 +1,5 @@
 /* Stores outputs that are complete, each with its record behind it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,24 @@ static enum gf_status store_file(struct gf_transfers *transfers, const char *fil
                            GF_ERROR_OUTPUT, error);
 }
 
+/* Stores an empty record under that name. */
+static enum gf_status store_empty(struct gf_transfers *transfers, const char *file, const char *out,
+                                  struct gf_error *error)
+{
+    char *empty;
+    if (asprintf(&empty, "%s.empty", file) < 0)
+        return gf_fail_memory(error);
+    FILE *const stream = fopen(empty, "we");
+    const bool written = stream && fputs("{}\n", stream) >= 0;
+    const bool closed = stream && !fclose(stream);
+    const enum gf_status status =
+        written && closed ? store_file(transfers, empty, out, error)
+                          : gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", empty, strerror(errno));
+    unlink(empty);
+    free(empty);
+    return status;
+}
+
 /* Stores a file and then its record, which is FILE.json, under NAME.json. */
 static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_job *job)
 {
@@ -49,8 +68,11 @@ static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_j
         record = NULL;
     if (asprintf(&out, "%s.json", job->out) < 0)
         out = NULL;
-    enum gf_status status = record && out ? store_file(transfers, job->file, job->out, &job->why)
-                                          : gf_fail_memory(&job->why);
+    enum gf_status status = record && out ? GF_OK : gf_fail_memory(&job->why);
+    if (!status && job->outdated)
+        status = store_empty(transfers, job->file, out, &job->why);
+    if (!status)
+        status = store_file(transfers, job->file, job->out, &job->why);
     if (!status)
         status = store_file(transfers, record, out, &job->why);
     unlink(job->file);
@@ -80,13 +102,14 @@ void gf_transfer_store_next(struct gf_transfers *transfers)
 }
 
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
-                                  uint64_t counted, struct gf_error *error)
+                                  bool outdated, uint64_t counted, struct gf_error *error)
 {
     struct stat there;
     const uint64_t bytes = stat(file, &there) ? 0 : (uint64_t)there.st_size;
     struct gf_transfer_job *const job = calloc(1, sizeof *job);
     if (job)
-        *job = (struct gf_transfer_job){.file = file, .out = strdup(out), .counted = bytes};
+        *job = (struct gf_transfer_job){
+            .file = file, .out = strdup(out), .counted = bytes, .outdated = outdated};
     if (!job || !job->out) {
         free(job);
         free(file);

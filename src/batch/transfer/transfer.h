@@ -58,10 +58,12 @@ void gf_transfers_release(struct gf_transfers *transfers, uint64_t bytes);
 char *gf_transfers_probe(const struct gf_transfers *transfers, const char *record, size_t *size);
 
 /* Stores a file and then its record, which is the file FILE.json. The file's path is from malloc(),
- * and belongs to the transfers from now on. `counted` are the bytes that the space counts for the
- * output so far. */
+ * and belongs to the transfers from now on. If the record that is there is `outdated`, an empty one
+ * takes its place before the file is stored, so that no record ever vouches for another file.
+ * `counted` are the bytes that the space counts for the output so far. */
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
-                                  uint64_t counted, struct gf_error *error) GF_CHECKED;
+                                  bool outdated, uint64_t counted,
+                                  struct gf_error *error) GF_CHECKED;
 /* Stores a file, without a record, and waits until that is done. The caller removes the file. */
 enum gf_status gf_transfers_store_now(struct gf_transfers *transfers, const char *file,
                                       const char *out, struct gf_error *error) GF_CHECKED;

@@ -20,6 +20,7 @@ struct gf_transfer_job {
     struct gf_transfer_job *next;
     char *file, *out;
     uint64_t counted;
+    bool outdated;   /* the record of another file is there */
     bool is_awaited; /* the job belongs to a thread that waits until it has ended; no record */
     bool ended;
     enum gf_status status;
