@@ -85,7 +85,7 @@ for page in README.md samples/README.md samples/cluster/README.md samples/cluste
         grep -o '](\([^)]*\))' "$page" | sed 's/](\(.*\))/\1/'
         grep -o '\(src\|href\)="[^"]*"' "$page" | sed 's/.*="\(.*\)"/\1/'
     } | sort -u | while read -r link; do
-        [ -e "$(dirname "$page")/$link" ] || echo "$link"
+        [ -e "$(dirname "$page")/${link%%#*}" ] || echo "$link"
     done)"
 done
 
