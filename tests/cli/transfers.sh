@@ -110,6 +110,12 @@ run 0 gpufilter -q -i @changed.txt -o 'far:out/{stem}.tar' "$fetch" "$store" "$p
 [ "$(wc -l <calls)" -eq 32 ] || problem "$(head -n 3 calls)"
 clean
 
+begin "a probe that prints nothing has found no record"
+fault none none
+run 0 far '--probe=true {record}'
+[ "$(wc -l <calls)" -eq 24 ] || problem "$(head -n 3 calls)"
+clean
+
 begin "a record of another chain never vouches for an archive that was stored without its own record"
 fault none none
 run 0 far

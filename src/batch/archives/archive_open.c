@@ -50,7 +50,7 @@ static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive_ou
         free(name);
     }
     const bool fits = text && gf_archive_record_fits_text(&output->record, text, size);
-    output->is_outdated = text && !fits;
+    output->is_outdated = text && size && !fits;
     free(text);
     return fits;
 }
