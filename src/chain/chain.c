@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "chain/params.h"
+#include "chain/quote_hint.h"
 #include "chain/token.h"
 #include "stage/parts.h"
 
@@ -24,8 +25,10 @@ enum gf_status gf_filter_named(const char *name, const char *advice,
                    name, advice);
 }
 
-/* Parses an item. `follows` says that a comma precedes it. */
-static enum gf_status parse_item(const char **text, bool follows, struct gf_chain_item *item,
+/* Parses an item. `before` is the item before the comma that precedes it, and `written` its text;
+ * NULL: there is none. */
+static enum gf_status parse_item(const char **text, const struct gf_chain_item *before,
+                                 const char *written, struct gf_chain_item *item,
                                  struct gf_error *error)
 {
     char token[GF_TOKEN_MAX];
@@ -33,8 +36,11 @@ static enum gf_status parse_item(const char **text, bool follows, struct gf_chai
     const char *const name = stop ? gf_token_trim(token) : "";
     if (!*name)
         return gf_fail(error, GF_ERROR_USAGE, "a filter's name is missing at '%.60s'", *text);
-    enum gf_status status = gf_filter_named(
-        name, follows ? "; a comma within a value needs quotes" : "", &item->filter, error);
+    const bool after_text = before && gf_quote_hint_suits(before->filter);
+    const char *const advice = before && !after_text ? "; a comma within a value needs quotes" : "";
+    enum gf_status status = gf_filter_named(name, advice, &item->filter, error);
+    if (status && after_text)
+        gf_quote_hint_comma(before->filter, written, *text, error);
     if (status)
         return status;
     item->params = calloc(1, item->filter->params_size + 1);
@@ -42,19 +48,25 @@ static enum gf_status parse_item(const char **text, bool follows, struct gf_chai
         return gf_fail_memory(error);
     *text = stop;
     status = gf_params_parse(item->filter, text, item->params, &item->variant, error);
-    if (status || !item->filter->load)
-        return status;
     struct gf_error detail = {0};
-    status = item->filter->load(item->params, &detail);
-    item->is_loaded = !status;
-    return status ? gf_fail(error, status, "%s: %s", item->filter->name, detail.text) : GF_OK;
+    if (!status && item->filter->load) {
+        status = item->filter->load(item->params, &detail);
+        item->is_loaded = !status;
+        if (status)
+            status = gf_fail(error, status, "%s: %s", item->filter->name, detail.text);
+    }
+    if (status)
+        gf_quote_hint_colon(item->filter, stop, error);
+    return status;
 }
 
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error)
 {
     *chain = (struct gf_chain){0};
     text = text ? text + strspn(text, " \t\n") : "";
+    const char *before = "";
     while (*text) {
+        const char *const begin = text;
         struct gf_chain_item *const grown =
             realloc(chain->item, (size_t)(chain->count + 1) * sizeof *grown);
         if (!grown) {
@@ -63,9 +75,11 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
         }
         chain->item = grown;
         chain->item[chain->count] = (struct gf_chain_item){0};
+        struct gf_chain_item *const item = &chain->item[chain->count];
         enum gf_status status =
-            parse_item(&text, chain->count > 0, &chain->item[chain->count], error);
+            parse_item(&text, chain->count ? item - 1 : NULL, before, item, error);
         chain->count++;
+        before = begin;
         if (!status && *text == ',' && !*(text += 1 + strspn(text + 1, " \t\n")))
             status = gf_fail(error, GF_ERROR_USAGE, "the chain ends with ','");
         if (status) {

@@ -130,6 +130,18 @@ static enum gf_status find_by_position(struct parser *parser, const char *text, 
     return GF_OK;
 }
 
+/* Whether the next value is a text. `name` is the name before it, or empty. */
+static bool takes_text(const struct parser *parser, const char *name)
+{
+    const struct gf_param *param = gf_filter_params(parser->filter);
+    if (!*name && parser->has_names)
+        return false;
+    for (int i = 0; param->name && (*name ? strcmp(param->name, name) != 0 : i < parser->position);
+         i++)
+        param++;
+    return param->name && param->type == GF_TYPE_TEXT;
+}
+
 /* Takes a value. `name` is the name before it, or NULL. */
 static enum gf_status parse_param(struct parser *parser, const char *name, char *value,
                                   struct gf_error *error)
@@ -179,7 +191,9 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
         const char *const raw = *text + 1 + strspn(*text + 1, " \t\n");
         const size_t length = key_length(raw);
         snprintf(name, sizeof name, "%.*s", (int)length, raw);
-        *text = gf_token_next(length ? raw + length + 1 : raw, ":,", token);
+        const char *const begin = length ? raw + length + 1 : raw;
+        *text = takes_text(&parser, name) ? gf_token_next_text(begin, token)
+                                          : gf_token_next(begin, ":,", token);
         if (!*text)
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: a quote is left open, or a value is too long", filter->name);

@@ -1,18 +1,41 @@
 #include "chain/token.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 static const char blanks[] = " \t\n";
 
-const char *gf_token_next(const char *text, const char *stops, char *token)
+static bool is_digit(char c)
+{
+    return isdigit((unsigned char)c);
+}
+
+/* Whether the colon or comma `at` belongs to the text around it. No filter's name begins with a
+ * digit. */
+static bool is_part_of_text(const char *begin, const char *at)
+{
+    if (at == begin)
+        return false;
+    if (is_digit(at[-1]) && is_digit(at[1])) {
+        const bool is_time =
+            is_digit(at[2]) && !isalnum((unsigned char)at[3]) && !(at[3] && strchr("./_-", at[3]));
+        return *at == ',' || is_time;
+    }
+    return isalpha((unsigned char)at[-1]) && !strncmp(at, "://", 3);
+}
+
+static const char *next_token(const char *text, const char *stops, bool is_text, char *token)
 {
     text += strspn(text, blanks);
+    const char *const begin = text;
     const bool is_quoted = *text == '\'' || *text == '"';
     size_t length = 0;
     char quote = 0;
-    for (; *text && (quote || !strchr(stops, *text)); text++) {
+    for (; *text && (quote || !strchr(stops, *text) ||
+                     (is_text && !is_quoted && is_part_of_text(begin, text)));
+         text++) {
         if (quote && *text == quote) {
             quote = 0;
         } else if (is_quoted && !quote && (*text == '\'' || *text == '"')) {
@@ -27,6 +50,16 @@ const char *gf_token_next(const char *text, const char *stops, char *token)
     }
     token[length] = '\0';
     return quote ? NULL : text;
+}
+
+const char *gf_token_next(const char *text, const char *stops, char *token)
+{
+    return next_token(text, stops, false, token);
+}
+
+const char *gf_token_next_text(const char *text, char *token)
+{
+    return next_token(text, ":,", true, token);
 }
 
 char *gf_token_trim(char *text)

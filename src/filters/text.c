@@ -40,7 +40,7 @@ static const char *const aligns[] = {"left", "centre", "right", NULL};
 static const struct gf_param params[] = {
     GF_PARAM_TEXT(struct text, text,
                   "UTF-8; \\n begins a line, \\\\ is a backslash. Quotes keep commas and colons: "
-                  "'a, b\\nc'; by default \"text\""),
+                  "'a, b\\nc'; 12:30 and https://x.org need none; by default \"text\""),
     GF_PARAM_FILE(struct text, font, NULL,
                   "a font file: TrueType, OpenType, Type 1; by default a plain font of ASCII"),
     GF_PARAM_RELATIVE(struct text, size, SIZE_USUAL, SIZE_LEAST, SIZE_MOST,
@@ -128,17 +128,6 @@ static enum gf_status check(const void *params_, struct gf_error *error)
                : GF_OK;
 }
 
-/* Explains the error for a text such as "12:30", of which "30" is read as the name of a font. */
-static enum gf_status explain_colon(const struct text *p, enum gf_status status,
-                                    struct gf_error *error)
-{
-    const struct gf_error reason = *error;
-    if (!*p->text || !*p->font || strpbrk(p->font, "./"))
-        return status;
-    return gf_fail(error, status, "%s; a text with a colon is quoted: text='%.60s:%.60s'",
-                   reason.text, p->text, p->font);
-}
-
 /* Draws the text with letters of that size. */
 static enum gf_status draw(const struct text *p, double size, const struct gf_picture **picture,
                            struct gf_error *error)
@@ -165,8 +154,8 @@ static enum gf_status draw(const struct text *p, double size, const struct gf_pi
         strcpy(text, *p->text ? p->text : "text");
         unescape(text);
     }
-    if (!status && (status = gf_text_load(p->font, text, &style, picture, error)))
-        status = explain_colon(p, status, error);
+    if (!status)
+        status = gf_text_load(p->font, text, &style, picture, error);
     free(text);
     return status;
 }

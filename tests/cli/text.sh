@@ -11,6 +11,17 @@ if gpufilter --version | grep -q '^text: FreeType'; then
     run 0 gpufilter -i in.ppm -o file.ppm text=file=words.txt:size=10
     cmp -s quoted.ppm file.ppm || problem "a byte order mark or carriage returns show"
 
+    begin "a time, a number or an address needs no quotes, and other texts are answered by the quoted form"
+    for text in 12:30 12:30:45 https://x.org 10,000 'at 7:15'; do
+        run 0 gpufilter -i in.ppm -o plain.ppm "text=$text:size=10"
+        run 0 gpufilter -i in.ppm -o quoted.ppm "text='$text':size=10"
+        cmp -s plain.ppm quoted.ppm || problem "$text"
+    done
+    run 2 gpufilter -i in.ppm -o out.png 'text=Paris, France:size=10'
+    stderr_is "gpufilter: unknown filter 'France' (--list shows them); a text with a comma is quoted: \"text='Paris, France'\""
+    run 2 gpufilter -i in.ppm -o out.png 'text=12:30, blurr'
+    stderr_is "gpufilter: unknown filter 'blurr'; did you mean 'blur'? Else a text with a comma is quoted: \"text='12:30, blurr'\""
+
     begin "a batch shares a text, and bands do not show"
     mkdir pictures
     for i in 1 2 3; do cp in.ppm pictures/$i.ppm; done
@@ -28,8 +39,10 @@ if gpufilter --version | grep -q '^text: FreeType'; then
         stderr_is "gpufilter: text: $message"
         absent out.png
     done <<'END'
-text=a:in.ppm|in.ppm: it is not a font that FreeType reads (error 0x02)
-text=12:30|30: No such file or directory; a text with a colon is quoted: text='12:30'
+text=a:in.ppm|in.ppm: it is not a font that FreeType reads (error 0x02); a text with a colon is quoted: "text='a:in.ppm'"
+text=16:9|9: No such file or directory; a text with a colon is quoted: "text='16:9'"
+text=Note: see:size=3|see: No such file or directory; a text with a colon is quoted: "text='Note: see'"
+text=text=a: b|'b' comes after a named parameter, so it needs its name; a text with a colon is quoted: "text='a: b'"
 text=a:none.ttf|none.ttf: No such file or directory
 text=file=none.txt|none.txt: No such file or directory
 text=file=nul.txt|nul.txt: it holds NUL bytes, which no text does
