@@ -187,8 +187,9 @@ $(BUILD)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# The page's frame, style and script are part of the program.
+# The page's frame, style and script are part of the program, and so is the cookbook.
 $(BUILD)/src/report/page/html.o: $(addprefix src/report/page/page.,html css js)
+$(BUILD)/src/cli/help/examples.o: samples/README.md
 
 ifneq ($(LABS),)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.

@@ -3,6 +3,7 @@
 #ifndef GF_CLI_ACTIONS_H
 #define GF_CLI_ACTIONS_H
 
+#include "base/json.h"
 #include "cli/command/command.h"
 
 /* Filters every input into its output (filter_pictures.c). */
@@ -13,6 +14,8 @@ enum gf_status gf_act_calibrate(const struct gf_command *command,
 enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Does the action --compare (likeness.c). */
 enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* Returns a key of the JSON that --compare prints; NULL past the last one. */
+const struct gf_key_help *gf_likeness_key_at(int index);
 /* Does the action --report=json:FILE (account.c), if that form of --report was asked for. */
 bool gf_account_asked(const struct gf_command *command);
 enum gf_status gf_act_account(const struct gf_command *command, struct gf_error *error) GF_CHECKED;

@@ -16,18 +16,57 @@
 
 /* The measures that --compare prints, and that a limit can name. */
 static const struct measure {
-    const char *name, *key, *limit, *unit;
+    const char *name;
+    struct gf_key_help key; /* of --compare=FILE:json */
+    const char *limit, *unit;
     int decimals;
     bool most; /* true: the limit is the largest allowed value; false: the smallest */
     size_t offset;
 } measures[] = {
-    {"largest", "largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
-    {"mean", "mean", "max-mean", "", 4, true, offsetof(struct gf_likeness, mean)},
-    {"psnr", "psnr", "min-psnr", " dB", 2, false, offsetof(struct gf_likeness, psnr)},
-    {"ssim", "ssim", "min-ssim", "", 5, false, offsetof(struct gf_likeness, ssim)},
-    {"ms-ssim", "ms_ssim", "min-ms-ssim", "", 5, false, offsetof(struct gf_likeness, ms_ssim)},
+    {"largest",
+     {"largest", "the largest difference of two samples"},
+     "max-largest",
+     "",
+     0,
+     true,
+     offsetof(struct gf_likeness, largest)},
+    {"mean",
+     {"mean", "the mean difference"},
+     "max-mean",
+     "",
+     4,
+     true,
+     offsetof(struct gf_likeness, mean)},
+    {"psnr",
+     {"psnr", "PSNR in decibels; null: the pictures are equal"},
+     "min-psnr",
+     " dB",
+     2,
+     false,
+     offsetof(struct gf_likeness, psnr)},
+    {"ssim",
+     {"ssim", "SSIM, 1 at most; null: the pictures are too small"},
+     "min-ssim",
+     "",
+     5,
+     false,
+     offsetof(struct gf_likeness, ssim)},
+    {"ms-ssim",
+     {"ms_ssim", "MS-SSIM likewise"},
+     "min-ms-ssim",
+     "",
+     5,
+     false,
+     offsetof(struct gf_likeness, ms_ssim)},
 };
 enum { MEASURES = sizeof measures / sizeof *measures };
+
+static const struct gf_key_help equal = {"equal", "whether all samples are equal"};
+
+const struct gf_key_help *gf_likeness_key_at(int index)
+{
+    return index < MEASURES ? &measures[index].key : index == MEASURES ? &equal : NULL;
+}
 
 /* What follows the name of the file. */
 struct limits {
@@ -115,8 +154,8 @@ static void print_json(FILE *file, const struct gf_likeness *likeness)
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
     for (int i = 0; i < MEASURES; i++)
-        gf_json_figure(&json, measures[i].key, measured(likeness, &measures[i]));
-    gf_json_bool(&json, "equal", likeness->largest == 0);
+        gf_json_figure(&json, measures[i].key.path, measured(likeness, &measures[i]));
+    gf_json_bool(&json, equal.path, likeness->largest == 0);
     gf_json_end(&json);
 }
 
@@ -185,6 +224,12 @@ static enum gf_status check_formats(const char *name, struct gf_format a, const 
                    gf_text_format(a, text), other, gf_text_format(b, other_text));
 }
 
+/* Returns the name of the second picture. */
+static const char *second_name(const struct gf_command *command)
+{
+    return command->input[command->inputs - 1];
+}
+
 /* Finds the format of the drawing, if -o asks for a drawing. Refuses a drawing that would replace
  * one of the compared pictures. */
 static enum gf_status check_output(const struct gf_command *command, const char *name,
@@ -193,7 +238,7 @@ static enum gf_status check_output(const struct gf_command *command, const char 
     const char *const output = command->output;
     if (!output)
         return GF_OK;
-    if (!strcmp(output, "-") || (strcmp(output, name) && strcmp(output, command->input[0])))
+    if (!strcmp(output, "-") || (strcmp(output, name) && strcmp(output, second_name(command))))
         return gf_sink_format(output, &command->options, GF_FILE_PNG, file_format, error);
     return gf_fail(error, GF_ERROR_USAGE,
                    "--output and a compared picture are the same file: '%.100s'", output);
@@ -203,7 +248,7 @@ static enum gf_status compare_files(const struct gf_command *command, const char
                                     const struct limits *limits, struct gf_image picture[2],
                                     struct gf_error *error)
 {
-    const char *const other = command->input[0];
+    const char *const other = second_name(command);
     const int threads = command->options.threads ? command->options.threads : gf_cpu_count();
     struct gf_likeness likeness = {0};
     struct gf_options options = command->options;
@@ -233,8 +278,12 @@ enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error 
 {
     struct gf_image picture[2] = {0};
     struct limits limits;
-    char *const name = strdup(command->likeness);
-    enum gf_status status = name ? take_limits(name, &limits, error) : gf_fail_memory(error);
+    char *name = NULL; /* "a.png:json", also of --compare=json a.png b.png */
+    const bool two = command->inputs == 2;
+    if (asprintf(&name, "%s%s%s", two ? command->input[0] : "", two ? ":" : "", command->likeness) <
+        0)
+        return gf_fail_memory(error);
+    enum gf_status status = take_limits(name, &limits, error);
     if (!status)
         status = compare_files(command, name, &limits, picture, error);
     gf_image_free(&picture[0]);

@@ -153,6 +153,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     case GF_ACTION_LIST:
         gf_help_list(stdout, command->form);
         break;
+    case GF_ACTION_EXAMPLES:
+        return gf_help_examples(stdout, command->examples, error);
     case GF_ACTION_DEVICES:
         if (command->form == GF_DEVICES_JSON)
             return gf_help_devices_json(stdout, error);

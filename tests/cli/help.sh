@@ -9,6 +9,51 @@ stdout_has '--quality=N  *quality of lossy formats (1..100; default 90)'
 
 for word in --completion --man GPUFILTER_OPTS; do stdout_has "$word"; done
 
+begin "--help begins with tasks, whose commands are understood"
+run 0 gpufilter --help
+grep -A 3 '^Tasks' stdout | grep -q '^  gpufilter -i photo.jpg -o photo.png$' || problem "no task comes first"
+mkdir photos
+run 0 gpufilter -i in.ppm -o photo.jpg -o big.jpg -o logo.png -o a.png -o b.png -o in.png -o photos/c.jpg
+mkdir bin
+ln -s "$GPUFILTER" bin/gpufilter
+printf '#!/bin/sh\ncat >/dev/null\n' >bin/next-tool
+chmod +x bin/next-tool
+gpufilter --help | sed -n '/^Tasks/,/^$/s/^  \([^#]*\)$/\1/p' >tasks
+[ "$(wc -l <tasks)" -ge 8 ] || problem "there are $(wc -l <tasks) tasks"
+while read -r task; do
+    run 0 env PATH="$PWD/bin:$PATH" sh -c "$task" </dev/null
+done <tasks
+
+begin "--examples WORD prints the commands of the cookbook and of the filters that have the word"
+run 0 gpufilter --examples gps
+silent
+stdout_has '^# Do not tell where a photograph was taken.$'
+stdout_has '^gpufilter -i web.jpg -o anywhere.jpg --strip=gps$'
+! grep -q thumbnail stdout || problem "a command without the word is printed"
+run 0 gpufilter --examples GPS
+stdout_has '--strip=gps$'
+run 0 gpufilter --examples 'thumbnail folder'
+stdout_has '^gpufilter -i samples/gallery -o thumbs thumbnail=120$'
+! grep -q sharpen=0.5 stdout || problem "a command that lacks one of two words is printed"
+run 0 gpufilter --examples flop
+stdout_has "^gpufilter -i in.png -o out.png 'hflip'\$"
+run 0 gpufilter --examples posterize
+stdout_has '^gpufilter .*posterize=2:bayer8$'
+stdout_has "^gpufilter -i in.png -o out.png 'posterize=.*'\$"
+
+begin "--examples without a word prints all, and a word of other programs is understood"
+run 0 gpufilter --examples
+commands=$(sed -n '/^```sh$/,/^```$/p' "$here/../samples/README.md" | grep -v '^```' | head -n 4)
+[ "$(head -n 4 stdout)" = "$commands" ] || problem "it does not begin as the cookbook does"
+[ "$(grep -c '^[^#]' stdout)" -ge 150 ] || problem "there are $(grep -c '^[^#]' stdout) commands"
+run 0 gpufilter --examples watermark
+stdout_has "^# No example has 'watermark'; these have 'overlay'\.\$"
+stdout_has 'overlay=film.jpg:mode=multiply'
+run 2 gpufilter --examples wobblewobble
+stderr_is "gpufilter: --examples: no command has 'wobblewobble' (--list names the filters)"
+[ ! -s stdout ] || problem "it prints: $(cat stdout)"
+run 2 gpufilter --examples gps strip
+
 begin "--help FILTER"
 run 0 gpufilter --help blur
 stdout_has '^blur: '

@@ -32,6 +32,14 @@ stdout_has '^{"largest":172,'
 run 0 gpufilter --compare=in.ppm:max-largest=0:json in.ppm
 [ "$(cat stdout)" = '{"largest":0,"mean":0,"psnr":null,"ssim":1,"ms_ssim":null,"equal":true}' ] ||
     problem "the JSON is $(cat stdout)"
+cp stdout one
+run 0 gpufilter --compare=json in.ppm in.ppm
+same one stdout
+run 1 gpufilter --compare=json:min-ssim=0.9 "$goldens/rgb.ppm" "$goldens/00.ppm"
+stdout_has '^{"largest":172,'
+run 2 gpufilter --compare=in.ppm in.ppm in.ppm
+run 0 gpufilter --man
+for key in largest mean psnr ssim ms_ssim equal; do stdout_has "^.fB$key.fR\$"; done
 
 begin "--compare and --profile=compare turn a picture upright by its EXIF orientation"
 for orientation in 01 02 03 04 05 06 07 10; do # in octal

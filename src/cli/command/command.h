@@ -25,6 +25,7 @@ enum gf_action {
     GF_ACTION_COMPLETION,
     GF_ACTION_SERVE,
     GF_ACTION_INFO,
+    GF_ACTION_EXAMPLES,
 };
 
 /* The forms of --profile, --help, --list, --devices, --selftest, --serve and --info. */
@@ -74,7 +75,7 @@ struct gf_command {
     int form; /* the choice that the value of --list, --devices and the like names */
     enum gf_help_form help;
     const struct gf_filter *topic;            /* the filter given to --help; or NULL */
-    const char *lab;                          /* the value of --lab; or NULL */
+    const char *lab, *examples;               /* the values of --lab and --examples; or NULL */
     const char *likeness;                     /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */
     int inputs;
@@ -121,7 +122,7 @@ enum gf_option_type {
     GF_OPTION_SHARD,  /* the members shard and shards: "K/N" */
     GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form of
                          --help */
-    GF_OPTION_LAB,    /* const char *, the name of a lab and its parameters */
+    GF_OPTION_WORDS,  /* const char *, a text that is no file's name */
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */

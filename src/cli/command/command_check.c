@@ -52,8 +52,9 @@ static enum gf_status check_no_chain(const struct gf_command *command, struct gf
 {
     int i = 0;
     const enum gf_action action = command->action;
-    if (!command->chain || (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES &&
-                            action != GF_ACTION_LIST && action != GF_ACTION_SERVE))
+    if (!command->chain ||
+        (action != GF_ACTION_LAB && action != GF_ACTION_DEVICES && action != GF_ACTION_LIST &&
+         action != GF_ACTION_EXAMPLES && action != GF_ACTION_SERVE))
         return GF_OK;
     while (gf_option_at(i)->action != action)
         i++;
@@ -143,7 +144,8 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
 /* Checks the files of --compare, which reads two pictures and draws one. */
 static enum gf_status check_compare(const struct gf_command *command, struct gf_error *error)
 {
-    if (command->inputs != 1 || command->chain)
+    const bool json = !strncmp(command->likeness, "json", 4) && strchr(":", command->likeness[4]);
+    if (command->inputs != 1 + (json && command->inputs == 2) || command->chain)
         return gf_fail(error, GF_ERROR_USAGE,
                        "--compare=FILE takes one other picture behind it: --compare=a.png b.png");
     if (command->more_outputs)

@@ -248,7 +248,7 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
             return fail_empty_name(option, error);
         *(const char **)member = value;
         return GF_OK;
-    case GF_OPTION_LAB:
+    case GF_OPTION_WORDS:
         *(const char **)member = value;
         return GF_OK;
     case GF_OPTION_INPUT:

@@ -278,6 +278,9 @@ static const struct gf_option options[] = {
     {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
      .type = GF_OPTION_FILTER, .optional = true, .choices = help_forms, .action = GF_ACTION_HELP,
      .help = "this text, or a filter's parameters, an example and its definition" GF_STUDY("; --help=study FILTER: the variants of its CUDA kernels")},
+    {.name = "examples", .argument = "WORD", .type = GF_OPTION_WORDS, .optional = true,
+     .action = GF_ACTION_EXAMPLES, .offset = AT(examples),
+     .help = "commands of the cookbook that have a word, such as gps, or of all words in quotes"},
     {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
      .implied = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(form),
      .help = "list the filters with their parameters"},
@@ -289,7 +292,7 @@ static const struct gf_option options[] = {
     {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
      .implied = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(form),
      .help = "compare every filter and variant on every device with the CPU, or only the filters named, separated by commas"},
-    GF_STUDY({.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_LAB, .optional = true,
+    GF_STUDY({.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_WORDS, .optional = true,
      .word_at = gf_study_lab_word, .action = GF_ACTION_LAB, .offset = AT(lab),
      .help = "list the microbenchmarks of single techniques, or run one or all of them"},)
     {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
@@ -319,7 +322,8 @@ struct gf_command gf_command_default(void)
 
 bool gf_option_takes_next(const struct gf_option *option)
 {
-    return option->optional && (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_LAB);
+    return option->optional &&
+           (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_WORDS);
 }
 
 /* Whether a choice repeats the value of an earlier one. */

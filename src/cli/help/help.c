@@ -15,13 +15,18 @@
 enum { OPTION_COLUMN = 34 };
 
 static const struct gf_example examples[] = {
-    {"gpufilter -i in.png -o out.png blur,equalize", "Apply two filters, one after the other."},
     {"gpufilter -i photo.jpg -o photo.png", "Convert a picture, without a filter."},
-    {"gpufilter -i photo.jpg -o small.jpg 'resize=w=1600,unsharp=sigma=1:amount=0.8'",
-     "Shrink and sharpen, with parameters by their names."},
-    {"gpufilter -i photo.jpg -o web.jpg resize=w=1600 -o small.webp thumbnail=200",
-     "Make two outputs of one decoding."},
+    {"gpufilter -i photo.jpg -o web.jpg --strip 'resize=w=1600,unsharp=amount=0.8'",
+     "Shrink a picture for the web, and sharpen it."},
+    {"gpufilter -i photos -o small thumbnail=200",
+     "Make a thumbnail of every picture in a folder."},
+    {"gpufilter -i photo.jpg -o clear.jpg nlmeans=0.025,clahe,vibrance=0.4",
+     "Remove noise, and give more contrast and livelier colours."},
+    {"gpufilter -i photo.jpg -o marked.jpg overlay=logo.png:southeast:scale=20%",
+     "Put a logo into the corner."},
     {"cat in.png | gpufilter -i - -o - 'blur=2,sobel' | next-tool", "Filter in a pipe."},
+    {"gpufilter --info photos", "See what pictures are: format, size, colours, camera."},
+    {"gpufilter --compare=a.png b.png", "See how alike two pictures are."},
     {"gpufilter --profile -i big.jpg -o out.png blur=sigma=3,equalize=mode=lightness",
      "See how long each stage took."},
 };
@@ -66,7 +71,7 @@ void gf_help_print(FILE *file)
           "Filters a picture on an NVIDIA GPU, or on the CPU with the same result.\n"
           "CHAIN is FILTER[=VALUE:NAME=VALUE...][,FILTER...]; without it the file is only\n"
           "converted.\n"
-          "\nExamples:\n",
+          "\nTasks (--examples WORD prints more commands, --help FILTER explains a filter):\n",
           file);
     for (int i = 0; gf_example_at(i); i++)
         fprintf(file, "  # %s\n  %s\n", gf_example_at(i)->help, gf_example_at(i)->command);

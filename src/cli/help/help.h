@@ -13,6 +13,9 @@ void gf_help_print(FILE *file);
 void gf_help_filter(FILE *file, const struct gf_filter *filter);
 void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
+/* Prints the commands of the cookbook, and of the filters' help, that have all of the words; all
+ * commands if `words` is NULL (examples.c). */
+enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *error) GF_CHECKED;
 /* Lists the devices. With `measure` also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 

@@ -7,6 +7,7 @@
 #include "batch/log/account.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/output_template.h"
+#include "cli/actions.h"
 #include "cli/help/help.h"
 #include "gpufilter/status.h"
 #include "cli/help/man_parts.h"
@@ -263,6 +264,14 @@ static void put_devices(FILE *file)
     gf_man_keys(file, gf_devices_key_at);
 }
 
+static void put_compare(FILE *file)
+{
+    fputs(".SH COMPARE\n", file);
+    gf_man_prose(file, "*--compare=*_file_*:json* _other_, or *--compare=json* _file_ _other_, "
+                       "prints one object with these keys, which later versions keep:");
+    gf_man_keys(file, gf_likeness_key_at);
+}
+
 static void put_server(FILE *file)
 {
     fputs(".SH SERVER\n", file);
@@ -400,6 +409,7 @@ void gf_man_print(FILE *file)
     put_account(file);
     put_info(file);
     put_devices(file);
+    put_compare(file);
     put_server(file);
     put_environment(file);
     put_profile(file);

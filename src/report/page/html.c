@@ -6,24 +6,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "base/printable.h"
 #include "gpufilter/pipeline.h"
 #include "report/text.h"
 
-/* Includes a file of the sources in the program, as the string gf_NAME. The Makefile declares that
- * this file depends on it. */
-#define EMBED(name, path) \
-    __asm__(".pushsection .rodata, \"a\"\n" \
-            ".hidden gf_" #name "\n" \
-            ".globl gf_" #name "\n" \
-            "gf_" #name ": .incbin \"" path "\"\n" \
-            ".byte 0\n" \
-            ".popsection\n"); \
-    extern const char gf_##name[]
-
-EMBED(page_html, "src/report/page/page.html");
-EMBED(page_css, "src/report/page/page.css");
-EMBED(page_js, "src/report/page/page.js");
+GF_EMBED(page_html, "src/report/page/page.html");
+GF_EMBED(page_css, "src/report/page/page.css");
+GF_EMBED(page_js, "src/report/page/page.js");
 
 static void put_text(FILE *file, const char *text)
 {
